@@ -1,0 +1,47 @@
+"""Risk-constrained decoding: from K candidate answers, pick one that few would be unhappy with.
+
+>>> import darc
+>>> decision = darc.select([[9, 1, 6, 5, 4], [7, 7, 8, 8, 7]], sample="rater")
+>>> decision.index
+1
+"""
+
+from darc.api import lazy_search, select, select_batch, select_lazily, select_lazily_async
+from darc.core.dro import tilted_weights as worst_case_weights
+from darc.core.statistics import statistics
+from darc.errors import DarcError, InputError, MissingExtra
+from darc.registry import rule, rules
+from darc.selection.choice import Choice, largest, pick
+from darc.selection.decision import Decision, Decisions
+from darc.selection.lazy import LazySearch
+from darc.selection.pools import Pools
+from darc.selection.rule import Rule
+from darc.types import Certificate, Flip, Statistics
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Certificate",
+    "Choice",
+    "DarcError",
+    "Decision",
+    "Decisions",
+    "Flip",
+    "InputError",
+    "LazySearch",
+    "MissingExtra",
+    "Pools",
+    "Rule",
+    "Statistics",
+    "largest",
+    "lazy_search",
+    "pick",
+    "rule",
+    "rules",
+    "select",
+    "select_batch",
+    "select_lazily",
+    "select_lazily_async",
+    "statistics",
+    "worst_case_weights",
+]

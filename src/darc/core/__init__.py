@@ -1,0 +1,1 @@
+"""Numbers only: arrays in, arrays or plain types out."""

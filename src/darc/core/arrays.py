@@ -1,0 +1,81 @@
+"""What every function of the core does to its arguments first."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from darc.errors import InputError
+
+Array = NDArray[np.float64]
+
+
+def as_samples(scores: ArrayLike, mask: ArrayLike | None = None, name: str = "scores") -> Array:
+    """Float64 samples (..., n), NaN where missing or where `mask` (True = present) is False."""
+    try:
+        samples = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise InputError(
+            f"{name} cannot be read as numbers ({problem})",
+            "give an array or nested lists of equal length, with NaN for missing samples",
+        ) from None
+    if mask is not None:
+        samples = np.where(
+            np.broadcast_to(np.asarray(mask, dtype=bool), samples.shape), samples, np.nan
+        )
+    if samples.ndim == 0 or samples.shape[-1] == 0:
+        raise InputError(f"{name} is empty", "give at least one sample a candidate")
+    if np.isinf(samples).any():
+        where = tuple(int(i) for i in np.argwhere(np.isinf(samples))[0])
+        raise InputError(f"{name} has an infinity at {where}", "use NaN for a missing sample")
+    return samples
+
+
+def as_weights(weights: ArrayLike | None, shape: tuple[int, ...]) -> Array | None:
+    """Weights broadcast to the samples' shape, or None; they must be finite and not negative."""
+    if weights is None:
+        return None
+    array = np.asarray(weights, dtype=np.float64)
+    if not np.isfinite(array).all() or (array < 0).any():
+        raise InputError("weights must be finite and not negative", "use 0 to leave a sample out")
+    try:
+        return np.broadcast_to(array, shape)
+    except ValueError:
+        raise InputError(
+            f"weights of shape {array.shape} do not fit scores of shape {shape}",
+            "give one weight a sample, (n,) or the shape of the scores",
+        ) from None
+
+
+def as_bounds(bounds: ArrayLike, scorers: int) -> Array:
+    """The scale's (lowest, highest) score of each scorer, (M, 2), from one pair or one a scorer."""
+    try:
+        pairs = np.broadcast_to(np.asarray(bounds, dtype=np.float64), (scorers, 2))
+    except (TypeError, ValueError):
+        raise InputError(
+            f"bounds {bounds!r} are no pair (lowest, highest) for {scorers} scorer(s)",
+            "such as bounds=(0, 10)",
+        ) from None
+    if not (np.isfinite(pairs).all() and (pairs[:, 0] < pairs[:, 1]).all()):
+        raise InputError(f"bounds {bounds!r} must be finite and rising", "such as bounds=(0, 10)")
+    return pairs
+
+
+def check_level(name: str, value: float) -> float:
+    """`value` as a float from 0 to infinity (beta, gamma, lam, epsilon, tau)."""
+    number = _number(name, value)
+    if np.isnan(number) or number < 0:
+        raise InputError(f"{name} must be 0 or larger, not {value}", "use 0 to switch it off")
+    return number
+
+
+def check_share(name: str, value: float) -> float:
+    """`value` as a float strictly above 0 and at most 1 (alpha, quantiles take 0 too)."""
+    number = _number(name, value)
+    if not 0 < number <= 1:
+        raise InputError(f"{name} must be above 0 and at most 1, not {value}", "0.1 is usual")
+    return number
+
+
+def _number(name: str, value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise InputError(f"{name} must be a number, not {value!r}")
+    return float(value)

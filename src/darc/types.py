@@ -1,0 +1,65 @@
+"""The plain records that travel between the parts of DARC."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What the samples of each candidate say, (K,) or, for many prompts, (P, K).
+
+    After aggregation over scorers the value is their soft minimum, the mean their average, and
+    sigma and risk premium their maxima (so the premium is no longer mean - value). `count` is the
+    smallest sample count over the scorers. `by_scorer` holds the same arrays before aggregation,
+    with a scorer axis before the candidates. `location` and `scale` are what each scorer's samples
+    were normalised by, (M,) or (P, M); `constant` marks scorers that gave every candidate of a
+    prompt the same score.
+    """
+
+    value: Array
+    mean: Array
+    sigma: Array
+    risk_premium: Array
+    count: Array
+    location: Array
+    scale: Array
+    constant: NDArray[np.bool_]
+    by_scorer: "Statistics | None" = None
+
+
+@dataclass(frozen=True)
+class Flip:
+    """The smallest change of one sample that makes another candidate win.
+
+    `scorer`, `candidate` and `sample` say which; `before` and `after` are its values on the raw
+    scale, and `winner` is the candidate chosen after the change.
+    """
+
+    scorer: int
+    candidate: int
+    sample: int
+    before: float
+    after: float
+    winner: int
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What can be said for certain of a choice, and under which assumption.
+
+    `lower_bound` holds, per scorer on its raw scale, a number that the chosen candidate's true mean
+    exceeds with `probability` (None without `bounds`); it is valid for independent raters only, not
+    for rewrites of one answer. `worst_case_weights` (M, n) are the tilted probabilities of the
+    chosen candidate's samples, whose weighted cost is the entropic value. `runner_up` is the second
+    choice and `margin` how much the rule prefers the first to it, both None where there is none.
+    """
+
+    lower_bound: tuple[float, ...] | None
+    probability: float
+    worst_case_weights: Array
+    runner_up: int | None
+    margin: float | None

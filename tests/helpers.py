@@ -1,0 +1,29 @@
+"""What several tests share: bounded hypothesis settings and strategies of score arrays."""
+
+import numpy as np
+from hypothesis import settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+fast_settings = settings(derandomize=True, max_examples=80, deadline=None, database=None)
+
+
+def assume_finite(array: Array) -> None:
+    """Fail unless every number is finite."""
+    assert np.isfinite(array).all()
+
+
+@st.composite
+def scores_with_gaps(draw: st.DrawFn, rows: int = 4, most: int = 7) -> Array:
+    """Scores (rows, n) of one magnitude from 1e-12 to 1e12, at least one sample a row."""
+    n = draw(st.integers(1, most))
+    size = 10.0 ** draw(st.integers(-12, 12))
+    unit = st.one_of(st.floats(-1, 1, width=32), st.sampled_from([-1.0, 0.0, 0.5, 1.0]))
+    values = draw(st.lists(unit, min_size=rows * n, max_size=rows * n))
+    scores = np.array(values, dtype=np.float64).reshape(rows, n) * size
+    gaps = draw(st.lists(st.booleans(), min_size=rows * n, max_size=rows * n))
+    mask = np.array(gaps).reshape(rows, n)
+    mask[:, draw(st.integers(0, n - 1))] = False
+    return np.where(mask, np.nan, scores)
