@@ -1,0 +1,248 @@
+"""The functions that most users need: a rule by name, applied to scores."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import darc.rules  # noqa: F401  (registers the rules)
+from darc.core.arrays import as_samples, as_weights
+from darc.core.draws import prompt_seeds
+from darc.core.normalization import Normalization
+from darc.errors import InputError
+from darc.registry import rules
+from darc.selection.decide import decide
+from darc.selection.decision import Decision, Decisions, Labels
+from darc.selection.lazy import LazySearch, Pair, drive, drive_async
+from darc.selection.pools import Pools
+from darc.selection.rule import Rule
+
+Array = NDArray[np.float64]
+
+
+def select(
+    scores: ArrayLike,
+    rule: str | Rule = "epsilon",
+    *,
+    beta: float = 1.0,
+    gamma: float = 1.0,
+    normalize: Normalization = None,
+    weights: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    min_samples: int | None = None,
+    seed: int = 0,
+    prompt_id: object = "",
+    candidate_ids: Sequence[str] | None = None,
+    sample: str = "sample",
+    **parameters: Any,
+) -> Decision:
+    """The `Decision` of a rule for one pool of scores, (K, n) or (M, K, n).
+
+    NaN (or a mask that is False) marks missing samples. `parameters` are the rule's own, and its
+    side inputs, such as log_likelihood=[...] for `rbon`. `candidate_ids` and `sample` (the noun:
+    "rater", "rewrite") are used in the explanation only.
+    """
+    samples = as_samples(scores, mask)
+    if samples.ndim not in (2, 3):
+        raise InputError(
+            f"scores have {samples.ndim} dimensions",
+            "give (candidates, samples) or (scorers, candidates, samples); "
+            "select_batch takes many prompts",
+        )
+    mass = as_weights(weights, samples.shape)
+    shape = (1,) * (4 - samples.ndim) + samples.shape
+    bound, side = _bind(rule, parameters)
+    pools = Pools(
+        samples.reshape(shape),
+        beta,
+        gamma,
+        normalize,
+        None if mass is None else mass.reshape(shape),
+        min_samples,
+        prompt_seeds(seed, [prompt_id]),
+        _side_inputs({name: np.asarray(value)[None] for name, value in side.items()}, shape),
+    )
+    names = None if candidate_ids is None else [list(candidate_ids)]
+    if names is not None and len(names[0]) != shape[2]:
+        raise InputError(f"there are {len(names[0])} candidate_ids for {shape[2]} candidates")
+    return decide(bound, pools, names, sample)[0]
+
+
+def select_batch(
+    scores: ArrayLike | Sequence[ArrayLike],
+    rule: str | Rule = "epsilon",
+    *,
+    beta: float = 1.0,
+    gamma: float = 1.0,
+    normalize: Normalization = None,
+    weights: ArrayLike | None = None,
+    min_samples: int | None = None,
+    seed: int = 0,
+    prompt_ids: Sequence[object] | None = None,
+    candidate_ids: Sequence[Sequence[str]] | None = None,
+    sample: str = "sample",
+    **parameters: Any,
+) -> Decisions:
+    """The `Decisions` of a rule for many prompts: scores (P, M, K, n), or a list of pools.
+
+    Pools in a list may differ in K and n, and candidates in their numbers of samples; a pool is
+    (K, n), (M, K, n), or a list of lists. Side inputs have a leading prompt axis. Stochastic rules
+    draw by (seed, prompt_id); prompt_ids default to the positions.
+    """
+    samples = pad(scores)
+    prompts = len(samples)
+    if prompt_ids is not None and len(prompt_ids) != prompts:
+        raise InputError(f"there are {len(prompt_ids)} prompt_ids for {prompts} prompts")
+    bound, side = _bind(rule, parameters)
+    pools = Pools(
+        samples,
+        beta,
+        gamma,
+        normalize,
+        as_weights(weights, samples.shape),
+        min_samples,
+        prompt_seeds(seed, range(prompts) if prompt_ids is None else prompt_ids),
+        _side_inputs(side, samples.shape),
+    )
+    return decide(bound, pools, candidate_ids, sample)
+
+
+def select_lazily(
+    score: Callable[[list[Pair]], ArrayLike],
+    n_candidates: int,
+    n_samples: int,
+    rule: str | Rule = "epsilon",
+    bounds: ArrayLike = (-10.0, 10.0),
+    batch_size: int = 1,
+    **parameters: Any,
+) -> Decision:
+    """The `Decision` of the full computation, asking `score` only for samples that can matter.
+
+    `score(pairs)` takes a list of (candidate, sample) and returns their scores in order, (pairs,)
+    or, for several scorers, (pairs, M); NaN says that there is no such sample. All scores must lie
+    in `bounds`, (a, b) or one pair a scorer; clip=True clips them instead of refusing. Works for
+    `entropic`, `epsilon`, `penalty`, `tau`, `cvar`, `lcb` and `mean`, with fixed or no
+    normalisation. The other keywords are those of `select`.
+    """
+    return drive(
+        lazy_search(n_candidates, n_samples, rule, bounds, **parameters), score, batch_size
+    )
+
+
+async def select_lazily_async(
+    score: Callable[[list[Pair]], Awaitable[ArrayLike]],
+    n_candidates: int,
+    n_samples: int,
+    rule: str | Rule = "epsilon",
+    bounds: ArrayLike = (-10.0, 10.0),
+    batch_size: int = 1,
+    **parameters: Any,
+) -> Decision:
+    """`select_lazily` for a `score` that is awaited."""
+    search = lazy_search(n_candidates, n_samples, rule, bounds, **parameters)
+    return await drive_async(search, score, batch_size)
+
+
+def lazy_search(
+    n_candidates: int,
+    n_samples: int,
+    rule: str | Rule = "epsilon",
+    bounds: ArrayLike = (-10.0, 10.0),
+    *,
+    beta: float = 1.0,
+    gamma: float = 1.0,
+    normalize: Normalization = None,
+    min_samples: int | None = None,
+    clip: bool = False,
+    candidate_ids: Sequence[str] | None = None,
+    sample: str = "sample",
+    **parameters: Any,
+) -> LazySearch:
+    """The state machine behind `select_lazily`: ask, tell, decision."""
+    bound, side = _bind(rule, parameters)
+    if side:
+        raise InputError(f"rule {bound.name!r} cannot be searched lazily", "use darc.select")
+    return LazySearch(
+        bound,
+        n_candidates,
+        n_samples,
+        bounds,
+        beta=beta,
+        gamma=gamma,
+        normalize=normalize,
+        min_samples=min_samples,
+        clip=clip,
+        labels=Labels(candidate_ids, sample),
+    )
+
+
+def pad(scores: ArrayLike | Sequence[ArrayLike]) -> Array:
+    """Scores of many prompts as one array (P, M, K, n), NaN where a pool is smaller."""
+    if isinstance(scores, np.ndarray) and scores.dtype != object:
+        if scores.ndim != 4:
+            raise InputError(
+                f"scores have {scores.ndim} dimensions",
+                "give (prompts, scorers, candidates, samples), or a list of pools",
+            )
+        return as_samples(scores)
+    pools = [_pool(pool, position) for position, pool in enumerate(scores)]  # type: ignore[arg-type]
+    if not pools:
+        raise InputError("there are no prompts", "give at least one pool of scores")
+    if len({len(pool) for pool in pools}) > 1:
+        raise InputError(
+            "prompts have different numbers of scorers", "score each with the same ones"
+        )
+    most = np.max([pool.shape for pool in pools], axis=0)
+    result = np.full((len(pools), *most), np.nan)
+    for row, pool in zip(result, pools, strict=True):
+        row[:, : pool.shape[1], : pool.shape[2]] = pool
+    return result
+
+
+def _pool(pool: ArrayLike, position: int) -> Array:
+    """One pool as (M, K, n); a list of candidates with different numbers of samples is padded."""
+    if isinstance(pool, Sequence) and len({np.size(row) for row in pool}) > 1:
+        size = max(np.size(row) for row in pool)
+        rows = [as_samples(row, name=f"prompt {position}") for row in pool]
+        pool = [np.pad(row, (0, size - row.size), constant_values=np.nan) for row in rows]
+    samples = as_samples(pool, name=f"prompt {position}")
+    if samples.ndim not in (2, 3):
+        raise InputError(
+            f"prompt {position} has {samples.ndim} dimensions", "give (K, n) or (M, K, n)"
+        )
+    return samples if samples.ndim == 3 else samples[None]
+
+
+def _bind(rule: str | Rule, parameters: Mapping[str, Any]) -> tuple[Rule, dict[str, Any]]:
+    """The rule with its own parameters bound, and the side inputs among the keywords."""
+    found = rules.get(rule) if isinstance(rule, str) else rule
+    names = SIDE_INPUTS.keys() - found.defaults.keys()
+    side = {name: value for name, value in parameters.items() if name in names}
+    return found.bind(**{k: v for k, v in parameters.items() if k not in names}), side
+
+
+SIDE_INPUTS = {
+    "log_likelihood": "K",
+    "tokens": "K",
+    "atypicality": "K",
+    "similarity": "KK",
+    "dropout": "KT",
+}
+
+
+def _side_inputs(side: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, Array]:
+    prompts, _, candidates, _ = shape
+    result = {}
+    for name, value in side.items():
+        array = as_samples(value, name=name)
+        wanted = {"K": (prompts, candidates), "KK": (prompts, candidates, candidates)}
+        form = SIDE_INPUTS[name]
+        expected = wanted.get(form, (prompts, candidates, array.shape[-1]))
+        if array.shape != expected:
+            raise InputError(
+                f"{name} has the shape {array.shape[1:]}, not {expected[1:]}",
+                "give one row a candidate, in the order of the scores",
+            )
+        result[name] = array
+    return result

@@ -1,0 +1,74 @@
+"""Names for rules (and later scorers, generators, rewriters), in the tree or in other packages.
+
+An extension is one decorated function. In another package it is found through an entry point of the
+registry's group; one that cannot be loaded is skipped with a warning.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from importlib.metadata import entry_points
+from typing import Any, Generic, TypeVar
+
+from darc.errors import UnknownName
+from darc.selection.choice import Choice
+from darc.selection.rule import Rule
+
+Item = TypeVar("Item")
+
+
+class Registry(Generic[Item]):
+    """Items of one kind by name; entry points are read when a name is unknown or all are listed."""
+
+    def __init__(self, kind: str, group: str, expected: type[Item]) -> None:
+        self.kind = kind
+        self.group = group
+        self._expected = expected
+        self._items: dict[str, Item] = {}
+        self._loaded = False
+
+    def add(self, name: str, item: Item) -> Item:
+        """Register an item; a name that is taken by another item is refused."""
+        if self._items.setdefault(name, item) is not item:
+            raise ValueError(f"there is already a {self.kind} named {name!r}")
+        return item
+
+    def get(self, name: str) -> Item:
+        """The item of this name; raises `UnknownName` with the nearest one."""
+        if name not in self._items:
+            self._load()
+        if name not in self._items:
+            raise UnknownName(self.kind, name, self._items)
+        return self._items[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self._load()
+        return iter(sorted(self._items))
+
+    def _load(self) -> None:
+        if self._loaded:
+            return
+        self._loaded = True
+        for point in entry_points(group=self.group):
+            try:
+                item = point.load()
+                if not isinstance(item, self._expected):
+                    raise TypeError(f"it is no {self._expected.__name__}")
+                self._items.setdefault(point.name, item)
+            except Exception as problem:
+                warnings.warn(
+                    f"{self.kind} {point.name!r} of {point.value} was skipped: {problem}",
+                    RuntimeWarning,
+                    stacklevel=3,
+                )
+
+
+rules: Registry[Rule] = Registry("rule", "darc.rules", Rule)
+
+
+def rule(name: str, **traits: Any) -> Callable[[Callable[..., Choice]], Rule]:
+    """Decorator that makes and registers a `Rule` from a function; traits are its fields."""
+
+    def decorate(function: Callable[..., Choice]) -> Rule:
+        return rules.add(name, Rule(name, function, **traits))
+
+    return decorate

@@ -1,0 +1,15 @@
+"""Pessimistic Best-of-N: reward less a learned atypicality."""
+
+from darc.core.arrays import check_level
+from darc.registry import rule
+from darc.selection.choice import Choice, largest
+from darc.selection.pools import Pools
+
+
+@rule(
+    "caution", needs=("atypicality",), because="the largest reward less {a:g} times its atypicality"
+)
+def caution(pools: Pools, *, a: float = 1.0, reward: str = "mean") -> Choice:
+    """Largest reward - a * atypicality (side input `atypicality` (K,), a probability)."""
+    penalty = check_level("a", a) * pools.side_input("atypicality")
+    return largest(pools, pools.reward(reward) - penalty)

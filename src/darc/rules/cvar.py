@@ -1,0 +1,17 @@
+"""The largest mean of the lowest samples."""
+
+from darc.core.arrays import check_share
+from darc.registry import rule
+from darc.selection import plans
+from darc.selection.choice import Choice, largest
+from darc.selection.pools import Pools
+
+
+@rule(
+    "cvar",
+    because="the largest mean over the lowest {alpha:.0%} of its samples",
+    plan=plans.by_upper_bound(lambda view, p: view.filled_cvar(p["alpha"])),
+)
+def cvar(pools: Pools, *, alpha: float = 0.1) -> Choice:
+    """Largest mean of the lowest ceil(alpha n) samples; over scorers, the mean of theirs. Sorts."""
+    return largest(pools, pools.cvar(check_share("alpha", alpha)))

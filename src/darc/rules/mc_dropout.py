@@ -1,0 +1,21 @@
+"""Uncertainty-penalised reranking over stochastic forward passes."""
+
+from darc.core import risk
+from darc.core.arrays import check_level
+from darc.registry import rule
+from darc.selection.choice import Choice, largest
+from darc.selection.pools import Pools
+
+
+@rule(
+    "mc_dropout", takes=("dropout",), because="the largest mean less {lam:g} sigma over its passes"
+)
+def mc_dropout(pools: Pools, *, lam: float = 1.0) -> Choice:
+    """Largest mean - lam sigma over T stochastic passes: `dropout` (K, T), or the scores."""
+    weight = check_level("lam", lam)
+    if "dropout" in pools.side:
+        passes = pools.side_input("dropout")
+        average, spread = risk.mean(passes), risk.sigma(passes)
+    else:
+        average, spread = pools.statistics.mean, pools.statistics.sigma
+    return largest(pools, average - weight * spread, fallback=average)

@@ -1,0 +1,16 @@
+"""Best-of-K: the largest mean."""
+
+from darc.registry import rule
+from darc.selection import plans
+from darc.selection.choice import Choice, largest
+from darc.selection.pools import Pools
+
+
+@rule(
+    "mean",
+    because="the largest mean",
+    plan=plans.by_upper_bound(lambda view, _: view.top.mean[0]),
+)
+def mean(pools: Pools) -> Choice:
+    """Largest mean of the samples (Best-of-K)."""
+    return largest(pools, pools.statistics.mean)

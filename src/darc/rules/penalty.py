@@ -1,0 +1,20 @@
+"""DARC with the risk premium as a penalty."""
+
+from darc.core.arrays import check_level
+from darc.registry import rule
+from darc.selection import plans
+from darc.selection.choice import Choice, largest
+from darc.selection.pools import Pools
+
+
+@rule(
+    "penalty",
+    because="the largest value less {lam:g} times its risk premium",
+    by_value=True,
+    plan=plans.by_upper_bound(lambda view, p: view.best_penalty(p["lam"])),
+)
+def penalty(pools: Pools, *, lam: float = 1.0) -> Choice:
+    """Largest value minus lam times the risk premium (the Lagrangian form of `tau`)."""
+    statistics = pools.statistics
+    objective = statistics.value - check_level("lam", lam) * statistics.risk_premium
+    return largest(pools, objective, fallback=statistics.value)

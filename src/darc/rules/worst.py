@@ -1,0 +1,14 @@
+"""The largest reward under the least favourable scorer."""
+
+import numpy as np
+
+from darc.registry import rule
+from darc.selection.choice import Choice, largest
+from darc.selection.pools import Pools
+
+
+@rule("worst", because="the largest mean under its worst scorer")
+def worst(pools: Pools) -> Choice:
+    """Largest minimum over scorers of the normalised means (worst-case optimisation)."""
+    inner = pools.statistics.by_scorer or pools.statistics
+    return largest(pools, np.fmin.reduce(inner.mean, axis=1))

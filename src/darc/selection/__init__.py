@@ -1,0 +1,1 @@
+"""Given a rule object: decide, search lazily, explain, certify."""

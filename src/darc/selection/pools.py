@@ -1,0 +1,155 @@
+"""The candidate pools of some prompts, as every rule sees them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from darc.core import risk
+from darc.core.arrays import check_level
+from darc.core.draws import Seeds
+from darc.core.normalization import ROUNDING, Normalization
+from darc.core.statistics import batched
+from darc.errors import InputError
+from darc.types import Statistics
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """What a lazy search has settled, (P, K): the statistics, who may win, who is ruled out."""
+
+    statistics: Statistics
+    eligible: Mask
+    dropped: Mask
+
+
+@dataclass(frozen=True, eq=False)
+class Pools:
+    """P prompts with K candidates, M scorers and up to n samples each; NaN marks what is missing.
+
+    A candidate without any sample is absent (shorter pools are padded so). A present candidate is
+    `eligible` when it has at least `min_samples` samples, by default half of its pool's largest
+    count, since few samples flatter a candidate; where none has, all present ones are.
+    """
+
+    samples: Array
+    beta: float = 1.0
+    gamma: float = 1.0
+    normalize: Normalization = None
+    weights: Array | None = None
+    min_samples: int | None = None
+    seeds: Seeds = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
+    side: Mapping[str, Array] = field(default_factory=dict)
+    settled: Settled | None = None
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """(P, M, K, n)."""
+        prompts, scorers, candidates, size = self.samples.shape
+        return prompts, scorers, candidates, size
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        """`Statistics` (P, K) of the normalised samples."""
+        if self.settled is not None:
+            return self.settled.statistics
+        return batched(self.samples, self.beta, self.gamma, self.normalize, self.weights)
+
+    @cached_property
+    def present(self) -> Mask:
+        """Which candidates have a sample from at least one scorer, (P, K)."""
+        inner = self.statistics.by_scorer
+        counts = self.statistics.count if inner is None else inner.count.max(axis=1)
+        return np.asarray(counts > 0)
+
+    @cached_property
+    def eligible(self) -> Mask:
+        """Which candidates may be chosen, (P, K)."""
+        if self.settled is not None:
+            return self.settled.eligible
+        count = self.statistics.count
+        least = (
+            count.max(axis=1, keepdims=True) / 2 if self.min_samples is None else self.min_samples
+        )
+        enough = self.present & (count >= least)
+        return np.where(enough.any(axis=1, keepdims=True), enough, self.present)
+
+    @property
+    def left_out(self) -> Mask:
+        """Present candidates with too few samples to be chosen, (P, K)."""
+        ruled_out = False if self.settled is None else self.settled.dropped
+        return np.asarray(self.present & ~self.eligible & ~ruled_out)
+
+    @cached_property
+    def tolerance(self) -> Array:
+        """Differences that count as ties, (P, K): 1e-12 of the candidate's largest |sample|.
+
+        |mean| + sqrt(n) sigma bounds the largest |sample| from above.
+        """
+        inner = self.statistics.by_scorer or self.statistics
+        reach = np.nan_to_num(inner.sigma) * np.sqrt(inner.count) + np.abs(
+            np.nan_to_num(inner.mean)
+        )
+        if reach.ndim == 3:
+            reach = reach.max(axis=1)
+        return np.asarray(ROUNDING * reach)
+
+    def normalized(self, samples: Array) -> Array:
+        """Raw numbers (P, M, K, ...) in the units of the statistics."""
+        extra = (...,) + (None,) * (samples.ndim - 2)
+        statistics = self.statistics
+        scaled = (samples - statistics.location[extra]) / statistics.scale[extra]
+        return np.where(statistics.constant[extra] & ~np.isnan(scaled), 0.0, scaled)
+
+    def reward(self, kind: str) -> Array:
+        """One reward a candidate, (P, K): its samples' "mean", or its first, "original" sample."""
+        if kind == "mean":
+            return self.statistics.mean
+        if kind == "original":
+            first = self.normalized(self.samples[..., 0])
+            if np.isnan(np.where(self.present[:, None, :], first, 0.0)).any():
+                raise InputError(
+                    "reward='original' needs every candidate's first sample, and one is missing",
+                    "put the original's score first, or use reward='mean'",
+                )
+            return np.asarray(first.mean(axis=1))
+        raise InputError(f"reward must be 'mean' or 'original', not {kind!r}")
+
+    def cvar(self, alpha: float) -> Array:
+        """Mean over the scorers of each one's normalised CVaR, (P, K)."""
+        tail = self.normalized(risk.cvar(self.samples, alpha, self.weights))
+        known = ~np.isnan(tail)
+        total = np.where(known, tail, 0.0).sum(axis=1)
+        return np.where(known.any(axis=1), total / np.maximum(known.sum(axis=1), 1), np.nan)
+
+    def side_input(self, name: str) -> Array:
+        """The side input of this name, checked by `decide` to be there."""
+        return self.side[name]
+
+    def one(self, position: int) -> "Pools":
+        """The pool of one prompt, as a batch of one."""
+        part = slice(position, position + 1)
+        return replace(
+            self,
+            samples=self.samples[part],
+            weights=None if self.weights is None else self.weights[part],
+            seeds=self.seeds[part],
+            side={name: array[part] for name, array in self.side.items()},
+        )
+
+    def check(self) -> None:
+        """Raise an `InputError` where a prompt has no candidate to choose."""
+        check_level("beta", self.beta)
+        check_level("gamma", self.gamma)
+        if self.min_samples is not None and self.min_samples < 1:
+            raise InputError(f"min_samples must be at least 1, not {self.min_samples}")
+        empty = ~np.any(self.present, axis=1)
+        if empty.any():
+            where = int(np.argmax(empty))
+            place = f"prompt {where} has" if len(empty) > 1 else "there is"
+            raise InputError(f"{place} no candidate with a score", "give at least one sample")

@@ -1,0 +1,75 @@
+"""A rule: a function from pools to choices, with its parameters bound."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from darc.errors import InputError, UnknownName
+from darc.selection.choice import Choice
+from darc.selection.pools import Pools
+
+if TYPE_CHECKING:
+    from darc.selection.plans import Plan
+
+Needs = tuple[str, ...] | Callable[[Mapping[str, Any]], tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A named selection rule.
+
+    `function(pools, **parameters)` returns a `Choice`. `needs` names the side inputs it cannot do
+    without (or is a function of the parameters), `takes` those it uses if they are there. `because`
+    completes the sentence "it has ...", formatted with the parameters and facts, and `alone` the
+    sentence "it is ..." for a feasible set of one.
+    `plan` makes lazy search possible; `calibrate(pools, parameters)` returns parameters that are
+    fitted once, on the first batch. `by_value` marks rules that depend on beta.
+    """
+
+    name: str
+    function: Callable[..., Choice]
+    needs: Needs = ()
+    takes: tuple[str, ...] = ()
+    because: str = "the largest objective"
+    alone: str = ""
+    by_value: bool = False
+    plan: "Plan | None" = None
+    calibrate: Callable[[Pools, Mapping[str, Any]], Mapping[str, Any]] | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def summary(self) -> str:
+        """The first line of the rule's docstring."""
+        return (inspect.getdoc(self.function) or "").split("\n", 1)[0]
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The rule's own parameters and their defaults."""
+        signature = inspect.signature(self.function).parameters.values()
+        return {p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY}
+
+    def bind(self, **parameters: Any) -> "Rule":
+        """The same rule with some parameters set; an unknown one raises `UnknownName`."""
+        known = self.defaults
+        for name in parameters:
+            if name not in known:
+                everything = [*known, "beta", "gamma", "normalize", "min_samples", "seed"]
+                raise UnknownName("parameter", name, everything, f" for rule {self.name!r}")
+        return replace(self, parameters={**known, **self.parameters, **parameters})
+
+    def required(self) -> tuple[str, ...]:
+        """Names of the side inputs that this rule, so bound, cannot do without."""
+        if callable(self.needs):
+            return self.needs({**self.defaults, **self.parameters})
+        return self.needs
+
+    def choose(self, pools: Pools) -> Choice:
+        """The rule's `Choice` for the pools; a missing side input raises `InputError`."""
+        for name in self.required():
+            if name not in pools.side:
+                raise InputError(
+                    f"rule {self.name!r} needs the side input {name!r}",
+                    f"give {name}=..., one row a candidate",
+                )
+        return self.function(pools, **self.parameters)

@@ -1,0 +1,223 @@
+import asyncio
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import darc
+from darc.errors import InputError
+from tests.helpers import Array
+
+RULES: list[tuple[str, dict[str, Any]]] = [
+    ("entropic", {}),
+    ("epsilon", {}),
+    ("epsilon", {"epsilon": 2.0}),
+    ("penalty", {}),
+    ("penalty", {"lam": 0.0}),
+    ("tau", {"tau": 0.4}),
+    ("tau", {"tau": 0.0}),
+    ("tau", {"tau": 0.4, "objective": "mean"}),
+    ("tau", {"quantile": 0.25}),
+    ("tau", {"quantile": 0.6, "objective": "mean"}),
+    ("cvar", {}),
+    ("cvar", {"alpha": 0.5}),
+    ("lcb", {}),
+    ("lcb", {"lam": 1.0}),
+    ("mean", {}),
+]
+lazy_settings = settings(derandomize=True, max_examples=100, deadline=None, database=None)
+
+
+@st.composite
+def pools(draw: st.DrawFn, scorers: int = 1) -> Array:
+    """Scores (M, K, n) within (-10, 10): often tied, often ragged, sometimes with absent candidates."""
+    candidates, size = draw(st.integers(1, 6)), draw(st.integers(1, 5))
+    number = draw(
+        st.sampled_from(
+            [
+                st.integers(-2, 2).map(float),
+                st.integers(-10, 10).map(float),
+                st.floats(-10, 10),
+                st.floats(-1, 1),
+            ]
+        )
+    )
+    cells = candidates * size
+    scores = np.array(draw(st.lists(number, min_size=scorers * cells, max_size=scorers * cells)))
+    gaps = draw(st.one_of(st.just([False] * cells), st.lists(st.booleans(), min_size=cells, max_size=cells)))
+    result = scores.reshape(scorers, candidates, size)
+    return np.where(np.array(gaps).reshape(candidates, size), np.nan, result)
+
+
+def ask_of(scores: Array) -> Any:
+    """A scorer that answers from an array and refuses to be asked twice."""
+    asked = set()
+
+    def score(pairs: list[tuple[int, int]]) -> Array:
+        assert not asked & set(pairs)
+        asked.update(pairs)
+        return np.array([scores[:, k, i] for k, i in pairs])
+
+    return score
+
+
+def check(scores: Array, rule: str, batch: int, **options: Any) -> None:
+    if np.isnan(scores).all():
+        return
+    full = darc.select(scores, rule, **options)
+    lazy = darc.select_lazily(
+        ask_of(scores), scores.shape[1], scores.shape[2], rule, batch_size=batch, **options
+    )
+    assert lazy.index == full.index
+    assert ("infeasible" in lazy.flags) == ("infeasible" in full.flags)
+    assert lazy.calls is not None
+    assert lazy.calls <= scores[0].size
+    assert lazy.bounded is not None
+    seen = ~lazy.bounded & full.pools.present[0]
+    assert np.allclose(lazy.statistics.value[seen], full.statistics.value[seen], atol=1e-9)
+    dropped = lazy.bounded & full.pools.present[0]
+    assert np.all(lazy.statistics.value[dropped] >= full.statistics.value[dropped] - 1e-9)
+    defined = dropped & ~np.isnan(full.statistics.sigma)
+    assert np.all(lazy.statistics.sigma[defined] <= full.statistics.sigma[defined] + 1e-9)
+    assert np.all(lazy.statistics.risk_premium[defined] <= full.statistics.risk_premium[defined] + 1e-9)
+
+
+@pytest.mark.parametrize(("rule", "parameters"), RULES)
+@lazy_settings
+@given(
+    pools(),
+    st.sampled_from([0.0, 0.3, 1.0, 5.0, np.inf]),
+    st.integers(1, 5),
+    st.sampled_from([None, None, 1, 2, 3]),
+)
+def test_lazy_choice_is_the_full_choice(
+    rule: str, parameters: dict[str, Any], scores: Array, beta: float, batch: int, least: int | None
+) -> None:
+    check(scores, rule, batch, beta=beta, min_samples=least, **parameters)
+
+
+@pytest.mark.parametrize(("rule", "parameters"), RULES)
+@settings(lazy_settings, max_examples=40)
+@given(pools(scorers=3), st.sampled_from([0.0, 1.0, np.inf]), st.integers(1, 4), st.booleans())
+def test_lazy_choice_with_several_scorers(
+    rule: str, parameters: dict[str, Any], scores: Array, gamma: float, batch: int, plain: bool
+) -> None:
+    constants = "none" if plain else ([0.0, 1.0, -2.0], [1.0, 4.0, 0.5])
+    check(scores, rule, batch, gamma=gamma, normalize=constants, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("rule", "parameters", "most"),
+    [
+        ("entropic", {}, 0.40),
+        ("epsilon", {}, 0.40),
+        ("penalty", {}, 0.40),
+        ("cvar", {}, 0.36),
+        ("tau", {"tau": 0.5}, 0.55),
+        ("lcb", {"lam": 1.0}, 0.58),
+    ],
+)
+def test_share_of_calls(rule: str, parameters: dict[str, Any], most: float) -> None:
+    generator = np.random.default_rng(0)
+    calls = 0
+    for between, within in [(1, 0.3), (2, 1), (3, 3), (5, 5)] * 3:
+        noise = generator.normal(size=(1, 16, 9)) * within
+        scores = np.clip(generator.normal(size=(1, 16, 1)) * between + noise, -10, 10)
+        lazy = darc.select_lazily(ask_of(scores), 16, 9, rule, **parameters)
+        assert lazy.index == darc.select(scores, rule, **parameters).index
+        calls += lazy.calls or 0
+    assert calls / (12 * 144) < most
+
+
+def test_async_form_gives_the_same_decision() -> None:
+    scores = np.random.default_rng(3).normal(size=(1, 8, 5))
+    sync = ask_of(scores)
+    waves = []
+
+    async def score(pairs: list[tuple[int, int]]) -> Any:
+        await asyncio.sleep(0)
+        waves.append(len(pairs))
+        return sync(pairs)
+
+    lazy = asyncio.run(darc.select_lazily_async(score, 8, 5, "entropic", batch_size=4))
+    assert lazy.index == darc.select(scores, "entropic").index
+    assert sum(waves) == lazy.calls
+    assert max(waves) > 1
+
+
+def test_search_can_be_stopped_at_any_time() -> None:
+    scores = np.random.default_rng(4).normal(size=(6, 5))
+    search = darc.lazy_search(6, 5, "epsilon")
+    with pytest.raises(InputError, match="nothing has been scored"):
+        search.best_so_far()
+    pairs = search.ask(4)
+    search.tell(pairs, [scores[pair] for pair in pairs])
+    early = search.best_so_far()
+    assert "unfinished" in early.flags
+    assert "stopped early" in early.explain()
+    with pytest.raises(InputError, match="not certain yet"):
+        search.decision()
+    while pairs := search.ask(3):
+        search.tell(pairs, [scores[pair] for pair in pairs])
+    assert search.done
+    final = search.best_so_far()
+    assert "unfinished" not in final.flags
+    assert final.index == darc.select(scores, "epsilon").index
+    assert final.to_dict()["calls"] == search.calls
+
+
+def test_pairs_that_are_pending_are_not_asked_again() -> None:
+    search = darc.lazy_search(5, 4, "entropic")
+    first, second = search.ask(3), search.ask(3)
+    assert not set(first) & set(second)
+    search.tell(second, np.zeros(len(second)))
+    search.tell(first, np.ones(len(first)))
+    with pytest.raises(InputError, match="answered already"):
+        search.tell(first, np.ones(len(first)))
+
+
+def test_scores_outside_the_bounds_are_refused_or_clipped() -> None:
+    scores = np.array([[1.0, 2.0], [30.0, 3.0]])
+
+    def score(pairs: list[tuple[int, int]]) -> list[float]:
+        return [float(scores[pair]) for pair in pairs]
+
+    with pytest.raises(InputError, match=r"score 30 of candidate 1, sample 0, lies outside"):
+        darc.select_lazily(score, 2, 2, "entropic")
+    clipped = darc.select_lazily(score, 2, 2, "entropic", clip=True)
+    assert clipped.index == 1
+    assert "clipped" in clipped.flags
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rule": "soft"}, "cannot be searched lazily"),
+        ({"rule": "epsilon", "normalize": "prompt"}, "couples all samples"),
+        ({"rule": "epsilon", "bounds": (1, 0)}, "finite and rising"),
+        ({"rule": "epsilon", "bounds": "wide"}, "no pair"),
+        ({"rule": "epsilon", "epsilon": -1.0}, "epsilon must be 0 or larger"),
+        ({"rule": "epsilon", "batch_size": 0}, "batch_size must be at least 1"),
+        ({"rule": "epsilon", "beta": -1.0}, "beta must be 0 or larger"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        darc.select_lazily(lambda pairs: np.zeros(len(pairs)), 3, 3, **options)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda pairs: [1.0] * (len(pairs) + 1), "for 1 pairs"),
+        (lambda pairs: [np.inf] * len(pairs), "infinity"),
+        (lambda pairs: [[1.0, 2.0]] * len(pairs), "several scorers cannot be compared"),
+    ],
+)
+def test_bad_answers(answer: Any, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        darc.select_lazily(answer, 3, 3, "entropic")
+    assert words in str(caught.value)
