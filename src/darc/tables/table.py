@@ -1,0 +1,76 @@
+"""A table of ratings that has been read and found good."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Protocol
+
+from darc.tables.batch import Batch
+from darc.tables.grouping import Integers
+from darc.tables.plan import Sizes
+from darc.tables.spill import Records, RecordSpill
+
+
+class Assembler(Protocol):
+    """Checks records that are sorted by prompt and makes batches of them."""
+
+    def check(self, records: Records, first: int, count: int) -> Sizes:
+        """How large each of `count` prompts from `first` on is; refuses what cannot be used."""
+        ...
+
+    def batch(self, records: Records, first: int, count: int) -> Batch:
+        """The batch of `count` prompts from `first` on."""
+        ...
+
+
+class RatingTable:
+    """The ratings of a file, in batches of whole prompts, in order of first appearance.
+
+    `rows` counts the file's rows and `prompts` its prompts; `extra_columns` are those that say
+    something about a candidate. It owns temporary files: use it as a context manager.
+    """
+
+    def __init__(
+        self,
+        *,
+        layout: str,
+        rows: int,
+        scorer_ids: list[str],
+        extra_columns: tuple[str, ...],
+        records: RecordSpill,
+        starts: Integers,
+        ranges: list[tuple[int, int]],
+        assembler: Assembler,
+        resources: ExitStack,
+    ) -> None:
+        self.layout = layout
+        self.rows = rows
+        self.prompts = len(starts) - 1
+        self.scorer_ids = scorer_ids
+        self.extra_columns = extra_columns
+        self._records = records
+        self._starts = starts
+        self._ranges = ranges
+        self._assembler = assembler
+        self._resources = resources
+
+    def batches(self) -> Iterator[Batch]:
+        """All prompts, a batch at a time; may be called again."""
+        for first, last in self._ranges:
+            records = self._records.read(int(self._starts[first]), int(self._starts[last]))
+            yield self._assembler.batch(records, first, last - first)
+
+    def close(self) -> None:
+        """Remove the temporary files."""
+        self._resources.close()
+
+    def __enter__(self) -> "RatingTable":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
