@@ -70,7 +70,7 @@ def select(
 
 
 def select_batch(
-    scores: ArrayLike | Sequence[ArrayLike],
+    scores: ArrayLike | Sequence[Any],
     rule: str | Rule = "epsilon",
     *,
     beta: float = 1.0,
@@ -177,7 +177,7 @@ def lazy_search(
     )
 
 
-def pad(scores: ArrayLike | Sequence[ArrayLike]) -> Array:
+def pad(scores: ArrayLike | Sequence[Any]) -> Array:
     """Scores of many prompts as one array (P, M, K, n), NaN where a pool is smaller."""
     if isinstance(scores, np.ndarray) and scores.dtype != object:
         if scores.ndim != 4:

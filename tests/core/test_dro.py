@@ -224,7 +224,6 @@ class TestKLBall:
             for j in range(3):
                 alone, _ = kl_ball(table[i, j], radius[i, 0])
                 np.testing.assert_allclose(value[i, j], alone, rtol=1e-13)
-        assert np.isnan(kl_ball(np.empty((2, 0)), 0.1)[0]).all()
 
 
 class TestChiSquare:
@@ -362,7 +361,6 @@ class TestChiSquare:
         assert chi_square_closed_form([2.0, 3.0], np.inf) == -np.inf
         assert np.isnan(chi_square_closed_form([np.nan], 1.0))
         assert closed_form_is_exact([7.0], 3.0)
-        assert not closed_form_is_exact(np.empty((1, 0)), 1.0)[0]
 
 
 class TestLambdaAndRho:

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers import Array
 
 import darc
 from darc.errors import InputError
-from tests.helpers import Array
 
 RULES: list[tuple[str, dict[str, Any]]] = [
     ("entropic", {}),
@@ -32,7 +32,7 @@ lazy_settings = settings(derandomize=True, max_examples=100, deadline=None, data
 
 @st.composite
 def pools(draw: st.DrawFn, scorers: int = 1) -> Array:
-    """Scores (M, K, n) within (-10, 10): often tied, often ragged, sometimes with absent candidates."""
+    """Scores (M, K, n) within (-10, 10): often tied, often ragged, some candidates absent."""
     candidates, size = draw(st.integers(1, 6)), draw(st.integers(1, 5))
     number = draw(
         st.sampled_from(
@@ -46,14 +46,16 @@ def pools(draw: st.DrawFn, scorers: int = 1) -> Array:
     )
     cells = candidates * size
     scores = np.array(draw(st.lists(number, min_size=scorers * cells, max_size=scorers * cells)))
-    gaps = draw(st.one_of(st.just([False] * cells), st.lists(st.booleans(), min_size=cells, max_size=cells)))
+    gaps = draw(
+        st.one_of(st.just([False] * cells), st.lists(st.booleans(), min_size=cells, max_size=cells))
+    )
     result = scores.reshape(scorers, candidates, size)
     return np.where(np.array(gaps).reshape(candidates, size), np.nan, result)
 
 
 def ask_of(scores: Array) -> Any:
     """A scorer that answers from an array and refuses to be asked twice."""
-    asked = set()
+    asked: set[tuple[int, int]] = set()
 
     def score(pairs: list[tuple[int, int]]) -> Array:
         assert not asked & set(pairs)
@@ -81,7 +83,9 @@ def check(scores: Array, rule: str, batch: int, **options: Any) -> None:
     assert np.all(lazy.statistics.value[dropped] >= full.statistics.value[dropped] - 1e-9)
     defined = dropped & ~np.isnan(full.statistics.sigma)
     assert np.all(lazy.statistics.sigma[defined] <= full.statistics.sigma[defined] + 1e-9)
-    assert np.all(lazy.statistics.risk_premium[defined] <= full.statistics.risk_premium[defined] + 1e-9)
+    assert np.all(
+        lazy.statistics.risk_premium[defined] <= full.statistics.risk_premium[defined] + 1e-9
+    )
 
 
 @pytest.mark.parametrize(("rule", "parameters"), RULES)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from darc.core.arrays import check_probability
 from darc.errors import InputError, UnknownName
 
 Array = NDArray[np.float64]
@@ -47,8 +48,7 @@ def alpha_interval(
     that is all of them. O(resamples x units), times the distinct values unless the level is
     interval.
     """
-    if not 0.0 < confidence < 1.0:
-        raise InputError(f"confidence is {confidence}", "it must lie strictly between 0 and 1")
+    check_probability("confidence", confidence)
     if resamples < 1:
         raise InputError(f"resamples is {resamples}", "draw at least one resample")
     alphas, units = _alphas(ratings, level)

@@ -67,8 +67,16 @@ def check_level(name: str, value: float) -> float:
     return number
 
 
+def check_probability(name: str, value: float) -> float:
+    """`value` as a float strictly between 0 and 1 (delta, confidence)."""
+    number = _number(name, value)
+    if not 0 < number < 1:
+        raise InputError(f"{name} must lie between 0 and 1, not {value}", "0.05 or 0.95 is usual")
+    return number
+
+
 def check_share(name: str, value: float) -> float:
-    """`value` as a float strictly above 0 and at most 1 (alpha, quantiles take 0 too)."""
+    """`value` as a float above 0 and at most 1 (alpha)."""
     number = _number(name, value)
     if not 0 < number <= 1:
         raise InputError(f"{name} must be above 0 and at most 1, not {value}", "0.1 is usual")

@@ -10,6 +10,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from darc.core.arrays import as_bounds, check_probability
 from darc.errors import InputError
 
 Array = NDArray[np.float64]
@@ -24,7 +25,7 @@ def empirical_bernstein(
     n: ArrayLike,
     *,
     candidates: ArrayLike,
-    bounds: tuple[float, float],
+    bounds: ArrayLike,
     delta: float = 0.05,
 ) -> Array:
     """Maurer and Pontil's lower bound on all K true means at once, with probability 1 - delta.
@@ -66,7 +67,7 @@ def lower_confidence_bound(
     n: ArrayLike,
     *,
     candidates: ArrayLike,
-    bounds: tuple[float, float],
+    bounds: ArrayLike,
     delta: float = 0.05,
 ) -> Array:
     """Certified lower bound on all K true means at once, with probability 1 - delta.
@@ -75,7 +76,7 @@ def lower_confidence_bound(
     never below a. n = 1 leaves the second alone, n = 0 gives a; otherwise NaN in gives NaN out.
     """
     low, high = _bounds(bounds)
-    half = _probability(delta) / 2.0
+    half = check_probability("delta", delta) / 2.0
     bernstein = empirical_bernstein(
         mean, sigma, n, candidates=candidates, bounds=bounds, delta=half
     )
@@ -135,20 +136,12 @@ def _log_ratio(factor: float, candidates: ArrayLike, delta: float) -> Array:
     count = np.asarray(candidates, dtype=np.float64)
     if not (np.isfinite(count).all() and (count >= 1).all()):
         raise InputError(f"candidates is {candidates!r}", "there must be at least one candidate")
-    return np.asarray(np.log(factor * count / _probability(delta)))
+    return np.asarray(np.log(factor * count / check_probability("delta", delta)))
 
 
-def _probability(delta: float) -> float:
-    if not 0.0 < delta < 1.0:
-        raise InputError(f"delta is {delta}", "delta must lie strictly between 0 and 1")
-    return float(delta)
-
-
-def _bounds(bounds: tuple[float, float]) -> tuple[float, float]:
-    low, high = float(bounds[0]), float(bounds[1])
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise InputError(f"bounds is ({low}, {high})", "give two finite numbers, the lower first")
-    return low, high
+def _bounds(bounds: ArrayLike) -> tuple[float, float]:
+    low, high = as_bounds(bounds, 1)[0]
+    return float(low), float(high)
 
 
 def _nonnegative(name: str, value: ArrayLike) -> Array:

@@ -9,6 +9,7 @@ weight 0 counts as missing; a row with nothing left gives NaN.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from darc.core.arrays import as_samples, as_weights
 from darc.errors import InputError
 
 Array = NDArray[np.float64]
@@ -141,17 +142,11 @@ def lambda_from_rho(rho: ArrayLike, n: ArrayLike) -> Array:
 
 def _empirical(scores: ArrayLike, weights: ArrayLike | None) -> tuple[Array, Array]:
     """Sample values and probabilities, each (..., n): 0 where missing, NaN in an empty row."""
-    samples = np.asarray(scores, dtype=np.float64)
-    if samples.ndim == 0:
-        raise InputError("scores is a single number", "give an array with samples on its last axis")
-    if np.isinf(samples).any():
-        raise InputError("scores holds an infinite sample", "use NaN for a missing sample")
+    samples = as_samples(scores)
     present = ~np.isnan(samples)
     mass = present.astype(np.float64)
-    if weights is not None:
-        given = _parameter("weights", weights, samples.shape)
-        if np.isinf(given).any():
-            raise InputError("weights holds an infinite weight", "weights must be finite")
+    given = as_weights(weights, samples.shape)
+    if given is not None:
         mass = np.where(present, given, 0.0)
         # Dividing by the largest first keeps the sum of huge or tiny weights in range.
         largest = np.max(mass, axis=-1, keepdims=True, initial=0.0)

@@ -3,6 +3,7 @@
 Everything is measured from the column's own minimum: `distance = R - min` is exact for close
 numbers, so neither a large offset nor a small beta loses digits, and the sum of squares about the
 minimum loses at most a factor 2n of the last bit, since the minimum and the maximum are in it.
+Samples lie along the first axis, so that every loop of numpy runs over neighbouring columns.
 """
 
 from dataclasses import dataclass
@@ -19,11 +20,11 @@ EXPM1_BELOW = 0.03
 
 @dataclass(frozen=True)
 class Columns:
-    """Samples by column, (n, columns), as distances above each column's minimum.
+    """Samples by column, (n, ...), as distances above each column's minimum.
 
     `share` is each sample's probability, or None where all n count alike; a missing sample has
-    share 0 and distance 0. `count` is (columns,) or a scalar array; `low`, `offset` (the mean
-    distance) and `deviation` (ddof = 0) are (columns,), NaN for a column without samples.
+    share 0 and distance 0. `count` is (...) or a scalar array; `low`, `offset` (the mean distance)
+    and `variance` (ddof = 0) are (...), NaN for a column without samples.
     """
 
     distance: Array
@@ -31,21 +32,25 @@ class Columns:
     count: Array
     low: Array
     offset: Array
-    deviation: Array
+    variance: Array
     scratch: Array | None = None
 
     @property
     def sigma(self) -> Array:
-        """Standard deviation with ddof = 1 (unbiased for weights too); NaN for one sample."""
+        """Standard deviation (...) with ddof = 1 (unbiased for weights); NaN for one sample."""
         if self.share is None:
             correction = self.count / np.where(self.count > 1, self.count - 1, np.nan)
         else:
             lost = 1.0 - (self.share * self.share).sum(axis=0)
             correction = 1.0 / np.where((self.count > 1) & (lost > 0), lost, np.nan)
-        return np.asarray(self.deviation * np.sqrt(correction))
+        variance = self.variance * correction
+        return np.sqrt(variance, out=variance)
 
     def soft_minimum(self, beta: Array) -> Array:
-        """V_beta - min of each column, within [0, offset]; beta is (columns,) or a scalar array."""
+        """V_beta - min of each column, (...), within [0, offset]; beta broadcasts to (...).
+
+        One pass of exp over the samples.
+        """
         rate = np.minimum(beta, LARGEST)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             exponent = np.multiply(self.distance, -rate, out=self.scratch)
@@ -60,31 +65,27 @@ class Columns:
         return np.minimum(above, self.offset, out=above)
 
     def near_mean(self, rate: Array) -> NDArray[np.bool_]:
-        """Where beta is so small that exp loses digits: rate * sqrt(2 n) * deviation < 0.03.
+        """Where beta is so small that exp loses digits: (rate * span)^2 < 0.03^2, (...).
 
         The span of n samples is at most sqrt(2 n) deviations, so the test errs to the safe side.
         """
+        return self._span_below(EXPM1_BELOW, rate)
+
+    def _span_below(self, limit: float, rate: Array) -> NDArray[np.bool_]:
         with np.errstate(over="ignore", invalid="ignore"):
-            return np.asarray(self.deviation * (rate * np.sqrt(2.0 * self.count)) < EXPM1_BELOW)
+            return np.asarray(self.variance * (rate * rate * (2.0 * self.count)) < limit * limit)
 
     def _closer(self, exponent: Array, rate: Array, near: NDArray[np.bool_]) -> Array:
+        tiny = self._span_below(SERIES_BELOW, rate)[near]
         rate = np.broadcast_to(rate, near.shape)[near]
         count = np.broadcast_to(self.count, near.shape)[near]
         share = None if self.share is None else self.share[:, near]
         log_mean = np.log1p(_average(np.expm1(exponent[:, near]), share, count))
-        deviation = self.deviation[near]
-        series = self.offset[near] - 0.5 * rate * deviation * deviation
-        tiny = rate * np.sqrt(2.0 * count) * deviation < SERIES_BELOW
+        series = self.offset[near] - 0.5 * rate * self.variance[near]
         return np.where(tiny, series, -log_mean / np.where(tiny, 1.0, rate))
 
-    def count_like(self, shape: tuple[int, ...]) -> Array:
-        """The sample counts in the given shape."""
-        if self.count.ndim == 0:
-            return np.broadcast_to(self.count, shape)
-        return self.count.reshape(shape)
-
     def average(self, values: Array) -> Array:
-        """Mean over the samples of values (n, columns), as the samples are weighted."""
+        """Mean (...) over the samples of values (n, ...), as the samples are weighted."""
         return _average(values, self.share, self.count)
 
 
@@ -95,45 +96,48 @@ def _average(values: Array, share: Array | None, count: Array) -> Array:
     return np.asarray(np.add.reduce(values * share, axis=0))
 
 
-def columns(
-    samples: Array, weights: Array | None = None, workspace: Array | None = None
-) -> Columns:
-    """`Columns` of samples (rows, n), NaN for missing ones; weights is (rows, n) or None.
+def columns(samples: Array, weights: Array | None = None) -> Columns:
+    """`Columns` of samples (rows, n), NaN for missing ones; weights is (rows, n) or None."""
+    return by_column(np.array(samples.T, order="C"), None if weights is None else weights.T)
 
-    `workspace` (2, n, at least rows) is scratch memory that the result keeps using.
+
+def by_column(
+    samples: Array, weights: Array | None = None, scratch: Array | None = None
+) -> Columns:
+    """`Columns` of samples (n, ...), NaN for missing ones; weights is (n, ...) or None.
+
+    The samples are overwritten by their distances, and the result keeps using `scratch`, memory of
+    the same shape. O(n) a column.
     """
-    rows, size = samples.shape
-    space = np.empty((2, size, rows)) if workspace is None else workspace[:, :, :rows]
-    distance, scratch = space
-    np.copyto(distance, samples.T)
-    low = np.minimum.reduce(distance, axis=0)
-    if weights is not None or np.isnan(np.add.reduce(low)):
-        return _ragged(samples.T, None if weights is None else weights.T)
-    np.subtract(distance, low, out=distance)
+    low = np.minimum.reduce(samples, axis=0)
+    if weights is not None or np.isnan(np.add.reduce(low, axis=None)):
+        return _ragged(samples, weights)
+    size = len(samples)
+    distance = np.subtract(samples, low, out=samples)
     offset = np.add.reduce(distance, axis=0)
     offset /= size
-    square = np.add.reduce(np.multiply(distance, distance, out=scratch), axis=0)
-    square /= size
-    square -= offset * offset
-    np.sqrt(np.maximum(square, 0.0, out=square), out=square)
-    return Columns(distance, None, np.asarray(float(size)), low, offset, square, scratch)
+    scratch = np.multiply(distance, distance, out=scratch)
+    variance = np.add.reduce(scratch, axis=0)
+    variance /= size
+    variance -= offset * offset
+    np.maximum(variance, 0.0, out=variance)
+    return Columns(distance, None, np.asarray(float(size)), low, offset, variance, scratch)
 
 
-def _ragged(by_sample: Array, weights: Array | None) -> Columns:
-    present = ~np.isnan(by_sample)
+def _ragged(samples: Array, weights: Array | None) -> Columns:
+    present = ~np.isnan(samples)
     if weights is not None:
         present &= weights > 0
     mass = present.astype(np.float64) if weights is None else np.where(present, weights, 0.0)
     total = np.add.reduce(mass, axis=0)
     empty = total == 0
     share = mass / np.where(empty, 1.0, total)
-    low = np.minimum.reduce(np.where(present, by_sample, np.inf), axis=0)
+    low = np.minimum.reduce(np.where(present, samples, np.inf), axis=0)
     low[empty] = np.nan
-    distance = np.where(present, by_sample - low, 0.0)
+    distance = np.where(present, samples - low, 0.0)
     offset = np.add.reduce(share * distance, axis=0)
-    square = np.add.reduce(share * distance * distance, axis=0) - offset * offset
-    offset[empty] = np.nan
+    variance = np.add.reduce(share * distance * distance, axis=0) - offset * offset
+    np.maximum(variance, 0.0, out=variance)
+    offset[empty] = variance[empty] = np.nan
     count = np.add.reduce(present, axis=0, dtype=np.float64)
-    deviation = np.sqrt(np.maximum(square, 0.0))
-    deviation[empty] = np.nan
-    return Columns(distance, share, count, low, offset, deviation)
+    return Columns(distance, share, count, low, offset, variance)

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from darc.core.kernel import Columns
 from darc.errors import InputError
 
 Array = NDArray[np.float64]
@@ -17,34 +18,37 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Units:
-    """What each scorer's samples are shifted and divided by, (P, M).
+    """What each scorer's samples are shifted and divided by; every array broadcasts to (M, 1, P).
 
     A sample becomes ((R - base) - center) * factor, base and center being apart so that scores with
     a large common offset keep their digits; `factor` is None where nothing changes, and 0 for a
-    constant scorer. The arrays base, center and factor are (P, M, 1).
+    constant scorer, whose scale is 1.
     """
 
-    location: Array
-    scale: Array
-    constant: NDArray[np.bool_]
     base: Array
     center: Array
+    scale: Array
+    constant: NDArray[np.bool_]
     factor: Array | None
 
-    def rate(self, beta: float, shape: tuple[int, ...]) -> Array:
-        """Beta in the units of the raw samples, a scalar or one number a column."""
-        if self.factor is None:
-            return np.asarray(beta)
-        scale = self.scale[..., None]
+    @property
+    def location(self) -> Array:
+        """What is subtracted in all, (M, 1, P)."""
+        return np.asarray(self.base + self.center)
+
+    def rate(self, beta: float) -> Array:
+        """Beta in the units of the raw samples, (M, 1, P)."""
         with np.errstate(over="ignore"):
-            return np.broadcast_to(beta / scale, shape).reshape(-1)
+            return np.asarray(beta / self.scale)
 
 
-Normalizer = Callable[[Array, Array, Array, Array], Units]
+Normalizer = Callable[[Columns], Units]
+
+ZERO, ONE, NEVER = np.zeros((1, 1, 1)), np.ones((1, 1, 1)), np.zeros((1, 1, 1), dtype=bool)
 
 
 def normalizer(normalize: object, scorers: int) -> Normalizer:
-    """The function that finds the `Units` of a block from its low, offset, deviation and count.
+    """The function that finds the `Units` of a block of columns, (n, M, K, P).
 
     `normalize` is "prompt", "none", (location, scale), or None for the usual one: "prompt" with
     several scorers, "none" with one.
@@ -56,53 +60,39 @@ def normalizer(normalize: object, scorers: int) -> Normalizer:
             return prompt_units
         if normalize == "none":
             return raw_units
-    location, scale = fixed_constants(normalize, scorers)
-
-    def fixed_units(low: Array, offset: Array, deviation: Array, count: Array) -> Units:
-        shape = low.shape[:2]
-        place, size = np.broadcast_to(location, shape), np.broadcast_to(scale, shape)
-        zero = np.zeros((*shape, 1))
-        constant = np.zeros(shape, dtype=bool)
-        return Units(place, size, constant, place[..., None], zero, 1.0 / size[..., None])
-
-    return fixed_units
+    location, scale = (part[:, None, None] for part in fixed_constants(normalize, scorers))
+    units = Units(location, ZERO, scale, NEVER, 1.0 / scale)
+    return lambda table: units
 
 
-def raw_units(low: Array, offset: Array, deviation: Array, count: Array) -> Units:
+def raw_units(table: Columns) -> Units:
     """No change: location 0, scale 1."""
-    shape = low.shape[:2]
-    zero = np.zeros((*shape, 1))
-    constant = np.zeros(shape, dtype=bool)
-    return Units(np.zeros(shape), np.ones(shape), constant, zero, zero, None)
+    return Units(ZERO, ZERO, ONE, NEVER, None)
 
 
-def prompt_units(low: Array, offset: Array, deviation: Array, count: Array) -> Units:
+def prompt_units(table: Columns) -> Units:
     """Pooled mean and deviation (ddof = 1) of each scorer over the prompt's K n samples.
 
     A deviation that is only rounding, at most 1e-12 of the scores, counts as constant.
     """
-    base = np.fmin.reduce(low, axis=-1, keepdims=True)
-    base = np.where(np.isnan(base), 0.0, base)
-    height = (low - base) + offset
-    square = deviation * deviation
-    if np.isnan(np.add.reduce(height, axis=None)):
-        height, square = np.nan_to_num(height), np.nan_to_num(square)
-    total = np.maximum(np.add.reduce(count, axis=-1, keepdims=True), 1.0)
-    center = np.add.reduce(count * height, axis=-1, keepdims=True) / total
-    square += (height - center) ** 2
-    pooled = np.add.reduce(count * square, axis=-1, keepdims=True) / np.maximum(total - 1.0, 1.0)
-    spread = np.sqrt(pooled)
-    location = base + center
-    constant = spread <= ROUNDING * np.maximum(np.abs(base), np.abs(location))
+    base = np.fmin.reduce(table.low, axis=1, keepdims=True)
+    height, variance = (table.low - base) + table.offset, table.variance
+    if table.share is not None:
+        base, height, variance = (np.nan_to_num(array) for array in (base, height, variance))
+    total = np.maximum(_over_candidates(np.broadcast_to(table.count, height.shape)), 1.0)
+    center = _over_candidates(table.count * height) / total
+    height -= center
+    height *= height
+    height += variance
+    height *= table.count
+    spread = np.sqrt(_over_candidates(height) / np.maximum(total - 1.0, 1.0))
+    constant = spread <= ROUNDING * np.maximum(np.abs(base), np.abs(base + center))
     scale = np.where(constant, 1.0, spread)
-    return Units(
-        location[..., 0],
-        scale[..., 0],
-        constant[..., 0],
-        base,
-        center,
-        np.where(constant, 0.0, 1.0 / scale),
-    )
+    return Units(base, center, scale, constant, np.where(constant, 0.0, 1.0 / scale))
+
+
+def _over_candidates(array: Array) -> Array:
+    return np.asarray(np.add.reduce(array, axis=1, keepdims=True))
 
 
 def fixed_constants(constants: object, scorers: int) -> tuple[Array, Array]:

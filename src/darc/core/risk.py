@@ -8,7 +8,7 @@ Results have the leading shape; no samples at all give NaN.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from darc.core.arrays import as_samples, as_weights, check_level, check_share
+from darc.core.arrays import as_samples, as_weights, check_level, check_probability, check_share
 from darc.core.kernel import LARGEST, Columns, columns
 from darc.errors import InputError
 
@@ -159,8 +159,7 @@ def bootstrap_interval(
     O(resamples * n) time and memory a row.
     """
     level = check_level("beta", beta)
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence must lie between 0 and 1, not {confidence}", "0.95 is usual")
+    check_probability("confidence", confidence)
     if resamples < 1:
         raise InputError(f"resamples must be at least 1, not {resamples}", "2000 is usual")
     samples = as_samples(scores, mask)

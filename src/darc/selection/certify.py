@@ -1,13 +1,12 @@
 """What can be said for certain of a choice."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from darc.core.arrays import as_bounds
+from darc.core.arrays import as_bounds, check_probability
 from darc.core.bounds import lower_confidence_bound
 from darc.core.dro import tilted_weights
 from darc.errors import InputError
@@ -25,10 +24,9 @@ BISECTIONS = 40
 REACH = 3.0
 
 
-def certificate(decision: "Decision", bounds: Sequence[float] | None, delta: float) -> Certificate:
+def certificate(decision: "Decision", bounds: ArrayLike | None, delta: float) -> Certificate:
     """The `Certificate` of a decision; `bounds` (a, b) is the scale, or one pair a scorer."""
-    if not 0 < delta < 1:
-        raise InputError(f"delta must lie between 0 and 1, not {delta}", "0.05 is usual")
+    check_probability("delta", delta)
     pools, index = decision.pools, decision.index
     scorers = pools.shape[1]
     lower = None
@@ -84,13 +82,17 @@ def _margin(decision: "Decision") -> tuple[int | None, float | None]:
     return runner_up, float(objective[decision.index] - objective[runner_up])
 
 
-def flip(decision: "Decision", bounds: Sequence[float] | None) -> Flip | None:
+def flip(decision: "Decision", bounds: ArrayLike | None) -> Flip | None:
     """The smallest change of one sample that changes the choice.
 
     Every sample is moved up and down by rising amounts until the choice changes, and the amount is
     then bisected, all samples at once. A change that flips the choice only within a window narrower
     than a factor of 1.6 in size can be missed.
     """
+    if decision.bounded is not None and decision.bounded.any():
+        raise InputError(
+            "the samples of some candidates were never seen", "use darc.select on all scores"
+        )
     pools = decision.pools
     samples = pools.samples[0]
     present = np.argwhere(~np.isnan(samples))
@@ -146,6 +148,7 @@ def _winners(
     copies[np.arange(len(places)), places[:, 0], places[:, 1], places[:, 2]] = values
     many = replace(
         pools,
+        settled=None,
         samples=copies,
         weights=None if pools.weights is None else np.repeat(pools.weights, len(places), axis=0),
         seeds=np.repeat(pools.seeds, len(places)),

@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from darc.core.statistics import prompt
+from darc.core.statistics import cut
 from darc.selection import certify, explain
 from darc.selection.choice import Choice
 from darc.selection.pools import Pools
@@ -30,7 +30,7 @@ class Labels:
         return f"candidate {index}" if self.candidates is None else str(self.candidates[index])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Decision:
     """One prompt's choice.
 
@@ -51,6 +51,9 @@ class Decision:
     calls: int | None = None
     bounded: Mask | None = None
 
+    def __repr__(self) -> str:
+        return f"Decision(index={self.index}, rule={self.rule.name!r}, flags={self.flags})"
+
     @property
     def parameters(self) -> dict[str, Any]:
         """Every parameter of the decision, the rule's own and beta, gamma and normalisation."""
@@ -68,13 +71,11 @@ class Decision:
         """Why this candidate, in words."""
         return explain.words(self)
 
-    def certificate(
-        self, bounds: Sequence[float] | None = None, delta: float = 0.05
-    ) -> Certificate:
+    def certificate(self, bounds: ArrayLike | None = None, delta: float = 0.05) -> Certificate:
         """What is certain of the choice; with the scale's `bounds` (a, b), a lower bound too."""
         return certify.certificate(self, bounds, delta)
 
-    def flip(self, bounds: Sequence[float] | None = None) -> Flip | None:
+    def flip(self, bounds: ArrayLike | None = None) -> Flip | None:
         """The smallest change of one sample that changes the choice, or None where there is none.
 
         Searches every sample in both directions, within `bounds` or three spans of the scores
@@ -118,7 +119,7 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Decisions:
     """The choices for P prompts: arrays at once, a `Decision` by index or iteration.
 
@@ -131,6 +132,9 @@ class Decisions:
     flags: Mapping[str, Mask]
     candidate_ids: Sequence[Sequence[str]] | None = None
     sample: str = "sample"
+
+    def __repr__(self) -> str:
+        return f"Decisions({len(self)} prompts, rule={self.rule.name!r})"
 
     @property
     def index(self) -> NDArray[np.int64]:
@@ -169,7 +173,7 @@ class Decisions:
         return Decision(
             index=int(self.index[spot]),
             rule=self.rule,
-            statistics=prompt(self.statistics, spot),
+            statistics=cut(self.statistics, spot),
             feasible=self.feasible[spot],
             flags=self.flags_of(spot),
             choice=_one(self.choice, spot),

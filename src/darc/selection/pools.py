@@ -11,7 +11,7 @@ from darc.core import risk
 from darc.core.arrays import check_level
 from darc.core.draws import Seeds
 from darc.core.normalization import ROUNDING, Normalization
-from darc.core.statistics import batched
+from darc.core.statistics import batched, cut
 from darc.errors import InputError
 from darc.types import Statistics
 
@@ -132,10 +132,12 @@ class Pools:
         return self.side[name]
 
     def one(self, position: int) -> "Pools":
-        """The pool of one prompt, as a batch of one."""
+        """The pool of one prompt, as a batch of one that keeps the statistics."""
         part = slice(position, position + 1)
+        dropped = np.zeros_like(self.eligible) if self.settled is None else self.settled.dropped
         return replace(
             self,
+            settled=Settled(cut(self.statistics, part), self.eligible[part], dropped[part]),
             samples=self.samples[part],
             weights=None if self.weights is None else self.weights[part],
             seeds=self.seeds[part],

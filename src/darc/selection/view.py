@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from darc.core import completion, risk
 from darc.core.bounds import lcb_coefficient
 from darc.core.normalization import ROUNDING
-from darc.core.statistics import batched
+from darc.core.statistics import batched, cut
 from darc.types import Statistics
 
 Array = NDArray[np.float64]
@@ -176,10 +176,8 @@ class View:
 
 def _inner(statistics: Statistics) -> Statistics:
     """The per-scorer statistics of the only prompt, (M, K)."""
-    inner = statistics.by_scorer
-    assert inner is not None
-    names = ("value", "mean", "sigma", "risk_premium", "count", "location", "scale", "constant")
-    return Statistics(**{name: getattr(inner, name)[0] for name in names})
+    inner = cut(statistics, 0).by_scorer
+    return statistics if inner is None else inner
 
 
 def _soft_minimum(values: Array, gamma: float) -> Array:

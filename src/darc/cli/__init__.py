@@ -1,0 +1,57 @@
+"""The `darc` command."""
+
+import logging
+import os
+import sys
+from collections.abc import Sequence
+
+from darc.cli import rules, select
+from darc.cli.parser import Parser
+from darc.errors import DarcError
+
+COMMANDS = {"select": select, "rules": rules}
+DESCRIPTION = "Risk-constrained decoding: pick answers that few people would be unhappy with."
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the result is the exit code: 0, 1 failure, 2 input, 130 interrupt."""
+    parser = Parser(prog="darc", description=DESCRIPTION)
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    for name, module in COMMANDS.items():
+        module.add(commands, name)
+    arguments = parser.parse_args(argv)
+    if arguments.version:
+        from darc import __version__
+
+        print(__version__)
+        return 0
+    if arguments.command is None:
+        parser.print_help()
+        return 0
+    return guarded(arguments.run, arguments)
+
+
+def guarded(run: "select.Run", arguments: "select.Arguments") -> int:
+    """Run a command, its failures told in one sentence on standard error."""
+    logging.basicConfig(
+        level=arguments.log_level.upper(), stream=sys.stderr, format="%(levelname)s: %(message)s"
+    )
+    logging.captureWarnings(True)
+    try:
+        run(arguments)
+        sys.stdout.flush()
+    except DarcError as problem:
+        print(f"darc: {problem}", file=sys.stderr)
+        return problem.exit_code
+    except KeyboardInterrupt:
+        print("darc: interrupted; nothing was written", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader has gone; closing standard output again at exit must not fail.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as problem:
+        print(f"darc: {problem.filename or 'a file'}: {problem.strerror}", file=sys.stderr)
+        return 1
+    return 0

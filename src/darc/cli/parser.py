@@ -1,0 +1,76 @@
+"""What all commands share of argument parsing."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from darc.config import read_settings
+from darc.errors import InputError
+
+LEVELS = ("debug", "info", "warning", "error")
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one sentence, and which reads defaults from --config."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        kwargs.setdefault("allow_abbrev", False)
+        super().__init__(*args, **kwargs)
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong in one sentence and exit with 2."""
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse with the settings of --config as defaults, so that the command line wins."""
+        if any(action.dest == "config" for action in self._actions):
+            early = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+            early.add_argument("--config", type=Path)
+            path = early.parse_known_args(args)[0].config
+            if path is not None:
+                self._configure(path)
+        return super().parse_known_args(args, namespace)
+
+    def _configure(self, path: Path) -> None:
+        actions = {action.dest: action for action in self._actions if action.option_strings}
+        for name in ("help", "config"):
+            actions.pop(name, None)
+        section = self.prog.split()[-1]
+        try:
+            settings = read_settings(path, section, actions)
+            for name, value in settings.items():
+                actions[name].default = self._converted(path, section, actions[name], value)
+        except InputError as problem:
+            self.exit(2, f"darc: {problem}\n")
+
+    def _converted(self, path: Path, section: str, action: argparse.Action, value: Any) -> Any:
+        """A setting as its option would have it."""
+        if isinstance(value, bool) and action.nargs == 0:
+            return value
+        several = isinstance(action.nargs, int) or action.nargs in ("+", "*")
+        many = several or isinstance(action, argparse._AppendAction)
+        parts = value if isinstance(value, list) and many else [value]
+        try:
+            if action.nargs == 0 or any(isinstance(part, dict | list) for part in parts):
+                raise ValueError("that is not a value of this option")
+            made = [self._get_value(action, str(part)) for part in parts]
+            for part in made:
+                self._check_value(action, part)
+        except (argparse.ArgumentError, ValueError) as problem:
+            raise InputError(
+                f"{path}: {section}.{action.dest}: {getattr(problem, 'message', problem)}",
+                f"see {self.prog} --help",
+            ) from None
+        return made if many else made[0]
+
+
+def add_general(parser: argparse.ArgumentParser) -> None:
+    """Options of every command."""
+    parser.add_argument("--config", type=Path, metavar="FILE", help="TOML file with settings")
+    parser.add_argument(
+        "--log-level", default="warning", choices=LEVELS, help="what to log on standard error"
+    )

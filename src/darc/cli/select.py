@@ -1,0 +1,233 @@
+"""`darc select`: choose among rated candidates."""
+
+import argparse
+import shutil
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import Any, TextIO
+
+from darc.cli.parser import add_general
+
+Arguments = argparse.Namespace
+Run = Callable[[Arguments], None]
+
+DESCRIPTION = """\
+Choose one candidate for every prompt of a file of ratings, by one rule or several side by side.
+
+The file is CSV, TSV, JSONL (each also gzipped) or Parquet, in one of three layouts:
+  tidy      prompt_id, candidate_id, rater_id, rating (and scorer_id); other columns are kept
+  wide      prompt_id, candidate_id, and one column a rater
+  pairwise  prompt_id, left_id, right_id, rater_id, winner (left, right or tie)
+Rows may come in any order. Results go to standard output, everything else to standard error."""
+EPILOG = """\
+examples:
+  darc select ratings.csv
+  darc select ratings.csv --rule mean --rule epsilon:epsilon=0.5 --plot decision.png
+  zcat big.csv.gz | darc select - --rule tau --quantile 0.25 --out decisions.csv"""
+SHARED = {
+    "epsilon": "epsilon: how far below the best value still counts as a near tie",
+    "tau": "tau: cap on the risk premium",
+    "quantile": "tau: cap at this quantile of the prompt's own premiums",
+    "lam": "penalty, lcb, uwo, mc_dropout: weight of the penalty",
+    "alpha": "cvar: share of the lowest samples",
+}
+
+
+def add(commands: Any, name: str) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        name, help="choose among rated candidates", description=DESCRIPTION, epilog=EPILOG
+    )
+    parser.add_argument(
+        "source", nargs="?", default="-", help="file of ratings, - for standard input"
+    )
+    _add_rules(parser)
+    _add_input(parser)
+    _add_output(parser)
+    add_general(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_rules(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("rules")
+    group.add_argument(
+        "--rule",
+        action="append",
+        metavar="NAME[:KEY=VALUE,...]",
+        help="a rule, repeat to compare (default: epsilon); darc rules lists them",
+    )
+    group.add_argument("--beta", type=float, default=1.0, help="risk aversion (default: 1)")
+    group.add_argument("--gamma", type=float, default=1.0, help="hedge over scorers (default: 1)")
+    for name, text in SHARED.items():
+        group.add_argument(f"--{name}", type=float, help=text)
+    group.add_argument(
+        "--set", action="append", metavar="KEY=VALUE", help="any other parameter of the rules"
+    )
+    group.add_argument(
+        "--normalize",
+        choices=("prompt", "none"),
+        help="scale each scorer within the prompt (default: only with several scorers)",
+    )
+    group.add_argument(
+        "--min-samples",
+        type=int,
+        metavar="N",
+        help="leave out candidates with fewer ratings (default: half of the prompt's most)",
+    )
+    group.add_argument(
+        "--seed", type=int, default=0, help="seed of the rules that draw (default: 0)"
+    )
+
+
+def _add_input(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("input")
+    group.add_argument(
+        "--format", default="auto", choices=("auto", "csv", "tsv", "jsonl", "parquet")
+    )
+    group.add_argument("--layout", default="auto", choices=("auto", "tidy", "wide", "pairwise"))
+    group.add_argument(
+        "--column",
+        action="append",
+        metavar="NAME=THEIRS",
+        help="what the file calls a column, such as prompt_id=question",
+    )
+    group.add_argument("--raters", nargs="+", metavar="COLUMN", help="wide: the raters' columns")
+    group.add_argument(
+        "--scalarize",
+        default="win-rate",
+        choices=("win-rate", "bradley-terry", "thurstone"),
+        help="pairwise: how comparisons become scores",
+    )
+    group.add_argument(
+        "--side",
+        type=Path,
+        metavar="FILE",
+        help="side inputs of rules such as rbon: prompt_id, candidate_id and named columns",
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    forms = group.add_mutually_exclusive_group()
+    forms.add_argument(
+        "--json", action="store_true", help="one JSON object a prompt, rule and line"
+    )
+    forms.add_argument("--csv", action="store_true", help="one CSV line a prompt and rule")
+    group.add_argument(
+        "--out", type=Path, metavar="FILE", help="write there: CSV, or JSON lines for .json, .jsonl"
+    )
+    group.add_argument(
+        "--plot", type=Path, metavar="FILE", help="draw a decision (.png, .svg, .pdf)"
+    )
+    group.add_argument("--prompt", metavar="ID", help="the prompt to show and to draw")
+    group.add_argument("--explain", action="store_true", help="say why, for every decision")
+    group.add_argument(
+        "--bounds",
+        nargs=2,
+        type=float,
+        metavar=("LOW", "HIGH"),
+        help="ends of the rating scale: adds a lower confidence bound on the choice's mean",
+    )
+    group.add_argument("--delta", type=float, default=0.05, help="its failure probability")
+    group.add_argument(
+        "--flip", action="store_true", help="find the smallest change of one rating that matters"
+    )
+    group.add_argument("--limit", type=int, default=20, metavar="N", help="rows of the table shown")
+
+
+def run(arguments: Arguments) -> None:
+    """Read, decide, write."""
+    from darc.cli.progress import progress
+    from darc.cli.shown import Shown
+    from darc.pipeline.ratings import decide_table
+    from darc.pipeline.rows import CsvRows, Detail, JsonRows, Summary
+    from darc.pipeline.rule_spec import parse_pairs, parse_rules
+    from darc.pipeline.spotlight import Spotlight
+    from darc.tables import atomic_writer, read_ratings
+    from darc.tables.side import read_side
+    from darc.views import check_picture
+
+    shared = {name: getattr(arguments, name) for name in SHARED}
+    shared = {name: value for name, value in shared.items() if value is not None}
+    shared |= parse_pairs(arguments.set or (), "--set")
+    specs = parse_rules(arguments.rule or ["epsilon"], shared, arguments.beta, arguments.gamma)
+    if arguments.plot is not None:
+        check_picture(arguments.plot)
+    bounds = None if arguments.bounds is None else (arguments.bounds[0], arguments.bounds[1])
+    detail = Detail(arguments.explain, bounds, arguments.delta, arguments.flip)
+    side = None if arguments.side is None else read_side(arguments.side)
+    with ExitStack() as stack:
+        with progress(f"reading {arguments.source}", "B", scale=True) as report:
+            table = stack.enter_context(
+                read_ratings(
+                    arguments.source,
+                    layout=arguments.layout,
+                    format=arguments.format,
+                    columns={k: str(v) for k, v in _columns(arguments).items()},
+                    raters=arguments.raters,
+                    scalarize=arguments.scalarize,
+                    progress=report,
+                )
+            )
+        as_json = arguments.json or _suffix(arguments.out) in (".json", ".jsonl", ".ndjson")
+        rows_class = JsonRows if as_json else CsvRows
+        sinks: list[Any] = [summary := Summary(specs)]
+        spotlight, shown, spool = Spotlight(arguments.prompt), None, None
+        sinks.append(spotlight)
+        if arguments.out is not None:
+            file = stack.enter_context(atomic_writer(arguments.out))
+            sinks.append(rows_class(file, table.extra_columns, detail))
+        if arguments.json or arguments.csv:
+            spool = stack.enter_context(_spool())
+            sinks.append(rows_class(spool, table.extra_columns, detail))
+        elif arguments.out is None:
+            sinks.append(shown := Shown(table, arguments.limit, detail))
+        with progress("deciding", " prompts") as report:
+            for decided in decide_table(
+                table,
+                specs,
+                normalize=arguments.normalize,
+                min_samples=arguments.min_samples,
+                seed=arguments.seed,
+                side=side,
+                progress=report,
+            ):
+                for sink in sinks:
+                    sink.add(decided)
+        spotlight.check()
+        if arguments.plot is not None:
+            _draw(arguments.plot, spotlight)
+        if spool is not None:
+            spool.seek(0)
+            shutil.copyfileobj(spool, sys.stdout)
+        elif shown is not None:
+            shown.print(summary, spotlight)
+
+
+def _columns(arguments: Arguments) -> dict[str, Any]:
+    from darc.pipeline.rule_spec import split_pairs
+
+    return split_pairs(arguments.column or (), "--column")
+
+
+def _suffix(path: Path | None) -> str:
+    return "" if path is None else path.suffix.lower()
+
+
+def _spool() -> TextIO:
+    """Memory, then a temporary file: standard output gets the results when all are made."""
+    return SpooledTemporaryFile(8_000_000, "w+", encoding="utf-8", newline="")  # type: ignore[return-value]
+
+
+def _draw(path: Path, spotlight: Any) -> None:
+    from darc.tables.write import atomic_path
+    from darc.views import draw_plane, plane, save_figure
+
+    decisions = spotlight.decisions
+    figure = draw_plane(plane(decisions[-1], decisions[:-1], spotlight.prompt_id))
+    with atomic_path(path) as temporary:
+        save_figure(figure, temporary)
+    print(f"drew prompt {spotlight.prompt_id!r} to {path}", file=sys.stderr)

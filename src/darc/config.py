@@ -1,0 +1,27 @@
+"""Settings in a TOML file, one section a command."""
+
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from darc.errors import InputError, nearest
+
+
+def read_settings(path: Path, section: str, known: Iterable[str]) -> dict[str, Any]:
+    """The settings of one section of a TOML file; an unknown key is refused by its path."""
+    try:
+        with path.open("rb") as file:
+            data = tomllib.load(file)
+    except OSError as problem:
+        raise InputError(f"{path} cannot be read ({problem.strerror})", "check the path") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise InputError(f"{path} is not valid TOML: {problem}", "mend the file") from None
+    settings = data.get(section, {})
+    if not isinstance(settings, dict):
+        raise InputError(f"{path}: {section} is not a section", f"write [{section}]")
+    names = sorted(known)
+    for key in settings:
+        if key not in names:
+            raise InputError(f"{path}: {section}.{key} is unknown", nearest(key, names))
+    return settings

@@ -1,0 +1,46 @@
+"""Tables of plain text."""
+
+import unicodedata
+from collections.abc import Sequence
+
+MOST = 40
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Aligned columns: text to the left, numbers to the right, NaN and None as a dash."""
+    cells = [[_text(cell) for cell in row] for row in rows]
+    numeric = [bool(rows) and all(_is_number(row[i]) for row in rows) for i in range(len(header))]
+    widths = [
+        max([width(name), *(width(row[i]) for row in cells)]) for i, name in enumerate(header)
+    ]
+    lines = [_line(header, widths, numeric), _line(["-" * w for w in widths], widths, numeric)]
+    return "\n".join(lines + [_line(row, widths, numeric) for row in cells])
+
+
+def width(text: str) -> int:
+    """Columns that a text takes on a terminal."""
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    return len(text) + wide - sum(unicodedata.combining(letter) > 0 for letter in text)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
+    parts = []
+    for cell, size, right in zip(cells, widths, numeric, strict=True):
+        space = " " * (size - width(cell))
+        parts.append(space + cell if right else cell + space)
+    return "  ".join(parts).rstrip()
+
+
+def _is_number(cell: object) -> bool:
+    return cell is None or isinstance(cell, int | float)
+
+
+def _text(cell: object) -> str:
+    if cell is None or cell != cell:
+        return "-"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, float):
+        return f"{cell:.3f}"
+    text = "".join(letter if letter.isprintable() else " " for letter in str(cell))
+    return text if len(text) <= MOST else text[: MOST - 1] + "…"

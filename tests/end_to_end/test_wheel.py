@@ -1,0 +1,45 @@
+"""The wheel, built and used from an environment that has nothing else."""
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+CODE = """
+import darc, importlib.metadata as metadata
+assert metadata.version("darc-decoding") == darc.__version__
+assert darc.select([[9, 1, 6], [5, 5, 6]]).index == 1
+names = {d.metadata["Name"].lower() for d in metadata.distributions()}
+print(sorted(names - {"pip", "setuptools"}))
+"""
+
+
+def test_wheel_works_in_a_clean_environment(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(ROOT)]
+    subprocess.run(build, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("darc_decoding-*.whl")
+    home = tmp_path / "clean"
+    venv.create(home, with_pip=True)
+    scripts = home / ("Scripts" if os.name == "nt" else "bin")
+    install = [str(scripts / "python"), "-m", "pip", "install", "-q", str(wheel)]
+    subprocess.run(install, check=True, capture_output=True)
+    done = subprocess.run(
+        [scripts / "python", "-c", CODE], check=True, capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.stdout.strip() == "['darc-decoding', 'numpy', 'tqdm']"
+    table = tmp_path / "r.csv"
+    table.write_text("prompt_id,candidate_id,a,b\np,x,1,2\np,y,3,3\n", encoding="utf-8")
+    ran = subprocess.run(
+        [scripts / "darc", "select", table, "--plot", tmp_path / "x.png"],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 1
+    assert "pip install 'darc-decoding[plot]'" in ran.stderr
+    ran = subprocess.run(
+        [scripts / "darc", "select", table, "--csv"], check=True, capture_output=True, text=True
+    )
+    assert ",y," in ran.stdout

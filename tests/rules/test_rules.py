@@ -1,0 +1,250 @@
+"""Each rule against plain loops that follow the contract's table to the letter."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.helpers import Array, fast_settings
+
+import darc
+from darc.core import risk
+from darc.errors import InputError
+
+POOL = np.array(
+    [
+        [9.0, 9.0, 9.0, 1.0, 10.0],
+        [7.0, 7.0, 8.0, 8.0, 7.0],
+        [7.0, 7.0, 7.0, 7.0, 7.5],
+        [2.0, 3.0, 2.0, 3.0, 2.0],
+    ]
+)
+
+
+def first(keys: list[tuple[float, ...]]) -> int:
+    """The index of the largest key, the lowest index among equals."""
+    return max(range(len(keys)), key=lambda k: (keys[k], -k))
+
+
+@st.composite
+def distinct_pools(draw: st.DrawFn) -> Array:
+    shape = draw(st.integers(2, 6)), draw(st.integers(2, 7))
+    seed = draw(st.integers(0, 10_000))
+    return np.random.default_rng(seed).normal(0, draw(st.floats(0.1, 4)), size=shape)
+
+
+@fast_settings
+@given(distinct_pools(), st.floats(0.05, 5))
+def test_rules_against_plain_loops(scores: Array, beta: float) -> None:
+    candidates, n = scores.shape
+    mean, sigma = scores.mean(axis=1), scores.std(axis=1, ddof=1)
+    value = np.array([-np.log(np.mean(np.exp(-beta * row))) / beta for row in scores])
+    premium = mean - value
+    near = [k for k in range(candidates) if value[k] >= value.max() - 0.25]
+    cap = np.quantile(premium, 0.25)
+    capped = [k for k in range(candidates) if premium[k] <= cap + 1e-12]
+    lam = np.sqrt(np.log(candidates / 0.05) / n)
+    expected = {
+        "mean": np.argmax(mean),
+        "entropic": np.argmax(value),
+        "penalty": np.argmax(value - premium),
+        "epsilon": min(near, key=lambda k: sigma[k]),
+        "tau": max(capped, key=lambda k: value[k]),
+        "lcb": np.argmax(mean - lam * sigma),
+        "mc_dropout": np.argmax(mean - sigma),
+        "cvar": np.argmax([np.sort(row)[: max(1, int(np.ceil(0.1 * n)))].mean() for row in scores]),
+        "worst": np.argmax(mean),
+        "uwo": np.argmax(mean),
+    }
+    for rule, index in expected.items():
+        assert darc.select(scores, rule, beta=beta).index == index, rule
+    by_mean = darc.select(scores, "tau", beta=beta, objective="mean")
+    assert by_mean.index == max(capped, key=lambda k: mean[k])
+
+
+@fast_settings
+@given(distinct_pools(), st.integers(2, 4), st.integers(0, 1000))
+def test_rules_over_several_scorers(scores: Array, scorers: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    many = np.stack(
+        [scores * (m + 1) + generator.normal(size=scores.shape) for m in range(scorers)]
+    )
+    pooled = many.reshape(scorers, -1)
+    center, spread = pooled.mean(axis=1), pooled.std(axis=1, ddof=1)
+    unit = (many - center[:, None, None]) / spread[:, None, None]
+    mean = unit.mean(axis=2)
+    value = risk.entropic_value(unit)
+    soft = risk.entropic_value(value.T)
+    sigma, premium = unit.std(axis=2, ddof=1).max(axis=0), (mean - value).max(axis=0)
+    expected = {
+        "mean": np.argmax(mean.mean(axis=0)),
+        "entropic": np.argmax(soft),
+        "penalty": np.argmax(soft - premium),
+        "worst": np.argmax(mean.min(axis=0)),
+        "uwo": np.argmax(mean.mean(axis=0) - mean.var(axis=0)),
+        "cvar": np.argmax(risk.cvar(unit).mean(axis=0)),
+    }
+    for rule, index in expected.items():
+        assert darc.select(many, rule).index == index, rule
+    near = np.flatnonzero(soft >= soft.max() - 0.25 - 1e-12)
+    assert darc.select(many, "epsilon").index == near[np.argmin(sigma[near])]
+
+
+def test_polarising_leader_loses_its_lead() -> None:
+    assert darc.select(POOL, "mean").index == 0
+    assert darc.select(POOL, "entropic").index == 1
+    assert darc.select(POOL, "penalty").index == 1
+    assert darc.select(POOL, "epsilon", epsilon=0.5).index == 2
+
+
+@pytest.mark.parametrize(
+    ("tau", "index", "infeasible"), [(10.0, 1, False), (0.03, 2, False), (0.0, 1, True)]
+)
+def test_tau_caps_the_premium_or_falls_back(tau: float, index: int, infeasible: bool) -> None:
+    decision = darc.select(POOL, "tau", tau=tau)
+    assert decision.index == index
+    assert ("infeasible" in decision.flags) == infeasible
+    assert decision.feasible.all() == (infeasible or tau == 10.0)
+
+
+@pytest.mark.parametrize("rule", ["mean", "entropic", "penalty", "lcb", "cvar", "worst", "uwo"])
+def test_ties_go_to_the_larger_mean_then_to_the_lower_index(rule: str) -> None:
+    assert darc.select([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0 + 1e-13]], rule).index == 0
+    assert darc.select([[-5.0, -5.0], [1.0, 2.0], [2.0, 1.0]], rule).index == 1
+
+
+def test_value_ties_go_to_the_larger_mean() -> None:
+    scores = [[1.0, 5.0], [1.0, 9.0]]
+    assert darc.select(scores, "entropic", beta=np.inf).index == 1
+
+
+def test_epsilon_breaks_sigma_ties_by_mean_then_value_then_index() -> None:
+    scores = [[1.0, 3.0], [1.1, 3.1], [0.9, 2.9], [1.1, 3.1]]
+    assert darc.select(scores, "epsilon", epsilon=1.0).index == 1
+
+
+def test_epsilon_falls_back_on_value_without_sigma() -> None:
+    decision = darc.select([[1.0], [3.0], [2.9]], "epsilon")
+    assert decision.index == 1
+    assert "no_sigma" in decision.flags
+    ragged = [[5.0, np.nan], [4.9, 4.8]]
+    assert darc.select(ragged, "epsilon", epsilon=1.0).index == 1
+
+
+def test_candidate_with_few_samples_is_left_out() -> None:
+    scores = [[9.0] + [np.nan] * 8, *np.random.default_rng(0).normal(5, 1, size=(3, 9)).tolist()]
+    decision = darc.select(scores, "entropic")
+    assert decision.index != 0
+    assert "few_samples" in decision.flags
+    assert darc.select(scores, "entropic", min_samples=1).index == 0
+    assert darc.select(scores, "entropic", min_samples=99).index == 0
+
+
+def test_rbon_adds_the_reference_log_likelihood() -> None:
+    scores = [[1.0, 1.0], [1.1, 1.1]]
+    assert darc.select(scores, "rbon", log_likelihood=[-1.0, -9.0]).index == 0
+    assert darc.select(scores, "rbon", log_likelihood=[-1.0, -9.0], b=0.0).index == 1
+    whole: dict[str, Any] = {
+        "log_likelihood": [-1.0, -0.9],
+        "tokens": [10.0, 100.0],
+        "per_token": False,
+    }
+    assert darc.select(scores, "rbon", **whole).index == 0
+    similar = [[1.0, 0.2, 0.9], [0.2, 1.0, 0.1], [0.9, 0.1, 1.0]]
+    three = [[1.0, 1.0], [1.01, 1.01], [0.9, 0.9]]
+    assert darc.select(three, "rbon", form="wd", similarity=similar, b=0.1).index == 0
+    assert darc.select(three, "mbr", similarity=similar).index == 0
+
+
+def test_rewards_can_be_the_original_alone() -> None:
+    scores = [[5.0, 0.0, 0.0], [1.0, 9.0, 9.0]]
+    side: dict[str, Any] = {"atypicality": [0.0, 0.0]}
+    assert darc.select(scores, "caution", **side).index == 1
+    assert darc.select(scores, "caution", reward="original", **side).index == 0
+    assert darc.select(scores, "caution", a=10.0, atypicality=[0.0, 0.9]).index == 0
+    with pytest.raises(InputError, match="first sample"):
+        darc.select([[np.nan, 1.0], [1.0, 1.0]], "poisson", reward="original")
+
+
+def test_mc_dropout_uses_its_passes_when_given() -> None:
+    passes = [[5.0, 5.0, 5.0], [9.0, 1.0, 9.0]]
+    assert darc.select([[0.0, 0.0], [9.0, 9.0]], "mc_dropout", dropout=passes).index == 0
+    assert darc.select([[0.0, 0.0], [9.0, 9.0]], "mc_dropout").index == 1
+
+
+def test_poisson_draws_by_prompt_and_seed() -> None:
+    scores = np.random.default_rng(0).normal(size=(400, 1, 16, 3))
+    ids = [f"p{i}" for i in range(400)]
+    drawn = darc.select_batch(scores, "poisson", rate=4.0, prompt_ids=ids)
+    again = darc.select_batch(scores[::-1], "poisson", rate=4.0, prompt_ids=ids[::-1])
+    assert np.array_equal(drawn.index, again.index[::-1])
+    other = darc.select_batch(scores, "poisson", rate=4.0, prompt_ids=ids, seed=1)
+    assert not np.array_equal(drawn.index, other.index)
+    sizes = drawn.feasible.sum(axis=1)
+    assert sizes.min() == 1
+    assert sizes.mean() == pytest.approx(4.0, abs=0.35)
+    assert darc.select_batch(scores, "poisson", rate=200.0).flags["capped"].all()
+    best = darc.select_batch(scores, "mean").index
+    assert np.array_equal(darc.select_batch(scores, "poisson", rate=500.0).index, best)
+
+
+def test_soft_draws_in_proportion_to_exp_mean() -> None:
+    scores = np.tile(np.array([[0.0], [1.0], [np.nan]]), (20_000, 1, 1, 2))
+    drawn = darc.select_batch(scores, "soft", temperature=0.5)
+    share = np.bincount(drawn.index, minlength=3) / 20_000
+    assert share[1] == pytest.approx(np.e**2 / (1 + np.e**2), abs=0.012)
+    assert share[2] == 0
+    assert (darc.select_batch(scores[:50], "soft", temperature=0.0).index == 1).all()
+
+
+def test_hedgetune_prefers_small_subsets_under_a_hacked_reward() -> None:
+    generator = np.random.default_rng(1)
+    truth = generator.normal(size=(300, 1, 16, 1))
+    honest = truth + generator.normal(0, 0.1, size=(300, 1, 16, 8))
+    hacked = honest.copy()
+    worst = truth.argmin(axis=2)[:, 0, 0]
+    # The selecting (even) samples adore the worst candidate; the judging (odd) ones do not.
+    hacked[np.arange(300), 0, worst, ::2] += 20.0
+    assert darc.select_batch(honest, "hedgetune").rule.parameters["rate"] == 16.0
+    assert darc.select_batch(hacked, "hedgetune").rule.parameters["rate"] == 4.0
+    with pytest.raises(InputError, match="cannot choose a rate"):
+        darc.select(honest[0], "hedgetune")
+    assert darc.select(honest[0], "hedgetune", rate=8.0).index >= 0
+
+
+def test_rank_weights_are_the_chances_of_best_of_poisson() -> None:
+    from darc.rules.hedgetune import rank_weights
+
+    weights = rank_weights(6, 3.0)
+    assert weights.sum() == pytest.approx(1.0)
+    scores = np.arange(6.0)[None, None, :, None].repeat(30_000, axis=0)
+    drawn = darc.select_batch(scores, "poisson", rate=3.0).index
+    share = np.bincount(5 - drawn, minlength=6) / 30_000
+    assert np.allclose(share, weights, atol=0.012)
+
+
+@pytest.mark.parametrize(
+    ("rule", "parameters", "words"),
+    [
+        ("epsilon", {"epsilom": 1.0}, "did you mean 'epsilon'?"),
+        ("epsilon", {"epsilon": -1.0}, "epsilon must be 0 or larger"),
+        ("epsilom", {}, "did you mean 'epsilon'?"),
+        ("tau", {"tau": 1.0, "quantile": 0.5}, "both given"),
+        ("tau", {"quantile": 1.5}, "between 0 and 1"),
+        ("tau", {"objective": "median"}, "'value' or 'mean'"),
+        ("cvar", {"alpha": 1.5}, "alpha must be above 0"),
+        ("poisson", {"rate": 0.0}, "rate must be above 0"),
+        ("rbon", {}, "needs the side input 'log_likelihood'"),
+        ("rbon", {"form": "x", "log_likelihood": [0, 0, 0, 0]}, "'kl' or 'wd'"),
+        ("mean", {"log_likelihood": [0, 0, 0, 0]}, "does not use 'log_likelihood'"),
+        ("rbon", {"log_likelihood": [0, 0]}, "has the shape (2,), not (4,)"),
+        ("poisson", {"reward": "median"}, "'mean' or 'original'"),
+        ("entropic", {"beta": -1.0}, "beta must be 0 or larger"),
+        ("entropic", {"min_samples": 0}, "min_samples must be at least 1"),
+    ],
+)
+def test_bad_parameters_are_named(rule: str, parameters: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        darc.select(POOL, rule, **parameters)
+    assert words in str(caught.value)

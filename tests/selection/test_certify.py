@@ -1,0 +1,111 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.helpers import fast_settings
+
+import darc
+from darc.errors import InputError
+
+
+def test_certificate_of_the_contract() -> None:
+    scores = np.random.default_rng(0).integers(0, 11, size=(16, 9)).astype(float)
+    decision = darc.select(scores, "mean")
+    certificate = decision.certificate(bounds=(0, 10))
+    assert certificate.probability == 0.95
+    assert certificate.lower_bound is not None
+    # Hoeffding at delta / 2: 10 ranges of 0.5 sqrt(2 log(16 / 0.025) / 9).
+    slack = 10 * 0.5 * np.sqrt(2 * np.log(16 / 0.025) / 9)
+    assert certificate.lower_bound[0] == pytest.approx(
+        max(0.0, scores[decision.index].mean() - slack)
+    )
+    assert decision.certificate().lower_bound is None
+
+
+def test_certificate_holds_for_independent_raters() -> None:
+    generator = np.random.default_rng(1)
+    truth = generator.uniform(0.2, 0.8, size=(400, 8))
+    ratings = (generator.random((400, 8, 40)) < truth[..., None]).astype(float)
+    misses = 0
+    for quality, scores in zip(truth, ratings, strict=True):
+        decision = darc.select(scores, "mean")
+        lower = decision.certificate(bounds=(0, 1)).lower_bound
+        assert lower is not None
+        misses += quality[decision.index] < lower[0]
+    assert misses / 400 <= 0.05
+
+
+def test_worst_case_weights_price_the_value() -> None:
+    scores = [[3.0, 5.0, 9.0], [4.0, 4.0, 4.5]]
+    decision = darc.select(scores, "entropic", beta=0.7)
+    weights = decision.certificate().worst_case_weights[0]
+    chosen = np.array(scores[decision.index])
+    divergence = (weights * np.log(weights * 3)).sum()
+    assert weights.sum() == pytest.approx(1.0)
+    price = weights @ chosen + divergence / 0.7
+    assert price == pytest.approx(decision.statistics.value[decision.index])
+
+
+def test_margin_and_runner_up() -> None:
+    certificate = darc.select([[1.0, 1.0], [3.0, 3.0], [2.5, 2.5]], "entropic").certificate()
+    assert certificate.runner_up == 2
+    assert certificate.margin == pytest.approx(0.5)
+    alone = darc.select([[1.0, 1.0], [3.0, 3.0]], "epsilon").certificate()
+    assert alone.runner_up is None
+    assert alone.margin is None
+
+
+def test_several_scorers_have_a_bound_each() -> None:
+    scores = np.random.default_rng(2).random((2, 3, 200)) * [[[1.0]], [[10.0]]]
+    certificate = darc.select(scores, "entropic").certificate(bounds=[(0, 1), (0, 10)])
+    assert certificate.lower_bound is not None
+    assert len(certificate.lower_bound) == 2
+    assert certificate.worst_case_weights.shape == (2, 200)
+
+
+@fast_settings
+@given(st.integers(0, 10_000), st.sampled_from(["mean", "entropic", "epsilon", "penalty", "cvar"]))
+def test_flip_is_where_the_choice_changes(seed: int, rule: str) -> None:
+    scores = np.random.default_rng(seed).integers(0, 11, size=(4, 3)).astype(float)
+    decision = darc.select(scores, rule)
+    flip = decision.flip(bounds=(0, 10))
+    if flip is None:
+        return
+    changed = scores.copy()
+    changed[flip.candidate, flip.sample] = flip.after
+    assert darc.select(changed, rule).index == flip.winner != decision.index
+    assert 0 <= flip.after <= 10
+    size = abs(flip.after - flip.before)
+    # No smaller change of any sample, on a grid, changes the choice.
+    for place in np.ndindex(scores.shape):
+        for change in np.linspace(-0.99, 0.99, 9) * size:
+            tried = scores.copy()
+            tried[place] = np.clip(tried[place] + change, 0, 10)
+            if abs(change) < size * 0.97:
+                assert darc.select(tried, rule).index == decision.index
+
+
+def test_flip_may_not_exist() -> None:
+    assert darc.select([[5.0, 5.0]], "mean").flip() is None
+    assert darc.select([[9.0] * 9, [0.0] * 9], "mean").flip(bounds=(0, 9)) is None
+
+
+def test_flip_needs_all_samples() -> None:
+    lazy = darc.select_lazily(lambda pairs: [float(k) for k, _ in pairs], 4, 9, "entropic")
+    with pytest.raises(InputError, match="never seen"):
+        lazy.flip()
+
+
+@pytest.mark.parametrize(
+    ("bounds", "delta", "words"),
+    [
+        ((0, 5), 0.05, "outside the bounds"),
+        ((5, 0), 0.05, "finite and rising"),
+        ("ab", 0.05, "no pair"),
+        ((0, 10), 2.0, "delta must lie between 0 and 1"),
+    ],
+)
+def test_bad_bounds(bounds: tuple[float, float], delta: float, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        darc.select([[9.0, 1.0], [4.0, 5.0]], "mean").certificate(bounds, delta)
+    assert words in str(caught.value)

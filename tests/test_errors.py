@@ -1,0 +1,36 @@
+import pytest
+
+from darc.errors import DISTRIBUTION, DarcError, InputError, MissingExtra, TableError, UnknownName
+
+
+def test_errors_are_one_sentence_with_a_hint() -> None:
+    assert str(DarcError("it broke", "mend it")) == "it broke; mend it"
+    assert str(DarcError("it broke")) == "it broke"
+    assert (
+        str(TableError("a.csv", "bad cell", "fix it", line=3)) == "a.csv, line 3: bad cell; fix it"
+    )
+    assert str(TableError("a.csv", "empty")) == "a.csv: empty"
+
+
+def test_exit_codes() -> None:
+    assert DarcError("x").exit_code == 1
+    assert MissingExtra("drawing", "plot").exit_code == 1
+    assert InputError("x").exit_code == 2
+    assert TableError("a", "b").exit_code == 2
+
+
+def test_kinds_are_also_the_usual_exceptions() -> None:
+    assert isinstance(InputError("x"), ValueError)
+    assert isinstance(MissingExtra("drawing", "plot"), ImportError)
+
+
+def test_missing_extra_gives_the_install_command() -> None:
+    assert f"pip install '{DISTRIBUTION}[plot]'" in str(MissingExtra("drawing", "plot"))
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("Epsilom", "did you mean 'epsilon'?"), ("xyz", "known: epsilon, mean"), ("maen", "'mean'")],
+)
+def test_unknown_name_offers_the_nearest(name: str, hint: str) -> None:
+    assert hint in str(UnknownName("rule", name, ["mean", "epsilon"]))
