@@ -63,3 +63,67 @@ class Certificate:
     worst_case_weights: Array
     runner_up: int | None
     margin: float | None
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a conversation; `role` is system, user or assistant."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A conversation that waits for an answer."""
+
+    id: str
+    messages: tuple[Message, ...]
+    category: str = ""
+
+    @property
+    def question(self) -> str:
+        """The last thing that the user said."""
+        return next((m.content for m in reversed(self.messages) if m.role == "user"), "")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One answer to a prompt.
+
+    `truncated` marks an answer that stopped at the token limit; `log_likelihood` is the mean per
+    token under the generator, where it is known.
+    """
+
+    prompt_id: str
+    index: int
+    text: str
+    tokens: int = 0
+    truncated: bool = False
+    log_likelihood: float | None = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An accepted rewrite of a candidate, by a rewriter of a family (style or targeted)."""
+
+    prompt_id: str
+    candidate: int
+    index: int
+    text: str
+    family: str
+    rewriter: str
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """A rewrite that a filter refused, and why."""
+
+    prompt_id: str
+    candidate: int
+    attempt: int
+    text: str
+    family: str
+    rewriter: str
+    reason: str
