@@ -1,0 +1,25 @@
+"""Meaning-preserving rewrites of an answer, and the filters that judge them."""
+
+from collections.abc import Callable
+
+from darc.perturb.accept import Perturbed, Report, perturb, report
+from darc.perturb.families import FAMILIES
+from darc.perturb.filters import judge
+from darc.perturb.llm_rewriter import LlmRewriter
+from darc.perturb.rewriter import Rewriter
+from darc.perturb.rules_rewriter import RulesRewriter
+
+REWRITERS: dict[str, Callable[..., Rewriter]] = {"llm": LlmRewriter, "rules": RulesRewriter}
+
+__all__ = [
+    "FAMILIES",
+    "REWRITERS",
+    "LlmRewriter",
+    "Perturbed",
+    "Report",
+    "Rewriter",
+    "RulesRewriter",
+    "judge",
+    "perturb",
+    "report",
+]

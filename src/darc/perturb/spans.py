@@ -1,0 +1,127 @@
+"""The parts of a text that no rewrite may touch, found, hidden and put back byte for byte."""
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+_HIDDEN = 0xF0000
+_MOST_SPANS = 0xFFFD
+
+_UNITS = (
+    r"(?:%|percent\b|per cent\b|°\s?[CF]?\b|(?:k|c|m|µ|n)?m\b|k?g\b|mg\b|[kmgt]?b\b|m?l\b"
+    r"|k?w(?:h)?\b"
+    r"|(?:milli)?seconds?\b|minutes?\b|hours?\b|days?\b|weeks?\b|months?\b|years?\b|miles?\b|feet\b"
+    r"|foot\b|inch(?:es)?\b|pounds?\b|ounces?\b|oz\b|lbs?\b|cups?\b|tablespoons?\b|teaspoons?\b"
+    r"|(?:thousand|million|billion|trillion)s?\b|dollars?\b|euros?\b|cents?\b|degrees?\b|kmh\b|mph\b"
+    r"|(?:kilo|centi|milli)?(?:met(?:er|re)|gram|lit(?:er|re))s?\b|[ap]\.m\.|[ap]m\b|st\b|nd\b|rd\b"
+    r"|th\b|BCE?\b|AD\b|CE\b)"
+)
+_MONTHS = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|March|Mar|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
+    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?"
+)
+_NUMBER = r"\d(?:[\d.,:/\u2013-]*\d)?"
+_OPERAND = r"[\w.()\[\]{}\\|²³√π]{1,40}"
+
+PATTERNS: dict[str, str] = {
+    "fence": (
+        r"(?m:^[ \t]*(?P<ticks>`{3,}|~{3,})[^\n]*\n"
+        r"(?:(?s:.*?)^[ \t]*(?P=ticks)[ \t]*$|(?s:.*)))"
+    ),
+    "block quote": r"(?m:^[ \t]*>[^\n]*$)",
+    "table": r"(?m:^[ \t]*\|[^\n]*$)",
+    "indented code": (
+        r"(?:(?<=\n\n)|\A)(?:(?:[ ]{4}|\t)(?![ \t]*(?:[-*+•]|\d+[.)])[ ])[^\n]*\S[^\n]*(?:\n|\Z))+"
+    ),
+    "code": r"(?<!`)(?P<tick>`++)(?s:[^\n]|\n(?!\n))+?(?<!`)(?P=tick)(?!`)",
+    "display mathematics": (
+        r"\$\$(?s:.+?)\$\$|\\\[(?s:.{1,2000}?)\\\]|\\\((?s:.{1,2000}?)\\\)"
+        r"|\\begin\{(?P<environment>\w+\*?)\}(?s:.+?)\\end\{(?P=environment)\}"
+    ),
+    "mathematics": r"(?<![\w$])\$(?=[^\s$])[^$\n]*?[^\s$]\$(?![\w$])|\\[A-Za-z]+(?:\{[^{}\n]*\})*",
+    "link": r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)",
+    "address": (
+        r"(?:https?|ftp)://[^\s<>\"”]*[^\s<>\"”.,;:!?)\]*_'\u2019]|\bwww\.[^\s<>\"”]*[^\s<>\"”.,;:!?)\]*_'\u2019]"
+        r"|\b[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+"
+    ),
+    "tag": r"</?[A-Za-z][^<>\n]*>|<!--(?s:.*?)-->",
+    "quotation": (
+        r"(?<!\w)\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]"
+        r"|(?<![\w\u2019])'(?=\S)[^'\n]{0,300}(?:'\w[^'\n]{0,300}){0,9}(?<=\S)'(?!\w)|\u2018[^\u2019\n]{0,300}(?:\u2019\w[^\u2019\n]{0,300}){0,9}\u2019(?!\w)"
+    ),
+    "equation": (
+        rf"(?<![\w\\]){_OPERAND}(?:[ ]?(?:[=+^<>≤≥≈\u00d7÷±]|==|!=|->|→)[ ]?-?{_OPERAND}"
+        r"(?<![.]))+"
+    ),
+    "date": (
+        rf"\b{_MONTHS}\s\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s\d{{4}}\b)?"
+        rf"|\b\d{{1,2}}(?:st|nd|rd|th)?(?:\sof)?\s{_MONTHS}(?:,?\s\d{{4}}\b)?"
+    ),
+    "number": (
+        rf"(?<![\w.])[-+\u2212]?(?:[$€£¥₹][ ]?)?{_NUMBER}(?:\s?[-\u2013]?\s?{_UNITS})*"
+        rf"|(?<![A-Za-z]){_NUMBER}[a-z]?(?![A-Za-z])"
+    ),
+    "private": rf"[{chr(_HIDDEN)}-{chr(_HIDDEN + _MOST_SPANS)}]",
+}
+# A list marker is form, not a number: it is stepped over so that the number patterns miss it.
+_MARKER = r"(?P<marker>(?m:^[ \t]*\d{1,3}[.)](?=[ \t])))"
+_PROTECTED = re.compile("|".join([_MARKER, *(f"(?:{p})" for p in PATTERNS.values())]))
+
+
+class Span(NamedTuple):
+    """A stretch of text; a protected one must reach every rewrite unchanged."""
+
+    text: str
+    protected: bool
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A text whose protected spans are each one private character, and those spans in order."""
+
+    text: str
+    hidden: tuple[str, ...]
+
+    def restore(self, text: str) -> str:
+        """The text with every hidden span put back."""
+        if not self.hidden:
+            return text
+        return text.translate({_HIDDEN + i: span for i, span in enumerate(self.hidden)})
+
+
+def split(text: str) -> list[Span]:
+    """Protected and free spans in order, none empty; joined they are the text."""
+    spans: list[Span] = []
+    free_from = 0
+    for match in _PROTECTED.finditer(text):
+        if match["marker"] is not None or match.start() == match.end():
+            continue
+        if match.start() > free_from:
+            spans.append(Span(text[free_from : match.start()], False))
+        spans.append(Span(match.group(), True))
+        free_from = match.end()
+    if free_from < len(text):
+        spans.append(Span(text[free_from:], False))
+    return spans
+
+
+def join(spans: list[Span]) -> str:
+    """The text that the spans were split from."""
+    return "".join(span.text for span in spans)
+
+
+def mask(text: str) -> Masked:
+    """The text with its protected spans hidden; with more than 65533 of them, all of it is."""
+    spans = split(text)
+    hidden = tuple(span.text for span in spans if span.protected)
+    if len(hidden) > _MOST_SPANS:
+        return Masked(chr(_HIDDEN), (text,))
+    characters = (chr(_HIDDEN + i) for i in range(len(hidden)))
+    return Masked(
+        "".join(next(characters) if span.protected else span.text for span in spans), hidden
+    )
+
+
+def protected(text: str) -> list[str]:
+    """The protected spans of a text, in order."""
+    return [span.text for span in split(text) if span.protected]

@@ -1,0 +1,60 @@
+import pytest
+
+from darc.perturb.filters import Reading
+from darc.perturb.filters.overlap import overlap
+from darc.perturb.lexicon.inflections import forms
+from darc.perturb.lexicon.senses import same
+from darc.perturb.lexicon.stems import stem
+from darc.perturb.lexicon.synonyms import BOTH, NOT_AFTER, NOT_BEFORE, ONE_WAY, VERBS
+from darc.perturb.transforms.discourse import GROUPS
+from darc.perturb.transforms.wordings import pairs
+
+
+def test_the_table_is_large_and_without_repetition() -> None:
+    table = [*BOTH, *ONE_WAY, *VERBS]
+    assert len(table) >= 120
+    assert len({frozenset(pair) for pair in table}) == len(table)
+
+
+def test_every_guard_is_of_a_known_wording() -> None:
+    known = {wording.phrase for wording in pairs()}
+    assert set(NOT_BEFORE) <= known
+    assert set(NOT_AFTER) <= known
+
+
+@pytest.mark.parametrize("pair", list(pairs()))
+def test_filters_count_every_wording_as_its_replacement(pair: tuple[str, str]) -> None:
+    first, second = (Reading(f"We saw {words} there.") for words in pair)
+    found = overlap(first, second)
+    assert not found.added, pair
+    for kind in ("negation", "condition", "quantity", "comparison"):
+        assert first.critical(kind) == second.critical(kind), pair
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_discourse_markers_of_a_kind_count_as_one(group: tuple[str, ...]) -> None:
+    readings = [Reading(f"{marker} we saw it.") for marker in group]
+    for kind in ("negation", "condition", "quantity", "comparison"):
+        assert len({frozenset(reading.critical(kind).items()) for reading in readings}) == 1, group
+    assert not any(overlap(readings[0], other).added for other in readings)
+
+
+def test_verb_forms() -> None:
+    assert forms("modify") == ("modify", "modifies", "modified", "modified", "modifying")
+    assert forms("put off") == ("put off", "puts off", "put off", "put off", "putting off")
+    assert forms("begin")[2:] == ("began", "begun", "beginning")
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["use uses used using", "study studies studied studying", "create created creation creating"],
+)
+def test_inflections_share_a_stem(words: str) -> None:
+    assert len({stem(word) for word in words.split()}) == 1
+
+
+def test_opposites_are_never_the_same() -> None:
+    opposites = "increase decrease, open close, buy sell, hot cold, win lose, leave arrive"
+    for pair in opposites.split(", "):
+        first, second = map(stem, pair.split())
+        assert not same(first, second), pair

@@ -1,0 +1,67 @@
+import time
+
+import pytest
+from tests.perturb.helpers import PROMPT, TEXTS
+
+from darc.errors import UnknownName
+from darc.perturb import RulesRewriter, judge
+
+REWRITER = RulesRewriter()
+
+
+def test_proposals_are_distinct_new_and_repeatable() -> None:
+    for text in TEXTS:
+        found = REWRITER.rewrite(PROMPT, text, 8, "hybrid", 5)
+        assert found == REWRITER.rewrite(PROMPT, text, 8, "hybrid", 5)
+        assert text not in found
+        for half in (found[:4], found[4:]) if len(found) == 8 else ():
+            assert len(set(half)) == 4
+
+
+def test_seeds_matter() -> None:
+    text = TEXTS[0]
+    assert REWRITER.rewrite(PROMPT, text, 4, "style", 1) != REWRITER.rewrite(
+        PROMPT, text, 4, "style", 2
+    )
+
+
+def test_hybrid_is_half_and_half() -> None:
+    style = REWRITER.rewrite(PROMPT, TEXTS[0], 3, "style", 1)
+    targeted = REWRITER.rewrite(PROMPT, TEXTS[0], 2, "targeted", 1)
+    assert REWRITER.rewrite(PROMPT, TEXTS[0], 5, "hybrid", 1) == style + targeted
+
+
+def test_nothing_asked_nothing_given() -> None:
+    assert REWRITER.rewrite(PROMPT, TEXTS[0], 0, "style", 1) == []
+    assert REWRITER.rewrite(PROMPT, "", 4, "style", 1) == []
+
+
+def test_unknown_family() -> None:
+    with pytest.raises(UnknownName, match="style"):
+        REWRITER.rewrite(PROMPT, "text", 1, "styles", 1)
+
+
+@pytest.mark.parametrize(("family", "least"), [("style", 0.9), ("targeted", 0.9)])
+def test_the_filters_accept_what_the_rules_propose(family: str, least: float) -> None:
+    judged = [
+        judge(text, proposal, family)
+        for text in TEXTS
+        for proposal in REWRITER.rewrite(PROMPT, text, 8, family, 3)
+    ]
+    rate = sum(reason is None for reason in judged) / len(judged)
+    print(f"{family}: {rate:.1%} of {len(judged)} proposals accepted")
+    assert rate >= least
+
+
+def test_rewriting_is_instant() -> None:
+    text = "\n\n".join(TEXTS[:4])
+    words = text.split()
+    text = text[: len(text) * 230 // len(words)]
+    for family in ("style", "targeted"):
+        times = []
+        for seed in range(5):
+            started = time.perf_counter()
+            found = REWRITER.rewrite(PROMPT, text, 20, family, seed)
+            times.append((time.perf_counter() - started) / len(found))
+        print(f"{family}: {1000 * min(times):.2f} ms a rewrite of {len(text.split())} words")
+        assert min(times) < 0.008  # Four times the goal, for busy machines.

@@ -1,0 +1,180 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.perturb.helpers import TEXTS
+
+from darc.perturb.drawing import Draws
+from darc.perturb.spans import protected
+from darc.perturb.transforms import (
+    STRIPS,
+    STYLE,
+    TARGETED,
+    Transform,
+    boilerplate,
+    concise,
+    contractions,
+    discourse,
+    emphasis,
+    headings,
+    hedges,
+    lists,
+    paragraphs,
+    punctuation,
+    sentences,
+    wordings,
+)
+
+EVERY = list({t.name: t for t in (*STYLE, *TARGETED)}.values())
+
+
+def outcomes(transform: Transform, text: str, seeds: int = 30) -> set[str]:
+    return {transform(text, Draws(seed)) for seed in range(seeds)}
+
+
+@pytest.mark.parametrize(
+    ("transform", "text", "changed"),
+    [
+        (contractions.contract, "You do not know; it is a dog.", "You don't know; it's a dog."),
+        (contractions.expand, "I don't know; they're here.", "I do not know; they are here."),
+        (contractions.expand, "You can't.", "You cannot."),
+        (lists.markers, "- a\n- b", "* a\n* b"),
+        (lists.markers, "1. a\n2. b", "1) a\n2) b"),
+        (lists.to_prose, "You need:\n\n- milk\n- salt", "You need: milk; and salt."),
+        (emphasis.strip, "A **bold** and *soft* word", "A bold and soft word"),
+        (emphasis.bold_labels, "- Cost: low\n- Time: long", "- **Cost:** low\n- **Time:** long"),
+        (emphasis.marks, "A **bold** word", "A __bold__ word"),
+        (headings.to_bold, "## Why\n\nSo.", "**Why**\n\nSo."),
+        (headings.to_headings, "**Why**\n\nSo.", "## Why\n\nSo."),
+        (headings.title_case, "# how to cook rice", "# How to Cook Rice"),
+        (headings.without, "# A\n\nOne.\n\n# B\n\nTwo.", "One.\n\nTwo."),
+        (paragraphs.item_spacing, "1. a\n2. b\n3. c", "1. a\n\n2. b\n\n3. c"),
+        (paragraphs.item_spacing, "- a\n\n- b", "- a\n- b"),
+        (paragraphs.breaks, "It is so.\n\nIt was so.", "It is so. It was so."),
+        (punctuation.apostrophes, "It's", "It\u2019s"),
+        (punctuation.dashes, "a\u2014b", "a \u2013 b"),
+        (punctuation.serial_comma, "red, blue, and green.", "red, blue and green."),
+        (punctuation.serial_comma, "red, blue, pink and green.", "red, blue, pink, and green."),
+        (wordings.synonyms, "In addition, it helps.", "Additionally, it helps."),
+        (wordings.synonyms, "We utilized an enormous net.", "We used a huge net."),
+        (wordings.plain, "He attempts to obtain numerous keys.", "He tries to get many keys."),
+        (discourse.markers, "No. However, we stay.", "No. That said, we stay."),
+        (sentences.join, "The cat sat. It was old.", "The cat sat, and it was old."),
+        (sentences.join, "The cat sat. It was old.", "The cat sat; it was old."),
+        (sentences.split, "The cat sat, and it was old.", "The cat sat. It was old."),
+        (sentences.split, "The cat sat, but it was old.", "The cat sat. However, it was old."),
+        (boilerplate.flattery, "Great question! It rains.", "It rains."),
+        (boilerplate.flattery, "That's a really good point. It rains.", "It rains."),
+        (boilerplate.openers, "Sure! It rains.", "It rains."),
+        (boilerplate.openers, "Here is a short summary of it:\n\nIt rains.", "It rains."),
+        (boilerplate.closers, "It rains. I hope this helps! Let me know.", "It rains."),
+        (boilerplate.closers, "It rains.\n\nGood luck!", "It rains."),
+        (boilerplate.apologies, "I'm sorry for the delay. It rains.", "It rains."),
+        (hedges.hedges, "I think that it rains.", "It rains."),
+        (hedges.hedges, "It's worth noting that it rains.", "It rains."),
+        (hedges.fillers, "It is really good.", "It is good."),
+        (concise.concise, "Due to the fact that it rains.", "Because it rains."),
+    ],
+)
+def test_what_each_can_do(transform: Transform, text: str, changed: str) -> None:
+    assert changed in outcomes(transform, text)
+
+
+@pytest.mark.parametrize(
+    ("transform", "text"),
+    [
+        (contractions.expand, "Why don't you go? Isn't it late?"),
+        (contractions.expand, "It's been long, and the dog's tail."),
+        (contractions.contract, "That is how important it is to me."),
+        (contractions.contract, "Do you know what it is?"),
+        (sentences.split, "If it rains, and it is cold, stay."),
+        (sentences.join, "When it rained. It was cold?"),
+        (wordings.synonyms, "Because of you, the large intestine remains of note."),
+        (wordings.synonyms, "The film Numerous Enormous Beverages."),
+        (punctuation.serial_comma, "In Paris, cats and dogs."),
+        (lists.markers, "The score was 3.\n\n---\n"),
+        (hedges.fillers, "It is not really good."),
+        (boilerplate.closers, "Let me know."),
+        (headings.without, "# Only a title"),
+    ],
+)
+def test_what_each_leaves_alone(transform: Transform, text: str) -> None:
+    assert outcomes(transform, text) == {text}
+
+
+@pytest.mark.parametrize(
+    "transform", [*STRIPS, emphasis.strip, headings.to_bold, headings.title_case]
+)
+def test_strips_do_nothing_the_second_time(transform: Transform) -> None:
+    for text in TEXTS:
+        once = transform(text, Draws(1))
+        assert transform(once, Draws(2)) == once
+
+
+@pytest.mark.parametrize(
+    ("there", "back"),
+    [
+        (punctuation.apostrophes, punctuation.apostrophes),
+        (headings.to_bold, headings.to_headings),
+        (emphasis.marks, emphasis.marks),
+    ],
+)
+def test_inverses(there: Transform, back: Transform) -> None:
+    text = "## Why it's so\n\nIt isn't long." if there is headings.to_bold else "It's **not** so."
+    assert text in {back(there(text, Draws(0)), Draws(seed)) for seed in range(10)}
+
+
+PLANTED = st.sampled_from(
+    [
+        "`do not, in addition`",
+        "$do not + 1$",
+        '"However, it is not large. It is numerous."',
+        "https://example.com/in-addition?do=not",
+        "someone@example.org",
+        "7:45 p.m.",
+        "$1,299.50",
+        "3 March 2024",
+        "\n```\n- do not\n# title\n```\n",
+        "\n> However, I think it is large.\n",
+        "\n| do not | in addition |\n",
+        "y = 2x + 1",
+    ]
+)
+FREE = st.sampled_from(
+    [
+        "However, it is not large.",
+        " It's **very** important, and it is red, blue, and green. ",
+        "\n\n- Cost: low\n- Time: long\n\n",
+        "\n\n## A title of it\n\n",
+        " Great question! I think that numerous people do not utilize it \u2014 often. ",
+        "\n\n1. Open it.\n2. Close it.\n\n",
+        " I hope this helps! ",
+        " They are here. It isn't so, but it may be. ",
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(FREE, PLANTED), min_size=1, max_size=6), st.integers(0, 1000))
+def test_protected_spans_are_never_touched(pairs: list[tuple[str, str]], seed: int) -> None:
+    text = "".join(f"{free} {planted} " for free, planted in pairs)
+    before = protected(text)
+    for transform in EVERY:
+        after = transform(text, Draws(seed))
+        kept = iter(after[after.find(span) :] if span in after else "" for span in before)
+        gone = [span for span, found in zip(before, kept, strict=True) if not found]
+        # A courtesy may be stripped with a number or address inside it, never a changed one.
+        assert not gone or transform in STRIPS, (transform.name, gone)
+        assert all(span in before or span.strip() in text for span in protected(after))
+
+
+@pytest.mark.parametrize("transform", EVERY, ids=lambda transform: transform.name)
+def test_transforms_are_deterministic(transform: Transform) -> None:
+    for text in TEXTS:
+        assert transform(text, Draws(4)) == transform(text, Draws(4))
+
+
+@given(st.text(max_size=200))
+@settings(max_examples=60, deadline=None)
+def test_any_text_is_survived(text: str) -> None:
+    for transform in EVERY:
+        transform(text, Draws(0))
