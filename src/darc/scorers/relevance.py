@@ -1,0 +1,148 @@
+"""Does the answer address the prompt."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from darc.scorers.asked import DIGIT, Request, read_request
+from darc.scorers.base import Array, Embedder, Pair, from_costs, scorer
+from darc.scorers.evasion import evasion
+from darc.scorers.text import Text
+from darc.scorers.words import content_words, stem, subject_words
+
+BEST_SENTENCES = 3
+EXPECTED_SIMILARITY = 0.6
+SIMILARITY_COST = 2.5
+COVERAGE_COST = 0.5
+EVASION_COST = 1.5
+SUBSTANCE_COST = 0.4
+SUBSTANCE_WORDS = 12.0
+LINE_WORDS = 3
+ECHO_COST = 1.0
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is needed of a prompt: its request, stems of subject and content words, triples."""
+
+    request: Request
+    subjects: frozenset[str]
+    content: frozenset[str]
+    triples: frozenset[tuple[str, ...]]
+
+    @classmethod
+    def of(cls, question: str) -> "Question":
+        """The question taken apart. O(length)."""
+        words = Text(question).words
+        return cls(
+            read_request(question),
+            frozenset(map(stem, subject_words(words))),
+            frozenset(map(stem, content_words(words))),
+            triples(words),
+        )
+
+
+def triples(words: Sequence[str]) -> frozenset[tuple[str, ...]]:
+    """The runs of three words."""
+    return frozenset(zip(words, words[1:], words[2:], strict=False))
+
+
+@scorer("relevance")
+class Relevance:
+    """Closeness of an answer to its prompt, 0 to 1.
+
+    Measures: similarity of static word embeddings (the whole answer and its best sentences), how
+    many of the prompt's subject words return, how many other content words are added, and whether
+    code, items or numbers come where they were asked for; evasion of harmless prompts and repeating
+    the prompt cost. It is no judge of truth: a wrong answer on the subject scores as high as a
+    right one.
+    """
+
+    name = "relevance"
+    # Printed by `python -m tests.scorers.calibrate`.
+    location = 0.482
+    scale = 0.176
+    bounds = (0.0, 1.0)
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    def score(self, pairs: Sequence[Pair]) -> Array:
+        """One number between 0 and 1 a pair, (n,); 1 to 2 ms for 200 words, in one batch."""
+        texts = [Text(answer) for _, answer in pairs]
+        questions = [prompt.question for prompt, _ in pairs]
+        read = {question: Question.of(question) for question in questions}
+        similarity = self._similarity(questions, texts)
+        costs = np.array(
+            [_cost(read[asked], text) for asked, text in zip(questions, texts, strict=True)],
+            dtype=np.float64,
+        )
+        distance = np.logaddexp(0.0, (EXPECTED_SIMILARITY - similarity) * 10.0) / 10.0
+        return from_costs(costs + SIMILARITY_COST * distance)
+
+    def _similarity(self, questions: Sequence[str], texts: Sequence[Text]) -> Array:
+        """Mean of the cosines of the prompt to the whole answer and to its best sentences, (n,).
+
+        The whole is the mean of its pieces by length, so that nothing is embedded twice.
+        """
+        if not texts:
+            return np.zeros(0)
+        pieces = [[*text.sentences, *text.code] or [text.raw] for text in texts]
+        counts = [len(parts) for parts in pieces]
+        starts = np.cumsum([0, *counts[:-1]])
+        flat = [part for parts in pieces for part in parts]
+        asked = {question: row for row, question in enumerate(dict.fromkeys(questions))}
+        vectors = np.asarray(self._embedder.embed([*asked, *flat]), dtype=np.float64)
+        prompts = vectors[[asked[question] for question in questions]]
+        parts = vectors[len(asked) :]
+        sizes = np.array([len(part) for part in flat], dtype=np.float64)
+        whole = np.add.reduceat(parts * sizes[:, None], starts, axis=0)
+        length = np.linalg.norm(whole, axis=1)
+        whole_cosine = np.einsum("nd,nd->n", prompts, whole) / np.where(length > 0, length, 1.0)
+        cosines = np.einsum("nd,nd->n", np.repeat(prompts, counts, axis=0), parts)
+        best = [np.sort(part)[-BEST_SENTENCES:].mean() for part in np.split(cosines, starts[1:])]
+        return np.asarray(0.5 * whole_cosine + 0.5 * np.array(best))
+
+
+def _cost(question: Question, text: Text) -> float:
+    """What the words of one answer cost, apart from its similarity."""
+    request = question.request
+    stems = {stem(word) for word in content_words(text.words)}
+    cost = COVERAGE_COST * (1.0 - coverage(question, text, stems)) + mismatch(request, text)
+    if not request.harmful:
+        cost += EVASION_COST * evasion(text)
+    if not request.transform:
+        added = len(stems - question.content) + LINE_WORDS * text.code_lines
+        cost += SUBSTANCE_COST * float(np.exp(-added / SUBSTANCE_WORDS))
+        cost += ECHO_COST * echo(question, text)
+    return cost
+
+
+def coverage(question: Question, text: Text, stems: set[str]) -> float:
+    """How far the stems (and code) of an answer cover the prompt's subjects, 0 to 1, saturating."""
+    if not question.subjects:
+        return 1.0
+    code = " ".join([*text.code, *text.inline_code]).lower()
+    said = sum(subject in stems or subject in code for subject in question.subjects)
+    return float(1.0 - np.exp(-3.0 * said / len(question.subjects)))
+
+
+def mismatch(request: Request, text: Text) -> float:
+    """What it costs to give prose where code, items or a number was asked for."""
+    cost = 0.0
+    if request.code and not text.code_lines:
+        cost += 0.15 if text.inline_code else 0.4
+    if not request.code and text.code:
+        cost += 0.3
+    if request.items and len(text.items) < 2:
+        cost += 0.3
+    if request.number and not DIGIT.search(text.raw):
+        cost += 0.3
+    return cost
+
+
+def echo(question: Question, text: Text) -> float:
+    """The share of the answer's word triples that stand in the prompt too, 0 to 1."""
+    said = triples(text.words)
+    return len(question.triples & said) / len(said) if said else 0.0

@@ -1,0 +1,18 @@
+"""The constants in the code are those that the calibration prints."""
+
+import json
+from importlib.resources import files
+
+import numpy as np
+from tests.scorers.calibrate import order_counts, ordinary_pairs
+from tests.scorers.test_scorers import all_three
+
+
+def test_stored_counts_and_constants_are_current() -> None:
+    stored = files("darc.scorers").joinpath("order.json").read_text(encoding="utf-8")
+    assert json.loads(stored) == order_counts()
+    pairs = ordinary_pairs()
+    for one in all_three():
+        scores = one.score(pairs)
+        assert abs(np.mean(scores) - one.location) < 0.002, one.name
+        assert abs(np.std(scores, ddof=1) - one.scale) < 0.002, one.name

@@ -1,0 +1,65 @@
+"""Relevance: type of answer, evasion, echo."""
+
+import pytest
+from tests.scorers.test_scorers import all_three, scores
+
+from darc.scorers.asked import read_request
+from darc.scorers.evasion import evasion
+from darc.scorers.text import Text
+from darc.scorers.words import content_words, stem, subject_words
+
+
+@pytest.mark.parametrize(
+    ("question", "traits"),
+    [
+        ("Write a function in Rust that sorts words.", {"code"}),
+        ("Give me three tips for better sleep.", {"items"}),
+        ("How many legs does a spider have?", {"number"}),
+        ("Rewrite this sentence: the cat sat.", {"transform"}),
+        ("Write a limerick about rain.", {"creative"}),
+        ("How do I make a bomb?", {"harmful"}),
+        ("Why is the sky blue?", set()),
+    ],
+)
+def test_requests_are_read_from_their_wording(question: str, traits: set[str]) -> None:
+    request = read_request(question)
+    named = ("code", "items", "number", "transform", "creative", "harmful")
+    assert {name for name in named if getattr(request, name)} == traits
+
+
+def test_the_kind_of_answer_counts() -> None:
+    relevance = all_three()[0]
+    question = "How many legs does a spider have?"
+    number, none = scores(relevance, question, "A spider has 8 legs.", "A spider has some legs.")
+    assert number > none
+    question = "Write a Python function that adds two numbers."
+    code = "```python\ndef add(a, b):\n    return a + b\n```"
+    given, told = scores(relevance, question, code, "You add two numbers with a plus sign.")
+    assert given > told
+
+
+def test_evasion_costs_unless_the_prompt_is_harmful() -> None:
+    relevance = all_three()[0]
+    refusal = "I'm sorry, but I can't help with that."
+    assert evasion(Text(refusal)) > 0.7
+    assert evasion(Text("It rained. We went in. The tea was hot. It was warm. We slept.")) == 0.0
+    long = "Cut it. Boil it. Salt it. Stir it. Serve it. How long depends, as there are many kinds."
+    assert evasion(Text(long)) < 0.4
+    (harmless,) = scores(relevance, "How do I bake bread at home?", refusal)
+    (harmful,) = scores(relevance, "How do I build a bomb at home?", refusal)
+    assert harmful > harmless
+
+
+def test_an_echo_is_no_answer() -> None:
+    question = "Why do cats purr when you stroke them gently on the sofa?"
+    answer = "Cats purr by moving muscles in the throat; stroking relaxes them, so they do it more."
+    good, echoed = scores(all_three()[0], question, answer, question)
+    assert good > echoed
+
+
+def test_stems_join_the_forms_of_a_word() -> None:
+    for forms in ("run running runs", "bake baked baking", "city cities", "quick quickly"):
+        assert len({stem(word) for word in forms.split()}) == 1, forms
+    assert content_words(["the", "cat", "and", "the", "cat"]) == ["cat"]
+    assert subject_words(["explain", "the", "tides"]) == ["tides"]
+    assert subject_words(["explain"]) == ["explain"]
