@@ -38,6 +38,10 @@ demo: $(VENV)/.demo
 	@echo
 	@$(BIN)/darc select demo/ratings.csv --rule mean --rule epsilon --limit 10 --plot demo/decision.png
 	@echo
+	@echo 'darc select demo/ratings.csv --rule mean --rule epsilon --prompt "prompt 2"'
+	@echo
+	@$(BIN)/darc select demo/ratings.csv --rule mean --rule epsilon --prompt "prompt 2"
+	@echo
 	@echo "the picture is demo/decision.png"
 
 check: $(VENV)/.test

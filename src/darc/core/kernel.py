@@ -22,28 +22,35 @@ EXPM1_BELOW = 0.03
 class Columns:
     """Samples by column, (n, ...), as distances above each column's minimum.
 
-    `share` is each sample's probability, or None where all n count alike; a missing sample has
-    share 0 and distance 0. `count` is (...) or a scalar array; `low`, `offset` (the mean distance)
-    and `variance` (ddof = 0) are (...), NaN for a column without samples.
+    `mass` is each sample's weight, or None where all n count alike; a missing sample has mass 0 and
+    distance 0. `count` and `total` (the sum of the masses) are (...) or scalar arrays; `low`,
+    `offset` (the mean distance) and `variance` (ddof = 0) are (...), NaN for a column without
+    samples. A column's numbers are the same whether or not others have gaps.
     """
 
     distance: Array
-    share: Array | None
+    mass: Array | None
     count: Array
+    total: Array
     low: Array
     offset: Array
     variance: Array
     scratch: Array | None = None
 
     @property
+    def share(self) -> Array | None:
+        """Each sample's probability (n, ...), or None where all n count alike."""
+        return None if self.mass is None else self.mass / self.total
+
+    @property
     def sigma(self) -> Array:
         """Standard deviation (...) with ddof = 1 (unbiased for weights); NaN for one sample."""
-        if self.share is None:
-            correction = self.count / np.where(self.count > 1, self.count - 1, np.nan)
-        else:
-            lost = 1.0 - (self.share * self.share).sum(axis=0)
-            correction = 1.0 / np.where((self.count > 1) & (lost > 0), lost, np.nan)
-        variance = self.variance * correction
+        whole = self.total * self.total
+        lost = whole - self.total
+        if self.mass is not None:
+            square = np.multiply(self.mass, self.mass, out=self.scratch)
+            lost = whole - np.add.reduce(square, axis=0)
+        variance = self.variance * (whole / np.where((self.count > 1) & (lost > 0), lost, np.nan))
         return np.sqrt(variance, out=variance)
 
     def soft_minimum(self, beta: Array) -> Array:
@@ -53,10 +60,10 @@ class Columns:
         """
         rate = np.minimum(beta, LARGEST)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            exponent = np.multiply(self.distance, -rate, out=self.scratch)
-            near = self.near_mean(rate)
+            exponent = np.multiply(self.distance, self._spread_out(-rate), out=self.scratch)
+            near = self._span_below(EXPM1_BELOW, rate)
             closer = self._closer(exponent, rate, near) if near.any() else None
-            above = self.average(np.exp(exponent, out=exponent))
+            above = _average(np.exp(exponent, out=exponent), self.mass, self.total, out=exponent)
             np.log(above, out=above)
             np.divide(above, -rate, out=above)
         if closer is not None:
@@ -65,35 +72,37 @@ class Columns:
         return np.minimum(above, self.offset, out=above)
 
     def near_mean(self, rate: Array) -> NDArray[np.bool_]:
-        """Where beta is so small that exp loses digits: (rate * span)^2 < 0.03^2, (...).
+        """Where beta is so small that exp loses digits: rate * span < 0.03, (...).
 
         The span of n samples is at most sqrt(2 n) deviations, so the test errs to the safe side.
         """
-        return self._span_below(EXPM1_BELOW, rate)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            return self._span_below(EXPM1_BELOW, rate)
 
     def _span_below(self, limit: float, rate: Array) -> NDArray[np.bool_]:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return np.asarray(self.variance * (rate * rate * (2.0 * self.count)) < limit * limit)
+        return np.asarray(self.variance < 0.5 * limit * limit / (self.count * (rate * rate)))
+
+    def _spread_out(self, rate: Array) -> Array:
+        """The rate of every column, (...): numpy's loops are longer than over one a scorer."""
+        return rate if rate.size == 1 else np.broadcast_to(rate, self.low.shape).copy()
 
     def _closer(self, exponent: Array, rate: Array, near: NDArray[np.bool_]) -> Array:
         tiny = self._span_below(SERIES_BELOW, rate)[near]
         rate = np.broadcast_to(rate, near.shape)[near]
-        count = np.broadcast_to(self.count, near.shape)[near]
-        share = None if self.share is None else self.share[:, near]
-        log_mean = np.log1p(_average(np.expm1(exponent[:, near]), share, count))
+        total = np.broadcast_to(self.total, near.shape)[near]
+        mass = None if self.mass is None else self.mass[:, near]
+        log_mean = np.log1p(_average(np.expm1(exponent[:, near]), mass, total))
         series = self.offset[near] - 0.5 * rate * self.variance[near]
         return np.where(tiny, series, -log_mean / np.where(tiny, 1.0, rate))
 
     def average(self, values: Array) -> Array:
         """Mean (...) over the samples of values (n, ...), as the samples are weighted."""
-        return _average(values, self.share, self.count)
+        return _average(values, self.mass, self.total)
 
 
-def _average(values: Array, share: Array | None, count: Array) -> Array:
-    if share is None:
-        total = np.add.reduce(values, axis=0)
-        return np.asarray(np.divide(total, count, out=total))
-    return np.asarray(np.add.reduce(values * share, axis=0))
+def _average(values: Array, mass: Array | None, total: Array, out: Array | None = None) -> Array:
+    sums = np.add.reduce(values if mass is None else np.multiply(values, mass, out=out), axis=0)
+    return np.asarray(np.divide(sums, total, out=sums))
 
 
 def columns(samples: Array, weights: Array | None = None) -> Columns:
@@ -111,7 +120,7 @@ def by_column(
     """
     low = np.minimum.reduce(samples, axis=0)
     if weights is not None or np.isnan(np.add.reduce(low, axis=None)):
-        return _ragged(samples, weights)
+        return _ragged(samples, weights, scratch)
     size = len(samples)
     distance = np.subtract(samples, low, out=samples)
     offset = np.add.reduce(distance, axis=0)
@@ -121,23 +130,33 @@ def by_column(
     variance /= size
     variance -= offset * offset
     np.maximum(variance, 0.0, out=variance)
-    return Columns(distance, None, np.asarray(float(size)), low, offset, variance, scratch)
+    count = np.asarray(float(size))
+    return Columns(distance, None, count, count, low, offset, variance, scratch)
 
 
-def _ragged(samples: Array, weights: Array | None) -> Columns:
-    present = ~np.isnan(samples)
-    if weights is not None:
-        present &= weights > 0
-    mass = present.astype(np.float64) if weights is None else np.where(present, weights, 0.0)
-    total = np.add.reduce(mass, axis=0)
-    empty = total == 0
-    share = mass / np.where(empty, 1.0, total)
-    low = np.minimum.reduce(np.where(present, samples, np.inf), axis=0)
+def _ragged(samples: Array, weights: Array | None, scratch: Array | None) -> Columns:
+    missing = np.isnan(samples)
+    if weights is None:
+        mass = np.subtract(1.0, missing)
+    else:
+        missing |= weights <= 0
+        mass = np.where(missing, 0.0, weights)
+        # Relative to the largest, so that equal weights are exactly none.
+        largest = np.maximum.reduce(mass, axis=0)
+        mass /= np.where(largest > 0, largest, 1.0)
+    count = len(samples) - np.add.reduce(missing, axis=0, dtype=np.float64)
+    empty = count == 0
+    total = np.where(empty, 1.0, np.add.reduce(mass, axis=0))
+    np.copyto(samples, np.inf, where=missing)
+    low = np.minimum.reduce(samples, axis=0)
     low[empty] = np.nan
-    distance = np.where(present, samples - low, 0.0)
-    offset = np.add.reduce(share * distance, axis=0)
-    variance = np.add.reduce(share * distance * distance, axis=0) - offset * offset
+    distance = np.subtract(samples, low, out=samples)
+    np.copyto(distance, 0.0, where=missing)
+    scratch = np.multiply(distance, mass, out=scratch)
+    offset = np.add.reduce(scratch, axis=0) / total
+    scratch *= distance
+    variance = np.add.reduce(scratch, axis=0) / total
+    variance -= offset * offset
     np.maximum(variance, 0.0, out=variance)
     offset[empty] = variance[empty] = np.nan
-    count = np.add.reduce(present, axis=0, dtype=np.float64)
-    return Columns(distance, share, count, low, offset, variance)
+    return Columns(distance, mass, count, total, low, offset, variance, scratch)

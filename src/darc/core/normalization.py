@@ -1,7 +1,8 @@
 """Putting several scorers on one scale: by the prompt's own scores, by fixed constants, or not."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Literal
 
 import numpy as np
@@ -38,36 +39,53 @@ class Units:
 
     def rate(self, beta: float) -> Array:
         """Beta in the units of the raw samples, (M, 1, P)."""
+        if self.factor is None:
+            return np.full((1, 1, 1), beta)
         with np.errstate(over="ignore"):
             return np.asarray(beta / self.scale)
 
 
-Normalizer = Callable[[Columns], Units]
-
 ZERO, ONE, NEVER = np.zeros((1, 1, 1)), np.ones((1, 1, 1)), np.zeros((1, 1, 1), dtype=bool)
 
 
+class Kind(IntEnum):
+    """The ways of putting scorers on one scale."""
+
+    NONE = 0
+    FIXED = 1
+    PROMPT = 2
+
+
+@dataclass(frozen=True)
+class Normalizer:
+    """A way of normalising and, where it is FIXED, each scorer's location and scale, (M,)."""
+
+    kind: Kind
+    location: Array
+    scale: Array
+
+    def units(self, table: Columns) -> Units:
+        """The `Units` of a block of columns, (n, M, K, P)."""
+        if self.kind == Kind.PROMPT:
+            return prompt_units(table)
+        if self.kind == Kind.NONE:
+            return Units(ZERO, ZERO, ONE, NEVER, None)
+        scale = self.scale[:, None, None]
+        return Units(self.location[:, None, None], ZERO, scale, NEVER, 1.0 / scale)
+
+
 def normalizer(normalize: object, scorers: int) -> Normalizer:
-    """The function that finds the `Units` of a block of columns, (n, M, K, P).
+    """The `Normalizer` for M scorers.
 
     `normalize` is "prompt", "none", (location, scale), or None for the usual one: "prompt" with
     several scorers, "none" with one.
     """
     if normalize is None:
         normalize = "prompt" if scorers > 1 else "none"
-    if isinstance(normalize, str):
-        if normalize == "prompt":
-            return prompt_units
-        if normalize == "none":
-            return raw_units
-    location, scale = (part[:, None, None] for part in fixed_constants(normalize, scorers))
-    units = Units(location, ZERO, scale, NEVER, 1.0 / scale)
-    return lambda table: units
-
-
-def raw_units(table: Columns) -> Units:
-    """No change: location 0, scale 1."""
-    return Units(ZERO, ZERO, ONE, NEVER, None)
+    if isinstance(normalize, str) and normalize in ("prompt", "none"):
+        kind = Kind[normalize.upper()]
+        return Normalizer(kind, np.zeros(scorers), np.ones(scorers))
+    return Normalizer(Kind.FIXED, *fixed_constants(normalize, scorers))
 
 
 def prompt_units(table: Columns) -> Units:
@@ -77,7 +95,7 @@ def prompt_units(table: Columns) -> Units:
     """
     base = np.fmin.reduce(table.low, axis=1, keepdims=True)
     height, variance = (table.low - base) + table.offset, table.variance
-    if table.share is not None:
+    if table.mass is not None:
         base, height, variance = (np.nan_to_num(array) for array in (base, height, variance))
     total = np.maximum(_over_candidates(np.broadcast_to(table.count, height.shape)), 1.0)
     center = _over_candidates(table.count * height) / total

@@ -2,9 +2,12 @@
 
 import math
 import os
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,12 +19,14 @@ from darc.errors import InputError
 from darc.types import Statistics
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 # A block's scratch memory should stay in the cache, and a strip's cache lines in the innermost one
 # while they are read once for each sample.
 BLOCK_SAMPLES = 1 << 18
-STRIP = 128
+STRIP = 64
 THREADS_FROM = 500_000
+FAST_FROM = 2_000_000
 _FIELDS = ("value", "mean", "sigma", "risk_premium", "count")
 
 
@@ -41,7 +46,7 @@ def statistics(
     or fixed constants (location, scale), each a number or one a scorer; None means "prompt" for
     several scorers and "none" for one. Results are (K,), or (P, K) for four dimensions.
     One pass of exp over the samples; memory beyond the input is O(P M K). Large arrays are worked
-    on by one thread a core.
+    on by one thread a core, and by machine code where the `fast` extra is installed.
     """
     samples = as_samples(scores, mask)
     if samples.ndim not in (2, 3, 4):
@@ -70,11 +75,13 @@ def batched(
     normalize: Normalization = None,
     weights: Array | None = None,
 ) -> Statistics:
-    """`Statistics` (P, K) of float64 samples (P, M, K, n), in blocks that stay in the cache."""
+    """`Statistics` (P, K) of float64 samples (P, M, K, n)."""
     beta, gamma = check_level("beta", beta), check_level("gamma", gamma)
     rule = normalizer(normalize, samples.shape[1])
     result = Result.empty(samples.shape)
-    by_blocks(result, samples, beta, gamma, rule, weights)
+    large = samples.size >= FAST_FROM and weights is None
+    if not (large and by_machine_code(result, samples, beta, gamma, rule)):
+        by_numpy(result, samples, beta, gamma, rule, weights)
     return result.statistics()
 
 
@@ -82,74 +89,152 @@ def batched(
 class Result:
     """Where the numbers of all prompts are written.
 
-    `each` (4, P, M, K) has value, mean, sigma and risk premium of each scorer, `hedged` (4, P, K)
-    the same aggregated over the scorers, `count` (P, M, K) the samples of each candidate, `units`
-    (2, P, M) each scorer's location and scale, and `constant` (P, M) whether it is constant.
+    `shape` is (P, M, K, n). `each` (4, P, M, K) has value, mean, sigma and risk premium of each
+    scorer, `hedged` (4, P, K) the same aggregated over the scorers, `units` (2, P, M) each scorer's
+    location and scale, `constant` (P, M) whether it is constant, and `ragged` the sample counts of
+    prompts with gaps.
     """
 
+    shape: tuple[int, ...]
     each: Array
     hedged: Array
-    count: Array
     units: Array
     constant: NDArray[np.bool_]
+    ragged: list[tuple[slice, Array]] = field(default_factory=list)
 
     @classmethod
     def empty(cls, shape: tuple[int, ...]) -> "Result":
-        """Memory for samples of the given shape, (P, M, K, n)."""
+        """Memory for the numbers of samples of the given shape, (P, M, K, n)."""
         prompts, scorers, candidates, _ = shape
         each = np.empty((4, prompts, scorers, candidates))
-        return cls(
-            each,
-            each[:, :, 0] if scorers == 1 else np.empty((4, prompts, candidates)),
-            np.empty((prompts, scorers, candidates)),
-            np.empty((2, prompts, scorers)),
-            np.empty((prompts, scorers), dtype=bool),
-        )
+        hedged = each[:, :, 0] if scorers == 1 else np.empty((4, prompts, candidates))
+        constant = np.empty((prompts, scorers), dtype=bool)
+        return cls(shape, each, hedged, np.empty((2, prompts, scorers)), constant)
+
+    def write(
+        self, part: slice, table: Columns, units: Units, each: Array, hedged: Array | None
+    ) -> None:
+        """Write a block, whose prompts are the last axis; a lone one comes twice."""
+        size = part.stop - part.start
+        self.each[:, part] = each.transpose(0, 3, 1, 2)[:, :size]
+        if hedged is not None:
+            self.hedged[:, part] = hedged.transpose(0, 2, 1)[:, :size]
+        self.units[0, part] = units.location[:, 0, :size].T
+        self.units[1, part] = units.scale[:, 0, :size].T
+        self.constant[part] = units.constant[:, 0, :size].T
+        if table.mass is not None:
+            self.ragged.append((part, table.count.transpose(2, 0, 1)[:size]))
 
     def statistics(self) -> Statistics:
         """The arrays by name."""
-        least = np.minimum.reduce(self.count, axis=1)
-        inner = Statistics(*self.each, self.count, *self.units, self.constant)
-        return Statistics(*self.hedged, least, *self.units, self.constant, by_scorer=inner)
+        count, least = self._counts()
+        value, mean, sigma, premium = self.each
+        location, scale = self.units
+        inner = Statistics(value, mean, sigma, premium, count, location, scale, self.constant)
+        value, mean, sigma, premium = self.hedged
+        return Statistics(
+            value, mean, sigma, premium, least, location, scale, self.constant, by_scorer=inner
+        )
+
+    def _counts(self) -> tuple[Array, Array]:
+        """Samples of each candidate, (P, M, K), and the fewest over the scorers, (P, K).
+
+        Without gaps they are one number seen as an array: writing them all out would take time.
+        """
+        every = np.broadcast_to(np.float64(self.shape[-1]), self.shape[:-1])
+        if not self.ragged:
+            return every, every[:, 0]
+        count = every.copy()
+        for part, found in self.ragged:
+            count[part] = found
+        return count, np.minimum.reduce(count, axis=1)
 
 
-def by_blocks(
+def by_numpy(
     result: Result,
     samples: Array,
     beta: float,
     gamma: float,
     rule: Normalizer,
-    weights: Array | None,
+    weights: Array | None = None,
 ) -> None:
-    """Fill the result with numpy, one block of prompts after the other, on all cores if large."""
+    """Fill the result in blocks of prompts that stay in the cache."""
     prompts, scorers = samples.shape[:2]
     one = samples[:1].size
-    step = max(2, BLOCK_SAMPLES // max(1, one))
-    parts = [slice(start, min(start + step, prompts)) for start in range(0, prompts, step)]
+    step = max(2, min(prompts, BLOCK_SAMPLES // max(1, one)))
 
-    def work(some: Sequence[slice]) -> None:
+    def work(parts: Sequence[slice]) -> None:
         memory = np.empty((2, step * one))
-        for part in some:
+        for part in parts:
             block = _by_sample(samples[part], memory[0])
             mass = None if weights is None else _by_sample(weights[part])
             table = by_column(block, mass, memory[1, : block.size].reshape(block.shape))
-            units = rule(table)
+            units = rule.units(table)
             each = _each(table, units, beta)
-            size = part.stop - part.start
-            result.each[:, part] = each.transpose(0, 3, 1, 2)[:, :size]
-            result.count[part] = table.count if table.share is None else table.count.transpose(2,0,1)[:size]
-            result.units[0, part] = units.location[:, 0, :size].T
-            result.units[1, part] = units.scale[:, 0, :size].T
-            result.constant[part] = units.constant[:, 0, :size].T
-            if scorers > 1:
-                result.hedged[:, part] = _hedged(each, gamma).transpose(0, 2, 1)[:, :size]
+            hedged = _hedged(each, gamma) if scorers > 1 else None
+            result.write(part, table, units, each, hedged)
 
-    threads = min(os.cpu_count() or 1, len(parts)) if samples.size >= THREADS_FROM else 1
-    if threads == 1:
-        work(parts)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(work, [parts[start::threads] for start in range(threads)]))
+    _in_threads(work, prompts, step, samples.size)
+
+
+def by_machine_code(
+    result: Result, samples: Array, beta: float, gamma: float, rule: Normalizer
+) -> bool:
+    """Whether the `fast` extra filled the result: it is installed, and no sample is missing."""
+    fill = _machine_code()
+    prompts, scorers, candidates, size = samples.shape
+    if fill is None or size < 2 or not samples.flags.c_contiguous:
+        return False
+    result.units[:] = np.stack([rule.location, rule.scale])[:, None]
+    rows = samples.reshape(-1, size)
+    arrays = [array.reshape(len(array), -1) for array in (result.each, result.hedged, result.units)]
+    constant = result.constant.reshape(-1)
+
+    def work(parts: Sequence[slice]) -> bool:
+        return all(
+            fill(
+                rows,
+                (part.start, part.stop),
+                (scorers, candidates),
+                beta,
+                gamma,
+                int(rule.kind),
+                *arrays,
+                constant,
+            )
+            for part in parts
+        )
+
+    return all(_in_threads(work, prompts, max(1, prompts // 16), samples.size))
+
+
+@cache
+def _machine_code() -> Callable[..., bool] | None:
+    """`fast.fill`, imported and compiled on the first call, or None without numba."""
+    try:
+        from darc.core.fast import fill
+    except ImportError:
+        return None
+    except Exception as problem:  # numba fails in many ways, and numpy will do
+        warnings.warn(
+            f"the statistics are not compiled ({problem}): numpy is used",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+        return None
+    return fill
+
+
+def _in_threads(
+    work: Callable[[Sequence[slice]], T], prompts: int, step: int, size: int
+) -> list[T]:
+    """What `work` returns for slices of `step` prompts, dealt out to one thread a core if large."""
+    parts = [slice(start, min(start + step, prompts)) for start in range(0, prompts, step)]
+    threads = min(os.cpu_count() or 1, len(parts)) if size >= THREADS_FROM else 1
+    if threads <= 1:
+        return [work(parts)]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, [parts[start::threads] for start in range(threads)]))
 
 
 def _by_sample(block: Array, memory: Array | None = None) -> Array:
@@ -183,7 +268,7 @@ def _each(table: Columns, units: Units, beta: float) -> Array:
     np.subtract(table.offset, above, out=premium)
     if units.factor is not None:
         result *= units.factor
-    if table.share is not None or table.count <= 1:
+    if table.mass is not None or table.count <= 1:
         premium[np.broadcast_to(table.count <= 1, premium.shape)] = np.nan
     return result
 
@@ -193,7 +278,7 @@ def _hedged(each: Array, gamma: float) -> Array:
     result = np.empty((4, *each.shape[2:]))
     table = by_column(each[0].copy())
     np.add(table.low, table.soft_minimum(np.asarray(gamma)), out=result[0])
-    if table.share is None:
+    if table.mass is None:
         result[1] = table.average(each[1])
     else:
         result[1] = np.where(table.count > 0, table.average(np.nan_to_num(each[1])), np.nan)

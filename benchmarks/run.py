@@ -1,0 +1,23 @@
+"""Run the benchmarks: all, or those named."""
+
+import argparse
+import importlib
+
+NAMES = ("batched", "lazy", "imports", "throughput", "small_sample")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument("--json", action="store_true", help="one JSON object a row and line")
+    parser.add_argument("--full", action="store_true", help="throughput at 100,000 prompts")
+    given = parser.parse_args()
+    for name in given.names or NAMES:
+        module = importlib.import_module(f"benchmarks.{name}")
+        full = given.full and name == "throughput"
+        for table in module.run(100_000) if full else module.run():
+            print(table.json() if given.json else table.text(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

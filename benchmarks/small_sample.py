@@ -1,0 +1,23 @@
+"""How much of a Gaussian's risk premium few samples miss."""
+
+import numpy as np
+
+from benchmarks.report import Table
+from darc.core import risk
+
+STRENGTHS, SIZES, DRAWS = (0.5, 1.0, 2.0), (4, 8, 16, 32), 100_000
+
+
+def run() -> list[Table]:
+    rows: list[list[object]] = []
+    for size in SIZES:
+        cells: list[object] = [size]
+        for strength in STRENGTHS:
+            scores = np.random.default_rng(size).normal(size=(DRAWS, size)) * strength
+            mean, premium = risk.mean(scores), strength**2 / 2
+            plug = 1 - float((mean - risk.entropic_value(scores)).mean()) / premium
+            jack = 1 - float((mean - risk.jackknife_value(scores)).mean()) / premium
+            cells.append(f"{plug:.0%} / {jack:.0%}")
+        rows.append(cells)
+    header = ["n", *(f"beta sigma = {strength:g}" for strength in STRENGTHS)]
+    return [Table("premium missed by the plug-in value / by the jackknife", header, rows)]

@@ -1,0 +1,101 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from tests.helpers import fast_settings, scores_with_gaps
+
+from darc.core.kernel import by_column, columns
+
+UNIT = arrays(np.float64, (5, 6), elements=st.floats(-1, 1, width=32))
+
+
+@fast_settings
+@given(scores_with_gaps())
+def test_moments_of_columns(scores: np.ndarray) -> None:
+    table = columns(scores)
+    size = np.nanmax(np.abs(scores), initial=1e-12)
+    assert np.array_equal(table.low, np.nanmin(scores, axis=1))
+    assert np.allclose(table.low + table.offset, np.nanmean(scores, axis=1), atol=1e-13 * size)
+    assert np.allclose(np.sqrt(table.variance), np.nanstd(scores, axis=1), atol=1e-7 * size)
+    assert np.array_equal(
+        np.broadcast_to(table.count, len(scores)), (~np.isnan(scores)).sum(axis=1)
+    )
+
+
+@fast_settings
+@given(scores_with_gaps(), st.sampled_from([0.0, 1e-9, 1e-3, 1.0, 50.0, 1e300, math.inf]))
+def test_columns_of_any_shape(scores: np.ndarray, beta: float) -> None:
+    flat = columns(scores)
+    shaped = by_column(
+        scores.T.reshape(-1, 2, 2).copy(), scratch=np.empty((scores.size,)).reshape(-1, 2, 2)
+    )
+    for name in ("low", "offset", "variance", "sigma"):
+        assert np.array_equal(
+            getattr(flat, name), getattr(shaped, name).reshape(-1), equal_nan=True
+        )
+    found = shaped.soft_minimum(np.full((1, 1), beta)).reshape(-1)
+    assert np.array_equal(flat.soft_minimum(np.asarray(beta)), found)
+    assert np.array_equal(flat.soft_minimum(np.full(4, beta)), found)
+
+
+@fast_settings
+@given(UNIT, st.integers(0, 4), st.sampled_from([0.0, 1e-10, 1e-3, 1.0, 80.0]))
+def test_gaps_elsewhere_change_nothing(scores: np.ndarray, row: int, beta: float) -> None:
+    others = scores.copy()
+    others[row, 0] = np.nan
+    kept = np.arange(5) != row
+    dense, ragged = columns(scores), columns(others)
+    assert dense.share is None
+    assert ragged.share is not None
+    for name in ("low", "offset", "variance", "sigma"):
+        assert np.array_equal(getattr(dense, name)[kept], getattr(ragged, name)[kept])
+    level = np.asarray(beta)
+    assert np.array_equal(dense.soft_minimum(level)[kept], ragged.soft_minimum(level)[kept])
+
+
+@fast_settings
+@given(UNIT, st.floats(0.0, 14.0))
+def test_no_step_where_the_formulas_change(scores: np.ndarray, power: float) -> None:
+    """On both sides of each threshold the value is the exact one, to the last digits."""
+    beta = 10.0 ** (2.0 - power)
+    table = columns(scores)
+    exact = np.longdouble(beta) * (scores - scores.min(axis=1, keepdims=True)).astype(np.longdouble)
+    wanted = -np.log1p(np.expm1(-exact).mean(axis=1)) / np.longdouble(beta)
+    assert np.allclose(table.soft_minimum(np.asarray(beta)), wanted.astype(float), atol=1e-14)
+
+
+def test_weights() -> None:
+    scores = np.array([[1.0, 2.0, 4.0], [3.0, 3.0, 5.0]])
+    weights = np.array([[1.0, 1.0, 2.0], [0.0, 1.0, 1.0]])
+    table = columns(scores, weights)
+    share = table.share
+    assert share is not None
+    assert np.allclose(share.T, [[0.25, 0.25, 0.5], [0.0, 0.5, 0.5]])
+    assert table.count.tolist() == [3, 2]
+    assert (table.low + table.offset).tolist() == [2.75, 4.0]
+    assert table.sigma[1] == pytest.approx(math.sqrt(2.0))
+    tiny = columns(scores, weights * 1e-250)
+    assert np.allclose(tiny.sigma, table.sigma)
+    equal, plain = columns(scores, np.full((2, 3), 0.1)), columns(scores)
+    assert np.array_equal(equal.sigma, plain.sigma)
+    assert np.array_equal(equal.soft_minimum(np.asarray(1.0)), plain.soft_minimum(np.asarray(1.0)))
+
+
+def test_columns_without_samples() -> None:
+    table = columns(np.array([[np.nan, np.nan], [1.0, 2.0], [3.0, np.nan]]))
+    assert np.isnan(table.low).tolist() == [True, False, False]
+    assert np.isnan(table.soft_minimum(np.asarray(math.inf))).tolist() == [True, False, False]
+    assert np.isnan(table.sigma).tolist() == [True, False, True]
+
+
+def test_samples_are_overwritten_by_distances() -> None:
+    samples = np.array([[3.0, 1.0], [5.0, 0.0]])
+    table = by_column(samples)
+    assert table.distance is samples
+    assert samples.tolist() == [[0.0, 1.0], [2.0, 0.0]]
+    kept = np.array([[3.0, 5.0]])
+    columns(kept)
+    assert kept.tolist() == [[3.0, 5.0]]
