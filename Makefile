@@ -3,12 +3,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+QUESTION ?= Give me three tips for sleeping better.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .PHONY: help demo test check bench clean
 
 help:
-	@echo "make demo    select among simulated ratings, with a picture at the end"
+	@echo "make demo    ask a small real model a question and choose an answer, with a picture"
 	@echo "make test    install what the tests need, check the code, run the tests"
 	@echo "make check   ruff, mypy and the direction of imports"
 	@echo "make bench   print the benchmarks"
@@ -20,8 +21,8 @@ $(BIN)/python:
 	$(PIP) install --upgrade "pip>=25.1"
 
 $(VENV)/.demo: $(BIN)/python pyproject.toml
-	@echo "installing DARC and what the picture needs into $(VENV)"
-	$(PIP) install -e ".[plot]"
+	@echo "installing DARC, its embedded model's runtime and what the pictures need into $(VENV)"
+	$(PIP) install -e ".[plot,embedded]"
 	@touch $@
 
 $(VENV)/.test: $(BIN)/python pyproject.toml tests/plugin/pyproject.toml
@@ -32,17 +33,20 @@ $(VENV)/.test: $(BIN)/python pyproject.toml tests/plugin/pyproject.toml
 
 demo: $(VENV)/.demo
 	@mkdir -p demo
-	@echo "simulating 40 prompts with 8 answers and 9 raters each: demo/ratings.csv"
+	@echo "darc models install"
+	@$(BIN)/darc models install
+	@echo
+	@echo 'darc ask "$(QUESTION)" --max-tokens 128 --html demo/answer.html --plot demo/answer.png'
+	@echo
+	@$(BIN)/darc ask "$(QUESTION)" --max-tokens 128 --html demo/answer.html --plot demo/answer.png
+	@echo
+	@echo "the same rule on people's ratings, here simulated: demo/ratings.csv"
 	@$(BIN)/python examples/simulate_ratings.py demo/ratings.csv --seed 7
-	@echo "darc select demo/ratings.csv --rule mean --rule epsilon --plot demo/decision.png"
+	@echo 'darc select demo/ratings.csv --rule mean --rule epsilon --prompt "prompt 2" --plot demo/decision.png'
 	@echo
-	@$(BIN)/darc select demo/ratings.csv --rule mean --rule epsilon --limit 10 --plot demo/decision.png
+	@$(BIN)/darc select demo/ratings.csv --rule mean --rule epsilon --prompt "prompt 2" --plot demo/decision.png
 	@echo
-	@echo 'darc select demo/ratings.csv --rule mean --rule epsilon --prompt "prompt 2"'
-	@echo
-	@$(BIN)/darc select demo/ratings.csv --rule mean --rule epsilon --prompt "prompt 2"
-	@echo
-	@echo "the picture is demo/decision.png"
+	@echo "the page is demo/answer.html, the pictures are demo/answer.png and demo/decision.png"
 
 check: $(VENV)/.test
 	$(BIN)/ruff check --output-format concise .

@@ -27,3 +27,13 @@ def test_points_frontier_and_choices() -> None:
 
 def test_no_floor_for_other_rules() -> None:
     assert plane(darc.select(SCORES, "entropic")).floor is None
+
+
+def test_candidates_ruled_out_early_are_marked_and_off_the_frontier() -> None:
+    scores = np.array([[5.0] * 6, [9.0, -9.0, 9.0, 9.0, 9.0, 9.0], [4.9] * 6])
+    lazy = darc.select_lazily(lambda pairs: [scores[pair] for pair in pairs], 3, 6, "entropic")
+    assert lazy.bounded is not None
+    data = plane(lazy)
+    assert [point.bounded for point in data.points] == lazy.bounded.tolist()
+    assert any(point.bounded for point in data.points)
+    assert not any(point.on_frontier for point in data.points if point.bounded)

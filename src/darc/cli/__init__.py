@@ -5,11 +5,11 @@ import os
 import sys
 from collections.abc import Sequence
 
-from darc.cli import rules, select
+from darc.cli import ask, models, rules, select
 from darc.cli.parser import Parser
 from darc.errors import DarcError
 
-COMMANDS = {"select": select, "rules": rules}
+COMMANDS = {"ask": ask, "select": select, "rules": rules, "models": models}
 DESCRIPTION = "Risk-constrained decoding: pick answers that few people would be unhappy with."
 
 

@@ -10,7 +10,10 @@ from darc.selection.decision import Decision
 
 @dataclass(frozen=True)
 class Point:
-    """One candidate in the plane; `chosen_by` names the rules that chose it."""
+    """One candidate in the plane; `chosen_by` names the rules that chose it.
+
+    A `bounded` one was ruled out early: its value lies lower, and its sigma higher, than shown.
+    """
 
     name: str
     sigma: float
@@ -18,6 +21,7 @@ class Point:
     mean: float
     feasible: bool
     on_frontier: bool
+    bounded: bool
     chosen_by: tuple[str, ...]
 
 
@@ -41,7 +45,8 @@ def plane(decision: Decision, others: Sequence[Decision] = (), title: str = "") 
     statistics = decision.statistics
     usable = ~np.isnan(statistics.sigma) & ~np.isnan(statistics.value)
     usable &= decision.pools.present[0]
-    best = _frontier(statistics.sigma, statistics.value, usable)
+    bounded = np.zeros_like(usable) if decision.bounded is None else decision.bounded
+    best = _frontier(statistics.sigma, statistics.value, usable & ~bounded)
     chosen: dict[int, list[str]] = {}
     for each in (decision, *others):
         chosen.setdefault(each.index, []).append(each.rule.name)
@@ -53,6 +58,7 @@ def plane(decision: Decision, others: Sequence[Decision] = (), title: str = "") 
             float(statistics.mean[k]),
             bool(decision.feasible[k]),
             k in best,
+            bool(bounded[k]),
             tuple(dict.fromkeys(chosen.get(k, ()))),
         )
         for k in np.flatnonzero(usable).tolist()

@@ -28,8 +28,10 @@ def draw_plane(data: Plane) -> "Figure":
         end = (axes.get_xlim()[1], data.frontier[-1][1])
         sigmas, values = zip(*data.frontier, end, strict=True)
         axes.step(sigmas, values, where="post", color=PALE, lw=1.4, zorder=1, label="frontier")
-    _dots(axes, [p for p in data.points if not p.feasible], "white", PALE, "not feasible")
-    _dots(axes, [p for p in data.points if p.feasible], INK, INK, "feasible")
+    known = [p for p in data.points if not p.bounded]
+    _dots(axes, [p for p in data.points if p.bounded], PALE, PALE, "ruled out early (bound)", "v")
+    _dots(axes, [p for p in known if not p.feasible], "white", PALE, "not feasible")
+    _dots(axes, [p for p in known if p.feasible], INK, INK, "feasible")
     figure.draw_without_rendering()
     _names(axes, data)
     axes.set_xlabel("disagreement (sigma)")
@@ -74,12 +76,15 @@ def _scale(axes: Any, data: Plane) -> None:
     axes.set_ylim(min(values) - 0.12 * tall, max(values) + 0.18 * tall)
 
 
-def _dots(axes: Any, points: list[Point], face: str, edge: str, label: str) -> None:
+def _dots(
+    axes: Any, points: list[Point], face: str, edge: str, label: str, marker: str = "o"
+) -> None:
     if points:
         axes.scatter(
             [p.sigma for p in points],
             [p.value for p in points],
             s=34,
+            marker=marker,
             facecolor=face,
             edgecolor=edge,
             linewidth=1.2,

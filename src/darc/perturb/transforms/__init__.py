@@ -39,6 +39,7 @@ STYLE: tuple[Transform, ...] = (
     emphasis.strip,
     emphasis.bold_labels,
     emphasis.marks,
+    emphasis.stress,
     headings.to_bold,
     headings.to_headings,
     headings.title_case,

@@ -3,6 +3,7 @@
 import re
 
 from darc.perturb.drawing import Draws
+from darc.perturb.lexicon.function_words import FUNCTION_WORDS
 from darc.perturb.transforms.transform import transform
 
 _BOLD = re.compile(r"(?<![*\w])\*\*(?=\S)([^*\n]+?)(?<=\S)\*\*(?![*\w])")
@@ -11,6 +12,7 @@ _ITALIC = re.compile(r"(?<![*\w])\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![*\w])")
 _LABEL = re.compile(
     r"^([ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+)(\w[\w'\u2019 ()/&-]{1,30})(:)(?=[ \t]+\S)", re.MULTILINE
 )
+_WORD = re.compile(r"(?<![\w'\u2019-])[a-z]{5,}(?![\w'\u2019-])")
 _BOLD_LINE = re.compile(r"^\s*\*\*[^*\n]+\*\*:?\s*$", re.MULTILINE)
 
 
@@ -39,3 +41,16 @@ def marks(text: str, draws: Draws) -> str:
     if "**" in text:
         return _BOLD.sub(lambda m: f"__{m[1]}__" if "_" not in m[1] else m.group(), text)
     return _UNDERSCORED.sub(r"**\1**", text)
+
+
+@transform("stress")
+def stress(text: str, draws: Draws) -> str:
+    """One or two content words in bold or italic, where nothing is emphasised yet."""
+    if "*" in text or "_" in text:
+        return text
+    places = [m for m in _WORD.finditer(text) if m.group() not in FUNCTION_WORDS]
+    mark = draws.pick(("**", "*"))
+    chosen = draws.shuffled(places)[: 1 + draws.chance(0.5)]
+    for match in sorted(chosen, key=lambda m: -m.start()):
+        text = f"{text[: match.start()]}{mark}{match.group()}{mark}{text[match.end() :]}"
+    return text

@@ -1,0 +1,60 @@
+"""What every generator has in common."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from darc.core.draws import prompt_seeds
+from darc.errors import InputError
+from darc.types import Candidate, Prompt
+
+SEED_BITS = 31
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How many answers a prompt gets, and how they are sampled."""
+
+    k: int = 16
+    temperature: float = 0.8
+    top_p: float = 0.98
+    max_tokens: int = 320
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be sampled by."""
+        checks = {
+            "k": self.k >= 1,
+            "temperature": self.temperature >= 0,
+            "top_p": 0 < self.top_p <= 1,
+            "max_tokens": self.max_tokens >= 1,
+        }
+        for name, fine in checks.items():
+            if not fine:
+                raise InputError(
+                    f"{name} is {getattr(self, name)}",
+                    "k and max_tokens are at least 1, temperature at least 0, top_p in (0, 1]",
+                )
+
+
+@runtime_checkable
+class Generator(Protocol):
+    """Something that answers prompts."""
+
+    @property
+    def name(self) -> str:
+        """What the generator is called in files and messages."""
+        ...
+
+    def generate(self, prompts: Sequence[Prompt], settings: Settings) -> list[list[Candidate]]:
+        """K candidates a prompt, in the order of the prompts; duplicates are kept."""
+        ...
+
+
+def candidate_seeds(settings: Settings, prompt_id: str) -> list[int]:
+    """One seed a candidate, (K,), from (seed, prompt_id) and its index alone.
+
+    They fit into 31 bits, which every server takes; a larger K keeps the first seeds.
+    """
+    (seed,) = prompt_seeds(settings.seed, [prompt_id])
+    return [int(each) >> (64 - SEED_BITS) for each in prompt_seeds(int(seed), range(settings.k))]

@@ -1,0 +1,43 @@
+"""What a language model is asked, and what it says."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from darc.types import Message
+
+
+@dataclass(frozen=True)
+class Request:
+    """A conversation to be continued by at most `max_tokens` tokens.
+
+    Temperature 0 takes the likeliest token each time. The answer ends before the first of the
+    `stop` strings.
+    """
+
+    messages: Sequence[Message]
+    max_tokens: int = 320
+    temperature: float = 0.8
+    top_p: float = 0.98
+    seed: int = 0
+    stop: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Completion:
+    """An answer of a model.
+
+    `finish_reason` is "stop" or "length" (the token limit). `log_likelihood` is the mean per
+    generated token under the model at temperature 1, None where nothing was generated;
+    `milliseconds` is the time from asking to answering.
+    """
+
+    text: str
+    tokens: int
+    finish_reason: str
+    log_likelihood: float | None
+    milliseconds: float
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the answer was cut off by the token limit."""
+        return self.finish_reason == "length"

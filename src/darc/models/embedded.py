@@ -1,0 +1,186 @@
+"""The language model that runs in this process, on llama.cpp."""
+
+import json
+import logging
+import os
+import secrets
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from darc.errors import DarcError, InputError, MissingExtra
+from darc.models.completion import Completion, Request
+
+logger = logging.getLogger(__name__)
+
+TOP_K = 256
+MICRO_BATCH = 16
+RANDOM_SEED = 0xFFFFFFFF
+QUIET, LOUD = -1, 4
+WAITING = "OMP_WAIT_POLICY"
+
+
+class EmbeddedModel:
+    """A chat model from a GGUF file, loaded at the first use; answers `slots` requests at a time.
+
+    The same request gives the same text whatever else is answered with it. llama.cpp has several
+    attention kernels that round differently, chosen by how many tokens and conversations are in a
+    batch; `MICRO_BATCH` and an 8-bit cache leave one of them only. `context` is the longest
+    conversation, answer included, in tokens (12 kB of memory each).
+
+    `complete` may be called from several threads; in an asyncio program use `asyncio.to_thread`.
+    """
+
+    def __init__(
+        self, path: Path, threads: int | None = None, slots: int = 16, context: int = 2048
+    ) -> None:
+        self.path = Path(path)
+        self.threads = threads
+        self.slots = slots
+        self.context = context
+        self._lock = threading.Lock()
+        self._server: Any = None
+        self._workers: ThreadPoolExecutor | None = None
+
+    def complete(self, requests: Sequence[Request]) -> list[Completion]:
+        """One completion a request, in their order."""
+        workers = self._start()
+        futures = [workers.submit(self._answer, request) for request in requests]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            cancel(futures)
+            raise
+
+    def close(self) -> None:
+        """Free the model's memory; the next `complete` loads it again."""
+        with self._lock:
+            workers, self._workers = self._workers, None
+            if workers is not None:
+                workers.shutdown(cancel_futures=True)
+            self._server = None
+
+    def __enter__(self) -> "EmbeddedModel":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _start(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if self._workers is None:
+                self._server = load(self.path, self.threads, self.slots, self.context)
+                self._workers = ThreadPoolExecutor(self.slots, thread_name_prefix="darc-model")
+            return self._workers
+
+    def _answer(self, request: Request) -> Completion:
+        started = time.perf_counter()
+        answer = self._server.handle_chat_completions(body(request))
+        milliseconds = (time.perf_counter() - started) * 1000
+        if "error" in answer or "choices" not in answer:
+            raise refused(answer)
+        return completion(answer, milliseconds)
+
+
+def load(path: Path, threads: int | None, slots: int, context: int) -> Any:
+    """A running llama.cpp server object; its messages are shown at log level debug only."""
+    xllamacpp = runtime()
+    if not path.is_file():
+        raise InputError(f"there is no model file {path}", "run: darc models install")
+    settings = xllamacpp.CommonParams()
+    settings.model.path = str(path)
+    settings.n_parallel = slots
+    settings.n_ctx = slots * context
+    settings.n_ubatch = MICRO_BATCH
+    settings.kv_unified = False
+    settings.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_ENABLED
+    settings.cache_type_k = settings.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_Q8_0
+    settings.fit_params = False
+    settings.cache_ram_mib = 0
+    settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads or -1
+    settings.verbosity = LOUD if logger.isEnabledFor(logging.DEBUG) else QUIET
+    # The object always opens a port on the loopback interface: nobody gets the key to it.
+    settings.api_keys = [secrets.token_hex(32)]
+    settings.cors_origins = ""
+    settings.ui = False
+    settings.n_threads_http = 1
+    try:
+        return xllamacpp.Server(settings)
+    except RuntimeError:
+        raise InputError(
+            f"{path} cannot be loaded as a model", "run: darc models install"
+        ) from None
+
+
+def runtime() -> Any:
+    """The llama.cpp bindings, imported so that their threads sleep while they wait.
+
+    The variable is read once, as the library is loaded. Spinning threads slow to a crawl on a
+    machine that has anything else to do.
+    """
+    before = os.environ.get(WAITING)
+    os.environ.setdefault(WAITING, "passive")
+    try:
+        import xllamacpp
+    except ImportError:
+        raise MissingExtra("the embedded model", "embedded") from None
+    finally:
+        if before is None:
+            del os.environ[WAITING]
+    return xllamacpp
+
+
+def body(request: Request) -> dict[str, Any]:
+    """The request as llama.cpp's chat completions take it."""
+    if request.max_tokens < 1:
+        raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
+    return {
+        "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+        "max_tokens": request.max_tokens,
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        "top_k": TOP_K,
+        "min_p": 0.0,
+        "seed": request.seed % RANDOM_SEED,
+        "stop": list(request.stop),
+        "logprobs": True,
+    }
+
+
+def completion(answer: dict[str, Any], milliseconds: float) -> Completion:
+    """The first choice of a chat completion."""
+    choice = answer["choices"][0]
+    content = (choice.get("logprobs") or {}).get("content") or []
+    logs = [token["logprob"] for token in content]
+    return Completion(
+        text=choice["message"]["content"] or "",
+        tokens=answer["usage"]["completion_tokens"],
+        finish_reason=choice["finish_reason"],
+        log_likelihood=sum(logs) / len(logs) if logs else None,
+        milliseconds=milliseconds,
+    )
+
+
+def refused(answer: dict[str, Any]) -> DarcError:
+    """The error that an answer without choices stands for."""
+    problem = answer.get("error", answer)
+    if isinstance(problem, dict) and problem.get("code") == 400:
+        return InputError(
+            f"the model refused a request: {problem.get('message')}", "shorten or correct it"
+        )
+    return DarcError(f"the model failed: {json.dumps(problem)}")
+
+
+def cancel(futures: Sequence[Future[Completion]]) -> None:
+    """Drop what has not begun yet."""
+    for future in futures:
+        future.cancel()

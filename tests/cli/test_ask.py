@@ -1,0 +1,78 @@
+"""`darc ask` with answers of one's own: no language model is needed."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+GOOD = (
+    "The Moon pulls on the whole Earth, but hardest on the near side. The water there heaps up, "
+    "and a second bulge stays behind on the far side. As the planet turns, a coast meets both."
+)
+ANSWERS = [
+    "Ask somebody who cares, you idiot.",
+    GOOD,
+    "Bread needs flour, water, salt and yeast. Knead it for ten minutes and let it rise.",
+    "I cannot help with that.",
+]
+
+
+def darc(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "darc", "ask", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps(ANSWERS), encoding="utf-8")
+    return path
+
+
+def test_answer_table_page_and_picture(answers: Path) -> None:
+    page, picture = answers.with_name("page.html"), answers.with_name("picture.png")
+    done = darc(
+        "Why are there two tides a day?", "--answers", answers, "--html", page, "--plot", picture
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(GOOD)
+    assert "candidate 1: first by mean" in done.stdout
+    html = page.read_text(encoding="utf-8")
+    assert "<svg" in html
+    assert "Bread needs flour" in html
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "scored" in done.stderr
+
+
+def test_json(answers: Path) -> None:
+    done = darc("Why are there two tides a day?", "--answers", answers, "--json", "--n-aug", 2)
+    data = json.loads(done.stdout)
+    assert data["answer"] == GOOD
+    assert data["index"] == 1
+    assert data["calls"] <= 12
+    again = darc("Why are there two tides a day?", "--answers", answers, "--json", "--n-aug", 2)
+    one, two = data, json.loads(again.stdout)
+    one.pop("milliseconds")
+    two.pop("milliseconds")
+    assert one == two
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["  "], "there is no question"),
+        (["Why?", "--answers", "none.json"], "none.json: it cannot be read"),
+        (["Why?", "--rule", "epsilom"], "did you mean 'epsilon'?"),
+        (["Why?", "--n-aug", "-1"], "n_aug"),
+        (["Why?", "--plot", "x.doc"], "does not end in"),
+    ],
+)
+def test_bad_input(answers: Path, arguments: list[str], words: str) -> None:
+    rest = [] if "--answers" in arguments else ["--answers", str(answers)]
+    done = darc(*arguments, *rest)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""

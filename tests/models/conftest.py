@@ -1,0 +1,26 @@
+"""The real embedded model, installed once into a cache folder that test runs share."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from darc.errors import DarcError
+from darc.models import EmbeddedModel, Installed, install
+
+SHARED = Path.home() / ".cache" / "darc-tests"
+
+
+@pytest.fixture(scope="session")
+def installed() -> Installed:
+    pytest.importorskip("xllamacpp")
+    try:
+        return install(cache=SHARED)
+    except DarcError as problem:
+        pytest.skip(f"the embedded model could not be installed: {problem}")
+
+
+@pytest.fixture(scope="session")
+def model(installed: Installed) -> Iterator[EmbeddedModel]:
+    with EmbeddedModel(installed.path, threads=1, slots=4, context=1024) as model:
+        yield model

@@ -1,0 +1,66 @@
+import logging
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from darc.errors import MissingExtra
+from darc.models import Embeddings
+
+TEXTS = [
+    "How do I boil an egg?",
+    "Put the eggs in boiling water for eight minutes.",
+    "The parliament voted on the new tax law.",
+    "",
+]
+
+
+@pytest.fixture(scope="module")
+def embeddings() -> Embeddings:
+    pytest.importorskip("tokenizers")
+    return Embeddings()
+
+
+def test_unit_length_and_similarity(embeddings: Embeddings) -> None:
+    vectors = embeddings.embed(TEXTS)
+    assert vectors.shape == (4, embeddings.dimensions)
+    assert vectors.dtype == np.float32
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1, 1, 0], abs=1e-6)
+    similar = vectors @ vectors.T
+    assert similar[0, 1] > 0.4 > 0.2 > similar[0, 2]
+    assert embeddings.embed([]).shape == (0, embeddings.dimensions)
+
+
+def test_a_text_does_not_depend_on_its_neighbours(embeddings: Embeddings) -> None:
+    together = embeddings.embed(["", *TEXTS, ""])[1:-1]
+    alone = np.concatenate([embeddings.embed([text]) for text in TEXTS])
+    assert np.array_equal(together, alone)
+
+
+def test_threads_share_one_table() -> None:
+    pytest.importorskip("tokenizers")
+    fresh = Embeddings()
+    with ThreadPoolExecutor(4) as workers:
+        results = list(workers.map(lambda _: fresh.embed(TEXTS), range(8)))
+    assert all(np.array_equal(results[0], each) for each in results)
+
+
+def test_speed_is_printed_and_nothing_is_configured(embeddings: Embeddings) -> None:
+    handlers = list(logging.getLogger().handlers)
+    embeddings.embed(["warm"])
+    texts = [f"{TEXTS[1]} Number {i}." for i in range(2000)]
+    started = time.perf_counter()
+    embeddings.embed(texts)
+    rate = len(texts) / (time.perf_counter() - started)
+    print(f"embeddings: {rate:.0f} texts a second")
+    assert rate > 500
+    assert logging.getLogger().handlers == handlers
+    assert "wordllama" not in sys.modules
+
+
+def test_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["darc.models.embeddings"], "find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match="embedded"):
+        Embeddings().embed(["x"])
