@@ -22,7 +22,7 @@ def test_plugin_adds_a_rule_through_its_entry_point() -> None:
 def test_unknown_names_are_answered_with_the_nearest() -> None:
     with pytest.raises(UnknownName, match="did you mean 'entropic'"):
         darc.rules.get("entropy")
-    with pytest.raises(UnknownName, match="known: caution, cvar"):
+    with pytest.raises(UnknownName, match=r"known: .*caution, cvar"):
         darc.rules.get("zzzz")
 
 

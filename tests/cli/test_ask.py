@@ -38,7 +38,7 @@ def test_answer_table_page_and_picture(answers: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(GOOD)
-    assert "candidate 1: first by mean" in done.stdout
+    assert "candidate 1: value " in done.stdout
     html = page.read_text(encoding="utf-8")
     assert "<svg" in html
     assert "Bread needs flour" in html

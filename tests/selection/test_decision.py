@@ -53,6 +53,15 @@ def test_small_sample_is_flagged_for_rules_that_use_beta_only() -> None:
     assert "small_sample" not in darc.select(noisy, "mean").flags
 
 
+def test_lazy_decision_claims_no_ranks_it_does_not_know() -> None:
+    scores = np.array([[5.0] * 6, [9.0, -9.0, 9.0, 9.0, 9.0, 9.0], [4.9] * 6])
+    lazy = darc.select_lazily(lambda pairs: [scores[pair] for pair in pairs], 3, 6, "epsilon")
+    assert lazy.explain() == (
+        "candidate 0: value 5, sigma 0; it has the lowest sigma of those within 0.25 of the best "
+        "value."
+    )
+
+
 def test_every_rule_explains_itself() -> None:
     scores = np.random.default_rng(0).normal(size=(6, 5))
     side: dict[str, dict[str, Any]] = {

@@ -11,7 +11,7 @@ from darc.selection.pools import Pools
 
 @rule(
     "epsilon",
-    because="the lowest sigma of the {near} within {epsilon:g} of the best value",
+    because="the lowest sigma of {near} within {epsilon:g} of the best value",
     alone="the only one within {epsilon:g} of the best value",
     by_value=True,
     plan=plans.epsilon,

@@ -28,7 +28,7 @@ def _calibrate(pools: Pools, parameters: Mapping[str, Any]) -> Mapping[str, Any]
 
 @rule(
     "hedgetune",
-    because="the largest reward of the {near} candidates drawn at rate {rate:g}",
+    because="the largest reward of {near} candidates drawn at rate {rate:g}",
     calibrate=_calibrate,
 )
 def hedgetune(

@@ -11,7 +11,7 @@ from darc.selection.choice import Choice, largest
 from darc.selection.pools import Pools
 
 
-@rule("poisson", because="the largest reward of the {near} candidates drawn")
+@rule("poisson", because="the largest reward of {near} candidates drawn")
 def poisson(pools: Pools, *, rate: float = 12.0, reward: str = "mean") -> Choice:
     """Largest reward within a random subset of clip(Poisson(rate), 1, K), seeded per prompt.
 

@@ -15,7 +15,7 @@ DEFAULT_QUANTILE = 0.25
 
 @rule(
     "tau",
-    because="the largest {objective} of the {near} whose risk premium is at most {threshold:.4g}",
+    because="the largest {objective} of {near} whose risk premium is at most {threshold:.4g}",
     alone="the only one whose risk premium is at most {threshold:.4g}",
     by_value=True,
     plan=plans.tau,

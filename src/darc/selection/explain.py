@@ -28,14 +28,22 @@ def words(decision: "Decision") -> str:
     name = decision.labels.candidate(decision.index)
     sentences = [f"{name}: {_ranks(decision)}; {_reason(decision)}"]
     leader = _leader(decision)
-    if leader != decision.index and decision.rule.by_value:
+    if leader != decision.index and decision.rule.by_value and not _partly(decision):
         sentences.append(_lost_lead(decision, leader))
     sentences += [FLAGS.get(flag, flag) for flag in decision.flags]
     return "; ".join(sentences) + "."
 
 
+def _partly(decision: "Decision") -> bool:
+    """Whether some candidates were ruled out early, so that their ranks are not known."""
+    return decision.bounded is not None and bool(decision.bounded.any())
+
+
 def _ranks(decision: "Decision") -> str:
     statistics, eligible = decision.statistics, decision.pools.eligible[0]
+    if _partly(decision):
+        value, sigma = statistics.value[decision.index], statistics.sigma[decision.index]
+        return f"value {value:.3g}" + ("" if np.isnan(sigma) else f", sigma {sigma:.3g}")
     by_mean = _rank(statistics.mean, decision.index, eligible)
     by_value = _rank(statistics.value, decision.index, eligible)
     by_calm = _rank(-statistics.sigma, decision.index, eligible)
@@ -53,9 +61,11 @@ def _rank(key: np.ndarray, index: int, among: np.ndarray) -> str:
 
 
 def _reason(decision: "Decision") -> str:
-    facts = {name: array[0] for name, array in decision.choice.facts.items()}
+    facts: dict[str, object] = {n: array[0] for n, array in decision.choice.facts.items()}
+    if "near" in facts:
+        facts["near"] = "those" if _partly(decision) else f"the {facts['near']}"
     rule = decision.rule
-    lonely = bool(rule.alone) and int(decision.feasible.sum()) == 1
+    lonely = bool(rule.alone) and int(decision.feasible.sum()) == 1 and not _partly(decision)
     text = f"it is {rule.alone}" if lonely else f"it has {rule.because}"
     return text.format(**{**rule.parameters, **facts})
 
