@@ -20,4 +20,5 @@ def run() -> list[Table]:
             cells.append(f"{plug:.0%} / {jack:.0%}")
         rows.append(cells)
     header = ["n", *(f"beta sigma = {strength:g}" for strength in STRENGTHS)]
-    return [Table("premium missed by the plug-in value / by the jackknife", header, rows)]
+    note = "the contract at beta sigma = 2: 46 / 21, 30 / 13 and 20 / 7.5 % at n = 4, 8 and 16"
+    return [Table("premium missed by the plug-in value / by the jackknife", header, rows, note)]

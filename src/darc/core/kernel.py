@@ -88,8 +88,7 @@ class Columns:
 
     def _closer(self, exponent: Array, rate: Array, near: NDArray[np.bool_]) -> Array:
         tiny = self._span_below(SERIES_BELOW, rate)[near]
-        rate = np.broadcast_to(rate, near.shape)[near]
-        total = np.broadcast_to(self.total, near.shape)[near]
+        rate, total = _picked(rate, near), _picked(self.total, near)
         mass = None if self.mass is None else self.mass[:, near]
         log_mean = np.log1p(_average(np.expm1(exponent[:, near]), mass, total))
         series = self.offset[near] - 0.5 * rate * self.variance[near]
@@ -98,6 +97,11 @@ class Columns:
     def average(self, values: Array) -> Array:
         """Mean (...) over the samples of values (n, ...), as the samples are weighted."""
         return _average(values, self.mass, self.total)
+
+
+def _picked(array: Array, where: NDArray[np.bool_]) -> Array:
+    """The array's numbers at some columns, or the one number that it has for all."""
+    return array.reshape(()) if array.size == 1 else np.broadcast_to(array, where.shape)[where]
 
 
 def _average(values: Array, mass: Array | None, total: Array, out: Array | None = None) -> Array:

@@ -97,7 +97,9 @@ def prompt_units(table: Columns) -> Units:
     height, variance = (table.low - base) + table.offset, table.variance
     if table.mass is not None:
         base, height, variance = (np.nan_to_num(array) for array in (base, height, variance))
-    total = np.maximum(_over_candidates(np.broadcast_to(table.count, height.shape)), 1.0)
+    total = table.count * height.shape[1]
+    if table.count.ndim > 0:
+        total = np.maximum(_over_candidates(table.count), 1.0)
     center = _over_candidates(table.count * height) / total
     height -= center
     height *= height
@@ -110,7 +112,7 @@ def prompt_units(table: Columns) -> Units:
 
 
 def _over_candidates(array: Array) -> Array:
-    return np.asarray(np.add.reduce(array, axis=1, keepdims=True))
+    return np.add.reduce(array, axis=1, keepdims=True)
 
 
 def fixed_constants(constants: object, scorers: int) -> tuple[Array, Array]:

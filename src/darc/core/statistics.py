@@ -3,7 +3,8 @@
 import math
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
@@ -163,7 +164,7 @@ def by_numpy(
     one = samples[:1].size
     step = max(2, min(prompts, BLOCK_SAMPLES // max(1, one)))
 
-    def work(parts: Sequence[slice]) -> None:
+    def work(parts: Iterable[slice]) -> None:
         memory = np.empty((2, step * one))
         for part in parts:
             block = _by_sample(samples[part], memory[0])
@@ -190,7 +191,7 @@ def by_machine_code(
     arrays = [array.reshape(len(array), -1) for array in (result.each, result.hedged, result.units)]
     constant = result.constant.reshape(-1)
 
-    def work(parts: Sequence[slice]) -> bool:
+    def work(parts: Iterable[slice]) -> bool:
         return all(
             fill(
                 rows,
@@ -205,7 +206,7 @@ def by_machine_code(
             for part in parts
         )
 
-    return all(_in_threads(work, prompts, max(1, prompts // 16), samples.size))
+    return all(_in_threads(work, prompts, max(1, prompts // 64), samples.size))
 
 
 @cache
@@ -226,15 +227,23 @@ def _machine_code() -> Callable[..., bool] | None:
 
 
 def _in_threads(
-    work: Callable[[Sequence[slice]], T], prompts: int, step: int, size: int
+    work: Callable[[Iterable[slice]], T], prompts: int, step: int, size: int
 ) -> list[T]:
     """What `work` returns for slices of `step` prompts, dealt out to one thread a core if large."""
-    parts = [slice(start, min(start + step, prompts)) for start in range(0, prompts, step)]
+    parts = deque(slice(start, min(start + step, prompts)) for start in range(0, prompts, step))
     threads = min(os.cpu_count() or 1, len(parts)) if size >= THREADS_FROM else 1
     if threads <= 1:
         return [work(parts)]
+
+    def dealt() -> Iterator[slice]:
+        while True:
+            try:
+                yield parts.popleft()
+            except IndexError:
+                return
+
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, [parts[start::threads] for start in range(threads)]))
+        return list(pool.map(lambda _: work(dealt()), range(threads)))
 
 
 def _by_sample(block: Array, memory: Array | None = None) -> Array:
