@@ -5,11 +5,19 @@ import os
 import sys
 from collections.abc import Sequence
 
-from darc.cli import ask, models, rules, select
+from darc.cli import ask, models, rules, select, show
+from darc.cli import run as run_command
 from darc.cli.parser import Parser
 from darc.errors import DarcError
 
-COMMANDS = {"ask": ask, "select": select, "rules": rules, "models": models}
+COMMANDS = {
+    "ask": ask,
+    "run": run_command,
+    "show": show,
+    "select": select,
+    "rules": rules,
+    "models": models,
+}
 DESCRIPTION = "Risk-constrained decoding: pick answers that few people would be unhappy with."
 
 

@@ -31,6 +31,18 @@ def add(commands: Any, name: str) -> None:
     parser.add_argument(
         "--answers", type=Path, metavar="FILE", help="your own answers instead of the model's"
     )
+    add_choice(parser)
+    parser.add_argument("--full", action="store_true", help="make and score every rewrite")
+    output = parser.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="one JSON object")
+    output.add_argument("--html", type=Path, metavar="FILE", help="a page with everything")
+    output.add_argument("--plot", type=Path, metavar="FILE", help="a picture (.png, .svg, .pdf)")
+    add_general(parser)
+    parser.set_defaults(run=run)
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """Options of everything that writes, rewrites, scores and decides."""
     parser.add_argument(
         "--rule", default="epsilon", metavar="NAME[:KEY=VALUE,...]", help="default: epsilon"
     )
@@ -40,19 +52,25 @@ def add(commands: Any, name: str) -> None:
     parser.add_argument(
         "--family", default="style", choices=FAMILIES, help="of rewrites (default: style)"
     )
-    parser.add_argument("--full", action="store_true", help="make and score every rewrite")
     parser.add_argument("--seed", type=int, default=0, help="default: 0")
     model = parser.add_argument_group("the embedded model")
     model.add_argument("-k", "--k", type=int, default=16, help="answers to write (default: 16)")
     model.add_argument("--max-tokens", type=int, default=320, help="of each (default: 320)")
     model.add_argument("--temperature", type=float, default=0.8, help="default: 0.8")
     model.add_argument("--top-p", type=float, default=0.98, help="default: 0.98")
-    output = parser.add_argument_group("output")
-    output.add_argument("--json", action="store_true", help="one JSON object")
-    output.add_argument("--html", type=Path, metavar="FILE", help="a page with everything")
-    output.add_argument("--plot", type=Path, metavar="FILE", help="a picture (.png, .svg, .pdf)")
-    add_general(parser)
-    parser.set_defaults(run=run)
+
+
+def settings_of(arguments: argparse.Namespace) -> Any:
+    """How the embedded model shall sample."""
+    from darc.generators.base import Settings
+
+    return Settings(
+        k=arguments.k,
+        temperature=arguments.temperature,
+        top_p=arguments.top_p,
+        max_tokens=arguments.max_tokens,
+        seed=arguments.seed,
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -94,16 +112,9 @@ def _candidates(arguments: argparse.Namespace, prompt: Any, clock: Any) -> Any:
         from darc.pipeline.answers import read_answers
 
         return read_answers(arguments.answers, prompt.id)
-    from darc.generators.base import Settings
     from darc.generators.embedded import EmbeddedGenerator
 
-    settings = Settings(
-        k=arguments.k,
-        temperature=arguments.temperature,
-        top_p=arguments.top_p,
-        max_tokens=arguments.max_tokens,
-        seed=arguments.seed,
-    )
+    settings = settings_of(arguments)
     print(f"writing {settings.k} answers ...", file=sys.stderr, flush=True)
     with clock.stage("generate"):
         (candidates,) = EmbeddedGenerator().generate([prompt], settings)

@@ -1,0 +1,65 @@
+"""The real embedded model behind `darc ask`, `darc run` and `darc show`."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from darc.models import Installed
+
+SMALL = ("-k", "2", "--max-tokens", "12", "--n-aug", "2")
+
+
+def darc(installed: Installed, *arguments: object) -> subprocess.Popen[str]:
+    cache = installed.path.parents[2]
+    return subprocess.Popen(
+        [sys.executable, "-m", "darc", *map(str, arguments)],
+        env={**os.environ, "DARC_CACHE": str(cache)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def output(process: subprocess.Popen[str]) -> str:
+    printed, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    return printed
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.stem != "timings"}
+
+
+def test_ask(installed: Installed) -> None:
+    printed = output(darc(installed, "ask", "Name a colour.", *SMALL, "--json"))
+    data = json.loads(printed)
+    assert data["answer"]
+    assert len(data["candidates"]) == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGKILL is POSIX")
+def test_killed_run_goes_on_to_the_same_bytes(installed: Installed, tmp_path: Path) -> None:
+    prompts = tmp_path / "prompts.jsonl"
+    prompts.write_text(
+        '{"id": "a", "turns": ["Name a colour.", "Another one."]}\n{"id": "b", "prompt": "Hi!"}\n',
+        encoding="utf-8",
+    )
+    command = ("run", "--prompts", prompts, *SMALL, "--out")
+    whole = output(darc(installed, *command, tmp_path / "whole"))
+    assert whole.startswith("3 prompts")
+    killed = darc(installed, *command, tmp_path / "killed")
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "killed" / "decisions.jsonl").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    output(darc(installed, *command, tmp_path / "killed"))
+    assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
+    story = output(darc(installed, "show", tmp_path / "whole", "a#2"))
+    assert "chosen" in story

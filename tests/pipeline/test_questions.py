@@ -1,0 +1,48 @@
+from pathlib import Path
+
+import pytest
+
+from darc.errors import TableError
+from darc.pipeline.questions import read_questions
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "prompts"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_every_format(tmp_path: Path) -> None:
+    plain = read_questions(write(tmp_path, "Why?\n\nHow?\n"))
+    assert [(q.id, q.turns) for q in plain] == [("1", ("Why?",)), ("2", ("How?",))]
+    bench = '{"question_id": 81, "category": "writing", "turns": ["Write.", "Rewrite."]}\n'
+    (question,) = read_questions(write(tmp_path, bench))
+    assert (question.id, question.category, len(question.turns)) == ("81", "writing", 2)
+    assert question.prompt(["Done."]).id == "81#2"
+    alpaca = '[{"instruction": "Name it.", "dataset": "helpful"}]'
+    (question,) = read_questions(write(tmp_path, alpaca))
+    assert (question.turns, question.category) == (("Name it.",), "helpful")
+    system, user = '{"role": "system", "content": "Be brief."}', '{"role": "user", "content": "?"}'
+    chat = f'{{"id": "c", "messages": [{system}, {user}]}}\n'
+    (question,) = read_questions(write(tmp_path, chat))
+    assert [m.role for m in question.prompt().messages] == ["system", "user"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no prompts"),
+        ('{"id": 1}\n', "line 1: entry 1 has no prompt"),
+        (
+            '{"id": 1, "prompt": "a"}\n{"id": 1, "prompt": "b"}\n',
+            "line 2: the id '1' is used twice",
+        ),
+        ('{"prompt": "a"}\n{"prompt"\n', "line 2: it is not valid JSON"),
+        ("[3]", "entry 1 is no object"),
+        ('{"messages": [{"role": "assistant", "content": "x"}]}\n', "not the user's"),
+    ],
+)
+def test_bad_prompts(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(TableError) as caught:
+        read_questions(write(tmp_path, text))
+    assert words in str(caught.value)
