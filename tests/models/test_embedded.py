@@ -89,6 +89,13 @@ def test_several_threads_at_once(model: EmbeddedModel) -> None:
     assert asyncio.run(ask()) == texts
 
 
+def test_progress_counts_the_answers(model: EmbeddedModel) -> None:
+    seen: list[tuple[int, int]] = []
+    requests = [Request((Message("user", "Hi"),), max_tokens=2, seed=i) for i in range(3)]
+    model.complete(requests, lambda done, total: seen.append((done, total)))
+    assert sorted(seen) == [(1, 3), (2, 3), (3, 3)]
+
+
 def test_a_closed_model_loads_again(installed: Installed) -> None:
     model = EmbeddedModel(installed.path, slots=1, context=256)
     first = model.complete([request(tokens=2)])[0].text

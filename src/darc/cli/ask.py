@@ -112,10 +112,12 @@ def _candidates(arguments: argparse.Namespace, prompt: Any, clock: Any) -> Any:
         from darc.pipeline.answers import read_answers
 
         return read_answers(arguments.answers, prompt.id)
+    from darc.cli.progress import progress
     from darc.generators.embedded import EmbeddedGenerator
 
     settings = settings_of(arguments)
     print(f"writing {settings.k} answers ...", file=sys.stderr, flush=True)
-    with clock.stage("generate"):
-        (candidates,) = EmbeddedGenerator().generate([prompt], settings)
+    with clock.stage("generate"), progress("writing", " answers") as report:
+        report(0, settings.k)
+        (candidates,) = EmbeddedGenerator(report=report).generate([prompt], settings)
     return candidates

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from darc.generators.base import Settings, candidate_seeds
 from darc.models.completion import Request
-from darc.models.embedded import EmbeddedModel
+from darc.models.embedded import EmbeddedModel, Report
 from darc.models.installed import require
 from darc.types import Candidate, Prompt
 
@@ -12,13 +12,14 @@ from darc.types import Candidate, Prompt
 class EmbeddedGenerator:
     """Answers by the installed model; all prompts' candidates share its slots.
 
-    Without a `model` the installed one is used, and loaded at the first prompt.
+    Without a `model` the installed one is used, and loaded at the first prompt. `report(done,
+    total)` counts the answers of each call.
     """
 
     name = "embedded"
 
-    def __init__(self, model: EmbeddedModel | None = None) -> None:
-        self._model = model
+    def __init__(self, model: EmbeddedModel | None = None, report: Report | None = None) -> None:
+        self._model, self._report = model, report
 
     @property
     def model(self) -> EmbeddedModel:
@@ -42,7 +43,8 @@ class EmbeddedGenerator:
                     )
                     for prompt, own in zip(prompts, seeds, strict=True)
                     for seed in own
-                ]
+                ],
+                self._report,
             )
         )
         return [

@@ -1,12 +1,13 @@
 """The language model that runs in this process, on llama.cpp."""
 
+import itertools
 import json
 import logging
 import os
 import secrets
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +23,8 @@ MICRO_BATCH = 16
 RANDOM_SEED = 0xFFFFFFFF
 QUIET, LOUD = -1, 4
 WAITING = "OMP_WAIT_POLICY"
+
+Report = Callable[[int, int], None]
 
 
 class EmbeddedModel:
@@ -46,10 +49,16 @@ class EmbeddedModel:
         self._server: Any = None
         self._workers: ThreadPoolExecutor | None = None
 
-    def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """One completion a request, in their order."""
+    def complete(
+        self, requests: Sequence[Request], report: Report | None = None
+    ) -> list[Completion]:
+        """One completion a request, in their order; `report(done, total)` counts them."""
         workers = self._start()
         futures = [workers.submit(self._answer, request) for request in requests]
+        if report is not None:
+            done = itertools.count(1)
+            for future in futures:
+                future.add_done_callback(lambda _: report(next(done), len(requests)))
         try:
             return [future.result() for future in futures]
         except BaseException:
