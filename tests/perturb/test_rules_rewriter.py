@@ -65,3 +65,11 @@ def test_rewriting_is_instant() -> None:
             times.append((time.perf_counter() - started) / len(found))
         print(f"{family}: {1000 * min(times):.2f} ms a rewrite of {len(text.split())} words")
         assert min(times) < 0.008  # Four times the goal, for busy machines.
+
+
+def test_plain_prose_has_enough_style_rewrites() -> None:
+    text = (
+        "Water boils when its vapour presses as hard as the air above it. Heat gives it that push."
+    )
+    proposals = REWRITER.rewrite(PROMPT, text, 8, "style", 0)
+    assert len(set(proposals)) == 8

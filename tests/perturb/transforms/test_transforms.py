@@ -43,6 +43,8 @@ def outcomes(transform: Transform, text: str, seeds: int = 30) -> set[str]:
         (emphasis.strip, "A **bold** and *soft* word", "A bold and soft word"),
         (emphasis.bold_labels, "- Cost: low\n- Time: long", "- **Cost:** low\n- **Time:** long"),
         (emphasis.marks, "A **bold** word", "A __bold__ word"),
+        (emphasis.stress, "It is water.", "It is **water**."),
+        (emphasis.stress, "It is water.", "It is *water*."),
         (headings.to_bold, "## Why\n\nSo.", "**Why**\n\nSo."),
         (headings.to_headings, "**Why**\n\nSo.", "## Why\n\nSo."),
         (headings.title_case, "# how to cook rice", "# How to Cook Rice"),
