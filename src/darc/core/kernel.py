@@ -53,22 +53,24 @@ class Columns:
         variance = self.variance * (whole / np.where((self.count > 1) & (lost > 0), lost, np.nan))
         return np.sqrt(variance, out=variance)
 
-    def soft_minimum(self, beta: Array) -> Array:
+    def soft_minimum(self, beta: Array, out: Array | None = None) -> Array:
         """V_beta - min of each column, (...), within [0, offset]; beta broadcasts to (...).
 
-        One pass of exp over the samples.
+        One pass of exp over the samples. `out` is memory for the exponents: the distances
+        themselves, where they are not needed again.
         """
         rate = np.minimum(beta, LARGEST)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            exponent = np.multiply(self.distance, self._spread_out(-rate), out=self.scratch)
-            near = self._span_below(EXPM1_BELOW, rate)
-            closer = self._closer(exponent, rate, near) if near.any() else None
+            out = self.scratch if out is None else out
+            exponent = np.multiply(self.distance, self._spread_out(-rate), out=out)
+            near = np.flatnonzero(self._span_below(EXPM1_BELOW, rate))
+            closer = self._closer(exponent, rate, near) if near.size else None
             above = _average(np.exp(exponent, out=exponent), self.mass, self.total, out=exponent)
             np.log(above, out=above)
-            np.divide(above, -rate, out=above)
+            np.divide(above, rate, out=above)
+        np.abs(above, out=above)
         if closer is not None:
-            above[near] = closer
-        np.maximum(above, 0.0, out=above)
+            above.reshape(-1)[near] = closer
         return np.minimum(above, self.offset, out=above)
 
     def near_mean(self, rate: Array) -> NDArray[np.bool_]:
@@ -86,22 +88,28 @@ class Columns:
         """The rate of every column, (...): numpy's loops are longer than over one a scorer."""
         return rate if rate.size == 1 else np.broadcast_to(rate, self.low.shape).copy()
 
-    def _closer(self, exponent: Array, rate: Array, near: NDArray[np.bool_]) -> Array:
-        tiny = self._span_below(SERIES_BELOW, rate)[near]
-        rate, total = _picked(rate, near), _picked(self.total, near)
-        mass = None if self.mass is None else self.mass[:, near]
-        log_mean = np.log1p(_average(np.expm1(exponent[:, near]), mass, total))
-        series = self.offset[near] - 0.5 * rate * self.variance[near]
+    def _closer(self, exponent: Array, rate: Array, near: NDArray[np.intp]) -> Array:
+        """V_beta - min of the columns that are near the mean, given by their places."""
+        tiny = self._span_below(SERIES_BELOW, rate).reshape(-1)[near]
+        rate, total = self._picked(rate, near), self._picked(self.total, near)
+        mass = None if self.mass is None else _rows(self.mass)[:, near]
+        log_mean = np.log1p(_average(np.expm1(_rows(exponent)[:, near]), mass, total))
+        series = self._picked(self.offset, near) - 0.5 * rate * self._picked(self.variance, near)
         return np.where(tiny, series, -log_mean / np.where(tiny, 1.0, rate))
+
+    def _picked(self, array: Array, near: NDArray[np.intp]) -> Array:
+        """The array's numbers for some columns, or the one number that it has for all."""
+        if array.size == 1:
+            return array.reshape(())
+        return np.broadcast_to(array, self.low.shape).reshape(-1)[near]
 
     def average(self, values: Array) -> Array:
         """Mean (...) over the samples of values (n, ...), as the samples are weighted."""
         return _average(values, self.mass, self.total)
 
 
-def _picked(array: Array, where: NDArray[np.bool_]) -> Array:
-    """The array's numbers at some columns, or the one number that it has for all."""
-    return array.reshape(()) if array.size == 1 else np.broadcast_to(array, where.shape)[where]
+def _rows(array: Array) -> Array:
+    return array.reshape(len(array), -1)
 
 
 def _average(values: Array, mass: Array | None, total: Array, out: Array | None = None) -> Array:
@@ -133,7 +141,7 @@ def by_column(
     variance = np.add.reduce(scratch, axis=0)
     variance /= size
     variance -= offset * offset
-    np.maximum(variance, 0.0, out=variance)
+    np.abs(variance, out=variance)
     count = np.asarray(float(size))
     return Columns(distance, None, count, count, low, offset, variance, scratch)
 

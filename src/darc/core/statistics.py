@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 # A block's scratch memory should stay in the cache, and a strip's cache lines in the innermost one
 # while they are read once for each sample.
-BLOCK_SAMPLES = 1 << 18
+BLOCK_SAMPLES = 3 << 17
 STRIP = 64
 THREADS_FROM = 500_000
 FAST_FROM = 2_000_000
@@ -266,7 +266,7 @@ def _each(table: Columns, units: Units, beta: float) -> Array:
     """Value, mean, sigma and risk premium of every scorer, (4, M, K, P), from a block's columns."""
     result = np.empty((4, *table.low.shape))
     value, mean, sigma, premium = result
-    above = table.soft_minimum(units.rate(beta))
+    above = table.soft_minimum(units.rate(beta), out=table.distance)
     low = table.low
     if units.factor is not None:
         low = low - units.base
@@ -286,7 +286,7 @@ def _hedged(each: Array, gamma: float) -> Array:
     """The statistics (4, K, P) aggregated over the scorers of (4, M, K, P)."""
     result = np.empty((4, *each.shape[2:]))
     table = by_column(each[0].copy())
-    np.add(table.low, table.soft_minimum(np.asarray(gamma)), out=result[0])
+    np.add(table.low, table.soft_minimum(np.asarray(gamma), out=table.distance), out=result[0])
     if table.mass is None:
         result[1] = table.average(each[1])
     else:
