@@ -5,7 +5,8 @@ import pytest
 from tests.perturb.helpers import PROMPT, TEXTS
 
 from darc.errors import InputError
-from darc.perturb import REWRITERS, Perturbed, RulesRewriter, perturb, report
+from darc.perturb import Perturbed, RulesRewriter, perturb, report
+from darc.registry import rewriters
 from darc.types import Candidate, Prompt
 
 CANDIDATE = Candidate("p1", 2, TEXTS[0])
@@ -99,6 +100,4 @@ def test_bad_numbers() -> None:
 
 
 def test_rewriters_by_name() -> None:
-    assert sorted(REWRITERS) == ["llm", "rules"]
-    assert REWRITERS["rules"]().name == "rules"
-    assert REWRITERS["llm"](lambda conversations, seeds: []).name == "llm"
+    assert rewriters.make("rules").name == "rules"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from darc.errors import DarcError
-from darc.perturb import REWRITERS
+from darc.perturb import RulesRewriter
 from darc.pipeline.choose import choose
 from darc.pipeline.embedded import embedded_engine
 from darc.pipeline.engine import Engine
@@ -46,7 +46,7 @@ ANSWERS = candidates(
 def test_lazy_choice_is_the_full_choice(rule: str) -> None:
     (spec,) = parse_rules([rule], {})
     lazy_scorer, full_scorer = CountingScorer(), CountingScorer()
-    rewriter = REWRITERS["rules"]()
+    rewriter = RulesRewriter()
     lazy = choose(Engine(rewriter, [lazy_scorer], 4), PROMPT, ANSWERS, spec)
     full = choose(Engine(rewriter, [full_scorer], 4), PROMPT, ANSWERS, spec, lazily=False)
     assert lazy.decision.index == full.decision.index
@@ -59,7 +59,7 @@ def test_lazy_choice_is_the_full_choice(rule: str) -> None:
 
 def test_equal_texts_are_scored_once() -> None:
     scorer = CountingScorer()
-    engine = Engine(REWRITERS["rules"](), [scorer], 2)
+    engine = Engine(RulesRewriter(), [scorer], 2)
     engine.score(PROMPT, ["one text", "another", "one text"])
     assert scorer.asked == ["one text", "another"]
 
@@ -77,7 +77,7 @@ def test_scorer_that_fails_is_named(answer: Any, words: str) -> None:
     scorer.score = answer  # type: ignore[method-assign]
     (spec,) = parse_rules(["epsilon"], {})
     with pytest.raises(DarcError) as caught:
-        choose(Engine(REWRITERS["rules"](), [scorer], 2), PROMPT, ANSWERS, spec)
+        choose(Engine(RulesRewriter(), [scorer], 2), PROMPT, ANSWERS, spec)
     assert words in str(caught.value)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from darc.errors import InputError
 from darc.generators.base import Settings
-from darc.perturb import REWRITERS
+from darc.perturb import RulesRewriter
 from darc.pipeline.engine import Engine
 from darc.pipeline.folder import RunFolder
 from darc.pipeline.questions import Question
@@ -63,7 +63,7 @@ def start(folder: Path, rule: str = "epsilon", **options: Any) -> RunFolder:
     (spec,) = parse_rules([rule], {})
     made = RunFolder(folder)
     made.open(manifest({"sampling": {"seed": 0}}, QUESTIONS))
-    engine = Engine(REWRITERS["rules"](), [Lengths()], 3)
+    engine = Engine(RulesRewriter(), [Lengths()], 3)
     run(made, QUESTIONS, SlowGenerator(log, seconds), Settings(k=3), engine, spec, **options)
     return made
 

@@ -144,8 +144,9 @@ def run(arguments: Arguments) -> None:
     from darc.cli.shown import Shown
     from darc.pipeline.ratings import decide_table
     from darc.pipeline.rows import CsvRows, Detail, JsonRows, Summary
-    from darc.pipeline.rule_spec import parse_pairs, parse_rules
+    from darc.pipeline.rule_spec import parse_rules
     from darc.pipeline.spotlight import Spotlight
+    from darc.registry.pairs import parse_pairs
     from darc.tables import atomic_writer, read_ratings
     from darc.tables.side import read_side
     from darc.views import check_picture
@@ -208,7 +209,7 @@ def run(arguments: Arguments) -> None:
 
 
 def _columns(arguments: Arguments) -> dict[str, Any]:
-    from darc.pipeline.rule_spec import split_pairs
+    from darc.registry.pairs import split_pairs
 
     return split_pairs(arguments.column or (), "--column")
 

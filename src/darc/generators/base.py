@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from darc.core.draws import prompt_seeds
 from darc.errors import InputError
+from darc.models.completion import ChatModel, Completion, Report, Request
 from darc.types import Candidate, Prompt
 
 SEED_BITS = 31
@@ -46,9 +47,59 @@ class Generator(Protocol):
         """What the generator is called in files and messages."""
         ...
 
-    def generate(self, prompts: Sequence[Prompt], settings: Settings) -> list[list[Candidate]]:
-        """K candidates a prompt, in the order of the prompts; duplicates are kept."""
+    @property
+    def version(self) -> str:
+        """What the answers depend on besides name, prompt and settings: the weights' hash, say."""
         ...
+
+    def generate(
+        self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
+    ) -> list[list[Candidate]]:
+        """K candidates a prompt, in the order of the prompts; duplicates are kept.
+
+        `report(done, total)` counts the answers.
+        """
+        ...
+
+
+def answers(
+    model: ChatModel, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
+) -> list[list[Candidate]]:
+    """K candidates a prompt from a chat model, each with a seed of its own, all in one batch."""
+    seeds = [candidate_seeds(settings, prompt.id) for prompt in prompts]
+    requests = [
+        Request(
+            messages=prompt.messages,
+            max_tokens=settings.max_tokens,
+            temperature=settings.temperature,
+            top_p=settings.top_p,
+            seed=seed,
+        )
+        for prompt, own in zip(prompts, seeds, strict=True)
+        for seed in own
+    ]
+    completions = iter(model.complete(requests, report))
+    return [
+        [
+            candidate(prompt.id, index, seed, completion)
+            # The seeds come first: zip must not take an answer that belongs to the next prompt.
+            for (index, seed), completion in zip(enumerate(own), completions, strict=False)
+        ]
+        for prompt, own in zip(prompts, seeds, strict=True)
+    ]
+
+
+def candidate(prompt_id: str, index: int, seed: int, completion: Completion) -> Candidate:
+    """A completion as the candidate of a prompt."""
+    return Candidate(
+        prompt_id=prompt_id,
+        index=index,
+        text=completion.text,
+        tokens=completion.tokens,
+        truncated=completion.truncated,
+        log_likelihood=completion.log_likelihood,
+        seed=seed,
+    )
 
 
 def candidate_seeds(settings: Settings, prompt_id: str) -> list[int]:

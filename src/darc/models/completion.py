@@ -1,9 +1,12 @@
 """What a language model is asked, and what it says."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from darc.types import Message
+
+Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -41,3 +44,18 @@ class Completion:
     def truncated(self) -> bool:
         """Whether the answer was cut off by the token limit."""
         return self.finish_reason == "length"
+
+
+class ChatModel(Protocol):
+    """Something that continues conversations: in this process, on a server, on a GPU."""
+
+    @property
+    def name(self) -> str:
+        """What the model is called in files and messages."""
+        ...
+
+    def complete(
+        self, requests: Sequence[Request], report: Report | None = None
+    ) -> list[Completion]:
+        """One completion a request, in their order; `report(done, total)` counts them."""
+        ...

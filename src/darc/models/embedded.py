@@ -7,14 +7,14 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from darc.errors import DarcError, InputError, MissingExtra
-from darc.models.completion import Completion, Request
+from darc.models.completion import Completion, Report, Request
 
 logger = logging.getLogger(__name__)
 
@@ -23,8 +23,6 @@ MICRO_BATCH = 16
 RANDOM_SEED = 0xFFFFFFFF
 QUIET, LOUD = -1, 4
 WAITING = "OMP_WAIT_POLICY"
-
-Report = Callable[[int, int], None]
 
 
 class EmbeddedModel:
@@ -37,6 +35,8 @@ class EmbeddedModel:
 
     `complete` may be called from several threads; in an asyncio program use `asyncio.to_thread`.
     """
+
+    name = "embedded"
 
     def __init__(
         self, path: Path, threads: int | None = None, slots: int = 16, context: int = 2048

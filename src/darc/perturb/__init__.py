@@ -1,7 +1,5 @@
 """Meaning-preserving rewrites of an answer, and the filters that judge them."""
 
-from collections.abc import Callable
-
 from darc.perturb.accept import Perturbed, Report, perturb, report
 from darc.perturb.families import FAMILIES
 from darc.perturb.filters import judge
@@ -9,11 +7,8 @@ from darc.perturb.llm_rewriter import LlmRewriter
 from darc.perturb.rewriter import Rewriter
 from darc.perturb.rules_rewriter import RulesRewriter
 
-REWRITERS: dict[str, Callable[..., Rewriter]] = {"llm": LlmRewriter, "rules": RulesRewriter}
-
 __all__ = [
     "FAMILIES",
-    "REWRITERS",
     "LlmRewriter",
     "Perturbed",
     "Report",

@@ -4,6 +4,7 @@ from darc.perturb.drawing import Draws
 from darc.perturb.families import parts
 from darc.perturb.spans import mask
 from darc.perturb.transforms import STYLE, TARGETED, Transform
+from darc.registry import rewriter
 from darc.types import Prompt
 
 _TRIES = 4
@@ -11,6 +12,7 @@ _SHARES = {"style": (0.35, 0.6, 0.85), "targeted": (0.6, 0.8, 1.0)}
 _POOLS: dict[str, tuple[Transform, ...]] = {"style": STYLE, "targeted": TARGETED}
 
 
+@rewriter("rules")
 class RulesRewriter:
     """Proposes rewrites by rule; about a millisecond for a page of text."""
 

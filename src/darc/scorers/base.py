@@ -1,12 +1,15 @@
-"""What a scorer is, and the table of the scorers that ship with the package."""
+"""What every scorer has in common."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.errors import UnknownName
+from darc.errors import InputError
 from darc.types import Prompt
 
 Array = NDArray[np.float64]
@@ -24,48 +27,57 @@ class Embedder(Protocol):
 class Scorer(Protocol):
     """A judge of answers; higher is better.
 
-    `location` and `scale` are its fixed mean and standard deviation over ordinary answers, and
-    `bounds` contain every score it can give, so that its scores can be normalised without looking
-    at the other candidates.
+    `location` and `scale` are its fixed mean and standard deviation over ordinary answers, so that
+    its scores can be normalised without looking at the other candidates; None where it was never
+    calibrated. Scores outside `bounds` are clipped before a rule sees them. `version` names what
+    the scores depend on besides the pair (weights, code, settings): equal names and versions mean
+    equal scores, which are then kept for later runs; empty, and nothing is kept.
     """
 
-    name: str
-    location: float
-    scale: float
-    bounds: tuple[float, float]
+    @property
+    def name(self) -> str:
+        """What the scorer is called in files and messages; no two in a run share it."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """What its scores depend on."""
+        ...
+
+    @property
+    def location(self) -> float | None:
+        """The mean over ordinary answers."""
+        ...
+
+    @property
+    def scale(self) -> float | None:
+        """The standard deviation over ordinary answers."""
+        ...
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the largest score."""
+        ...
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One finite number a pair of prompt and answer, (n,)."""
         ...
 
 
-Factory = Callable[..., Scorer]
-Made = TypeVar("Made", bound=Factory)
-
-SCORERS: dict[str, Factory] = {}
-
-
-def scorer(name: str) -> Callable[[Made], Made]:
-    """Decorator that enters a factory of scorers in the table under a name."""
-
-    def enter(factory: Made) -> Made:
-        if SCORERS.setdefault(name, factory) is not factory:
-            raise ValueError(f"there is already a scorer named {name!r}")
-        return factory
-
-    return enter
-
-
-def make_scorer(name: str, **settings: Any) -> Scorer:
-    """A new scorer by name; raises `UnknownName` with the nearest one."""
-    if name not in SCORERS:
-        raise UnknownName("scorer", name, SCORERS)
-    return SCORERS[name](**settings)
-
-
 def normalised(scorer: Scorer, scores: Array) -> Array:
     """Scores on the common scale, in their own shape: 0 is ordinary, 1 a deviation better."""
+    if scorer.location is None or scorer.scale is None:
+        raise InputError(f"scorer {scorer.name!r} was never calibrated", "give location and scale")
     return (scores - scorer.location) / scorer.scale
+
+
+@cache
+def source_version() -> str:
+    """A hash of the code of the scorers that ship with the package."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def from_costs(costs: Array) -> Array:

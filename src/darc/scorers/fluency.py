@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from darc.scorers.base import Array, Pair, from_costs, scorer
+from darc.registry import scorer
+from darc.scorers.base import Array, Pair, from_costs, source_version
 from darc.scorers.ending import ending_cost, imbalance
 from darc.scorers.order import order_gain
 from darc.scorers.spelling import Spelling
@@ -34,6 +35,7 @@ class Fluency:
     """
 
     name = "fluency"
+    version = source_version()
     # Printed by `python -m tests.scorers.calibrate`.
     location = 0.838
     scale = 0.140

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from darc.registry import scorer
 from darc.scorers.asked import Request, read_request
-from darc.scorers.base import Array, Pair, from_costs, scorer
+from darc.scorers.base import Array, Pair, from_costs, source_version
 from darc.scorers.ending import ending_cost
 from darc.scorers.manners import leaks, padding, rudeness, shouting
 from darc.scorers.phrases import word_set
@@ -41,6 +42,7 @@ class Form:
     """
 
     name = "form"
+    version = source_version()
     # Printed by `python -m tests.scorers.calibrate`.
     location = 0.848
     scale = 0.151

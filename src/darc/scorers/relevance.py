@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from darc.models.embeddings import Embeddings
+from darc.registry import scorer
 from darc.scorers.asked import DIGIT, Request, read_request
-from darc.scorers.base import Array, Embedder, Pair, from_costs, scorer
+from darc.scorers.base import Array, Embedder, Pair, from_costs, source_version
 from darc.scorers.evasion import evasion
 from darc.scorers.text import Text
 from darc.scorers.words import content_words, stem, subject_words
@@ -60,13 +62,14 @@ class Relevance:
     """
 
     name = "relevance"
+    version = source_version()
     # Printed by `python -m tests.scorers.calibrate`.
     location = 0.482
     scale = 0.176
     bounds = (0.0, 1.0)
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
+    def __init__(self, embedder: Embedder | None = None) -> None:
+        self._embedder = embedder or Embeddings()
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One number between 0 and 1 a pair, (n,); 1 to 2 ms for 200 words, in one batch."""

@@ -1,23 +1,21 @@
-"""Names for rules (and later scorers, generators, rewriters), in the tree or in other packages.
-
-An extension is one decorated function. In another package it is found through an entry point of the
-registry's group; one that cannot be loaded is skipped with a warning.
-"""
+"""Items by name, in the tree or in other packages."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar
 
 from darc.errors import UnknownName
-from darc.selection.choice import Choice
-from darc.selection.rule import Rule
 
 Item = TypeVar("Item")
 
 
 class Registry(Generic[Item]):
-    """Items of one kind by name; entry points are read when a name is unknown or all are listed."""
+    """Items of one kind by name; entry points are read when a name is unknown or all are listed.
+
+    An extension is one decorated function or class. In another package it is found through an entry
+    point of the registry's group; one that cannot be loaded is skipped with a warning.
+    """
 
     def __init__(self, kind: str, group: str, expected: type[Item]) -> None:
         self.kind = kind
@@ -50,10 +48,7 @@ class Registry(Generic[Item]):
         self._loaded = True
         for point in entry_points(group=self.group):
             try:
-                item = point.load()
-                if not isinstance(item, self._expected):
-                    raise TypeError(f"it is no {self._expected.__name__}")
-                self._items.setdefault(point.name, item)
+                self._accept(point.name, point.load())
             except Exception as problem:
                 warnings.warn(
                     f"{self.kind} {point.name!r} of {point.value} was skipped: {problem}",
@@ -61,14 +56,10 @@ class Registry(Generic[Item]):
                     stacklevel=3,
                 )
 
-
-rules: Registry[Rule] = Registry("rule", "darc.rules", Rule)
-
-
-def rule(name: str, **traits: Any) -> Callable[[Callable[..., Choice]], Rule]:
-    """Decorator that makes and registers a `Rule` from a function; traits are its fields."""
-
-    def decorate(function: Callable[..., Choice]) -> Rule:
-        return rules.add(name, Rule(name, function, **traits))
-
-    return decorate
+    def _accept(self, name: str, loaded: Any) -> None:
+        """Take what an entry point names; its decorator may have registered it already."""
+        if name in self._items:
+            return
+        if not isinstance(loaded, self._expected):
+            raise TypeError(f"it is no {self._expected.__name__}")
+        self._items[name] = loaded

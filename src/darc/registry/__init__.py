@@ -1,0 +1,43 @@
+"""Names for rules, generators, rewriters and scorers, in the tree or in other packages."""
+
+from collections.abc import Callable
+from typing import Any
+
+from darc.registry.makers import Maker, Makers, parse_spec
+from darc.registry.names import Registry
+from darc.selection.choice import Choice
+from darc.selection.rule import Rule
+
+rules: Registry[Rule] = Registry("rule", "darc.rules", Rule)
+generators = Makers("generator", "darc.generators")
+rewriters = Makers("rewriter", "darc.rewriters")
+scorers = Makers("scorer", "darc.scorers")
+
+generator = generators.register
+rewriter = rewriters.register
+scorer = scorers.register
+
+
+def rule(name: str, **traits: Any) -> Callable[[Callable[..., Choice]], Rule]:
+    """Decorator that makes and registers a `Rule` from a function; traits are its fields."""
+
+    def decorate(function: Callable[..., Choice]) -> Rule:
+        return rules.add(name, Rule(name, function, **traits))
+
+    return decorate
+
+
+__all__ = [
+    "Maker",
+    "Makers",
+    "Registry",
+    "generator",
+    "generators",
+    "parse_spec",
+    "rewriter",
+    "rewriters",
+    "rule",
+    "rules",
+    "scorer",
+    "scorers",
+]
