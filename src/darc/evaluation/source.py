@@ -1,0 +1,53 @@
+"""What is evaluated: the candidates of many prompts with everything that is known of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+NOBODY = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """P prompts with up to K candidates and n samples of each under M scorers.
+
+    `samples` (P, M, K, n) are on the raw scale, NaN where there is none, packed to the left.
+    `givers` (P, M, K, n) says who gave a sample, as an index into `giver_names`, `NOBODY` where
+    there is none: a rater, or the number of the rewrite (0 is the original). `kind` is "rater" or
+    "rewrite". `side` holds side inputs with a leading prompt axis, padded with NaN. `tokens` (P, K)
+    are lengths, NaN where unknown. `constants` are the scorers' fixed (locations, scales), None
+    where they have none; `bounds` one (low, high) a scorer to which a rule's input is clipped.
+    `texts[p][k]` are the candidates' texts and `questions[p]` the prompts', empty where unknown.
+    `groups` maps a giver's name to a group. `costs` are totals by name (seconds, calls, tokens).
+    """
+
+    name: str
+    kind: str
+    prompt_ids: Sequence[str]
+    candidate_ids: Sequence[Sequence[str]]
+    scorers: Sequence[str]
+    samples: Array
+    givers: Integers
+    giver_names: Sequence[str]
+    tokens: Array
+    side: Mapping[str, Array] = field(default_factory=dict)
+    constants: tuple[list[float], list[float]] | None = None
+    bounds: Sequence[tuple[float, float]] | None = None
+    questions: Sequence[str] = ()
+    texts: Sequence[Sequence[str]] = ()
+    categories: Sequence[str] = ()
+    groups: Mapping[str, str] = field(default_factory=dict)
+    costs: Mapping[str, float] = field(default_factory=dict)
+    generator: str = ""
+    family: str = ""
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """P, M, K, n."""
+        prompts, scorers, candidates, samples = self.samples.shape
+        return prompts, scorers, candidates, samples
