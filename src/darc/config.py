@@ -1,7 +1,8 @@
 """Settings in a TOML file, one section a command."""
 
+import json
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,3 +26,16 @@ def read_settings(path: Path, section: str, known: Iterable[str]) -> dict[str, A
         if key not in names:
             raise InputError(f"{path}: {section}.{key} is unknown", nearest(key, names))
     return settings
+
+
+def write_settings(path: Path, section: str, settings: Mapping[str, Any]) -> None:
+    """Write a section that `read_settings` reads back; what is None or empty is left out."""
+    lines = [f"[{section}]"]
+    for key, value in settings.items():
+        if value is None or value == []:
+            continue
+        # A JSON string, number, truth value or list of them is also TOML.
+        lines.append(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+    temporary = path.with_name(path.name + ".new")
+    temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    temporary.replace(path)

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from darc.cli import ask, models, rules, select, show
+from darc.cli import ask, cache, export, listing, models, rules, select, show
 from darc.cli import run as run_command
 from darc.cli.parser import Parser
 from darc.errors import DarcError
@@ -14,9 +14,14 @@ COMMANDS = {
     "ask": ask,
     "run": run_command,
     "show": show,
+    "export": export,
     "select": select,
     "rules": rules,
+    "scorers": listing,
+    "rewriters": listing,
+    "generators": listing,
     "models": models,
+    "cache": cache,
 }
 DESCRIPTION = "Risk-constrained decoding: pick answers that few people would be unhappy with."
 
@@ -53,7 +58,8 @@ def guarded(run: "select.Run", arguments: "select.Arguments") -> int:
         print(f"darc: {problem}", file=sys.stderr)
         return problem.exit_code
     except KeyboardInterrupt:
-        print("darc: interrupted; nothing was written", file=sys.stderr)
+        told = getattr(arguments, "interrupted", "nothing was written")
+        print(f"darc: interrupted; {told}", file=sys.stderr)
         return 130
     except BrokenPipeError:
         # The reader has gone; closing standard output again at exit must not fail.

@@ -6,20 +6,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from darc.cli.choice import add_choice
 from darc.cli.parser import add_general
-
-FAMILIES = ("style", "targeted", "hybrid")
 
 DESCRIPTION = """\
 Choose one of several answers to a question: each is rewritten without changing its meaning, scored
 for relevance, fluency and form, and a rule decides. Rewrites and scores that cannot change the
-decision are never made. The answers come from a file, or from the embedded model."""
+decision are never made. The answers come from a file or from a model."""
 EPILOG = """\
 an answer file is a JSON list, JSON lines (text, answer, response, output or content), or one a line
 
 examples:
   darc ask "Why is the sky blue?" --answers answers.jsonl
-  darc models install; darc ask "Why is the sky blue?" --html decision.html"""
+  darc models install; darc ask "Why is the sky blue?" --html decision.html
+  darc ask "Why is the sky blue?" --generator openai:MODEL@http://localhost:8000/v1 \\
+      --scorer transformers:REWARD_MODEL"""
 
 
 def add(commands: Any, name: str) -> None:
@@ -29,7 +30,7 @@ def add(commands: Any, name: str) -> None:
     )
     parser.add_argument("question", help="what is asked; - reads standard input")
     parser.add_argument(
-        "--answers", type=Path, metavar="FILE", help="your own answers instead of the model's"
+        "--answers", type=Path, metavar="FILE", help="your own answers instead of a model's"
     )
     add_choice(parser)
     parser.add_argument("--full", action="store_true", help="make and score every rewrite")
@@ -41,59 +42,37 @@ def add(commands: Any, name: str) -> None:
     parser.set_defaults(run=run)
 
 
-def add_choice(parser: argparse.ArgumentParser) -> None:
-    """Options of everything that writes, rewrites, scores and decides."""
-    parser.add_argument(
-        "--rule", default="epsilon", metavar="NAME[:KEY=VALUE,...]", help="default: epsilon"
-    )
-    parser.add_argument("--beta", type=float, default=1.0, help="risk aversion (default: 1)")
-    parser.add_argument("--gamma", type=float, default=1.0, help="hedge over scorers (default: 1)")
-    parser.add_argument("--n-aug", type=int, default=8, help="rewrites of each (default: 8)")
-    parser.add_argument(
-        "--family", default="style", choices=FAMILIES, help="of rewrites (default: style)"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="default: 0")
-    model = parser.add_argument_group("the embedded model")
-    model.add_argument("-k", "--k", type=int, default=16, help="answers to write (default: 16)")
-    model.add_argument("--max-tokens", type=int, default=320, help="of each (default: 320)")
-    model.add_argument("--temperature", type=float, default=0.8, help="default: 0.8")
-    model.add_argument("--top-p", type=float, default=0.98, help="default: 0.98")
-
-
-def settings_of(arguments: argparse.Namespace) -> Any:
-    """How the embedded model shall sample."""
-    from darc.generators.base import Settings
-
-    return Settings(
-        k=arguments.k,
-        temperature=arguments.temperature,
-        top_p=arguments.top_p,
-        max_tokens=arguments.max_tokens,
-        seed=arguments.seed,
-    )
-
-
 def run(arguments: argparse.Namespace) -> None:
     """Ask, choose, print."""
+    from darc.cli.choice import cache_of, parts_of, rule_of
     from darc.cli.told import page_of, picture_of, print_story
     from darc.errors import InputError
     from darc.pipeline.choose import choose
-    from darc.pipeline.embedded import embedded_engine
-    from darc.pipeline.engine import Clock
-    from darc.pipeline.rule_spec import parse_rules
+    from darc.pipeline.clock import Clock
     from darc.types import Message, Prompt
     from darc.views import check_picture
 
     text = sys.stdin.read() if arguments.question == "-" else arguments.question
     if not text.strip():
         raise InputError("there is no question", 'such as: darc ask "Why is the sky blue?"')
-    (spec,) = parse_rules([arguments.rule], {}, arguments.beta, arguments.gamma)
+    spec = rule_of(arguments)
     if arguments.plot is not None:
         check_picture(arguments.plot)
     prompt, clock = Prompt("question", (Message("user", text.strip()),)), Clock()
-    engine = embedded_engine(arguments.n_aug, arguments.family, arguments.seed)
-    candidates = _candidates(arguments, prompt, clock)
-    story = choose(engine, prompt, candidates, spec, lazily=not arguments.full, clock=clock)
+    parts = parts_of(arguments)
+    side = parts.side_maker()
+    side.check(spec.rule)
+    engine = parts.engine(cache_of(arguments))
+    story = choose(
+        engine,
+        prompt,
+        _candidates(arguments, prompt, clock),
+        spec,
+        lazily=not arguments.full,
+        normalize=arguments.normalize,
+        side=side,
+        clock=clock,
+    )
     if arguments.html is not None:
         page_of(story, arguments.html)
     if arguments.plot is not None:
@@ -107,17 +86,17 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _candidates(arguments: argparse.Namespace, prompt: Any, clock: Any) -> Any:
-    """The user's own answers, or the embedded model's."""
+    """The user's own answers, or a model's."""
     if arguments.answers is not None:
         from darc.pipeline.answers import read_answers
 
         return read_answers(arguments.answers, prompt.id)
+    from darc.cli.choice import generator_of, sampling_of
     from darc.cli.progress import progress
-    from darc.generators.embedded import EmbeddedGenerator
 
-    settings = settings_of(arguments)
-    print(f"writing {settings.k} answers ...", file=sys.stderr, flush=True)
+    settings, generator = sampling_of(arguments), generator_of(arguments)
+    print(f"writing {settings.k} answers ({generator.name}) ...", file=sys.stderr, flush=True)
     with clock.stage("generate"), progress("writing", " answers") as report:
         report(0, settings.k)
-        (candidates,) = EmbeddedGenerator(report=report).generate([prompt], settings)
+        (candidates,) = generator.generate([prompt], settings, report)
     return candidates

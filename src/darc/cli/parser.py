@@ -44,6 +44,7 @@ class Parser(argparse.ArgumentParser):
             settings = read_settings(path, section, actions)
             for name, value in settings.items():
                 actions[name].default = self._converted(path, section, actions[name], value)
+                actions[name].required = False
         except InputError as problem:
             self.exit(2, f"darc: {problem}\n")
 

@@ -21,3 +21,22 @@ def progress(
         yield report
     finally:
         bar.close()
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, int, int], None]]:
+    """A function report(stage, done, total) that draws one bar for all stages of many prompts."""
+    from tqdm import tqdm
+
+    bar = tqdm(unit=" prompts", delay=2, disable=None, leave=False)
+
+    def report(stage: str, done: int, total: int) -> None:
+        bar.total = total
+        bar.set_description(stage, refresh=False)
+        bar.update(done - bar.n)
+        bar.refresh()
+
+    try:
+        yield report
+    finally:
+        bar.close()

@@ -1,9 +1,11 @@
 """`darc show`: the whole story of one decision of a run."""
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
+from darc.cli.choice import add_rule
 from darc.cli.parser import add_general
 
 
@@ -12,11 +14,8 @@ def add(commands: Any, name: str) -> None:
     parser = commands.add_parser(name, help="tell the story of one prompt of a run")
     parser.add_argument("folder", type=Path, help="a folder made by darc run")
     parser.add_argument("prompt", help="the prompt's id")
-    parser.add_argument(
-        "--rule", default="epsilon", metavar="NAME[:KEY=VALUE,...]", help="default: epsilon"
-    )
-    parser.add_argument("--beta", type=float, default=1.0, help="risk aversion (default: 1)")
-    parser.add_argument("--gamma", type=float, default=1.0, help="hedge over scorers (default: 1)")
+    add_rule(parser, own=True)
+    parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.add_argument("--html", type=Path, metavar="FILE", help="a page with everything")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="a picture (.png, .svg, .pdf)")
     add_general(parser)
@@ -27,15 +26,24 @@ def run(arguments: argparse.Namespace) -> None:
     """Read the story and tell it."""
     from darc.cli.told import page_of, picture_of, print_story
     from darc.pipeline.folder import RunFolder
+    from darc.pipeline.manifest import deciding_of
     from darc.pipeline.rule_spec import parse_rules
-    from darc.pipeline.run import read_story
+    from darc.pipeline.telling import read_story
+    from darc.views import check_picture
 
-    (spec,) = parse_rules([arguments.rule], {}, arguments.beta, arguments.gamma)
+    if arguments.plot is not None:
+        check_picture(arguments.plot)
     folder = RunFolder(arguments.folder)
-    seed = int(folder.manifest()["settings"]["sampling"]["seed"])
-    story = read_story(folder, arguments.prompt, spec, seed)
+    own = deciding_of(folder).spec
+    beta = own.beta if arguments.beta is None else arguments.beta
+    gamma = own.gamma if arguments.gamma is None else arguments.gamma
+    (spec,) = parse_rules([arguments.rule or own.label], {}, beta, gamma)
+    story = read_story(folder, arguments.prompt, deciding_of(folder, spec))
     if arguments.html is not None:
         page_of(story, arguments.html)
     if arguments.plot is not None:
         picture_of(story, arguments.plot)
-    print_story(story)
+    if arguments.json:
+        print(json.dumps({**story.decision.to_dict(), "answer": story.answer}, ensure_ascii=False))
+    else:
+        print_story(story)

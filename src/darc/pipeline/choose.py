@@ -1,13 +1,13 @@
 """One prompt, from its candidate answers to the decision."""
 
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
-
-from darc.api import lazy_search, select
-from darc.pipeline.engine import Clock, Engine, LazyPool
+from darc.perturb import Perturbed
+from darc.pipeline.clock import Clock
+from darc.pipeline.deciding import Deciding
+from darc.pipeline.engine import Engine, LazyPool
 from darc.pipeline.rule_spec import RuleSpec
+from darc.pipeline.side import SideMaker
 from darc.pipeline.story import Story
 from darc.types import Candidate, Prompt
 
@@ -19,41 +19,44 @@ def choose(
     spec: RuleSpec,
     *,
     lazily: bool = True,
+    normalize: str = "auto",
+    side: SideMaker | None = None,
     batch: int = 4,
     clock: Clock | None = None,
+    made: dict[int, Perturbed] | None = None,
 ) -> Story:
     """The `Story` of choosing among candidates: rewrite and score what can matter, then decide.
 
-    Scorers are put on one scale by their fixed constants, so that the lazy search is exact.
-    `lazily=False`, and a rule that cannot be searched, make and score every rewrite.
+    Several scorers are put on one scale by their fixed constants, so that the lazy search is exact.
+    `lazily=False`, a rule that cannot be searched, and scorers without constants make and score
+    every rewrite; the scale is the same where it can be. `made` are rewrites that are there.
     """
     clock = clock or Clock()
-    pool = LazyPool(engine, prompt, candidates, clock)
-    shared: dict[str, Any] = {
-        "beta": spec.beta,
-        "gamma": spec.gamma,
-        "normalize": engine.constants,
-        "sample": "rewrite",
-    }
-    if lazily and spec.rule.plan is not None:
-        search = lazy_search(
-            len(candidates), engine.n_aug + 1, spec.rule, engine.bounds, clip=True, **shared
-        )
+    deciding = Deciding(spec, engine.bounds, engine.constants, normalize, engine.seed)
+    pool = LazyPool(engine, prompt, candidates, clock, made)
+    if lazily and deciding.can_search():
+        search = deciding.search(len(candidates), engine.n_aug + 1)
         while pairs := search.ask(batch):
             search.tell(pairs, pool.answer(pairs))
         decision = search.decision()
     else:
-        pool.answer([(int(k), int(i)) for k, i in np.ndindex(pool.scores.shape[1:])])
-        decision = select(pool.scores, spec.rule, prompt_id=prompt.id, seed=engine.seed, **shared)
-    made = pool.perturbed
+        pool.everything()
+        with clock.stage("decide"):
+            maker = side or SideMaker({}, None, engine.seed)
+            uses = spec.rule.required() or set(spec.rule.takes) & set(maker.scorers)
+            found = maker.make(prompt, candidates) if uses else {}
+            fixed = normalize == "auto" and engine.constants is not None
+            decision = deciding.decide(prompt.id, pool.scores, found, lazily=fixed)
+    rewritten = pool.perturbed
     return Story(
         prompt,
         candidates,
-        [made[k].variants if k in made else () for k in range(len(candidates))],
-        [rejection for each in made.values() for rejection in each.rejections],
+        [rewritten[k].variants if k in rewritten else () for k in range(len(candidates))],
+        [r for k in sorted(rewritten) for r in rewritten[k].rejections],
         [scorer.name for scorer in engine.scorers],
         pool.scores,
         decision,
         clock.milliseconds,
         pool.calls,
+        frozenset(rewritten),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from darc.pipeline.entries import read_entries
 from darc.types import Message, Prompt
 
 TEXTS = ("prompt", "instruction", "question", "text")
+EXAMPLES = "examples"
 NAMES = ("prompt_id", "id", "question_id")
 
 
@@ -33,6 +35,14 @@ class Question:
     def turn_id(self, turn: int) -> str:
         """The prompt id of a turn: the question's own, then with #2, #3, ..."""
         return self.id if turn == 0 else f"{self.id}#{turn + 1}"
+
+
+def find_questions(place: str) -> list[Question]:
+    """The questions of a file, or those that come with DARC for "examples"."""
+    if place == EXAMPLES and not Path(place).exists():
+        with as_file(files("darc") / "data" / "prompts.jsonl") as path:
+            return read_questions(path)
+    return read_questions(Path(place))
 
 
 def read_questions(path: Path) -> list[Question]:

@@ -17,7 +17,8 @@ class Story:
     """One prompt's candidates with their variants, and what each scorer gave them.
 
     `scores` is (M, K, n): the original first, then the variants; NaN where there is none or where
-    it was never looked at. `milliseconds` is by stage; `calls` counts the texts scored.
+    it was never looked at. `milliseconds` is by stage; `calls` counts the texts scored;
+    `rewritten` are the candidates whose rewrites were made.
     """
 
     prompt: Prompt
@@ -29,24 +30,20 @@ class Story:
     decision: Decision
     milliseconds: dict[str, float] = field(default_factory=dict)
     calls: int = 0
+    rewritten: frozenset[int] = frozenset()
 
     @property
     def answer(self) -> str:
         """The chosen answer."""
         return self.candidates[self.decision.index].text
 
-    def looked(self, index: int) -> bool:
-        """Whether any rewrite of a candidate was asked for."""
-        return bool(self.variants[index]) or any(r.candidate == index for r in self.rejections)
-
     def why_not(self, index: int) -> str:
         """Why a candidate was not chosen, in a few words; empty for the choice."""
         decision = self.decision
         if index == decision.index:
             return ""
-        if len(self.variants[index]) + 1 < decision.statistics.count.max() / 2 and self.looked(
-            index
-        ):
+        few = len(self.variants[index]) + 1 < decision.statistics.count.max() / 2
+        if few and index in self.rewritten:
             return "too few rewrites"
         if decision.bounded is not None and decision.bounded[index]:
             return "ruled out early"

@@ -1,0 +1,144 @@
+"""Options of everything that writes, rewrites, scores and decides."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from darc.generators.base import Generator, Settings
+    from darc.pipeline.parts import Parts
+    from darc.pipeline.rule_spec import RuleSpec
+    from darc.pipeline.score_cache import ScoreCache
+
+FAMILIES = ("style", "targeted", "hybrid")
+NORMALIZATIONS = ("auto", "prompt", "fixed", "none")
+SPEC = "NAME[:ARGUMENT][,KEY=VALUE...]"
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add_rule(parser)
+    parser.add_argument(
+        "--normalize",
+        default="auto",
+        choices=NORMALIZATIONS,
+        help="how several scorers are put on one scale (default: auto)",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="default: 0")
+    parts = parser.add_argument_group("rewriting and scoring")
+    parts.add_argument(
+        "--scorer",
+        action="append",
+        metavar=SPEC,
+        help="may be given several times; see darc scorers (default: relevance, fluency, form)",
+    )
+    parts.add_argument(
+        "--rewriter", default="rules", metavar=SPEC, help="see darc rewriters (default: rules)"
+    )
+    parts.add_argument("--n-aug", type=int, default=8, help="rewrites of each (default: 8)")
+    parts.add_argument(
+        "--family", default="style", choices=FAMILIES, help="of rewrites (default: style)"
+    )
+    parts.add_argument(
+        "--no-guard", action="store_true", help="do not compare rewrites by their embeddings"
+    )
+    parts.add_argument(
+        "--entities", default="", metavar="MODEL", help="a model that finds names in rewrites"
+    )
+    parts.add_argument(
+        "--side",
+        action="append",
+        metavar="NAME=SCORER",
+        help="a scorer for a side input: log_likelihood, atypicality or dropout",
+    )
+    parts.add_argument("--no-cache", action="store_true", help="do not keep scores for later runs")
+    parts.add_argument(
+        "--timeout", type=float, default=600.0, help="seconds for a scorer's batch (default: 600)"
+    )
+    model = parser.add_argument_group("answers")
+    model.add_argument("--generator", default="embedded", metavar=SPEC, help="see darc generators")
+    model.add_argument("-k", "--k", type=int, default=16, help="answers to write (default: 16)")
+    model.add_argument("--max-tokens", type=int, default=320, help="of each (default: 320)")
+    model.add_argument("--temperature", type=float, default=0.8, help="default: 0.8")
+    model.add_argument("--top-p", type=float, default=0.98, help="default: 0.98")
+
+
+def add_rule(parser: argparse.ArgumentParser, own: bool = False) -> None:
+    """Add the rule and its levels; `own` says that there is a rule to go by already."""
+    default: dict[str, Any] = {"rule": "epsilon", "beta": 1.0, "gamma": 1.0}
+    told = {name: "the run's own" if own else str(value) for name, value in default.items()}
+    if own:
+        default = dict.fromkeys(default)
+    parser.add_argument(
+        "--rule",
+        default=default["rule"],
+        metavar="NAME[:KEY=VALUE,...]",
+        help=f"see darc rules (default: {told['rule']})",
+    )
+    parser.add_argument(
+        "--beta",
+        type=float,
+        default=default["beta"],
+        help=f"risk aversion (default: {told['beta']})",
+    )
+    parser.add_argument(
+        "--gamma",
+        type=float,
+        default=default["gamma"],
+        help=f"hedge over scorers (default: {told['gamma']})",
+    )
+
+
+def rule_of(arguments: argparse.Namespace) -> "RuleSpec":
+    """The rule that was asked for."""
+    from darc.pipeline.rule_spec import parse_rules
+
+    (spec,) = parse_rules([arguments.rule], {}, arguments.beta, arguments.gamma)
+    return spec
+
+
+def sampling_of(arguments: argparse.Namespace) -> "Settings":
+    """How the generator shall sample."""
+    from darc.generators.base import Settings
+
+    return Settings(
+        k=arguments.k,
+        temperature=arguments.temperature,
+        top_p=arguments.top_p,
+        max_tokens=arguments.max_tokens,
+        seed=arguments.seed,
+    )
+
+
+def parts_of(arguments: argparse.Namespace) -> "Parts":
+    """What the answers are rewritten and scored by."""
+    from darc.pipeline.parts import SCORERS, Parts
+    from darc.registry.pairs import split_pairs
+
+    return Parts(
+        rewriter=arguments.rewriter,
+        scorers=tuple(arguments.scorer or SCORERS),
+        n_aug=arguments.n_aug,
+        family=arguments.family,
+        seed=arguments.seed,
+        guard=not arguments.no_guard,
+        entities=arguments.entities,
+        side=split_pairs(arguments.side or (), "--side"),
+        seconds=arguments.timeout,
+    )
+
+
+def generator_of(arguments: argparse.Namespace) -> "Generator":
+    """What writes the answers."""
+    import darc.generators
+    import darc.scorers  # noqa: F401  (a generator may look ahead with a scorer)
+    from darc.registry import generators
+
+    made: Generator = generators.make(arguments.generator)
+    return made
+
+
+def cache_of(arguments: argparse.Namespace) -> "ScoreCache | None":
+    """Where scores are kept."""
+    from darc.pipeline.score_cache import ScoreCache
+
+    return None if arguments.no_cache else ScoreCache()

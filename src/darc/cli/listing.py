@@ -1,0 +1,35 @@
+"""`darc scorers`, `darc rewriters`, `darc generators`: what can be named."""
+
+import argparse
+import json
+from typing import Any
+
+from darc.cli.parser import add_general
+
+
+def add(commands: Any, name: str) -> None:
+    """Add the command of this name to the parser."""
+    parser = commands.add_parser(name, help=f"list the {name} and their options")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    add_general(parser)
+    parser.set_defaults(run=run, registry=name)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print how each is written, what it is, and its options."""
+    import darc.generators
+    import darc.perturb
+    import darc.scorers  # noqa: F401
+    from darc import registry
+
+    makers: registry.Makers = getattr(registry, arguments.registry)
+    for name in makers:
+        maker = makers.get(name)
+        if arguments.json:
+            row = {"name": name, "form": maker.form, "summary": maker.summary}
+            print(json.dumps({**row, "options": maker.options}, default=str))
+            continue
+        print(maker.form)
+        print(f"    {maker.summary}")
+        if maker.options:
+            print("    " + ", ".join(f"{key}={value}" for key, value in maker.options.items()))

@@ -1,0 +1,98 @@
+"""Runs in the formats of others: alpaca_eval outputs, MT-Bench answers, tidy ratings."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from darc.errors import MissingExtra
+from darc.pipeline import records
+from darc.pipeline.folder import RunFolder
+from darc.tables.write import atomic_path, atomic_writer
+
+FORMATS = ("alpaca", "mt-bench", "tidy", "parquet")
+COLUMNS = ("prompt_id", "candidate_id", "rater_id", "rating", "scorer_id")
+
+
+def export(folder: RunFolder, form: str, path: Path, name: str = "") -> int:
+    """Write a run to a file; the result is the number of entries."""
+    if form == "parquet":
+        return _write_parquet(folder, path)
+    with atomic_writer(path) as file:
+        if form == "alpaca":
+            entries = list(alpaca(folder, name))
+            json.dump(entries, file, indent=2, ensure_ascii=False)
+            file.write("\n")
+            return len(entries)
+        count = 0
+        if form == "mt-bench":
+            for entry in mt_bench(folder, name):
+                file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+                count += 1
+            return count
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for row in tidy(folder):
+            writer.writerow(row)
+            count += 1
+        return count
+
+
+def alpaca(folder: RunFolder, name: str = "") -> Iterator[dict[str, Any]]:
+    """One entry a prompt, as alpaca_eval reads model outputs."""
+    for prompt_id, row in folder.rows("decisions.jsonl").items():
+        prompt = records.read_prompt(folder, prompt_id)
+        yield {
+            "instruction": prompt.question,
+            "output": row["answer"],
+            "generator": name or label(folder),
+            "dataset": prompt.category,
+        }
+
+
+def mt_bench(folder: RunFolder, name: str = "") -> Iterator[dict[str, Any]]:
+    """One entry a question with all its turns, as MT-Bench reads model answers."""
+    rows = folder.rows("decisions.jsonl")
+    written = (folder.path / "decisions.jsonl").stat().st_mtime
+    for question_id in (each for each in rows if "#" not in each):
+        turns, turn = [rows[question_id]["answer"]], 2
+        while f"{question_id}#{turn}" in rows:
+            turns.append(rows[f"{question_id}#{turn}"]["answer"])
+            turn += 1
+        yield {
+            "question_id": int(question_id) if question_id.isdecimal() else question_id,
+            "answer_id": f"{question_id}-{rows[question_id]['index']}",
+            "model_id": name or label(folder),
+            "choices": [{"index": 0, "turns": turns}],
+            "tstamp": written,
+        }
+
+
+def tidy(folder: RunFolder) -> Iterator[tuple[str, str, str, float, str]]:
+    """One row a score, as `darc select` reads ratings; rewrite 0 is the original."""
+    for prompt_id, row in folder.rows("scores.jsonl").items():
+        scores = records.read_scores(folder, prompt_id)
+        for m, k, i in np.argwhere(~np.isnan(scores)).tolist():
+            yield prompt_id, str(k), f"rewrite {i}", float(scores[m, k, i]), row["scorers"][m]
+
+
+def label(folder: RunFolder) -> str:
+    """What the run's policy is called: generator and rule."""
+    settings = folder.manifest()["settings"]
+    return f"{settings['generator']['name']}+{settings['decision']['rule']}"
+
+
+def _write_parquet(folder: RunFolder, path: Path) -> int:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise MissingExtra("writing Parquet", "parquet") from None
+    rows = list(tidy(folder))
+    table = pa.table({name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)})
+    with atomic_path(path) as temporary:
+        parquet.write_table(table, temporary)
+    return len(rows)

@@ -1,0 +1,84 @@
+"""What rules want to know of candidates besides their scores."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from darc.errors import InputError
+from darc.pipeline.meaning import similarities
+from darc.scorers.base import Embedder, Scorer
+from darc.selection.rule import Rule
+from darc.types import Candidate, Prompt
+
+Array = NDArray[np.float64]
+
+SIDE_NAMES = ("log_likelihood", "atypicality", "dropout")
+
+
+@dataclass(frozen=True)
+class SideMaker:
+    """Makes side inputs: what the candidates carry, similarities, and what scorers are named for.
+
+    `scorers` maps log_likelihood, atypicality or dropout to the scorer that gives it; one for
+    dropout has a method samples(pairs, seed) -> (n, T).
+    """
+
+    scorers: Mapping[str, Scorer]
+    embedder: Embedder | None
+    seed: int = 0
+
+    def check(self, rule: Rule) -> None:
+        """Refuse a rule whose side inputs cannot be made, before anything is done."""
+        for name in rule.required():
+            if name == "similarity" and self.embedder is None:
+                raise InputError(
+                    f"rule {rule.name!r} needs similarities of the answers",
+                    "install what makes them: pip install 'darc-decoding[embedded]'",
+                )
+            if name == "atypicality" and name not in self.scorers:
+                raise InputError(
+                    f"rule {rule.name!r} needs {name!r}",
+                    f"name a scorer for it: --side {name}=SCORER",
+                )
+
+    def make(self, prompt: Prompt, candidates: Sequence[Candidate]) -> dict[str, Any]:
+        """The side inputs of one prompt's candidates, as lists: those that can be had."""
+        pairs = [(prompt, candidate.text) for candidate in candidates]
+        side: dict[str, Any] = {"tokens": [candidate.tokens for candidate in candidates]}
+        known = [candidate.log_likelihood for candidate in candidates]
+        if all(value is not None for value in known):
+            side["log_likelihood"] = known
+        if self.embedder is not None:
+            texts = [candidate.text for candidate in candidates]
+            side["similarity"] = np.round(similarities(self.embedder, texts), 9).tolist()
+        for name, scorer in self.scorers.items():
+            if name == "dropout":
+                side[name] = _samples(scorer, pairs, self.seed).tolist()
+            else:
+                side[name] = np.asarray(scorer.score(pairs), dtype=np.float64).tolist()
+        return side
+
+
+def wanted(rule: Rule, side: Mapping[str, Any]) -> dict[str, Array]:
+    """What a rule needs or takes of a prompt's side inputs, as arrays."""
+    for name in rule.required():
+        if name not in side:
+            raise InputError(
+                f"rule {rule.name!r} needs {name!r}, which the generator does not give",
+                f"name a scorer for it: --side {name}="
+                + ("loglik:MODEL" if name == "log_likelihood" else "SCORER"),
+            )
+    names = [name for name in (*rule.required(), *rule.takes) if name in side]
+    return {name: np.asarray(side[name], dtype=np.float64) for name in names}
+
+
+def _samples(scorer: Scorer, pairs: Sequence[tuple[Prompt, str]], seed: int) -> Array:
+    draw = getattr(scorer, "samples", None)
+    if draw is None:
+        raise InputError(
+            f"scorer {scorer.name!r} has no stochastic passes", "such as dropout=dropout:MODEL"
+        )
+    return np.asarray(draw(pairs, seed), dtype=np.float64)
