@@ -10,7 +10,7 @@ from darc.api import lazy_search, select, select_batch, select_lazily, select_la
 from darc.core.dro import tilted_weights as worst_case_weights
 from darc.core.statistics import statistics
 from darc.errors import DarcError, InputError, MissingExtra
-from darc.registry import rule, rules
+from darc.registry import generator, rewriter, rule, rules, scorer
 from darc.selection.choice import Choice, largest, pick
 from darc.selection.decision import Decision, Decisions
 from darc.selection.lazy import LazySearch
@@ -33,11 +33,14 @@ __all__ = [
     "Pools",
     "Rule",
     "Statistics",
+    "generator",
     "largest",
     "lazy_search",
     "pick",
+    "rewriter",
     "rule",
     "rules",
+    "scorer",
     "select",
     "select_batch",
     "select_lazily",

@@ -4,13 +4,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.pipeline.makers import Vowels
 
-from darc.errors import DarcError
+from darc.errors import DarcError, InputError
 from darc.perturb import RulesRewriter
 from darc.pipeline.choose import choose
-from darc.pipeline.embedded import embedded_engine
 from darc.pipeline.engine import Engine
+from darc.pipeline.parts import Parts
 from darc.pipeline.rule_spec import parse_rules
+from darc.pipeline.scoring import Patience
 from darc.types import Candidate, Message, Prompt
 
 PROMPT = Prompt("tides", (Message("user", "Why are there two high tides a day?"),))
@@ -19,19 +21,6 @@ SET = Path(__file__).parents[1] / "scorers" / "discrimination.jsonl"
 
 def candidates(*texts: str) -> list[Candidate]:
     return [Candidate(PROMPT.id, index, text) for index, text in enumerate(texts)]
-
-
-class CountingScorer:
-    """Scores a text by the share of its letters that are vowels, and counts what it is asked."""
-
-    name, location, scale, bounds = "vowels", 0.4, 0.05, (0.0, 1.0)
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    def score(self, pairs: Any) -> Any:
-        self.asked += [text for _, text in pairs]
-        return np.array([sum(c in "aeiou" for c in text) / len(text) for _, text in pairs])
 
 
 ANSWERS = candidates(
@@ -45,7 +34,7 @@ ANSWERS = candidates(
 @pytest.mark.parametrize("rule", ["epsilon", "entropic", "tau:tau=0.3", "penalty", "mean"])
 def test_lazy_choice_is_the_full_choice(rule: str) -> None:
     (spec,) = parse_rules([rule], {})
-    lazy_scorer, full_scorer = CountingScorer(), CountingScorer()
+    lazy_scorer, full_scorer = Vowels(), Vowels()
     rewriter = RulesRewriter()
     lazy = choose(Engine(rewriter, [lazy_scorer], 4), PROMPT, ANSWERS, spec)
     full = choose(Engine(rewriter, [full_scorer], 4), PROMPT, ANSWERS, spec, lazily=False)
@@ -57,35 +46,43 @@ def test_lazy_choice_is_the_full_choice(rule: str) -> None:
     assert all(full.why_not(k) for k in range(4) if k != full.decision.index)
 
 
-def test_equal_texts_are_scored_once() -> None:
-    scorer = CountingScorer()
-    engine = Engine(RulesRewriter(), [scorer], 2)
-    engine.score(PROMPT, ["one text", "another", "one text"])
-    assert scorer.asked == ["one text", "another"]
+def test_scorer_that_fails_is_named() -> None:
+    scorer = Vowels()
+    scorer.score = lambda pairs: 1 / 0  # type: ignore[method-assign]
+    (spec,) = parse_rules(["epsilon"], {})
+    engine = Engine(RulesRewriter(), [scorer], 2, patience=Patience(sleep=lambda seconds: None))
+    with pytest.raises(DarcError, match=r"scorer 'vowels', prompt 'tides': .*division by zero"):
+        choose(engine, PROMPT, ANSWERS, spec)
+
+
+def test_several_scorers_without_constants_are_scored_in_full() -> None:
+    scorers = [Vowels(), Vowels("other")]
+    for scorer in scorers:
+        scorer.location = scorer.scale = None
+    (spec,) = parse_rules(["epsilon"], {})
+    story = choose(Engine(RulesRewriter(), scorers, 2), PROMPT, ANSWERS, spec)
+    assert not story.decision.bounded
+    assert np.isfinite(story.scores[:, :, 0]).all()
+    with pytest.raises(InputError, match="not every scorer has a fixed location"):
+        choose(Engine(RulesRewriter(), scorers, 2), PROMPT, ANSWERS, spec, normalize="fixed")
 
 
 @pytest.mark.parametrize(
-    ("answer", "words"),
-    [
-        (lambda pairs: np.full(len(pairs), np.nan), "gave no number for prompt 'tides'"),
-        (lambda pairs: np.zeros(len(pairs) + 1), "numbers for"),
-        (lambda pairs: 1 / 0, "scorer 'vowels' failed on prompt 'tides' (division by zero)"),
-    ],
+    ("change", "words"),
+    [({"n_aug": -1}, "n_aug"), ({"scorers": []}, "no scorer"), ({"scorers": [1, 1]}, "twice")],
 )
-def test_scorer_that_fails_is_named(answer: Any, words: str) -> None:
-    scorer = CountingScorer()
-    scorer.score = answer  # type: ignore[method-assign]
-    (spec,) = parse_rules(["epsilon"], {})
-    with pytest.raises(DarcError) as caught:
-        choose(Engine(RulesRewriter(), [scorer], 2), PROMPT, ANSWERS, spec)
-    assert words in str(caught.value)
+def test_engine_refuses(change: dict[str, Any], words: str) -> None:
+    settings = {"scorers": [Vowels()], "n_aug": 2, **change}
+    settings["scorers"] = [Vowels() for _ in settings["scorers"]]
+    with pytest.raises(InputError, match=words):
+        Engine(RulesRewriter(), **settings)
 
 
 def test_good_answers_win_with_the_embedded_scorers() -> None:
     rows = [json.loads(line) for line in SET.read_text(encoding="utf-8").splitlines()]
     rude = [row for row in rows if row.get("rude")][:8]
     (spec,) = parse_rules(["epsilon"], {})
-    engine = embedded_engine(n_aug=4)
+    engine = Parts(n_aug=4).engine()
     wins = 0
     for row, other in zip(rude, rude[1:] + rude[:1], strict=True):
         prompt = Prompt(row["id"], (Message("user", row["prompt"]),))

@@ -5,77 +5,24 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from tests.pipeline.makers import IDS, QUESTIONS, Lengths, Vowels, Words, contents, start
 
 from darc.errors import InputError
-from darc.generators.base import Settings
-from darc.perturb import RulesRewriter
-from darc.pipeline.engine import Engine
 from darc.pipeline.folder import RunFolder
+from darc.pipeline.manifest import check_complete, deciding_of
 from darc.pipeline.questions import Question
 from darc.pipeline.rule_spec import parse_rules
-from darc.pipeline.run import manifest, read_story, run, summary
-from darc.types import Candidate, Prompt
-
-QUESTIONS = [
-    Question("tides", ("Why are there two tides?", "Say it shorter.")),
-    Question("bread", ("How is bread made?",), "cooking"),
-    Question("sky", ("Why is the sky blue?",)),
-]
-FILES = ("prompts", "candidates", "variants", "rejected", "scores", "decisions")
-
-
-class SlowGenerator:
-    """Answers from the question's own words, and counts its calls in a file."""
-
-    name = "words"
-
-    def __init__(self, log: Path | None = None, seconds: float = 0.0) -> None:
-        self._log, self._seconds = log, seconds
-
-    def generate(self, prompts: Any, settings: Settings) -> list[list[Candidate]]:
-        time.sleep(self._seconds)
-        if self._log is not None:
-            with self._log.open("a") as file:
-                file.writelines(f"{prompt.id}\n" for prompt in prompts)
-        return [[self._one(prompt, i) for i in range(settings.k)] for prompt in prompts]
-
-    def _one(self, prompt: Prompt, index: int) -> Candidate:
-        words = prompt.question.rstrip("?.").split() * (index + 2)
-        earlier = len(prompt.messages)
-        return Candidate(prompt.id, index, f"It is about {' '.join(words)} and {earlier} things.")
-
-
-class Lengths:
-    """Scores a text by its length."""
-
-    name, location, scale, bounds = "length", 60.0, 20.0, (0.0, 1000.0)
-
-    def score(self, pairs: Any) -> Any:
-        return np.array([float(len(text)) for _, text in pairs])
-
-
-def start(folder: Path, rule: str = "epsilon", **options: Any) -> RunFolder:
-    log, seconds = options.pop("log", None), options.pop("seconds", 0.0)
-    (spec,) = parse_rules([rule], {})
-    made = RunFolder(folder)
-    made.open(manifest({"sampling": {"seed": 0}}, QUESTIONS))
-    engine = Engine(RulesRewriter(), [Lengths()], 3)
-    run(made, QUESTIONS, SlowGenerator(log, seconds), Settings(k=3), engine, spec, **options)
-    return made
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    names = [f"{name}.jsonl" for name in FILES] + ["manifest.json"]
-    return {name: (folder / name).read_bytes() for name in names}
+from darc.pipeline.score_cache import ScoreCache
+from darc.pipeline.summary import summary
+from darc.pipeline.telling import read_story
 
 
 def test_run_writes_every_stage_and_the_second_turn_sees_the_first(tmp_path: Path) -> None:
     folder = start(tmp_path / "run")
-    assert list(folder.rows("decisions.jsonl")) == ["tides", "bread", "sky", "tides#2"]
+    assert list(folder.rows("decisions.jsonl")) == IDS
     first = folder.rows("decisions.jsonl")["tides"]["answer"]
     messages = folder.rows("prompts.jsonl")["tides#2"]["messages"]
     assert [message["content"] for message in messages] == [
@@ -84,29 +31,110 @@ def test_run_writes_every_stage_and_the_second_turn_sees_the_first(tmp_path: Pat
         "Say it shorter.",
     ]
     assert folder.manifest()["complete"] is True
-    assert "4 prompts" in summary(folder)
-    story = read_story(folder, "bread", parse_rules(["mean"], {})[0], 0)
+    told = summary(folder, deciding_of(folder))
+    assert told["prompts"] == 5
+    assert told["cost"]["generate"]["answers"] == 20
+    assert told["cost"]["score"]["scores"] == 2 * (told["accepted"] + 20)
+    story = read_story(folder, "bread", deciding_of(folder, parse_rules(["mean"], {})[0]))
     assert story.prompt.category == "cooking"
-    assert story.scores.shape == (1, 3, 4)
+    assert story.scores.shape == (2, 4, 4)
     assert story.answer == story.candidates[story.decision.index].text
 
 
 def test_same_run_gives_the_same_bytes_and_does_nothing_twice(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    start(tmp_path / "one", log=log)
-    start(tmp_path / "two")
+    log, scorer = tmp_path / "log", Lengths()
+    start(tmp_path / "one", generator=Words(log), scorers=[scorer], normalize="none")
+    start(tmp_path / "two", scorers=[Lengths()], normalize="none")
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
-    start(tmp_path / "one", log=log)
-    assert log.read_text().split() == ["tides", "bread", "sky", "tides#2"]
+    asked = len(scorer.asked)
+    start(tmp_path / "one", generator=Words(log), scorers=[scorer], normalize="none")
+    assert log.read_text().split() == IDS
+    assert len(scorer.asked) == asked
 
 
 def test_stage_can_be_done_again_with_another_rule(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    start(tmp_path / "run", log=log)
+    start(tmp_path / "run")
     before = contents(tmp_path / "run")
-    again = start(tmp_path / "run", rule="cvar", restart="decisions", log=log)
+    with pytest.raises(InputError, match=r"its decision differs .*add --from decisions"):
+        start(tmp_path / "run", rule="cvar")
+    again = start(tmp_path / "run", rule="cvar", restart="decisions")
     assert {row["rule"] for row in again.rows("decisions.jsonl").values()} == {"cvar"}
     assert contents(tmp_path / "run")["scores.jsonl"] == before["scores.jsonl"]
+    start(tmp_path / "fresh", rule="cvar")
+    assert contents(tmp_path / "run") == contents(tmp_path / "fresh")
+
+
+def test_rule_can_use_the_side_inputs_of_the_generator(tmp_path: Path) -> None:
+    folder = start(tmp_path / "run", rule="rbon:b=1000")
+    assert {row["index"] for row in folder.rows("decisions.jsonl").values()} == {0}
+    with pytest.raises(InputError, match=r"needs 'similarity'.*--side similarity="):
+        start(tmp_path / "other", rule="mbr")
+
+
+def test_new_scorers_need_only_new_scores(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    start(tmp_path / "run", generator=Words(log))
+    with pytest.raises(InputError, match=r"its scorers differs .*--from scores"):
+        start(tmp_path / "run", scorers=[Vowels()], normalize="none", restart="decisions")
+    start(
+        tmp_path / "run",
+        generator=Words(log),
+        scorers=[Vowels()],
+        normalize="none",
+        restart="scores",
+    )
+    start(tmp_path / "fresh", scorers=[Vowels()], normalize="none")
+    answered = log.read_text().split()
+    # Another answer to the first turn makes the second turn another prompt.
+    assert answered[:5] == IDS
+    assert set(answered[5:]) <= {"tides#2"}
+    assert contents(tmp_path / "run") == contents(tmp_path / "fresh")
+
+
+def test_lazy_run_chooses_the_same_and_can_be_completed(tmp_path: Path) -> None:
+    lazy_scorer, full_scorer = Lengths(), Lengths()
+    folder = start(tmp_path / "lazy", lazy=True, scorers=[lazy_scorer], normalize="none")
+    full = start(tmp_path / "full", scorers=[full_scorer], normalize="none")
+    assert len(lazy_scorer.asked) < len(full_scorer.asked)
+    assert folder.manifest()["finished"] is True
+    assert folder.manifest()["complete"] is False
+    for prompt_id in IDS:
+        one, two = (each.rows("decisions.jsonl")[prompt_id]["index"] for each in (folder, full))
+        assert one == two
+        story = read_story(RunFolder(tmp_path / "lazy"), prompt_id, deciding_of(folder))
+        assert story.decision.index == one
+    with pytest.raises(InputError, match=r"darc run --config .*run.toml --out .* --complete"):
+        check_complete(folder)
+    asked = len(lazy_scorer.asked)
+    start(tmp_path / "lazy", lazy=True, scorers=[lazy_scorer], normalize="none")
+    assert len(lazy_scorer.asked) == asked
+    start(tmp_path / "lazy", scorers=[lazy_scorer], normalize="none")
+    assert contents(tmp_path / "lazy") == contents(tmp_path / "full")
+    assert len(lazy_scorer.asked) == len(full_scorer.asked)
+    check_complete(RunFolder(tmp_path / "lazy"))
+
+
+def test_other_rules_of_an_incomplete_run_are_refused(tmp_path: Path) -> None:
+    folder = start(tmp_path / "lazy", lazy=True, n_aug=6)
+    told: set[str] = set()
+    for prompt_id in IDS:
+        try:
+            read_story(folder, prompt_id, deciding_of(folder, parse_rules(["cvar:alpha=1"], {})[0]))
+        except InputError as problem:
+            told.add(problem.message.split(" ", 1)[1])
+    assert told <= {"has only the scores that its own rule needed"}
+    assert told
+
+
+def test_kept_scores_are_not_asked_for_again(tmp_path: Path) -> None:
+    with ScoreCache(tmp_path / "scores.sqlite") as cache:
+        start(tmp_path / "one", scorers=[Lengths(version="1")], normalize="none", cache=cache)
+        second, third = Lengths(version="1"), Lengths(version="2")
+        start(tmp_path / "two", scorers=[second], normalize="none", cache=cache)
+        start(tmp_path / "three", scorers=[third], normalize="none", cache=cache)
+    assert not second.asked
+    assert third.asked
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
 def test_torn_line_is_cut_off(tmp_path: Path) -> None:
@@ -116,6 +144,7 @@ def test_torn_line_is_cut_off(tmp_path: Path) -> None:
         path = tmp_path / "run" / f"{name}.jsonl"
         lines = path.read_bytes().splitlines(keepends=True)
         path.write_bytes(b"".join(lines[:-1]) + lines[-1][: len(lines[-1]) // 2])
+    assert len(RunFolder(tmp_path / "run").rows("scores.jsonl")) == 4
     start(tmp_path / "run")
     assert contents(tmp_path / "run") == expected
 
@@ -123,39 +152,63 @@ def test_torn_line_is_cut_off(tmp_path: Path) -> None:
 KILLED = """
 import sys
 from pathlib import Path
-from tests.pipeline.test_run import start
-start(Path(sys.argv[1]), log=Path(sys.argv[2]), seconds=0.05)
+from tests.pipeline.makers import Lengths, Words, start
+folder, lazy, log = Path(sys.argv[1]), sys.argv[2] == "lazy", Path(sys.argv[3])
+scorer = Lengths(log=log, seconds=0.02)
+start(folder, lazy=lazy, generator=Words(seconds=0.1), scorers=[scorer], normalize="none")
 """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL is POSIX")
-def test_killed_runs_end_with_the_same_bytes(tmp_path: Path) -> None:
-    start(tmp_path / "left alone")
+@pytest.mark.parametrize(("mode", "kills"), [("full", 20), ("lazy", 8)])
+def test_killed_runs_end_with_the_same_bytes(mode: str, kills: int, tmp_path: Path) -> None:
+    start(tmp_path / "alone", lazy=mode == "lazy", scorers=[Lengths()], normalize="none")
     root = Path(__file__).parents[2]
     log, folder = tmp_path / "log", tmp_path / "killed"
     generator = np.random.default_rng(0)
-    for _ in range(6):
-        process = subprocess.Popen([sys.executable, "-c", KILLED, folder, log], cwd=root)
+    log.touch()
+    for _ in range(kills):
+        written = set(RunFolder(folder).rows("scores.jsonl")) if folder.exists() else set()
+        before = len(log.read_text().splitlines())
+        process = subprocess.Popen([sys.executable, "-c", KILLED, folder, mode, log], cwd=root)
         time.sleep(float(generator.uniform(0.3, 1.0)))
         process.send_signal(signal.SIGKILL)
         process.wait()
-    start(folder, log=log)
-    assert contents(folder) == contents(tmp_path / "left alone")
+        asked = set(log.read_text().splitlines()[before:])
+        if mode == "full":
+            assert not asked & written
+    subprocess.run([sys.executable, "-c", KILLED, folder, mode, log], cwd=root, check=True)
+    assert contents(folder) == contents(tmp_path / "alone")
+
+
+def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl")
+    first = RunFolder(tmp_path / "run")
+    first.open({"input": "x", "settings": {}})
+    with pytest.raises(InputError, match="another run is at work"):
+        RunFolder(tmp_path / "run").open({"input": "x", "settings": {}})
+    first.close()
+    second = RunFolder(tmp_path / "run")
+    second.open({"input": "x", "settings": {}})
+    second.close()
 
 
 def test_other_runs_and_folders_are_refused(tmp_path: Path) -> None:
     start(tmp_path / "run")
-    with pytest.raises(InputError, match="holds another run"):
-        RunFolder(tmp_path / "run").open(manifest({"sampling": {"seed": 1}}, QUESTIONS))
+    with pytest.raises(InputError, match="its prompts differ"):
+        start(tmp_path / "run", questions=[Question("x", ("Why?",)), *QUESTIONS])
+    with pytest.raises(InputError, match=r"its rewrites differs \(n_aug: 3, not 2\)"):
+        start(tmp_path / "run", n_aug=2)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("mine")
     with pytest.raises(InputError, match="is not empty"):
-        RunFolder(tmp_path / "full").open({})
+        start(tmp_path / "full")
     with pytest.raises(InputError, match="is no run folder"):
         RunFolder(tmp_path / "none").manifest()
     newer = tmp_path / "run" / "manifest.json"
     newer.write_text(json.dumps({"schema": 99}))
     with pytest.raises(InputError, match="schema 99, newer than 1"):
         RunFolder(tmp_path / "run").manifest()
+    folder = start(tmp_path / "again")
     with pytest.raises(InputError, match="no prompt 'x'"):
-        read_story(start(tmp_path / "again"), "x", parse_rules(["mean"], {})[0], 0)
+        read_story(folder, "x", deciding_of(folder))

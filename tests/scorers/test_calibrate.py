@@ -14,5 +14,7 @@ def test_stored_counts_and_constants_are_current() -> None:
     pairs = ordinary_pairs()
     for one in all_three():
         scores = one.score(pairs)
+        assert one.location is not None
+        assert one.scale is not None
         assert abs(np.mean(scores) - one.location) < 0.002, one.name
         assert abs(np.std(scores, ddof=1) - one.scale) < 0.002, one.name

@@ -115,7 +115,7 @@ def _write_settings(arguments: argparse.Namespace, normalize: str) -> None:
     left_out |= {"command", "version", "interrupted", "no_cache", "timeout"}
     settings = {k: v for k, v in sorted(vars(arguments).items()) if k not in left_out}
     path = Path(arguments.prompts)
-    settings["prompts"] = str(path.resolve()) if path.exists() else arguments.prompts
+    settings["prompts"] = str(path.resolve()) if path.is_file() else arguments.prompts
     settings["normalize"] = normalize
     write_settings(arguments.out / "run.toml", "run", settings)
 

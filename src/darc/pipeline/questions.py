@@ -39,7 +39,7 @@ class Question:
 
 def find_questions(place: str) -> list[Question]:
     """The questions of a file, or those that come with DARC for "examples"."""
-    if place == EXAMPLES and not Path(place).exists():
+    if place == EXAMPLES and not Path(place).is_file():
         with as_file(files("darc") / "data" / "prompts.jsonl") as path:
             return read_questions(path)
     return read_questions(Path(place))

@@ -1,0 +1,171 @@
+"""`darc run`, `show`, `export`, `cache` and the lists, with the plugin's parts."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+PARTS = (
+    "--generator",
+    "echo",
+    "--scorer",
+    "brevity",
+    "--scorer",
+    "form",
+    "-k",
+    "3",
+    "--n-aug",
+    "2",
+)
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return {**os.environ, "DARC_CACHE": str(tmp_path / "cache")}
+
+
+def darc(environment: dict[str, str], *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "darc", *map(str, arguments)]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=120, env=environment
+    )
+
+
+@pytest.fixture
+def prompts(tmp_path: Path) -> Path:
+    path = tmp_path / "prompts.jsonl"
+    rows = [
+        {"question_id": 81, "category": "writing", "turns": ["Why is it?", "And then?"]},
+        {"question_id": 82, "category": "reasoning", "turns": ["How is it?"]},
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_run_show_export(tmp_path: Path, prompts: Path, environment: dict[str, str]) -> None:
+    folder = tmp_path / "run"
+    done = darc(environment, "run", "--prompts", prompts, "--out", folder, *PARTS)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("3 prompts by epsilon")
+    assert "score" in done.stdout
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["settings"]["decision"]["normalize"] == "prompt"
+    assert [each["name"] for each in manifest["settings"]["scorers"]] == ["brevity", "form"]
+
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    again = darc(environment, "run", "--config", folder / "run.toml", "--out", folder, "--json")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["prompts"] == 3
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+    shown = darc(environment, "show", folder, "81#2", "--rule", "mean", "--json")
+    assert json.loads(shown.stdout)["rule"] == "mean"
+    assert "chosen" in darc(environment, "show", folder, "82").stdout
+
+    darc(environment, "export", folder, "--format", "alpaca", "--name", "me")
+    outputs = json.loads((tmp_path / "run.alpaca.json").read_text())
+    assert [set(row) for row in outputs] == [{"instruction", "output", "generator", "dataset"}] * 3
+    assert {row["generator"] for row in outputs} == {"me"}
+    darc(environment, "export", folder, "--format", "mt-bench", "--out", tmp_path / "answers.jsonl")
+    answers = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
+    assert [(row["question_id"], len(row["choices"][0]["turns"])) for row in answers] == [
+        (81, 2),
+        (82, 1),
+    ]
+    assert answers[0]["model_id"] == "echo+epsilon"
+    tidy = darc(environment, "export", folder, "--format", "tidy")
+    chosen = darc(environment, "select", tidy.stdout.strip(), "--rule", "epsilon", "--json")
+    rows = [json.loads(line) for line in chosen.stdout.splitlines()]
+    indices = {row["prompt_id"]: row["index"] for row in rows}
+    lines = (folder / "decisions.jsonl").read_text().splitlines()
+    assert indices == {(row := json.loads(line))["prompt_id"]: row["index"] for line in lines}
+    parquet = darc(environment, "export", folder, "--format", "parquet", "--out", tmp_path / "s.pq")
+    assert parquet.returncode == 0, parquet.stderr
+
+
+def test_lazy_run_names_the_command_that_completes_it(
+    tmp_path: Path, prompts: Path, environment: dict[str, str]
+) -> None:
+    folder = tmp_path / "run"
+    done = darc(environment, "run", "--prompts", prompts, "--out", folder, *PARTS, "--lazy")
+    assert done.returncode == 0, done.stderr
+    assert "left out" in done.stdout
+    refused = darc(environment, "export", folder, "--format", "tidy")
+    assert refused.returncode == 2
+    command = refused.stderr.split("make the rest with: darc ")[1].split()
+    completed = darc(environment, *command)
+    assert completed.returncode == 0, completed.stderr
+    assert "left out" not in completed.stdout
+    assert darc(environment, "export", folder, "--format", "tidy").returncode == 0
+
+
+def test_scores_are_kept_for_the_next_run(
+    tmp_path: Path, prompts: Path, environment: dict[str, str]
+) -> None:
+    arguments = ("run", "--prompts", prompts, *PARTS, "--json", "--out")
+    first = json.loads(darc(environment, *arguments, tmp_path / "one").stdout)["cost"]["score"]
+    second = json.loads(darc(environment, *arguments, tmp_path / "two").stdout)["cost"]["score"]
+    assert first["scores"] > 0
+    assert second["scores"] == 0
+    assert second["kept"] == first["scores"] + first["kept"]
+    told = json.loads(darc(environment, "cache", "--json").stdout)
+    assert told["scores"] == first["scores"]
+    darc(environment, "cache", "--clear")
+    assert json.loads(darc(environment, "cache", "--json").stdout)["scores"] == 0
+
+
+@pytest.mark.parametrize("command", ["scorers", "rewriters", "generators"])
+def test_lists(command: str, environment: dict[str, str]) -> None:
+    names = {"scorers": "brevity", "rewriters": "rules", "generators": "embedded"}
+    rows = [json.loads(line) for line in darc(environment, command, "--json").stdout.splitlines()]
+    assert names[command] in {row["name"] for row in rows}
+    assert all(row["summary"] for row in rows)
+    assert names[command] in darc(environment, command).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--generator", "ecko"], "unknown generator 'ecko'; did you mean 'echo'?"),
+        (["--scorer", "brevity,hlaf=2"], "unknown option 'hlaf'"),
+        (["--scorer", "form", "--scorer", "form"], "scorer 'form' is given twice"),
+        (["--rule", "caution"], "rule 'caution' needs 'atypicality'; name a scorer for it"),
+        (["--rule", "rbon"], "--side log_likelihood=loglik:MODEL"),
+        (["--side", "colour=form"], "--side colour: there is no such side input"),
+        (["--k", "0"], "k is 0"),
+    ],
+)
+def test_bad_input(
+    arguments: list[str], words: str, tmp_path: Path, prompts: Path, environment: dict[str, str]
+) -> None:
+    command = ["run", "--prompts", prompts, "--out", tmp_path / "run", *PARTS, *arguments]
+    done = darc(environment, *command)
+    assert done.returncode == 2, done.stderr
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGINT is POSIX")
+def test_interrupted_run_says_how_to_go_on(
+    tmp_path: Path, prompts: Path, environment: dict[str, str]
+) -> None:
+    command = ["run", "--prompts", "examples", "--out", tmp_path / "run", *PARTS, "--n-aug", "40"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "darc", *map(str, command)],
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    written = tmp_path / "run" / "decisions.jsonl"
+    while not written.exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "go on with the same command" in errors

@@ -1,0 +1,142 @@
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.pipeline.makers import Lengths
+
+from darc.errors import DarcError, InputError
+from darc.pipeline.score_cache import ScoreCache, keys_of
+from darc.pipeline.scoring import Patience, Scoring, patient_scores
+from darc.types import Message, Prompt
+
+PROMPT = Prompt("tides", (Message("user", "Why are there two high tides a day?"),))
+
+
+class Failing(Lengths):
+    """Does what it is told, once a call."""
+
+    def __init__(self, *answers: Any) -> None:
+        super().__init__("odd")
+        self._answers = list(answers)
+        self.calls = 0
+
+    def score(self, pairs: Any) -> Any:
+        self.calls += 1
+        answer = self._answers[min(self.calls, len(self._answers)) - 1]
+        return answer(pairs)
+
+
+def raising(pairs: Any) -> Any:
+    raise RuntimeError("out of memory")
+
+
+def nothing(pairs: Any) -> Any:
+    return np.full(len(pairs), np.nan)
+
+
+def fine(pairs: Any) -> Any:
+    return np.arange(len(pairs), dtype=float)
+
+
+def only_short(pairs: Any) -> Any:
+    if any(len(text) > 5 for _, text in pairs):
+        raise RuntimeError("too long")
+    return fine(pairs)
+
+
+def patience(waits: list[float] | None = None, seconds: float = 60.0) -> Patience:
+    noted = [] if waits is None else waits
+    return Patience(attempts=3, seconds=seconds, wait=1.0, sleep=noted.append)
+
+
+def test_equal_texts_are_scored_once() -> None:
+    scorer = Lengths()
+    scores = Scoring([scorer]).score(PROMPT, ["one text", "another", "one text"])
+    assert scorer.asked == ["one text", "another"]
+    assert scores[:, 0].tolist() == [8, 7, 8]
+
+
+@pytest.mark.parametrize("first", [raising, nothing, lambda pairs: [1.0], lambda pairs: ["x"] * 2])
+def test_failure_is_tried_again(first: Any) -> None:
+    waits: list[float] = []
+    scorer = Failing(first, first, fine)
+    assert patient_scores(scorer, PROMPT, ["a", "b"], patience(waits)).tolist() == [0, 1]
+    assert scorer.calls == 3
+    assert waits == [1.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (nothing, "it gave no number for the text 'one'"),
+        (lambda pairs: np.zeros(len(pairs) + 1), "an array of shape (2,) for 1 texts, text 'one'"),
+        (raising, "it failed (out of memory), text 'one'"),
+        (only_short, "it failed (too long), text 'a longer text'"),
+        (lambda pairs: [None] * len(pairs), "it gave no number for the text 'one'"),
+    ],
+)
+def test_scorer_that_goes_on_failing_is_named_with_the_text(answer: Any, words: str) -> None:
+    with pytest.raises(DarcError) as caught:
+        patient_scores(Failing(answer), PROMPT, ["one", "two", "a longer text"], patience())
+    assert str(caught.value).startswith("scorer 'odd', prompt 'tides': ")
+    assert words in str(caught.value)
+    assert "run again" in str(caught.value)
+
+
+def test_scorer_that_hangs_is_given_up() -> None:
+    stop = threading.Event()
+    scorer = Failing(lambda pairs: stop.wait(30))
+    with pytest.raises(DarcError, match=r"scorer 'odd', prompt 'tides': no answer within 0.05 s"):
+        patient_scores(scorer, PROMPT, ["one", "two"], patience(seconds=0.05))
+    assert scorer.calls == 3
+    stop.set()
+
+
+def test_mistake_of_the_user_is_not_tried_again() -> None:
+    def refuse(pairs: Any) -> Any:
+        raise InputError("no such model", "name another")
+
+    scorer = Failing(refuse)
+    with pytest.raises(InputError, match="no such model"):
+        patient_scores(scorer, PROMPT, ["one"], patience())
+    assert scorer.calls == 1
+
+
+def test_keys_depend_on_everything_that_a_score_depends_on() -> None:
+    other = Prompt("tides", (*PROMPT.messages, Message("assistant", "Hm.")))
+    renamed = Prompt("another id", PROMPT.messages)
+    (key,) = keys_of("a", "1", PROMPT, ["text"])
+    assert keys_of("a", "1", renamed, ["text"]) == [key]
+    others = [
+        *keys_of("b", "1", PROMPT, ["text"]),
+        *keys_of("a", "2", PROMPT, ["text"]),
+        *keys_of("a", "1", other, ["text"]),
+        *keys_of("a", "1", PROMPT, ["text ", "", "\ud800"]),
+    ]
+    assert len({key, *others}) == 7
+
+
+def test_cache_keeps_whole_numbers_and_forgets_when_told(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "scores.sqlite"
+    keys = keys_of("a", "1", PROMPT, [str(i) for i in range(1200)])
+    numbers = dict(zip(keys, np.random.default_rng(0).normal(size=1200).tolist(), strict=True))
+    with ScoreCache(path) as cache, ScoreCache(path) as other:
+        cache.keep(numbers)
+        assert other.known(keys) == numbers
+        assert len(other) == 1200
+        other.clear()
+        assert cache.known(keys[:3]) == {}
+
+
+def test_cache_that_cannot_be_used_keeps_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "scores.sqlite"
+    path.write_bytes(b"this is no database, whatever its name says" * 100)
+    with ScoreCache(path) as cache:
+        cache.keep({b"x": 1.0})
+        assert cache.known([b"x"]) == {}
+        assert len(cache) == 0
+    assert "scores are not kept" in caplog.text
