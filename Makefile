@@ -6,13 +6,14 @@ BIN := $(VENV)/bin
 QUESTION ?= Give me three tips for sleeping better.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check bench bench-pipeline clean
 
 help:
 	@echo "make demo    ask a small real model a question and choose an answer, with a picture"
 	@echo "make test    install what the tests need, check the code, run the tests"
 	@echo "make check   ruff, mypy and the direction of imports"
 	@echo "make bench   print the benchmarks"
+	@echo "make bench-pipeline   the cost of choosing beside writing, on the embedded model"
 	@echo "make clean   remove what make made"
 
 $(BIN)/python:
@@ -59,6 +60,11 @@ test: $(VENV)/.test check
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run
+
+bench-pipeline: $(VENV)/.test
+	@echo "what choosing costs beside writing, on the embedded model: 3 to 5 minutes"
+	$(BIN)/darc models install
+	$(BIN)/python -m benchmarks.run pipeline
 
 clean:
 	rm -rf $(VENV) demo build dist .mypy_cache .pytest_cache .ruff_cache
