@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from darc.models import Installed
 
+ROOT = Path(__file__).parents[2]
 SMALL = ("-k", "2", "--max-tokens", "12", "--n-aug", "2")
 
 
@@ -41,6 +43,24 @@ def test_ask(installed: Installed) -> None:
     data = json.loads(printed)
     assert data["answer"]
     assert len(data["candidates"]) == 2
+
+
+def test_commands_of_the_guide_to_runs(installed: Installed, tmp_path: Path) -> None:
+    guide = (ROOT / "docs" / "run.md").read_text(encoding="utf-8")
+    (script,) = re.findall(r"^```shell\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euc", script],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path, "DARC_CACHE": str(installed.path.parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "2 prompts by tau" in done.stdout
+    assert len(json.loads((tmp_path / "run.alpaca.json").read_text(encoding="utf-8"))) == 2
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL is POSIX")
