@@ -195,5 +195,7 @@ def test_as_users_write_it() -> None:
     assert re.fullmatch(r"org/m@http://h/v1 400 [0-9a-f]{12}", made.version)
     with pytest.raises(InputError, match="write judge:MODEL@URL"):
         scorers.make("judge")
-    with pytest.raises(InputError, match="embedded or MODEL@URL"):
+    with pytest.raises(InputError, match="there is no chat model 'gpt'"):
         scorers.make("judge:gpt")
+    with pytest.raises(InputError, match=r"too small to judge; write judge:MODEL@URL"):
+        scorers.make("judge:embedded")

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from darc.errors import DarcError
-from darc.models.chat import chat_model, chat_version
+from darc.errors import DarcError, InputError
+from darc.models.chat import EMBEDDED, chat_model, chat_version
 from darc.models.completion import ChatModel, Request
 from darc.models.remote import OpenAIModel, Said
 from darc.models.remote.client import KEY
@@ -21,12 +21,12 @@ BEST, TOP = 10.0, 20
 
 @scorer("judge", "MODEL@URL")
 class Judge:
-    """Grades from 0 to 10 by a language model: MODEL@URL, or embedded.
+    """Grades from 0 to 10 by a language model on a server.
 
     One call an answer, at temperature 0. Where the server gives log-probabilities the grade is
     their mean over the digits, else the number that the model says; without a number it is asked
-    once more, and then it is an error. The answer stands between markers that it cannot close. A
-    small model is a poor judge; whether yours is a good one is for you to find out.
+    once more, and then it is an error. The answer stands between markers that it cannot close. The
+    embedded model does not keep to the task and is refused; in Python any chat model may be given.
     """
 
     bounds = (0.0, BEST)
@@ -44,6 +44,10 @@ class Judge:
         concurrency: int = 16,
     ) -> None:
         if isinstance(model, str):
+            if model in EMBEDDED:
+                raise InputError(
+                    "the embedded model is too small to judge", "write judge:MODEL@URL"
+                )
             served = chat_version(model)
             model = chat_model(model, key_env=key_env, timeout=timeout, concurrency=concurrency)
         else:
