@@ -1,10 +1,11 @@
-"""The real embedded model, installed once into a cache folder that test runs share."""
+"""The real embedded model, installed once for all test runs, and a fake server."""
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.fakes import FakeServer
 
 from darc.errors import DarcError
 from darc.models import EmbeddedModel, Installed, install
@@ -27,3 +28,11 @@ def installed() -> Installed:
 def model(installed: Installed) -> Iterator[EmbeddedModel]:
     with EmbeddedModel(installed.path, threads=1, slots=4, context=1024) as model:
         yield model
+
+
+@pytest.fixture
+def openai_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
+    pytest.importorskip("httpx")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with FakeServer() as server:
+        yield server

@@ -1,11 +1,16 @@
+from pathlib import Path
+
 import pytest
+from tests.fakes import FakeServer
 from tests.perturb.helpers import PROMPT
 
 from darc.errors import InputError
-from darc.perturb import LlmRewriter
+from darc.models import EmbeddedModel
+from darc.perturb import LlmRewriter, perturb
 from darc.perturb.filters import judge
-from darc.perturb.llm_rewriter import cleaned, messages
-from darc.types import Message
+from darc.perturb.llm_rewriter import cleaned, messages, room
+from darc.registry import rewriters
+from darc.types import Candidate
 
 
 def test_conversations_delimit_what_is_untrusted() -> None:
@@ -26,28 +31,56 @@ def test_the_examples_pass_the_filters(family: str) -> None:
         assert judge(original, answered.content, family) is None
 
 
-def test_one_conversation_a_proposal() -> None:
-    seen: list[tuple[list[tuple[Message, ...]], list[int]]] = []
-
-    def complete(conversations: list[tuple[Message, ...]], seeds: list[int]) -> list[str]:
-        seen.append((conversations, seeds))
-        return [f"Here is the rewrite: text {i}" for i in range(len(seeds))]
-
-    rewriter = LlmRewriter(complete)
+def test_one_conversation_a_proposal_in_one_batch(openai_server: FakeServer) -> None:
+    openai_server.reply = lambda body, index: f"Here is the rewrite: text {body['seed']}"
+    rewriter = LlmRewriter(f"fake@{openai_server.url}", temperature=0.5)
     found = rewriter.rewrite(PROMPT, "A text.", 4, "hybrid", 3)
-    assert found == ["text 0", "text 1", "text 2", "text 3"]
     assert rewriter.rewrite(PROMPT, "A text.", 4, "hybrid", 3) == found
-    conversations, seeds = seen[0]
-    assert len(set(seeds)) == 4
-    assert seen[0] == seen[1]
-    systems = [conversation[0].content for conversation in conversations]
-    assert len(set(systems)) == 4
     assert rewriter.rewrite(PROMPT, "A text.", 0, "style", 3) == []
+    rewriter.close()
+    bodies = openai_server.bodies
+    assert len(bodies) == 8
+    assert sorted(found) == sorted(f"text {body['seed']}" for body in bodies[:4])
+    assert len({body["seed"] for body in bodies}) == 4
+    assert len({body["messages"][0]["content"] for body in bodies}) == 4
+    assert {(body["temperature"], body["max_tokens"]) for body in bodies} == {(0.5, 34)}
 
 
-def test_too_few_replies() -> None:
-    with pytest.raises(InputError, match="1 replies to 2"):
-        LlmRewriter(lambda c, s: ["a"]).rewrite(PROMPT, "A.", 2, "style", 0)
+def test_empty_replies_are_left_out(openai_server: FakeServer) -> None:
+    openai_server.reply = lambda body, index: " " if body["seed"] % 2 else "Fine."
+    rewriter = LlmRewriter(f"fake@{openai_server.url}")
+    found = rewriter.rewrite(PROMPT, "A text.", 8, "style", 3)
+    rewriter.close()
+    assert set(found) == {"Fine."}
+    assert len(found) == sum(body["seed"] % 2 == 0 for body in openai_server.bodies)
+
+
+def test_rewrites_of_a_server_are_judged_like_others(openai_server: FakeServer) -> None:
+    text = "Put the pot in a sunny spot and water it every 2 days, but only if the soil is dry."
+    openai_server.reply = lambda body, index: text.replace("Put", "Place")
+    rewriter = LlmRewriter(f"fake@{openai_server.url}")
+    result = perturb(PROMPT, Candidate(PROMPT.id, 0, text), 2, rewriter, max_attempts=4)
+    rewriter.close()
+    assert [variant.rewriter for variant in result.variants] == ["llm"]
+    assert {rejection.reason.split(":")[0] for rejection in result.rejections} == {"duplicate"}
+
+
+def test_room_grows_with_the_text() -> None:
+    assert room("") == 32
+    assert room("word " * 80) == 32 + 150
+
+
+def test_as_users_write_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made = rewriters.make("llm:m@http://h,temperature=0.3,max_tokens=64")
+    assert (made.temperature, made.max_tokens, made.parallel, made.name) == (0.3, 64, 8, "llm")
+    assert made.version.startswith("m@http://h/v1 0.3 0.98 64 ")
+    monkeypatch.setenv("DARC_CACHE", str(tmp_path))
+    with pytest.raises(InputError, match="run: darc models install"):
+        rewriters.make("llm")
+
+
+def test_embedded_model_rewrites_one_candidate_at_a_time() -> None:
+    assert LlmRewriter(EmbeddedModel(Path("never-loaded.gguf"))).parallel == 1
 
 
 @pytest.mark.parametrize(

@@ -2,5 +2,6 @@
 
 from darc.generators.base import Generator, Settings, candidate_seeds
 from darc.generators.embedded import EmbeddedGenerator
+from darc.generators.openai import OpenAIGenerator
 
-__all__ = ["EmbeddedGenerator", "Generator", "Settings", "candidate_seeds"]
+__all__ = ["EmbeddedGenerator", "Generator", "OpenAIGenerator", "Settings", "candidate_seeds"]

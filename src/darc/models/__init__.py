@@ -1,21 +1,27 @@
-"""Models that run in this process: the embedded language model and static embeddings."""
+"""Models: the embedded language model, models on servers, and static embeddings."""
 
 from darc.models.catalogue import CATALOGUE, DEFAULT, Model
-from darc.models.completion import Completion, Request
+from darc.models.chat import chat_model
+from darc.models.completion import ChatModel, Completion, Request
 from darc.models.embedded import EmbeddedModel
 from darc.models.embeddings import Embeddings
 from darc.models.install import install
 from darc.models.installed import Installed, find, require
+from darc.models.remote import AsyncOpenAI, OpenAIModel
 
 __all__ = [
     "CATALOGUE",
     "DEFAULT",
+    "AsyncOpenAI",
+    "ChatModel",
     "Completion",
     "EmbeddedModel",
     "Embeddings",
     "Installed",
     "Model",
+    "OpenAIModel",
     "Request",
+    "chat_model",
     "find",
     "install",
     "require",

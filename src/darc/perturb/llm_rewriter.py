@@ -1,14 +1,21 @@
-"""The `llm` rewriter: instructions and examples for any chat model that the caller provides."""
+"""The `llm` rewriter: instructions and examples for a chat model."""
 
+import hashlib
+import json
 import re
-from collections.abc import Callable, Sequence
 
-from darc.errors import InputError
+from darc.models.chat import chat_model, chat_version
+from darc.models.completion import ChatModel, Request
+from darc.models.remote.client import KEY
+from darc.models.remote.openai import OpenAIModel
 from darc.perturb.drawing import derived
 from darc.perturb.families import parts
+from darc.registry import rewriter
 from darc.types import Message, Prompt
 
-Complete = Callable[[list[tuple[Message, ...]], list[int]], Sequence[str]]
+PARALLEL = 8
+BYTES_A_TOKEN = 4
+ROOM, LEAST_ROOM = 1.5, 32
 
 _COMMON = (
     "You edit answers written by someone else. You get a question and an answer between tags. "
@@ -84,29 +91,74 @@ _FENCE = re.compile(r"\A```(?:text|markdown|md)?[ \t]*\n(.*)\n```\Z", re.DOTALL)
 _QUOTES = {'"': '"', "“": "”", "'": "'"}
 
 
+@rewriter("llm", "[MODEL]")
 class LlmRewriter:
-    """Asks a model for rewrites; one conversation a proposal, all in one batch."""
+    """Rewrites by a chat model: embedded, or MODEL@URL.
+
+    One conversation a proposal, all in one batch. A reply may be half as long again as the text
+    and 32 tokens more, or `max_tokens` where that is given. `parallel` is how many candidates may
+    be rewritten at once: the embedded model is busy with one.
+    """
 
     name = "llm"
 
-    def __init__(self, complete: Complete, name: str = "llm") -> None:
-        self._complete = complete
-        self.name = name
+    def __init__(
+        self,
+        model: ChatModel | str = "",
+        *,
+        temperature: float = 0.7,
+        top_p: float = 0.98,
+        max_tokens: int = 0,
+        key_env: str = KEY,
+        timeout: float = 120.0,
+        concurrency: int = 16,
+    ) -> None:
+        if isinstance(model, str):
+            self._version = chat_version(model)
+            model = chat_model(model, key_env=key_env, timeout=timeout, concurrency=concurrency)
+        else:
+            self._version = model.name
+        self.model = model
+        self.temperature = temperature
+        self.top_p = top_p
+        self.max_tokens = max_tokens
+        self.parallel = PARALLEL if isinstance(model, OpenAIModel) else 1
+
+    @property
+    def version(self) -> str:
+        """The model, how it is sampled, and a hash of what it is told."""
+        told = json.dumps([_COMMON, _TASKS, _ANGLES, _EXAMPLES]).encode()
+        sampled = f"{self.temperature:g} {self.top_p:g} {self.max_tokens}"
+        return f"{self._version} {sampled} {hashlib.sha256(told).hexdigest()[:12]}"
 
     def rewrite(self, prompt: Prompt, text: str, count: int, family: str, seed: int) -> list[str]:
-        """Cleaned replies of the model, empty ones left out; raises if it returns too few."""
+        """Cleaned replies of the model, empty ones left out."""
         asked = [part for part, wanted in parts(family, count) for _ in range(wanted)]
         if not asked:
             return []
-        conversations = [messages(prompt, text, part, angle) for angle, part in enumerate(asked)]
-        seeds = [derived(seed, prompt.id, i) % 2**31 for i in range(len(asked))]
-        replies = list(self._complete(conversations, seeds))
-        if len(replies) != len(asked):
-            raise InputError(
-                f"the model gave {len(replies)} replies to {len(asked)} conversations",
-                "return one text a conversation",
+        requests = [
+            Request(
+                messages=messages(prompt, text, part, angle),
+                max_tokens=self.max_tokens or room(text),
+                temperature=self.temperature,
+                top_p=self.top_p,
+                seed=derived(seed, prompt.id, angle) % 2**31,
             )
-        return [reply for reply in (cleaned(reply, text) for reply in replies) if reply]
+            for angle, part in enumerate(asked)
+        ]
+        replies = (cleaned(reply.text, text) for reply in self.model.complete(requests))
+        return [reply for reply in replies if reply]
+
+    def close(self) -> None:
+        """Close the model, where it can be closed."""
+        close = getattr(self.model, "close", None)
+        if close is not None:
+            close()
+
+
+def room(text: str) -> int:
+    """The tokens that a rewrite of the text may take."""
+    return int(ROOM * len(text.encode()) / BYTES_A_TOKEN) + LEAST_ROOM
 
 
 def messages(prompt: Prompt, text: str, family: str, angle: int = 0) -> tuple[Message, ...]:

@@ -1,0 +1,28 @@
+"""Models behind HTTP: one client for everything that talks to a server."""
+
+from darc.models.remote.address import Address, parse_address
+from darc.models.remote.background import Background
+from darc.models.remote.breaker import Breaker
+from darc.models.remote.client import AsyncClient, together
+from darc.models.remote.openai import AsyncOpenAI, OpenAIModel, Sample
+from darc.models.remote.problems import Failed, Malformed, Refused
+from darc.models.remote.protocol import Said
+from darc.models.remote.retry import Clock, Retry
+
+__all__ = [
+    "Address",
+    "AsyncClient",
+    "AsyncOpenAI",
+    "Background",
+    "Breaker",
+    "Clock",
+    "Failed",
+    "Malformed",
+    "OpenAIModel",
+    "Refused",
+    "Retry",
+    "Said",
+    "Sample",
+    "parse_address",
+    "together",
+]

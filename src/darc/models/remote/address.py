@@ -1,0 +1,67 @@
+"""Where a model is served: MODEL@URL."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+from darc.errors import InputError
+
+_ADDRESS = re.compile(r"(?P<model>.*?)@(?P<url>https?://.*)", re.IGNORECASE | re.DOTALL)
+_VERSION = re.compile(r"v\d\w*\Z")
+_CHAT = "/chat/completions"
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True)
+class Address:
+    """A model's name on a server, and the URL below which the server answers."""
+
+    model: str
+    url: str
+
+    def __str__(self) -> str:
+        return f"{self.model}@{self.url}"
+
+
+def parse_address(text: str) -> Address:
+    """The parts of "MODEL@URL"; the model's name may itself hold an @."""
+    found = _ADDRESS.fullmatch(text.strip())
+    if not found or not found["model"].strip():
+        raise InputError(
+            f"{text!r} names no model on a server",
+            "write MODEL@URL, such as my-model@http://localhost:8000",
+        )
+    return Address(found["model"].strip(), base_url(found["url"]))
+
+
+def base_url(text: str) -> str:
+    """The URL that ends before /chat/completions; /v1 is added where no version stands in it."""
+    parts = checked_url(text)
+    path = parts.path.rstrip("/").removesuffix(_CHAT)
+    if not any(_VERSION.match(segment) for segment in path.split("/")):
+        path += "/v1"
+    return parts._replace(path=path, query="", fragment="").geturl()
+
+
+def checked_url(text: str) -> SplitResult:
+    """A URL taken apart; one without a host, or with a password in it, is refused."""
+    try:
+        parts = urlsplit(text.strip())
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        parts, host = urlsplit(""), None
+    if parts.scheme not in ("http", "https") or not host:
+        raise InputError(
+            f"{text!r} is no URL of a server", "write http://HOST:PORT or https://HOST"
+        )
+    if parts.username is not None or parts.password is not None:
+        raise InputError(
+            f"the URL of {host} has a name or password in it",
+            "put the key into an environment variable and name it with key_env",
+        )
+    return parts
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the URL leads to this machine."""
+    return urlsplit(url).hostname in LOOPBACK

@@ -1,0 +1,216 @@
+"""JSON over HTTP to one server: pooled, bounded, retried, and broken off when it is down."""
+
+import asyncio
+import json
+import logging
+import os
+from collections.abc import Awaitable, Callable, Iterable
+from types import TracebackType
+from typing import Any, TypeVar
+
+from darc.errors import InputError, MissingExtra
+from darc.models.remote.address import is_loopback
+from darc.models.remote.breaker import Breaker
+from darc.models.remote.problems import Failed, Malformed, Passing, Refused, is_final, refusal, said
+from darc.models.remote.retry import Clock, Retry, is_passing, retry_after
+
+logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+KEY = "OPENAI_API_KEY"
+CONNECTING = 10.0
+
+
+class AsyncClient:
+    """Posts JSON to one server, at most `concurrency` calls at a time.
+
+    An attempt takes at most `timeout` seconds. Connection errors, time-outs, malformed answers and
+    the statuses 408, 409, 425, 429 and 5xx are tried again as `retry` says; a call keeps its place
+    while it waits. The key comes from the environment variable `key_env`, where that is set, and
+    goes into the request's header only.
+
+    All calls must be made in one event loop; after `aclose` the client may be used in another.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        key_env: str = KEY,
+        concurrency: int = 16,
+        timeout: float = 120.0,
+        retry: Retry | None = None,
+        breaker: Breaker | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        if concurrency < 1 or not timeout > 0:
+            raise InputError(
+                f"concurrency is {concurrency} and timeout {timeout}", "give at least 1 and over 0"
+            )
+        self.url = url
+        self.key_env = key_env
+        self.concurrency = concurrency
+        self.timeout = timeout
+        self._key = read_key(key_env)
+        self._retry = retry or Retry()
+        self._breaker = breaker or Breaker()
+        self._clock = clock or Clock()
+        self._http: Any = None
+        self._places: asyncio.Semaphore | None = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r})"
+
+    async def post(self, path: str, body: Any, read: Callable[[Any], Result]) -> Result:
+        """What `read` makes of the answer to a POST to `url` + `path`.
+
+        `read` raises `Malformed` for an answer that is not what it should be. Raises `Refused`
+        where no retry helps, and `Failed` after the last attempt.
+        """
+        http, places = self._open()
+        async with places:
+            waiting = self._breaker.waiting(self._clock.now())
+            if waiting is not None:
+                raise Failed(
+                    f"{self.url} has failed {self._breaker.threshold} calls in a row",
+                    f"it is asked again in {waiting:.0f} s",
+                )
+            attempts = 1 if self._breaker.begin() else self._retry.attempts
+            try:
+                result = await self._persist(http, self.url + path, body, read, attempts)
+            except Refused:
+                self._breaker.succeeded()
+                raise
+            except Failed as problem:
+                if problem.status == 429:
+                    self._breaker.left()
+                else:
+                    self._breaker.failed(self._clock.now())
+                raise
+            except BaseException:
+                self._breaker.left()
+                raise
+            self._breaker.succeeded()
+            return result
+
+    async def aclose(self) -> None:
+        """Close the connections; the next call opens new ones."""
+        http, self._http, self._places = self._http, None, None
+        if http is not None:
+            await http.aclose()
+
+    async def __aenter__(self) -> "AsyncClient":
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    def _open(self) -> tuple[Any, asyncio.Semaphore]:
+        if self._http is None or self._places is None:
+            httpx = library()
+            self._places = asyncio.Semaphore(self.concurrency)
+            self._http = httpx.AsyncClient(
+                headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
+                timeout=httpx.Timeout(self.timeout, connect=min(CONNECTING, self.timeout)),
+                limits=httpx.Limits(
+                    max_connections=self.concurrency, max_keepalive_connections=self.concurrency
+                ),
+                trust_env=not is_loopback(self.url),
+            )
+        return self._http, self._places
+
+    async def _persist(
+        self, http: Any, url: str, body: Any, read: Callable[[Any], Result], attempts: int
+    ) -> Result:
+        begun, attempt = self._clock.now(), 1
+        while True:
+            try:
+                return await self._attempt(http, url, body, read)
+            except Passing as problem:
+                pause = self._retry.pause(attempt, problem.after, self._clock.chance())
+                late = self._clock.now() + pause - begun > self._retry.seconds
+                if attempt >= attempts or late:
+                    tries = f" ({attempt} attempts)" if attempt > 1 else ""
+                    raise Failed(
+                        f"{url} {problem.problem}{tries}", problem.hint, problem.status
+                    ) from None
+                logger.info("%s %s; trying again in %.1f s", url, problem.problem, pause)
+            await self._clock.sleep(pause)
+            attempt += 1
+
+    async def _attempt(
+        self, http: Any, url: str, body: Any, read: Callable[[Any], Result]
+    ) -> Result:
+        """One call; raises `Passing` where another may do better."""
+        httpx = library()
+        try:
+            async with asyncio.timeout(self.timeout):
+                response = await http.post(url, json=body)
+        except (TimeoutError, httpx.TimeoutException):
+            raise Passing(
+                f"did not answer within {self.timeout:g} s", "raise timeout, or lower concurrency"
+            ) from None
+        except httpx.RequestError as problem:
+            reason = str(problem) or type(problem).__name__
+            raise Passing(f"cannot be reached: {reason}", "is the server running there?") from None
+        status: int = response.status_code
+        if status >= 300:
+            message = said(response.text, self._key)
+            if status < 400:
+                message = f"it has moved to {response.headers.get('location', 'elsewhere')}"
+            if not is_passing(status) or is_final(response.text):
+                raise refusal(url, status, message, self.key_env, bool(self._key))
+            after = retry_after(response.headers.get("retry-after"), self._clock.wall())
+            told = f"answered {status}" + (f": {message}" if message else "")
+            raise Passing(told, status=status, after=after)
+        try:
+            return read(decoded(response.content))
+        except Malformed as problem:
+            raise Passing(
+                f"answered with {problem}", "check that the URL is of such a server", status
+            ) from None
+
+
+def decoded(content: bytes) -> Any:
+    """The JSON of an answer."""
+    if not content.strip():
+        raise Malformed("an empty body")
+    try:
+        return json.loads(content)
+    except ValueError:
+        raise Malformed("something that is not JSON") from None
+
+
+def read_key(name: str) -> str:
+    """The key in an environment variable, empty where there is none."""
+    key = os.environ.get(name, "").strip() if name else ""
+    if not all("!" <= letter <= "~" for letter in key):
+        raise InputError(f"the key in {name} has characters that cannot be sent", "set it again")
+    return key
+
+
+def library() -> Any:
+    """The HTTP library, which is optional."""
+    try:
+        import httpx
+    except ImportError:
+        raise MissingExtra("talking to a server", "remote") from None
+    return httpx
+
+
+async def together(calls: Iterable[Awaitable[Result]]) -> list[Result]:
+    """The results in their order; the first failure cancels the other calls."""
+    tasks = [asyncio.ensure_future(call) for call in calls]
+    try:
+        return list(await asyncio.gather(*tasks))
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise

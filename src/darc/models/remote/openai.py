@@ -1,0 +1,228 @@
+"""Chat models on any server that speaks OpenAI's chat completions."""
+
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, TypeVar
+
+from darc.models.completion import Completion, Report, Request
+from darc.models.remote.address import parse_address
+from darc.models.remote.background import Background
+from darc.models.remote.breaker import Breaker
+from darc.models.remote.client import KEY, AsyncClient, together
+from darc.models.remote.problems import Refused
+from darc.models.remote.protocol import Dialect, Said, chat_body, read_choices
+from darc.models.remote.retry import Clock, Retry
+
+Result = TypeVar("Result")
+
+CHAT = "/chat/completions"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An answer and the seed that makes it again, None where no seed does."""
+
+    seed: int | None
+    completion: Completion
+
+
+class AsyncOpenAI:
+    """The model of a MODEL@URL; what the server turns out not to understand is not sent again.
+
+    `dialect` is what is known so far. See `AsyncClient` for concurrency, time-outs and retries.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        key_env: str = KEY,
+        concurrency: int = 16,
+        timeout: float = 120.0,
+        n: bool = True,
+        retry: Retry | None = None,
+        breaker: Breaker | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.address = parse_address(address)
+        self.dialect = Dialect(n=n)
+        self._clock = clock or Clock()
+        self._client = AsyncClient(
+            self.address.url,
+            key_env=key_env,
+            concurrency=concurrency,
+            timeout=timeout,
+            retry=retry,
+            breaker=breaker,
+            clock=self._clock,
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.address)!r})"
+
+    async def choices(self, request: Request, n: int = 1, top: int = 0) -> list[Said]:
+        """At least one answer to a request, at most `n`, from one call that succeeded.
+
+        Log-probabilities are left out, and the token limit is called by its newer name, where an
+        error of the server names them.
+        """
+        dialect = self.dialect
+        while True:
+            begun = self._clock.now()
+            body = chat_body(self.address.model, request, dialect, n, top)
+            try:
+                found = await self._client.post(CHAT, body, read_choices)
+            except Refused as refused:
+                milder = dialect.after(refused)
+                if milder is None:
+                    raise
+                dialect = milder
+                continue
+            self.dialect = self.dialect.narrowed(dialect)
+            milliseconds = (self._clock.now() - begun) * 1000
+            return [
+                replace(one, completion=replace(one.completion, milliseconds=milliseconds))
+                for one in found[:n]
+            ]
+
+    async def complete(
+        self, requests: Sequence[Request], report: Report | None = None
+    ) -> list[Completion]:
+        """One completion a request, in their order, all at once within the bound."""
+        return [said.completion for said in await self.say(requests, report=report)]
+
+    async def say(
+        self, requests: Sequence[Request], top: int = 0, report: Report | None = None
+    ) -> list[Said]:
+        """Like `complete`, with the `top` likeliest tokens at each place where they are given."""
+        tell = counter(report, len(requests))
+
+        async def one(request: Request) -> Said:
+            (said,) = await self.choices(request, top=top)
+            tell(1)
+            return said
+
+        return await together([one(request) for request in requests])
+
+    async def sample(
+        self,
+        requests: Sequence[Request],
+        seeds: Sequence[Sequence[int]],
+        report: Report | None = None,
+    ) -> list[list[Sample]]:
+        """As many answers to each request as it has seeds.
+
+        One call asks for all answers of a request, with its first seed: that seed belongs to the
+        first answer, and the others have none. Where the server refuses that, gives fewer, or the
+        same one again and again, single calls with seeds of their own make what is missing.
+        """
+        tell = counter(report, sum(len(own) for own in seeds))
+
+        async def one(request: Request, seed: int) -> Sample:
+            (said,) = await self.choices(replace(request, seed=seed))
+            tell(1)
+            return Sample(seed, said.completion)
+
+        async def all_of(request: Request, own: Sequence[int]) -> list[Sample]:
+            several = len(own) > 1 and self.dialect.n
+            found = await self._at_once(request, own) if several else []
+            tell(len(found))
+            rest = await together([one(request, seed) for seed in own[len(found) :]])
+            texts = {sample.completion.text for sample in [*found, *rest]}
+            if several and rest and (not found or len(texts) > 1):
+                self.dialect = replace(self.dialect, n=False)
+            return [*found, *rest]
+
+        pairs = zip(requests, seeds, strict=True)
+        return await together([all_of(request, own) for request, own in pairs])
+
+    async def _at_once(self, request: Request, seeds: Sequence[int]) -> list[Sample]:
+        """What one call for all answers gives; nothing where the server refuses it."""
+        try:
+            found = await self.choices(replace(request, seed=seeds[0]), n=len(seeds))
+        except Refused as refused:
+            if refused.status not in (400, 422):
+                raise
+            return []
+        if request.temperature > 0 and len({said.completion.text for said in found}) == 1:
+            found = found[:1]
+        return [Sample(None if i else seeds[0], said.completion) for i, said in enumerate(found)]
+
+    async def aclose(self) -> None:
+        """Close the connections; the next call opens new ones."""
+        await self._client.aclose()
+
+
+class OpenAIModel:
+    """`AsyncOpenAI` for callers without an event loop: it has one in a thread of its own.
+
+    May be used from several threads; an interrupt cancels the calls under way.
+    """
+
+    def __init__(self, address: str, **options: Any) -> None:
+        self.remote = AsyncOpenAI(address, **options)
+        self._background = Background(self.remote.aclose)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.remote.address)!r})"
+
+    @property
+    def name(self) -> str:
+        """The model's name on its server."""
+        return self.remote.address.model
+
+    @property
+    def version(self) -> str:
+        """The model and where it is served."""
+        return str(self.remote.address)
+
+    def complete(
+        self, requests: Sequence[Request], report: Report | None = None
+    ) -> list[Completion]:
+        """One completion a request, in their order; `report(done, total)` counts them."""
+        return self._run(self.remote.complete(requests, report))
+
+    def say(self, requests: Sequence[Request], top: int = 0) -> list[Said]:
+        """Like `complete`, with the `top` likeliest tokens at each place where they are given."""
+        return self._run(self.remote.say(requests, top))
+
+    def sample(
+        self,
+        requests: Sequence[Request],
+        seeds: Sequence[Sequence[int]],
+        report: Report | None = None,
+    ) -> list[list[Sample]]:
+        """As many answers to each request as it has seeds; see `AsyncOpenAI.sample`."""
+        return self._run(self.remote.sample(requests, seeds, report))
+
+    def close(self) -> None:
+        """Close the connections and end the thread; the next call begins again."""
+        self._background.close()
+
+    def __enter__(self) -> "OpenAIModel":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        return self._background.run(work)
+
+
+def counter(report: Report | None, total: int) -> Callable[[int], None]:
+    """A function that adds to what is done and reports it."""
+    done = 0
+
+    def tell(more: int) -> None:
+        nonlocal done
+        done += more
+        if report is not None and more:
+            report(done, total)
+
+    return tell

@@ -1,0 +1,96 @@
+"""What can go wrong with a call, and how it is told."""
+
+import json
+from typing import Any
+
+from darc.errors import DarcError, InputError
+
+LONGEST = 300
+_HINTS = {
+    404: "check the URL and the name of the model",
+    405: "check the URL",
+    413: "send less at a time",
+}
+
+
+class Refused(InputError):
+    """The server will not do what it was asked, now or later; `said` is its own message."""
+
+    def __init__(self, message: str, hint: str, status: int, said: str) -> None:
+        super().__init__(message, hint)
+        self.status = status
+        self.said = said
+
+
+class Failed(DarcError):
+    """The server did not answer, or not sensibly, after all attempts; `status` where it has one."""
+
+    def __init__(self, message: str, hint: str = "", status: int | None = None) -> None:
+        super().__init__(message, hint)
+        self.status = status
+
+
+class Passing(Exception):
+    """One attempt failed in a way that may pass; `after` is when the server says to come back."""
+
+    def __init__(
+        self, problem: str, hint: str = "", status: int | None = None, after: float | None = None
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.hint = hint
+        self.status = status
+        self.after = after
+
+
+class Malformed(ValueError):
+    """An answer that is not what the protocol says; the message completes "answered with ..."."""
+
+
+def said(body: str, key: str = "") -> str:
+    """The server's own message in the body of an error, on one line, without the key."""
+    text = " ".join(_message(body).split())
+    if key:
+        text = text.replace(key, "***")
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+
+
+def is_final(body: str) -> bool:
+    """Whether an error is about an empty account, which no waiting fills."""
+    return "insufficient_quota" in body
+
+
+def refusal(url: str, status: int, message: str, key_env: str, has_key: bool) -> Refused:
+    """The error for an answer that no retry changes."""
+    hint = _HINTS.get(status, "")
+    if status in (401, 403):
+        state = "is not accepted" if has_key else "is not set"
+        hint = f"the key is read from the environment variable {key_env}, which {state}"
+    return Refused(
+        f"{url} answered {status}" + (f": {message}" if message else ""), hint, status, message
+    )
+
+
+def _message(body: str) -> str:
+    try:
+        found: Any = json.loads(body)
+    except ValueError:
+        return body
+    if isinstance(found, dict):
+        for name in ("error", "message", "detail"):
+            inner = found.get(name)
+            if isinstance(inner, dict):
+                inner = inner.get("message")
+            if isinstance(inner, list):
+                inner = "; ".join(_detail(each) for each in inner)
+            if isinstance(inner, str) and inner:
+                return inner
+    return body
+
+
+def _detail(entry: Any) -> str:
+    """One entry of a list of faults: the field and what is wrong with it."""
+    if not isinstance(entry, dict):
+        return str(entry)
+    place = ".".join(str(part) for part in entry.get("loc", ()))
+    return f"{place}: {entry.get('msg', '')}" if place else str(entry.get("msg", entry))

@@ -1,0 +1,152 @@
+"""Chat completions as they stand on the wire."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from darc.models.completion import Completion, Request
+from darc.models.remote.problems import Malformed, Refused
+
+LIMIT, NEWER_LIMIT = "max_tokens", "max_completion_tokens"
+_LOGPROBS = re.compile(r"\b(?:top_)?logprobs\b")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What a server understands: several choices a call, log-probabilities, which token limit."""
+
+    n: bool = True
+    logprobs: bool = True
+    limit: str = LIMIT
+
+    def after(self, refused: Refused) -> "Dialect | None":
+        """The dialect to try next when this one was refused; None if the error is not about it."""
+        if refused.status not in (400, 422):
+            return None
+        if self.logprobs and _LOGPROBS.search(refused.said):
+            return replace(self, logprobs=False)
+        if self.limit == LIMIT and NEWER_LIMIT in refused.said:
+            return replace(self, limit=NEWER_LIMIT)
+        return None
+
+    def narrowed(self, other: "Dialect") -> "Dialect":
+        """What both understand."""
+        return Dialect(
+            self.n and other.n,
+            self.logprobs and other.logprobs,
+            self.limit if other.limit == LIMIT else other.limit,
+        )
+
+
+@dataclass(frozen=True)
+class Said:
+    """A completion, and for each of its tokens the likeliest ones with their log-probabilities.
+
+    `alternatives` is empty unless they were asked for and given.
+    """
+
+    completion: Completion
+    alternatives: tuple[dict[str, float], ...] = ()
+
+
+def chat_body(
+    model: str, request: Request, dialect: Dialect, n: int = 1, top: int = 0
+) -> dict[str, Any]:
+    """A request as a server takes it; `top` alternatives a token."""
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        "seed": request.seed,
+        dialect.limit: request.max_tokens,
+    }
+    if request.stop:
+        body["stop"] = list(request.stop)
+    if n > 1:
+        body["n"] = n
+    if dialect.logprobs:
+        body["logprobs"] = True
+        if top:
+            body["top_logprobs"] = top
+    return body
+
+
+def read_choices(answer: Any) -> list[Said]:
+    """The choices of an answer in the order of their indices; their milliseconds are 0.
+
+    A token count is that of the log-probabilities or of the usage. The usage of several choices is
+    their sum: without log-probabilities it is shared out by the length of the texts.
+    """
+    try:
+        choices = sorted(answer["choices"], key=lambda choice: choice.get("index", 0))
+        texts = [_text(choice["message"]) for choice in choices]
+        contents = [_content(choice) for choice in choices]
+        used = int((answer.get("usage") or {}).get("completion_tokens") or 0)
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise Malformed("no chat completion") from None
+    if not choices:
+        raise Malformed("no choices")
+    counts = [used] if len(choices) == 1 and used else [len(content) for content in contents]
+    if not all(counts):
+        counts = shared(used, [len(text) for text in texts])
+    return [
+        Said(
+            Completion(
+                text=text,
+                tokens=tokens,
+                finish_reason="length" if choice.get("finish_reason") == "length" else "stop",
+                log_likelihood=_mean([entry.get("logprob") for entry in content]),
+                milliseconds=0.0,
+            ),
+            _alternatives(content),
+        )
+        for choice, text, tokens, content in zip(choices, texts, counts, contents, strict=True)
+    ]
+
+
+def shared(total: int, sizes: Sequence[int]) -> list[int]:
+    """Whole numbers that sum to `total` and are near to proportional to `sizes`."""
+    weight = sum(sizes)
+    if not weight:
+        sizes, weight = [1] * len(sizes), len(sizes)
+    exact = [total * size / weight for size in sizes]
+    counts = [math.floor(share) for share in exact]
+    rest = sorted(range(len(sizes)), key=lambda i: counts[i] - exact[i])
+    for i in rest[: total - sum(counts)]:
+        counts[i] += 1
+    return counts
+
+
+def _text(message: dict[str, Any]) -> str:
+    text = message.get("content") or message.get("refusal") or ""
+    if not isinstance(text, str):
+        raise TypeError
+    return text
+
+
+def _content(choice: dict[str, Any]) -> list[dict[str, Any]]:
+    content = (choice.get("logprobs") or {}).get("content") or []
+    return [entry for entry in content if isinstance(entry, dict)]
+
+
+def _mean(logs: Sequence[Any]) -> float | None:
+    """The mean, None where one is missing or infinite."""
+    if not logs or not all(isinstance(log, int | float) and math.isfinite(log) for log in logs):
+        return None
+    return math.fsum(logs) / len(logs)
+
+
+def _alternatives(content: Sequence[dict[str, Any]]) -> tuple[dict[str, float], ...]:
+    if not any(entry.get("top_logprobs") for entry in content):
+        return ()
+    return tuple(
+        {
+            str(other["token"]): float(other["logprob"])
+            for other in [*(entry.get("top_logprobs") or ()), entry]
+            if isinstance(other, dict) and isinstance(other.get("logprob"), int | float)
+        }
+        for entry in content
+    )

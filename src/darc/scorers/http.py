@@ -1,0 +1,116 @@
+"""Scores from a server."""
+
+from collections.abc import Sequence
+from types import TracebackType
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from darc.errors import InputError
+from darc.models.remote import AsyncClient, Background, together
+from darc.models.remote.address import checked_url
+from darc.models.remote.client import KEY
+from darc.registry import scorer
+from darc.scorers.base import Array, Pair
+from darc.scorers.callable import checked_scale
+from darc.scorers.http_forms import FORMS, Rows, form_name, one_each, read_rows
+
+
+@scorer("http", "URL")
+class HttpScorer:
+    """Scores by a reward model behind a URL.
+
+    `form` is what the server speaks, by default what the end of the path says:
+
+    - `vllm-classify` (/classify) and `vllm-pooling` (/pooling): a conversation a call, to which the
+      server applies its chat template; of a number a token, the last one counts.
+    - `vllm-score` (/score): `batch` pairs of texts a call.
+    - `tei` (/predict): the same, for text-embeddings-inference.
+    - `plain` (any other path): POST {"pairs": [{"prompt_id": ..., "messages": [{"role": ...,
+      "content": ...}], "response": ...}]}, answered by {"scores": [number, ...]} in that order.
+
+    Raw scores are asked for. A server that answers with probabilities of several classes is
+    refused; one that squeezes a single score into (0, 1) cannot be told from one that does not.
+    Where there are several classes, `label` says which one counts. `model` is sent where given.
+    """
+
+    scheme = "http"
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        form: str = "",
+        model: str = "",
+        label: int = -1,
+        batch: int = 32,
+        name: str = "",
+        location: float | None = None,
+        scale: float | None = None,
+        low: float = -10.0,
+        high: float = 10.0,
+        key_env: str = KEY,
+        timeout: float = 60.0,
+        concurrency: int = 16,
+    ) -> None:
+        if batch < 1:
+            raise InputError(f"batch is {batch}", "give at least 1")
+        self.url = checked_url(f"{self.scheme}:{url}" if url.startswith("//") else url).geturl()
+        parts = urlsplit(self.url)
+        self.form = form_name(parts.path, form)
+        self.model = model
+        self.label = label
+        self.batch = batch if FORMS[self.form].batched else 1
+        self.name = name or f"http:{parts.netloc}{parts.path}"
+        self.location, self.scale, self.bounds = checked_scale(
+            self.name, location, scale, (low, high)
+        )
+        self._client = AsyncClient(
+            self.url, key_env=key_env, timeout=timeout, concurrency=concurrency
+        )
+        self._background = Background(self._client.aclose)
+
+    @property
+    def version(self) -> str:
+        """The URL, and what is asked of it."""
+        label = f" {self.label}" if self.label >= 0 else ""
+        return " ".join(filter(None, (self.model, self.url, self.form))) + label
+
+    def score(self, pairs: Sequence[Pair]) -> Array:
+        """One raw score a pair, (n,); ceil(n / batch) calls, all at once within `concurrency`."""
+        parts = [pairs[i : i + self.batch] for i in range(0, len(pairs), self.batch)]
+        rows = [row for part in self._background.run(self._ask(parts)) for row in part]
+        return np.array(one_each(rows, self.label, self.url), dtype=np.float64)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._background.close()
+
+    def __enter__(self) -> "HttpScorer":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def _ask(self, parts: Sequence[Sequence[Pair]]) -> list[Rows]:
+        form = FORMS[self.form]
+
+        async def one(part: Sequence[Pair]) -> Rows:
+            body = form.body(part, self.model)
+            return await self._client.post(
+                "", body, lambda answer: read_rows(form, answer, len(part))
+            )
+
+        return await together([one(part) for part in parts])
+
+
+@scorer("https", "URL")
+class HttpsScorer(HttpScorer):
+    """Scores by a reward model behind a URL, written as the URL alone; see `http`."""
+
+    scheme = "https"

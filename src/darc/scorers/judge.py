@@ -1,0 +1,121 @@
+"""Grades by a language model."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from darc.errors import DarcError, InputError
+from darc.models.chat import EMBEDDED, chat_model, chat_version
+from darc.models.completion import ChatModel, Request
+from darc.models.remote import OpenAIModel, Said
+from darc.models.remote.client import KEY
+from darc.registry import scorer
+from darc.scorers.base import Array, Pair
+from darc.scorers.callable import checked_scale
+from darc.scorers.judge_prompt import AGAIN, PROMPT_HASH, comparison, rating
+from darc.scorers.judge_reading import Places, expected_grade, first_is_better, grade_in
+from darc.types import Message, Prompt
+
+BEST, TOP = 10.0, 20
+
+
+@scorer("judge", "MODEL@URL")
+class Judge:
+    """Grades from 0 to 10 by a language model on a server.
+
+    One call an answer, at temperature 0. Where the server gives log-probabilities the grade is
+    their mean over the digits, else the number that the model says; without a number it is asked
+    once more, and then it is an error. The answer stands between markers that it cannot close. The
+    embedded model does not keep to the task and is refused; in Python any chat model may be given.
+    """
+
+    bounds = (0.0, BEST)
+
+    def __init__(
+        self,
+        model: ChatModel | str,
+        *,
+        name: str = "",
+        location: float | None = None,
+        scale: float | None = None,
+        max_tokens: int = 16,
+        key_env: str = KEY,
+        timeout: float = 120.0,
+        concurrency: int = 16,
+    ) -> None:
+        if isinstance(model, str):
+            if model in EMBEDDED:
+                raise InputError(
+                    "the embedded model is too small to judge", "write judge:MODEL@URL"
+                )
+            served = chat_version(model)
+            model = chat_model(model, key_env=key_env, timeout=timeout, concurrency=concurrency)
+        else:
+            served = getattr(model, "version", model.name)
+        self.model = model
+        self.max_tokens = max_tokens
+        self.version = f"{served} {max_tokens} {PROMPT_HASH}"
+        self.name = name or f"judge:{model.name}"
+        self.location, self.scale, _ = checked_scale(self.name, location, scale, self.bounds)
+
+    def score(self, pairs: Sequence[Pair]) -> Array:
+        """One grade a pair, (n,), all calls in one batch."""
+        asked = [rating(prompt, answer) for prompt, answer in pairs]
+        replies = self._ask(asked)
+        found = [_grade(reply) for reply in replies]
+        unread = [i for i, grade in enumerate(found) if grade is None]
+        again = self._ask([(*asked[i], *_reminder(replies[i])) for i in unread])
+        for i, reply in zip(unread, again, strict=True):
+            found[i] = _grade(reply)
+            if found[i] is None:
+                raise self._unreadable(reply, "number")
+        return np.array(found, dtype=np.float64)
+
+    def compare(self, prompt: Prompt, left: str, right: str) -> float:
+        """The probability that `left` is better, the mean over both orders of the two answers."""
+        asked = [comparison(prompt, left, right), comparison(prompt, right, left)]
+        odds = []
+        for reply in self._ask(asked):
+            first = first_is_better(_places(reply), reply.completion.text)
+            if first is None:
+                raise self._unreadable(reply, "letter")
+            odds.append(first)
+        return (odds[0] + 1.0 - odds[1]) / 2.0
+
+    def close(self) -> None:
+        """Close the model, where it can be closed."""
+        close = getattr(self.model, "close", None)
+        if close is not None:
+            close()
+
+    def _ask(self, conversations: Sequence[Sequence[Message]]) -> list[Said]:
+        requests = [
+            Request(turns, max_tokens=self.max_tokens, temperature=0.0, top_p=1.0)
+            for turns in conversations
+        ]
+        if isinstance(self.model, OpenAIModel):
+            return self.model.say(requests, top=TOP)
+        return [Said(completion) for completion in self.model.complete(requests)]
+
+    def _unreadable(self, reply: Said, wanted: str) -> DarcError:
+        text = reply.completion.text.strip()[:80]
+        return DarcError(
+            f"{self.name} said {text!r} where a {wanted} was asked for",
+            "raise max_tokens if the model thinks aloud, or take another model",
+        )
+
+
+def _grade(reply: Said) -> float | None:
+    text = reply.completion.text
+    places = _places(reply)
+    grade = expected_grade(places) if places else None
+    return grade_in(text) if grade is None else grade
+
+
+def _places(reply: Said) -> Places:
+    """The alternatives, unless the model thought aloud before it answered."""
+    return () if "<think>" in reply.completion.text else reply.alternatives
+
+
+def _reminder(reply: Said) -> tuple[Message, Message]:
+    return Message("assistant", reply.completion.text), Message("user", AGAIN)

@@ -1,0 +1,91 @@
+"""Numbers from what a judging model says."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+LEAST_MASS = 0.5
+FIRST_TOKENS = 8
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+_NUMBER = re.compile(r"(?<![\d.,-])(?:10(?:\.0+)?|\d(?:\.\d+)?)(?![\d]|[.,]\d)")
+_LETTER = re.compile(r"\b[AB]\b")
+
+Places = Sequence[Mapping[str, float]]
+
+
+def grade_in(text: str) -> float | None:
+    """The first number from 0 to 10 in a text, None without one; thoughts are passed over."""
+    found = _NUMBER.search(_THOUGHT.sub("", text))
+    return float(found[0]) if found else None
+
+
+def letter_in(text: str) -> str | None:
+    """The first lone A or B in a text, None without one."""
+    found = _LETTER.search(_THOUGHT.sub("", text))
+    return found[0] if found else None
+
+
+def expected_grade(places: Places) -> float | None:
+    """The mean grade by the probabilities of the first place where a grade is likely.
+
+    `places` are the log-probabilities of the likeliest tokens, a mapping a token that was said;
+    tokens that are no grade count for nothing. Where "10" is no token of its own, "1" stands for 1
+    and 10: if it was said, the next place shares it out; if not, it goes to the one that is nearer
+    to the mean of the other grades. None where no place has half its probability on grades.
+    """
+    likely = (i for i, place in enumerate(places[:FIRST_TOKENS]) if _mass(place) >= LEAST_MASS)
+    index = next(likely, None)
+    if index is None:
+        return None
+    place = places[index]
+    odds = grades(place)
+    ten_is_a_token = any(bare(token) == "10" for token in place)
+    if 1 in odds and not ten_is_a_token:
+        odds = _shared_out(odds, place, places[index + 1] if index + 1 < len(places) else {})
+    return math.fsum(grade * p for grade, p in odds.items()) / math.fsum(odds.values())
+
+
+def bare(token: str) -> str:
+    """A token without the space that tokenizers put before words, however they write it."""
+    return token.strip(" \t\n▁Ġ")
+
+
+def grades(place: Mapping[str, float]) -> dict[int, float]:
+    """The probability of each grade among the tokens of a place."""
+    odds: dict[int, float] = {}
+    for token, log in place.items():
+        text = bare(token)
+        if text.isascii() and text.isdecimal() and (len(text) == 1 or text == "10"):
+            odds[int(text)] = odds.get(int(text), 0.0) + math.exp(log)
+    return odds
+
+
+def _mass(place: Mapping[str, float]) -> float:
+    return math.fsum(grades(place).values())
+
+
+def _shared_out(
+    odds: dict[int, float], place: Mapping[str, float], following: Mapping[str, float]
+) -> dict[int, float]:
+    """The probability of "1" divided between 1 and 10."""
+    others = {grade: p for grade, p in odds.items() if grade != 1}
+    if bare(max(place, key=lambda token: place[token])) == "1" or not others:
+        zero = math.fsum(math.exp(log) for token, log in following.items() if token[:1] == "0")
+        ten = min(zero, 1.0)
+    else:
+        mean = math.fsum(grade * p for grade, p in others.items()) / math.fsum(others.values())
+        ten = float(mean > 5.5)
+    return {**others, 1: odds[1] * (1.0 - ten), 10: odds[1] * ten}
+
+
+def first_is_better(places: Places, text: str) -> float | None:
+    """The probability of A against B, where they are likely first, else by the text."""
+    for place in places[:FIRST_TOKENS]:
+        odds = {"A": 0.0, "B": 0.0}
+        for token, log in place.items():
+            if bare(token) in odds:
+                odds[bare(token)] += math.exp(log)
+        if sum(odds.values()) >= LEAST_MASS:
+            return odds["A"] / (odds["A"] + odds["B"])
+    letter = letter_in(text)
+    return None if letter is None else float(letter == "A")

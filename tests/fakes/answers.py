@@ -1,0 +1,110 @@
+"""What the fake server says: a function of the request alone."""
+
+import hashlib
+import json
+import math
+from typing import Any
+
+SAYINGS = """
+The tide comes in twice a day and so it never hurries . Boil an egg for seven minutes then cool it .
+Rain is likely , but take a coat anyway . Some say green tea , others plain water .
+"""
+WORDS = tuple(SAYINGS.split())
+
+
+def number(*parts: object) -> int:
+    """A large whole number from anything that JSON can hold."""
+    text = json.dumps(parts, sort_keys=True)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
+
+
+def words(body: dict[str, Any], index: int) -> list[str]:
+    """The tokens of a choice; the same seed and index give the same ones."""
+    place = number(body["messages"], body.get("seed"), body.get("temperature", 1) and index)
+    length = 5 + place % 6
+    return [WORDS[(place // 7 + i * (1 + place % 3)) % len(WORDS)] for i in range(length)]
+
+
+def tokens(text: str) -> list[str]:
+    """A text in pieces that join to it again: a word and the space before it."""
+    return [piece if i == 0 else " " + piece for i, piece in enumerate(text.split(" "))]
+
+
+def choice(
+    body: dict[str, Any],
+    index: int,
+    text: str | None,
+    alternatives: list[dict[str, float]] | None,
+) -> dict[str, Any]:
+    """One choice of a chat completion; `alternatives` holds probabilities, a token each."""
+    said = " ".join(words(body, index)) if text is None else text
+    for stop in body.get("stop") or ():
+        said = said.split(stop, 1)[0]
+    pieces = tokens(said)
+    limit = body.get("max_tokens", body.get("max_completion_tokens", len(pieces)))
+    finish = "length" if len(pieces) > limit else "stop"
+    pieces = pieces[:limit]
+    result: dict[str, Any] = {
+        "index": index,
+        "message": {"role": "assistant", "content": "".join(pieces)},
+        "logprobs": None,
+        "finish_reason": finish,
+    }
+    if body.get("logprobs"):
+        content = [entry(piece, i, body, alternatives) for i, piece in enumerate(pieces)]
+        result["logprobs"] = {"content": content}
+    return result
+
+
+def entry(
+    piece: str, place: int, body: dict[str, Any], alternatives: list[dict[str, float]] | None
+) -> dict[str, Any]:
+    """A token with its log-probability, and those of others where they are asked for."""
+    odds = {piece: 0.5, "~": 0.25}
+    if alternatives is not None and place < len(alternatives):
+        odds = alternatives[place]
+    top = sorted(odds.items(), key=lambda item: -item[1])[: body.get("top_logprobs") or 0]
+    return {
+        "token": piece,
+        "logprob": math.log(odds.get(piece, 0.5)),
+        "bytes": list(piece.encode()),
+        "top_logprobs": [
+            {"token": token, "logprob": math.log(p), "bytes": list(token.encode())}
+            for token, p in top
+        ],
+    }
+
+
+def completion(body: dict[str, Any], choices: list[dict[str, Any]]) -> dict[str, Any]:
+    """A whole answer of /v1/chat/completions."""
+    used = sum(len(tokens(c["message"]["content"])) for c in choices)
+    asked = sum(len(m["content"].split()) for m in body["messages"])
+    return {
+        "id": f"chatcmpl-{number(body):x}",
+        "object": "chat.completion",
+        "created": 1,
+        "model": body["model"],
+        "choices": choices,
+        "usage": {
+            "prompt_tokens": asked,
+            "completion_tokens": used,
+            "total_tokens": asked + used,
+        },
+    }
+
+
+def chunks(whole: dict[str, Any]) -> list[dict[str, Any]]:
+    """The same answer as the events of a stream, a token each."""
+    head = {**{k: whole[k] for k in ("id", "created", "model")}, "object": "chat.completion.chunk"}
+    result = []
+    for one in whole["choices"]:
+        pieces = tokens(one["message"]["content"])
+        deltas: list[dict[str, str]] = [{"role": "assistant", "content": ""}]
+        deltas += [{"content": piece} for piece in pieces]
+        result += [
+            {**head, "choices": [{"index": one["index"], "delta": d, "finish_reason": None}]}
+            for d in deltas
+        ]
+        end = {"index": one["index"], "delta": {}, "finish_reason": one["finish_reason"]}
+        result.append({**head, "choices": [end]})
+    return result

@@ -1,0 +1,259 @@
+"""A fake of the servers that DARC talks to: real HTTP on the loopback interface.
+
+It speaks OpenAI's chat completions (streams too), vLLM's classify, pooling and score,
+text-embeddings-inference's predict, and the plain scoring contract. Everything it says is a
+function of the request; faults are scripted, and everything it receives is kept.
+"""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any
+
+from tests.fakes import answers, scoring
+
+HANG = 30.0
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What happens to one request instead of an answer.
+
+    `kind` is "status" (with `status`, `message` and `headers`), "hang" (no answer until the client
+    leaves or the server closes), "reset", "malformed" (no JSON), "empty" (no body) or "no-choices".
+    """
+
+    kind: str = "status"
+    status: int = 500
+    message: str = "it broke"
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Received:
+    """A request as it came."""
+
+    path: str
+    headers: dict[str, str]
+    body: Any
+
+
+class FakeServer:
+    """The server; a context manager. Faults are used up from the front, one a POST.
+
+    `ignores` and `refuses` hold names of parameters ("n", "logprobs", "max_tokens"); `reply(body,
+    index)` replaces the made-up texts, and `alternatives(body)` their probabilities, a token each.
+    """
+
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+        self.received: list[Received] = []
+        self.ignores: set[str] = set()
+        self.refuses: set[str] = set()
+        self.reply: Callable[[dict[str, Any], int], str] | None = None
+        self.alternatives: Callable[[dict[str, Any]], list[dict[str, float]]] | None = None
+        self.latency = 0.0
+        self.classes = 1
+        self.raw = True
+        self.key: str | None = None
+        self.busy = self.busiest = self.connections = 0
+        self.closing = threading.Event()
+        self.lock = threading.Lock()
+        self._server = _Server(("127.0.0.1", 0), _handler(self))
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    @property
+    def bodies(self) -> list[Any]:
+        return [one.body for one in self.received]
+
+    def close(self) -> None:
+        self.closing.set()
+        self._server.shutdown()
+        self._thread.join()
+        self._server.cut()
+        self._server.server_close()
+
+    def __enter__(self) -> "FakeServer":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def fault(self) -> Fault | None:
+        with self.lock:
+            return self.faults.pop(0) if self.faults else None
+
+    def chat(self, body: dict[str, Any]) -> tuple[int, Any]:
+        for name in sorted(self.refuses & body.keys()):
+            other = "; use max_completion_tokens" if name == "max_tokens" else ""
+            return 400, error(f"Unsupported parameter: '{name}'{other}")
+        body = {name: value for name, value in body.items() if name not in self.ignores}
+        made = [
+            answers.choice(
+                body,
+                index,
+                self.reply(body, index) if self.reply else None,
+                self.alternatives(body) if self.alternatives else None,
+            )
+            for index in range(body.get("n") or 1)
+        ]
+        return 200, answers.completion(body, made)
+
+    def answer(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        raw = self.raw and body.get("use_activation") is False
+        match path.removeprefix("/v1"):
+            case "/chat/completions":
+                return self.chat(body)
+            case "/classify":
+                return 200, scoring.classify(body, self.classes, raw)
+            case "/pooling":
+                return 200, scoring.pooling(body, self.classes, raw)
+            case "/score":
+                return 200, scoring.score(body, raw)
+            case "/predict":
+                return 200, scoring.predict(body, self.classes)
+            case "/plain":
+                return 200, scoring.plain(body)
+        return 404, error(f"no route {path}")
+
+
+class _Server(ThreadingHTTPServer):
+    """Keeps its connections, so that closing the server ends them and their threads."""
+
+    daemon_threads = False
+    request_queue_size = 128
+
+    def __init__(self, *args: Any) -> None:
+        self.open: set[socket.socket] = set()
+        super().__init__(*args)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self.open.discard(request)
+        super().shutdown_request(request)
+
+    def cut(self) -> None:
+        for connection in list(self.open):
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                continue
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that leaves in the middle is no news."""
+
+
+def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def setup(self) -> None:
+            super().setup()
+            with fake.lock:
+                fake.connections += 1
+
+        def log_message(self, *args: Any) -> None:
+            """Silence."""
+
+        def do_GET(self) -> None:
+            if self.path == "/v1/models":
+                model = {"id": "fake", "object": "model", "created": 1, "owned_by": "tests"}
+                self.send(200, {"object": "list", "data": [model]})
+            else:
+                self.send(404, error(f"no route {self.path}"))
+
+        def do_POST(self) -> None:
+            length = int(self.headers.get("Content-Length") or 0)
+            body = json.loads(self.rfile.read(length))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            with fake.lock:
+                fake.received.append(Received(self.path, headers, body))
+                fake.busy += 1
+                fake.busiest = max(fake.busiest, fake.busy)
+            try:
+                if fake.latency:
+                    time.sleep(fake.latency)
+                self.respond(headers, body)
+            finally:
+                with fake.lock:
+                    fake.busy -= 1
+
+        def respond(self, headers: dict[str, str], body: dict[str, Any]) -> None:
+            fault = fake.fault()
+            if fault is not None:
+                self.fail(fault)
+            elif fake.key is not None and headers.get("authorization") != f"Bearer {fake.key}":
+                self.send(401, error(f"wrong key: {headers.get('authorization')}"))
+            else:
+                status, answer = fake.answer(self.path, body)
+                if status == 200 and body.get("stream"):
+                    self.stream(body, answer)
+                else:
+                    self.send(status, answer)
+
+        def fail(self, fault: Fault) -> None:
+            if fault.kind == "hang":
+                fake.closing.wait(HANG)
+                self.close_connection = True
+            elif fault.kind == "reset":
+                reset = (1).to_bytes(4, "little") + bytes(4)
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+                self.connection.close()
+                self.close_connection = True
+            elif fault.kind == "malformed":
+                self.write(200, b'{"choices": [', {})
+            elif fault.kind == "empty":
+                self.write(200, b"", {})
+            elif fault.kind == "no-choices":
+                self.send(200, {"choices": [], "usage": {}})
+            else:
+                self.send(fault.status, error(fault.message), fault.headers)
+
+        def stream(self, body: dict[str, Any], answer: dict[str, Any]) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Connection", "close")
+            self.end_headers()
+            events = answers.chunks(answer)
+            if (body.get("stream_options") or {}).get("include_usage"):
+                events.append({**events[-1], "choices": [], "usage": answer["usage"]})
+            for event in [*(json.dumps(event) for event in events), "[DONE]"]:
+                self.wfile.write(f"data: {event}\n\n".encode())
+            self.close_connection = True
+
+        def send(self, status: int, answer: Any, headers: dict[str, str] | None = None) -> None:
+            self.write(status, json.dumps(answer).encode(), headers or {})
+
+        def write(self, status: int, content: bytes, headers: dict[str, str]) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(content)
+
+    return Handler
+
+
+def error(message: str) -> dict[str, Any]:
+    return {"error": {"message": message, "type": "invalid_request_error", "code": None}}

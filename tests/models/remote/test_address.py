@@ -1,0 +1,43 @@
+import pytest
+
+from darc.errors import InputError
+from darc.models.remote.address import Address, base_url, is_loopback, parse_address
+
+
+@pytest.mark.parametrize(
+    ("given", "base"),
+    [
+        ("http://h:8000", "http://h:8000/v1"),
+        ("http://h:8000/", "http://h:8000/v1"),
+        ("http://h:8000/v1", "http://h:8000/v1"),
+        ("http://h:8000/v1/", "http://h:8000/v1"),
+        ("http://h/v1/chat/completions", "http://h/v1"),
+        ("https://h/openai/v1", "https://h/openai/v1"),
+        ("https://h/v1beta/openai/", "https://h/v1beta/openai"),
+        ("https://h/proxy", "https://h/proxy/v1"),
+    ],
+)
+def test_forms_of_a_url(given: str, base: str) -> None:
+    assert base_url(given) == base
+
+
+def test_model_and_url() -> None:
+    assert parse_address("org/m@2@http://h/v1") == Address("org/m@2", "http://h/v1")
+    assert str(parse_address("m@https://h")) == "m@https://h/v1"
+
+
+@pytest.mark.parametrize("wrong", ["", "m", "m@h", "@http://h", "m@http://", "m@http://h:port"])
+def test_what_is_no_address(wrong: str) -> None:
+    with pytest.raises(InputError, match="write"):
+        parse_address(wrong)
+
+
+def test_password_in_a_url_is_refused_and_not_repeated() -> None:
+    with pytest.raises(InputError, match="key_env") as caught:
+        parse_address("m@http://me:hidden@h/v1")
+    assert "hidden" not in str(caught.value)
+
+
+def test_loopback() -> None:
+    assert is_loopback("http://[::1]:8000/v1")
+    assert not is_loopback("http://localhost.example/v1")

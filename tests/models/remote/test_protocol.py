@@ -1,0 +1,106 @@
+from typing import Any
+
+import pytest
+
+from darc.models.completion import Request
+from darc.models.remote.problems import Malformed, Refused
+from darc.models.remote.protocol import Dialect, chat_body, read_choices, shared
+from darc.types import Message
+
+REQUEST = Request((Message("user", "Hi"),), max_tokens=9, temperature=0.5, top_p=0.9, seed=3)
+
+
+def choice(text: str, logs: list[Any] | None = None, **more: Any) -> dict[str, Any]:
+    content = [{"token": "x", "logprob": log} for log in logs or ()]
+    return {
+        "message": {"content": text},
+        "logprobs": {"content": content} if logs else None,
+        **more,
+    }
+
+
+def test_what_is_sent() -> None:
+    assert chat_body("m", REQUEST, Dialect()) == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Hi"}],
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "seed": 3,
+        "max_tokens": 9,
+        "logprobs": True,
+    }
+    other = chat_body("m", REQUEST, Dialect(logprobs=False, limit="max_completion_tokens"), 4, 20)
+    assert (other["n"], other["max_completion_tokens"]) == (4, 9)
+    assert not {"max_tokens", "logprobs", "top_logprobs", "best_of"} & other.keys()
+
+
+def test_one_choice_counts_by_usage() -> None:
+    answer = {"choices": [choice("a b", [-1.0, -2.0], finish_reason="length")]}
+    (said,) = read_choices({**answer, "usage": {"completion_tokens": 5}})
+    assert (said.completion.tokens, said.completion.truncated) == (5, True)
+    assert said.completion.log_likelihood == -1.5
+    assert said.alternatives == ()
+    (said,) = read_choices(answer)
+    assert said.completion.tokens == 2
+
+
+def test_several_choices_share_the_usage() -> None:
+    usage = {"completion_tokens": 10}
+    some = [choice("aaaa", index=1), choice("aaaaaa", index=0)]
+    found = read_choices({"choices": some, "usage": usage})
+    assert [(s.completion.text, s.completion.tokens) for s in found] == [("aaaaaa", 6), ("aaaa", 4)]
+    counted = [choice("a", [-1.0] * 3), choice("b", [-1.0] * 7)]
+    found = read_choices({"choices": counted, "usage": usage})
+    assert [s.completion.tokens for s in found] == [3, 7]
+
+
+@pytest.mark.parametrize(
+    ("total", "sizes", "counts"),
+    [(10, [1, 1, 1], [4, 3, 3]), (3, [0, 0], [2, 1]), (0, [5, 5], [0, 0]), (7, [0, 9], [0, 7])],
+)
+def test_sharing(total: int, sizes: list[int], counts: list[int]) -> None:
+    assert shared(total, sizes) == counts
+
+
+@pytest.mark.parametrize("logs", [[-1.0, None], [float("-inf"), -1.0]])
+def test_broken_log_probabilities_give_none(logs: list[Any]) -> None:
+    (said,) = read_choices({"choices": [choice("a", logs)]})
+    assert said.completion.log_likelihood is None
+
+
+def test_answers_without_text() -> None:
+    refusal = {"message": {"content": None, "refusal": "No."}, "finish_reason": "content_filter"}
+    (said,) = read_choices({"choices": [refusal]})
+    assert (said.completion.text, said.completion.finish_reason) == ("No.", "stop")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        [],
+        {},
+        {"choices": []},
+        {"choices": [{}]},
+        {"choices": [{"message": {"content": [1]}}]},
+    ],
+)
+def test_malformed_answers(answer: Any) -> None:
+    with pytest.raises(Malformed):
+        read_choices(answer)
+
+
+def test_dialects_get_milder_by_what_an_error_names() -> None:
+    def refused(text: str, status: int = 400) -> Refused:
+        return Refused("", "", status, text)
+
+    assert Dialect().after(refused("no top_logprobs here")) == Dialect(logprobs=False)
+    assert Dialect(logprobs=False).after(refused("no logprobs")) is None
+    newer = Dialect(limit="max_completion_tokens")
+    assert Dialect().after(refused("use 'max_completion_tokens' instead")) == newer
+    assert newer.after(refused("max_completion_tokens is too large")) is None
+    assert Dialect().after(refused("max_tokens is too large")) is None
+    assert Dialect().after(refused("no logprobs", 404)) is None
+    assert Dialect(n=False).narrowed(newer).narrowed(Dialect(logprobs=False)) == Dialect(
+        False, False, "max_completion_tokens"
+    )
