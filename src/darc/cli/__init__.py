@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from darc.cli import ask, models, rules, select, show
+from darc.cli import ask, models, rules, select, show, simulate
 from darc.cli import run as run_command
 from darc.cli.parser import Parser
 from darc.errors import DarcError
@@ -16,6 +16,7 @@ COMMANDS = {
     "show": show,
     "select": select,
     "rules": rules,
+    "simulate": simulate,
     "models": models,
 }
 DESCRIPTION = "Risk-constrained decoding: pick answers that few people would be unhappy with."
