@@ -183,7 +183,7 @@ def _experiment(arguments: argparse.Namespace) -> None:
         print(f"the picture is {arguments.plot}", file=sys.stderr)
     if arguments.json:
         for row in result.rows:
-            print(json.dumps(row))
+            print(json.dumps({key: None if x != x else x for key, x in row.items()}))
         return
     print(text_table(result.header, result.table))
     if result.notes:

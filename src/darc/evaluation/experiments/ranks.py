@@ -21,7 +21,7 @@ def spearman(one: Array, other: Array) -> float:
 
 
 def jaccard(one: Array, other: Array, share: float = 0.2) -> float:
-    """Overlap of the largest ceil(share N) by two measures, ties by position."""
+    """Overlap of the largest ceil(share N) by two measures, ties by position; NaN of nothing."""
     size = int(np.ceil(share * len(one) - 1e-9))
     tops = [set(np.argsort(-numbers, kind="stable")[:size].tolist()) for numbers in (one, other)]
-    return len(tops[0] & tops[1]) / len(tops[0] | tops[1])
+    return len(tops[0] & tops[1]) / len(tops[0] | tops[1]) if size else float("nan")
