@@ -42,7 +42,7 @@ demo: $(VENV)/.demo
 	@$(BIN)/darc ask "$(QUESTION)" --max-tokens 128 --html demo/answer.html --plot demo/answer.png
 	@echo
 	@echo "the same rule on people's ratings, here simulated: demo/ratings.csv"
-	@$(BIN)/python examples/simulate_ratings.py demo/ratings.csv --seed 7
+	@$(BIN)/python examples/simulate_ratings.py demo/ratings.csv --seed 33
 	@echo 'darc select demo/ratings.csv --rule mean --rule epsilon --prompt "prompt 2" --plot demo/decision.png'
 	@echo
 	@$(BIN)/darc select demo/ratings.csv --rule mean --rule epsilon --prompt "prompt 2" --plot demo/decision.png

@@ -1,10 +1,10 @@
 """Write a tidy file of simulated ratings: raters of two minds, and some polarising answers."""
 
 import argparse
-import csv
 from pathlib import Path
 
-from darc.simulate import simulate
+from darc.simulate import Recipe, simulate
+from darc.simulate.write import write_ratings
 from darc.tables import atomic_writer
 
 
@@ -16,17 +16,24 @@ def main() -> None:
     parser.add_argument("--raters", type=int, default=9)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    population = simulate(given.prompts, given.candidates, given.raters, seed=given.seed)
+    recipe = Recipe(
+        prompts=given.prompts,
+        candidates=given.candidates,
+        raters=given.raters,
+        crowd=given.raters,
+        groups=(0.7, 0.3),
+        location=6.2,
+        prompt_spread=0.0,
+        candidate_spread=0.8,
+        polarising=0.3,
+        gap=4.0,
+        lure=0.5,
+        noise=0.7,
+        severity=0.3,
+        step=1.0,
+    )
     with atomic_writer(given.path) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["prompt_id", "candidate_id", "rater_id", "rating"])
-        for prompt, answers in enumerate(population.ratings):
-            for answer, ratings in enumerate(answers):
-                for rater, rating in enumerate(ratings):
-                    name = f"answer {chr(ord('A') + answer)}"
-                    writer.writerow(
-                        [f"prompt {prompt + 1}", name, f"rater {rater + 1}", int(rating)]
-                    )
+        write_ratings(file, simulate(recipe, given.seed))
 
 
 if __name__ == "__main__":

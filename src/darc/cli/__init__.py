@@ -1,27 +1,29 @@
 """The `darc` command."""
 
+import argparse
+import importlib
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from darc.cli import ask, cache, export, listing, models, rules, select, show
-from darc.cli import run as run_command
 from darc.cli.parser import Parser
 from darc.errors import DarcError
 
+# The file that each command is in.
 COMMANDS = {
-    "ask": ask,
-    "run": run_command,
-    "show": show,
-    "export": export,
-    "select": select,
-    "rules": rules,
-    "scorers": listing,
-    "rewriters": listing,
-    "generators": listing,
-    "models": models,
-    "cache": cache,
+    "ask": "ask",
+    "run": "run",
+    "show": "show",
+    "export": "export",
+    "select": "select",
+    "simulate": "simulate",
+    "rules": "rules",
+    "scorers": "listing",
+    "rewriters": "listing",
+    "generators": "listing",
+    "models": "models",
+    "cache": "cache",
 }
 DESCRIPTION = "Risk-constrained decoding: pick answers that few people would be unhappy with."
 
@@ -32,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for name, module in COMMANDS.items():
-        module.add(commands, name)
+        importlib.import_module(f"darc.cli.{module}").add(commands, name)
     arguments = parser.parse_args(argv)
     if arguments.version:
         from darc import __version__
@@ -45,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return guarded(arguments.run, arguments)
 
 
-def guarded(run: "select.Run", arguments: "select.Arguments") -> int:
+def guarded(run: Callable[[argparse.Namespace], None], arguments: argparse.Namespace) -> int:
     """Run a command, its failures told in one sentence on standard error."""
     logging.basicConfig(
         level=arguments.log_level.upper(), stream=sys.stderr, format="%(levelname)s: %(message)s"

@@ -3,7 +3,6 @@
 import argparse
 import shutil
 import sys
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -12,7 +11,6 @@ from typing import Any, TextIO
 from darc.cli.parser import add_general
 
 Arguments = argparse.Namespace
-Run = Callable[[Arguments], None]
 
 DESCRIPTION = """\
 Choose one candidate for every prompt of a file of ratings, by one rule or several side by side.

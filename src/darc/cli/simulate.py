@@ -1,0 +1,231 @@
+"""`darc simulate`: people with a known truth, and experiments on them."""
+
+import argparse
+import json
+import sys
+import textwrap
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from darc.cli.parser import add_general
+
+DESCRIPTION = """\
+Draw ratings from a population of people whose opinions are known exactly, and write them as a tidy
+file for darc select; or run an experiment on such people and print what it found.
+
+experiments:
+  disagreement  how much the people disagree, and how well the proxy tells, beside the paper's
+  coverage      how often lower bounds on the choice's mean hold: raters against rewrites
+  buckets       gains of epsilon over Best-of-K by disagreement: true ones and seen ones
+  raters        what epsilon and entropic are worth with 2 to 64 raters
+  hacking       true worth of each rule's choice as the pool grows under a biased proxy"""
+EPILOG = """\
+examples:
+  darc simulate --preset polarised --prompts 40 --out ratings.csv --truth truth.csv
+  darc simulate --preset panel --out folder
+  darc simulate --experiment hacking --plot hacking.png
+  darc simulate --experiment buckets --preset noise --raters 20"""
+NUMBERS = {
+    "prompts": (int, "prompts"),
+    "candidates": (int, "candidates a prompt"),
+    "raters": (int, "raters a candidate"),
+    "crowd": (int, "people they are drawn from; 0: other people in every prompt"),
+    "polarising": (float, "share of candidates that divide the groups"),
+    "gap": (float, "how much less those are worth to the last group"),
+    "noise": (float, "scale of a rating's noise"),
+    "df": (float, "its degrees of freedom; inf is normal, 3 has heavy tails"),
+    "severity": (float, "deviation of the raters' severity"),
+    "missing": (float, "share of ratings left out"),
+    "step": (float, "ratings are multiples of this; 0: not rounded"),
+}
+EXPERIMENTS = ("disagreement", "coverage", "buckets", "raters", "hacking")
+
+
+def add(commands: Any, name: str) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        name, help="make up raters with a known truth", description=DESCRIPTION, epilog=EPILOG
+    )
+    _add_people(parser)
+    _add_output(parser)
+    add_general(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_people(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("people")
+    group.add_argument(
+        "--preset", metavar="NAME", help="what the people are like (default: paper; see --list)"
+    )
+    for name, (kind, text) in NUMBERS.items():
+        group.add_argument(f"--{name}", type=kind, metavar="N", help=text)
+    group.add_argument(
+        "--groups", nargs="+", type=float, metavar="SHARE", help="shares of the groups of people"
+    )
+    group.add_argument(
+        "--scale", nargs=2, type=float, metavar=("LOW", "HIGH"), help="ends of the rating scale"
+    )
+    group.add_argument(
+        "--set", action="append", metavar="KEY=VALUE", help="any other setting, see --list"
+    )
+    group.add_argument("--seed", type=int, default=0, help="seed of all draws (default: 0)")
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--out",
+        type=Path,
+        metavar="PATH",
+        help="write the ratings there (default: standard output); a folder, or a name without an "
+        "ending, gets ratings.csv, truth.csv and proxy.csv",
+    )
+    group.add_argument(
+        "--truth", type=Path, metavar="FILE", help="write what all people think of each candidate"
+    )
+    group.add_argument("--experiment", choices=EXPERIMENTS, help="run this instead")
+    group.add_argument(
+        "--rule",
+        action="append",
+        metavar="NAME[:KEY=VALUE,...]",
+        help="hacking: the rules under one scorer, repeat to compare; buckets: the rule",
+    )
+    group.add_argument("--json", action="store_true", help="experiment: one JSON object a row")
+    group.add_argument(
+        "--plot", type=Path, metavar="FILE", help="experiment: draw it (.png, .svg, .pdf)"
+    )
+    group.add_argument("--list", action="store_true", help="list the presets and their settings")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """List, write or experiment."""
+    from darc.errors import InputError
+
+    if arguments.seed < 0:
+        raise InputError(f"the seed must be 0 or larger, not {arguments.seed}")
+    if arguments.list:
+        _list()
+    elif arguments.experiment is not None:
+        _experiment(arguments)
+    else:
+        for name in ("json", "plot", "rule"):
+            if getattr(arguments, name):
+                raise InputError(f"--{name} needs an experiment", "add --experiment NAME")
+        _write(arguments)
+
+
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    from darc.registry.pairs import parse_pairs
+
+    settings = parse_pairs(arguments.set or (), "--set")
+    given = {name: getattr(arguments, name) for name in NUMBERS}
+    settings |= {name: value for name, value in given.items() if value is not None}
+    if arguments.groups is not None:
+        settings["groups"] = tuple(arguments.groups)
+    if arguments.scale is not None:
+        settings["low"], settings["high"] = arguments.scale
+    return settings
+
+
+def _write(arguments: argparse.Namespace) -> None:
+    """Write ratings, and what else was asked for, whole or not at all."""
+    from darc.simulate import preset, proxy_scores, simulate
+    from darc.simulate.write import write_proxy, write_ratings, write_truth
+    from darc.tables import atomic_writer
+
+    chosen = preset(arguments.preset or "paper").changed(_settings(arguments))
+    people = simulate(chosen.people, arguments.seed)
+    out, written = arguments.out, []
+    with ExitStack() as stack:
+
+        def opened(path: Path) -> Any:
+            written.append(path)
+            return stack.enter_context(atomic_writer(path))
+
+        if out is not None and (out.is_dir() or not out.suffix):
+            out.mkdir(parents=True, exist_ok=True)
+            write_ratings(opened(out / "ratings.csv"), people)
+            write_truth(opened(out / "truth.csv"), people)
+            write_proxy(opened(out / "proxy.csv"), proxy_scores(people, chosen.proxy))
+        elif out is not None:
+            write_ratings(opened(out), people)
+        if arguments.truth is not None:
+            write_truth(opened(arguments.truth), people)
+    if out is None:
+        write_ratings(sys.stdout, people)
+    for path in written:
+        print(f"wrote {path}", file=sys.stderr)
+
+
+def _experiment(arguments: argparse.Namespace) -> None:
+    """Run an experiment and print its table and what it found."""
+    from darc.cli.progress import progress
+    from darc.evaluation.experiments import PROMPTS, experiment
+    from darc.evaluation.experiments.plots import draw_result
+    from darc.simulate import preset
+    from darc.tables.write import atomic_path
+    from darc.views import check_picture, save_figure
+    from darc.views.text_table import text_table
+
+    if arguments.plot is not None:
+        check_picture(arguments.plot)
+    name = arguments.experiment
+    usual = "hacking" if name == "hacking" else "paper"
+    settings = {"prompts": PROMPTS[name], **_settings(arguments)}
+    chosen = preset(arguments.preset or usual).changed(settings)
+    with progress(name, " steps") as report:
+        result = experiment(name)(chosen, arguments.seed, report=report, **_rules(arguments))
+    if arguments.plot is not None:
+        figure = draw_result(result)
+        with atomic_path(arguments.plot) as temporary:
+            save_figure(figure, temporary)
+        print(f"the picture is {arguments.plot}", file=sys.stderr)
+    if arguments.json:
+        for row in result.rows:
+            print(json.dumps({key: None if x != x else x for key, x in row.items()}))
+        return
+    print(text_table(result.header, result.table))
+    if result.notes:
+        print("\n" + "\n".join(result.notes))
+
+
+def _rules(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The experiment's argument that --rule stands for."""
+    from darc.errors import InputError
+
+    rules, name = arguments.rule, arguments.experiment
+    if not rules:
+        return {}
+    if name == "hacking":
+        return {"rules": rules}
+    if name == "buckets" and len(rules) == 1:
+        return {"rule": rules[0]}
+    raise InputError(
+        f"the experiment {name!r} does not take {len(rules)} --rule",
+        "hacking takes several, buckets one, the others none",
+    )
+
+
+def _list() -> None:
+    """Print each preset with what sets it apart, then all settings and their defaults."""
+    from darc.simulate import PRESETS, Preset, ProxyRecipe, Recipe
+
+    plain = Preset("", Recipe(), ProxyRecipe()).settings()
+    for name, preset in PRESETS.items():
+        print(f"{name}: {preset.summary}")
+        own = {key: value for key, value in preset.settings().items() if value != plain[key]}
+        print(_told(own))
+    print("all settings, where a preset says nothing else:")
+    print(_told(plain))
+
+
+def _told(settings: dict[str, Any]) -> str:
+    """Settings as --set takes them, in lines."""
+    parts = []
+    for name, value in settings.items():
+        numbers = value if isinstance(value, tuple) else (value,)
+        parts.append(f"{name}={','.join(f'{number:g}' for number in numbers)}")
+    return textwrap.fill(
+        " ".join(parts), 96, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False
+    )

@@ -1,0 +1,136 @@
+"""Gains of a rule over Best-of-K by how much people disagree."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from darc.api import select_batch
+from darc.core import risk
+from darc.evaluation.experiments.result import Line, Panel, Report, Result, average, of, silent
+from darc.pipeline.rule_spec import parse_rules
+from darc.simulate import Preset, proxy_scores, simulate
+
+Array = NDArray[np.float64]
+
+COUNT = 5
+WEIGHT = 2.0
+
+
+def buckets(
+    preset: Preset, seed: int = 0, *, rule: str = "epsilon", report: Report = silent
+) -> Result:
+    """Gains over Best-of-K in quintiles of the baseline's disagreement.
+
+    Both choose by the same ratings; gains are in true mean, true tradeoff (mean - 2 sigma) and true
+    CVaR_10 (the least pleased tenth of the people). Prompts are put into buckets by the sigma of
+    the baseline's choice: in these ratings, in truth (left out where it is the same for all, within
+    1 %), and by the proxy. `seen` is the tradeoff's
+    gain measured on the very ratings that chose, as it looks where nothing is held out.
+    """
+    spec = parse_rules([rule], {})[0]
+    people = simulate(preset.people, seed)
+    true = people.truth
+    proxy = proxy_scores(people, preset.proxy).samples[:, 0]
+    report(1, 3)
+    base = select_batch(people.ratings[:, None], "mean").index
+    other = select_batch(
+        people.ratings[:, None], spec.rule, beta=spec.beta, gamma=spec.gamma, seed=seed
+    ).index
+    report(2, 3)
+    sigma = np.nan_to_num(risk.sigma(people.ratings))
+    gains = {
+        "mean": _gain(true.mean, base, other),
+        "tradeoff": _gain(true.mean - WEIGHT * true.sigma, base, other),
+        "cvar": _gain(true.cvar(0.1), base, other),
+        "seen": _gain(risk.mean(people.ratings) - WEIGHT * sigma, base, other),
+    }
+    orders = {
+        "ratings": of(sigma, base),
+        "truth": of(true.sigma, base),
+        "proxy": np.nan_to_num(of(risk.sigma(proxy), base)),
+    }
+    rows: list[dict[str, Any]] = []
+    same = float(np.ptp(orders["truth"])) < 0.01 * float(orders["truth"].mean())
+    for by, height in orders.items():
+        if by == "truth" and same:
+            continue
+        place = np.argsort(np.argsort(height, kind="stable"), kind="stable")
+        bucket = place * COUNT // len(place)
+        for number in range(COUNT):
+            inside = bucket == number
+            row: dict[str, Any] = {"by": by, "bucket": number + 1, "prompts": int(inside.sum())}
+            row |= {"sigma": float(height[inside].mean()) if inside.any() else float("nan")}
+            row |= {"changed": float(np.mean((base != other)[inside])) if inside.any() else 0.0}
+            for name, gain in gains.items():
+                row[name], row[f"{name}_half"] = average(gain[inside])
+            rows.append(row)
+    report(3, 3)
+    notes = _notes(rows, rule)
+    if same:
+        notes.append("the true sigma is the same for all choices, so no buckets are made by it")
+    return Result("buckets", rows, HEADER, _table(rows), notes, _panels(rows))
+
+
+HEADER = ["by", "", "prompts", "sigma", "changed", "mean", "tradeoff", "+-", "CVaR", "+-", "seen"]
+TITLES = {"tradeoff": "tradeoff (mean - 2 sigma)", "cvar": "CVaR of people, 10 %"}
+
+
+def trend(numbers: list[float], halves: list[float]) -> str:
+    """What a row of gains with their half-widths does from its first to its last bucket."""
+    steps = np.diff(numbers)
+    noise = np.hypot(halves[1:], halves[:-1])
+    if (steps > 0).all():
+        return "rises at every step"
+    if numbers[-1] - numbers[0] <= np.hypot(halves[0], halves[-1]):
+        return "does not rise"
+    if (steps >= -noise).all():
+        return "rises, falling nowhere beyond noise"
+    return "rises over all but falls on the way"
+
+
+def _gain(outcome: Array, base: NDArray[np.int64], other: NDArray[np.int64]) -> Array:
+    return of(outcome, other) - of(outcome, base)
+
+
+def _table(rows: list[dict[str, Any]]) -> list[list[object]]:
+    names = ("sigma", "changed", "mean", "tradeoff", "tradeoff_half", "cvar", "cvar_half", "seen")
+    return [
+        [row["by"], f"Q{row['bucket']}", row["prompts"], *(row[name] for name in names)]
+        for row in rows
+    ]
+
+
+def _notes(rows: list[dict[str, Any]], rule: str) -> list[str]:
+    notes = []
+    for by in dict.fromkeys(row["by"] for row in rows):
+        mine = [row for row in rows if row["by"] == by]
+        for name in ("tradeoff", "cvar"):
+            found = trend([row[name] for row in mine], [row[f"{name}_half"] for row in mine])
+            difference = mine[-1][name] - mine[0][name]
+            half = float(np.hypot(mine[-1][f"{name}_half"], mine[0][f"{name}_half"]))
+            notes.append(
+                f"by {by}: {rule}'s true gain in {name} {found}; "
+                f"Q5 - Q1 = {difference:+.3f} +- {half:.3f}"
+            )
+    return notes
+
+
+def _panels(rows: list[dict[str, Any]]) -> list[Panel]:
+    panels = []
+    for name, title in (
+        ("tradeoff", "tradeoff (mean - 2 sigma)"),
+        ("cvar", "CVaR of people, 10 %"),
+    ):
+        lines = []
+        for by in dict.fromkeys(row["by"] for row in rows):
+            mine = [row for row in rows if row["by"] == by]
+            halves = [row[f"{name}_half"] for row in mine]
+            points = [row["bucket"] for row in mine], [row[name] for row in mine]
+            lines.append(Line(f"true gain, by {by}", *points, halves))
+        if name == "tradeoff":
+            mine = [row for row in rows if row["by"] == "ratings"]
+            points = [row["bucket"] for row in mine], [row["seen"] for row in mine]
+            lines.append(Line("seen gain, by ratings", *points))
+        panels.append(Panel(title, "bucket of disagreement", "gain over Best-of-K", lines, level=0))
+    return panels

@@ -1,0 +1,140 @@
+"""Rater populations with a known truth."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from darc.simulate.recipe import Recipe
+from darc.simulate.truth import Truth, truth
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Ratings (P, K, n) of simulated people, NaN where missing, with what they were drawn from.
+
+    `quality` (P, K) is what each candidate is worth to the average person before the scale's ends
+    and rounding; `centre` (P, K, G) the same for each group; `scale` (P, K) the noise of its
+    ratings; `polarising` (P, K) marks candidates that divide the groups; `exploit` (P, K) is the
+    size of the feature that a proxy may like. `rater` (P, n) says who rated a prompt, as a number
+    of a person, and `group` and `severity` are each person's.
+    """
+
+    recipe: Recipe
+    seed: int
+    ratings: Array
+    quality: Array
+    centre: Array
+    scale: Array
+    polarising: NDArray[np.bool_]
+    exploit: Array
+    rater: Integers
+    group: Integers
+    severity: Array
+
+    @cached_property
+    def truth(self) -> Truth:
+        """What all people think of each candidate: computed, not estimated from the ratings."""
+        return truth(self.recipe, self.centre, self.scale)
+
+
+def simulate(recipe: Recipe, seed: int = 0) -> Population:
+    """A `Population` drawn by a recipe; the same recipe and seed give the same numbers.
+
+    Candidates, people and noise have streams of their own, so more raters leave the candidates as
+    they are.
+    """
+    things, people, noise = (np.random.default_rng([seed, stream]) for stream in (1, 2, 3))
+    shape = (recipe.prompts, recipe.candidates)
+    quality = recipe.location + recipe.prompt_spread * things.standard_normal((shape[0], 1))
+    quality = quality + recipe.candidate_spread * things.standard_normal(shape)
+    factors = recipe.uneven_prompts * things.standard_normal((shape[0], 1))
+    scale = recipe.noise * np.exp(factors + recipe.uneven * things.standard_normal(shape))
+    polarising = things.random(shape) < recipe.polarising
+    exploit = things.exponential(size=shape) * (things.random(shape) < recipe.exploiting)
+    quality = quality + recipe.lure * polarising - recipe.harm * exploit
+    centre = quality[..., None] + _tastes(recipe, polarising, things)
+    rater, group, severity = _people(recipe, people)
+    wishes = np.take_along_axis(centre, group[rater][:, None, :], axis=2)
+    wishes = wishes + severity[rater][:, None, :]
+    errors = _noise(recipe, noise)
+    ratings = on_scale(recipe, wishes + scale[..., None] * errors)
+    ratings[_gaps(recipe, ratings.shape, noise)] = np.nan
+    return Population(
+        recipe,
+        seed,
+        ratings,
+        quality,
+        centre,
+        scale,
+        polarising,
+        exploit,
+        rater,
+        group,
+        severity,
+    )
+
+
+def on_scale(recipe: Recipe, wishes: Array) -> Array:
+    """Wishes as the scale's ratings: clipped, and rounded to a step."""
+    inside = np.clip(wishes, recipe.low, recipe.high)
+    if not recipe.step:
+        return inside
+    steps = np.floor((inside - recipe.low) / recipe.step + 0.5)
+    return np.asarray(recipe.low + recipe.step * steps)
+
+
+def _tastes(recipe: Recipe, polarising: NDArray[np.bool_], things: np.random.Generator) -> Array:
+    """What each group adds to a candidate's quality, (P, K, G); its mean over people is 0."""
+    shares = np.array(recipe.groups)
+    tastes = recipe.taste * things.standard_normal((*polarising.shape, len(shares)))
+    last = np.arange(len(shares)) == len(shares) - 1
+    tastes = tastes - np.where(polarising[..., None] & last, recipe.gap, 0.0)
+    return np.asarray(tastes - (tastes @ shares)[..., None])
+
+
+def _people(recipe: Recipe, people: np.random.Generator) -> tuple[Integers, Integers, Array]:
+    """Who rates each prompt (P, n), and each person's group and severity.
+
+    Groups have their shares of the crowd as nearly as whole people allow.
+    """
+    prompts, raters = recipe.prompts, recipe.raters
+    crowd = recipe.crowd or prompts * raters
+    places = (np.arange(crowd) + 0.5) / crowd
+    group = np.searchsorted(np.cumsum(recipe.groups)[:-1], places, side="right").astype(np.int64)
+    group = people.permutation(group)
+    severity = recipe.severity * people.standard_normal(crowd)
+    if not recipe.crowd:
+        rater = np.arange(crowd).reshape(prompts, raters)
+    elif recipe.crowd == raters:
+        rater = np.broadcast_to(np.arange(raters), (prompts, raters))
+    else:
+        keys = people.random((prompts, crowd))
+        rater = np.argpartition(keys, raters - 1, axis=1)[:, :raters]
+    return rater, group, severity
+
+
+def _noise(recipe: Recipe, noise: np.random.Generator) -> Array:
+    """Student's t numbers (P, K, n); those of one rater and prompt correlate by `leaning`."""
+    prompts, candidates, raters = recipe.prompts, recipe.candidates, recipe.raters
+    errors = noise.standard_normal((prompts, candidates, raters))
+    if recipe.leaning:
+        common = noise.standard_normal((prompts, 1, raters))
+        errors *= math.sqrt(1.0 - recipe.leaning)
+        errors += math.sqrt(recipe.leaning) * common
+    if math.isfinite(recipe.df):
+        errors *= np.sqrt(recipe.df / noise.chisquare(recipe.df, errors.shape))
+    return errors
+
+
+def _gaps(recipe: Recipe, shape: tuple[int, ...], noise: np.random.Generator) -> NDArray[np.bool_]:
+    """Which ratings are missing, (P, K, n); every candidate keeps at least one."""
+    if not recipe.missing:
+        return np.zeros(shape, dtype=bool)
+    keys = noise.random(shape)
+    return np.asarray((keys < recipe.missing) & (keys < keys.max(axis=-1, keepdims=True)))
