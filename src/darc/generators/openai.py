@@ -21,7 +21,7 @@ class OpenAIGenerator:
     candidate again by a single call: of those from one call only the first has one.
     """
 
-    name = "openai"
+    parallel = 64
 
     def __init__(
         self,
@@ -35,6 +35,11 @@ class OpenAIGenerator:
         self.model = OpenAIModel(
             address, n=n, key_env=key_env, timeout=timeout, concurrency=concurrency
         )
+
+    @property
+    def name(self) -> str:
+        """The model's name after the kind."""
+        return f"openai:{self.model.name}"
 
     @property
     def version(self) -> str:
