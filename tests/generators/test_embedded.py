@@ -37,7 +37,5 @@ def test_greedy_duplicates_are_kept(model: EmbeddedModel) -> None:
 
 def test_without_an_installed_model(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
     monkeypatch.setenv("DARC_CACHE", str(tmp_path))
-    generator = EmbeddedGenerator()
     with pytest.raises(InputError, match="run: darc models install"):
-        generator.generate([SEA], SHORT)
-    generator.close()
+        EmbeddedGenerator()
