@@ -186,4 +186,10 @@ def _plain(result: "Evaluation") -> dict[str, Any]:
 
 
 def _check_paper(arguments: argparse.Namespace) -> None:
-    raise NotImplementedError
+    from darc.evaluation.frame import write_frames
+    from darc.evaluation.paper import check_frame, checks, summary
+
+    found = checks()
+    if arguments.out is not None:
+        write_frames([check_frame(found)], arguments.out)
+    print(json.dumps(check_frame(found).records()) if arguments.json else summary(found))
