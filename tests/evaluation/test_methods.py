@@ -45,7 +45,7 @@ def test_best_of_k_comes_first_and_once() -> None:
         "mean",
         "epsilon:epsilon=0.5",
     ]
-    assert [spec.label for spec in methods()][0] == "mean"
+    assert next(spec.label for spec in methods()) == "mean"
     with pytest.raises(UnknownName):
         methods(["epsilom"])
 
