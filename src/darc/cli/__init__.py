@@ -17,6 +17,7 @@ COMMANDS = {
     "show": "show",
     "export": "export",
     "select": "select",
+    "eval": "eval",
     "simulate": "simulate",
     "rules": "rules",
     "scorers": "listing",
