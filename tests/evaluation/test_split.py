@@ -6,7 +6,7 @@ from tests.evaluation.helpers import make_source
 
 from darc.errors import InputError, UnknownName
 from darc.evaluation.source import NOBODY, Source
-from darc.evaluation.split import choose_split, draw_halves, has_stable_raters, is_panel
+from darc.evaluation.split import choose_split, draw_halves, has_stable_raters
 from darc.evaluation.study import Settings, make_study
 
 
@@ -50,7 +50,6 @@ def test_poisoned_halves_change_nothing_on_the_other_side(
 def test_a_panel_is_cut_in_two_equal_halves() -> None:
     source = make_source(5, 3, 6)
     assert has_stable_raters(source)
-    assert is_panel(source)
     select, judge = halves_mask(source, "rater", 1)
     assert (select.sum(axis=3) == 3).all()
     assert (judge.sum(axis=3) == 3).all()

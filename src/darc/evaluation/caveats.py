@@ -57,8 +57,8 @@ def study_warnings(study: Study) -> list[str]:
     if unknown.any():
         said.append(
             f"sigma is undefined for {unknown.sum() / study.kept.sum():.0%} of the judged choices "
-            "(one sample in the half): risk and tradeoff are over the others, so tradeoff is not "
-            "the reward column less the risk column"
+            "(one sample in the half): risk and tradeoff are over the others, so their columns do "
+            "not follow from one another, and only the paired changes compare the same prompts"
         )
     blind = np.isnan(study.disagreement) & study.kept
     if blind.any():

@@ -16,6 +16,7 @@ from darc.evaluation.methods import methods
 from darc.evaluation.source import Source
 from darc.evaluation.study import Report, Settings, Study, halves_of_seeds, make_study, study_of
 from darc.evaluation.tables.buckets import bucket_table
+from darc.evaluation.tables.calls import call_table
 from darc.evaluation.tables.cost import cost_table, decision_cost_table
 from darc.evaluation.tables.errors import error_table
 from darc.evaluation.tables.families import family_agreement_table, family_table
@@ -81,7 +82,8 @@ def evaluate(
 ) -> Evaluation:
     """Everything that the sources allow; what cannot be made is a warning, and the rest is made.
 
-    `report(done, total)` counts splits. Without `ablations` no knob is moved.
+    `report(done, total)` counts splits. Without `ablations` no knob is moved
+    and no lazy search is made.
     """
     if not sources:
         raise InputError("there is nothing to evaluate", "name a file of ratings or a run folder")
@@ -122,6 +124,8 @@ def _of_source(
         made += attempt(calibration_table, study, halves)
         made += attempt(density_table, study, halves)
         if ablations:
+            specs = methods(settings.rules, settings.beta, settings.gamma)
+            made += attempt(call_table, source, specs)
             for sweep in attempt(sweep_study, source, halves, settings, FRONTIER):
                 made += [*attempt(frontier_table, sweep), *attempt(ablation_table, sweep)]
             made += attempt(size_table, source, halves, settings)

@@ -62,11 +62,6 @@ def has_stable_raters(source: Source) -> bool:
     return bool((places[givers] > 1).mean() >= 0.5)
 
 
-def is_panel(source: Source) -> bool:
-    """Whether the same raters rate every prompt."""
-    return len({tuple(np.unique(row[row != NOBODY]).tolist()) for row in source.givers}) == 1
-
-
 def draw_halves(source: Source, split: str, seed: int) -> Halves:
     """The halves of one seed; `split` is what `choose_split` says."""
     generator = np.random.default_rng([seed, 0x5B117])
@@ -105,11 +100,8 @@ def _by_rater(source: Source, generator: np.random.Generator) -> Mask:
     """A random half of the raters selects; of an odd number, either half may be the larger."""
     used = np.unique(source.givers[source.givers != NOBODY])
     side = np.zeros(max(1, len(source.giver_names)), dtype=bool)
-    if is_panel(source):
-        half = len(used) // 2 + (int(generator.integers(2)) if len(used) % 2 else 0)
-        side[generator.permutation(used)[:half]] = True
-    else:
-        side[used] = generator.random(len(used)) < 0.5
+    half = len(used) // 2 + (int(generator.integers(2)) if len(used) % 2 else 0)
+    side[generator.permutation(used)[:half]] = True
     return np.asarray(side[source.givers])
 
 
