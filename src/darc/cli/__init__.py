@@ -18,6 +18,7 @@ COMMANDS = {
     "export": "export",
     "select": "select",
     "simulate": "simulate",
+    "eval": "eval",
     "rules": "rules",
     "scorers": "listing",
     "rewriters": "listing",
