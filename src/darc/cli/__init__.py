@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from darc.cli import ask, models, rules, select, show
+from darc.cli import eval as eval_command
 from darc.cli import run as run_command
 from darc.cli.parser import Parser
 from darc.errors import DarcError
@@ -15,6 +16,7 @@ COMMANDS = {
     "run": run_command,
     "show": show,
     "select": select,
+    "eval": eval_command,
     "rules": rules,
     "models": models,
 }
