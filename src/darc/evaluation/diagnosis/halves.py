@@ -13,6 +13,8 @@ from darc.evaluation.diagnosis.panel import Panel, deviations, shrinkage_of_devi
 from darc.evaluation.source import Array, Integers
 
 LEVELS = ("within", "overall", "prompt")
+# A few candidates that can be split do not speak for the others.
+MOSTLY = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +34,14 @@ class Halves:
 
 
 def mean_halves(panel: Panel, splits: int, generator: np.random.Generator) -> Halves | None:
-    """Halves of the candidates' means; None where no candidate has two ratings."""
+    """Halves of the candidates' means; None where most have one rating."""
     return _halves(panel, 2, 0, splits, generator)
 
 
 def sigma_halves(panel: Panel, splits: int, generator: np.random.Generator) -> Halves | None:
     """Halves of the candidates' sigmas, freed of their bias at small n.
 
-    None where no candidate has four ratings: a half of three has no two to compare.
+    None where most have below four ratings: a half of three has no two to compare.
     """
     return _halves(panel, 4, 1, splits, generator)
 
@@ -49,7 +51,7 @@ def _halves(
 ) -> Halves | None:
     counts = panel.counts
     rows = np.nonzero(counts >= least)[0]
-    if not rows.size:
+    if rows.size < MOSTLY * counts.size:
         return None
     values, count, prompts = panel.values[rows], counts[rows], panel.prompts[rows]
     starts = np.nonzero(np.diff(prompts, prepend=-1))[0]

@@ -71,6 +71,7 @@ def panel_of(source: Source, scorer: int = 0) -> Panel:
         raise InputError(f"{source.name} holds no ratings", "give at least one rating")
     prompt, candidate = np.nonzero(rated)
     kept, prompts = np.unique(prompt, return_inverse=True)
+    places = zip(prompt.tolist(), candidate.tolist(), strict=True)
     seen = np.where(present, givers, NOBODY)[prompt, candidate]
     unknown = [index for index, name in enumerate(source.giver_names) if not name]
     seen = np.where(np.isin(seen, unknown), NOBODY, seen)
@@ -81,11 +82,9 @@ def panel_of(source: Source, scorer: int = 0) -> Panel:
         values=values,
         raters=raters,
         prompts=prompts,
-        prompt_names=[source.prompt_ids[p] for p in kept],
-        candidate_names=[
-            source.candidate_ids[p][k] for p, k in zip(prompt, candidate, strict=True)
-        ],
-        rater_names=[source.giver_names[j] for j in used],
+        prompt_names=[source.prompt_ids[p] for p in kept.tolist()],
+        candidate_names=[source.candidate_ids[p][k] for p, k in places],
+        rater_names=[source.giver_names[j] for j in used.tolist()],
         named=source.kind == "rater" and not (~np.isnan(values) & (raters == NOBODY)).any(),
         kind=source.kind,
         scorer=source.scorers[scorer] if source.scorers else "",
@@ -112,19 +111,20 @@ def shrinkage_of_deviation(counts: Integers) -> Array:
     return table[counts]
 
 
-def centred(panel: Panel) -> Array:
+def centred(panel: Panel) -> tuple[Array, bool]:
     """Ratings less the candidate's mean and each rater's own level in the prompt, (I, n).
 
     Where raters are unknown, or rate one candidate a prompt, the candidate's mean alone is taken
-    off. Alternating means; O(ratings) a sweep.
+    off, and the second result is False. Alternating means; O(ratings) a sweep.
     """
     item, _, value = panel.flat()
     items = panel.values.shape[0]
     count = np.bincount(item, minlength=items)
     cell = rater_cells(panel)
-    shared = np.bincount(cell) if cell is not None else np.zeros(1, dtype=np.int64)
     rest = value - (np.bincount(item, value, items) / count)[item]
-    if cell is not None and (shared >= 2).all():
+    levels = cell is not None and bool((np.bincount(cell) >= 2).all())
+    if cell is not None and levels:
+        shared = np.bincount(cell)
         for _ in range(30):
             rest = rest - (np.bincount(cell, rest) / shared)[cell]
             step = np.bincount(item, rest, items) / count
@@ -133,7 +133,22 @@ def centred(panel: Panel) -> Array:
                 break
     result = np.full(panel.values.shape, np.nan)
     result[panel.present] = rest
-    return result
+    return result, levels
+
+
+def repeated(panel: Panel) -> float:
+    """Share of candidates, of those with four ratings or more, all of whose ratings come in pairs.
+
+    NaN where there are below 20 of them or the scale has below 10 values: there pairs are common.
+    """
+    counts = panel.counts
+    rows = np.nonzero((counts >= 4) & (counts % 2 == 0))[0]
+    if rows.size < 20 or np.unique(panel.values[panel.present]).size < 10:
+        return math.nan
+    ordered = np.sort(panel.values[rows], axis=1)
+    pairs = ordered[:, : ordered.shape[1] // 2 * 2].reshape(rows.size, -1, 2)
+    same = (pairs[..., 0] == pairs[..., 1]) | np.isnan(pairs[..., 0])
+    return float(same.all(axis=1).mean())
 
 
 def rater_cells(panel: Panel) -> Integers | None:

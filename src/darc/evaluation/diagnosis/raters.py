@@ -1,9 +1,10 @@
 """Each rater beside the others: severity, agreement with the rest, constant raters, outliers.
 
 The rule for outliers is robust, and stated: a rater is flagged whose severity is further from the
-median rater's than 3.5 times sqrt(MAD^2 + se^2), or whose agreement (in Fisher's z) is as far below
-the median's; MAD is the median absolute deviation times 1.4826, se the rater's own standard error.
-Below five raters nobody is flagged for either.
+median rater's than 3.5 times sqrt(MAD^2 + se^2) and than half the noise of one rating, or whose
+agreement (in Fisher's z) is as far below the median's and by 0.2 at least; MAD is the median
+absolute deviation times 1.4826, se the rater's own standard error. Below five raters nobody is
+flagged for either.
 """
 
 import math
@@ -18,6 +19,7 @@ FAR = 3.5
 CONSTANT = 0.9
 FEWEST_RATERS = 5
 FEWEST_RATINGS = 5
+FEWEST_TYPICAL = 3
 _SWEEPS = 500
 
 
@@ -42,7 +44,7 @@ class Rater:
 
 
 def rate_raters(panel: Panel) -> list[Rater]:
-    """Every rater, by name; none where raters are unknown or alone.
+    """Every rater; none where raters are unknown, alone, or have below three ratings typically.
 
     O(ratings) a sweep of the additive fit.
     """
@@ -51,6 +53,8 @@ def rate_raters(panel: Panel) -> list[Rater]:
     item, rater, value = panel.flat()
     size = len(panel.rater_names)
     count = np.bincount(rater, minlength=size)
+    if np.median(count) < FEWEST_TYPICAL:
+        return []
     severity, rest = additive(item, rater, value)
     error = _errors(panel.prompts[item] * size + rater, rater, rest, count)
     shrunk = severity * _kept(severity, error)
@@ -59,9 +63,9 @@ def rate_raters(panel: Panel) -> list[Rater]:
     if np.ptp(value) == 0:
         constant = [False] * size
     steady = np.array([not one for one in constant]) & (count >= FEWEST_RATINGS)
-    far = _far(severity, error, steady)
+    far = _far(severity, error, steady, 0.5 * float(np.std(rest)))
     spread = 1 / np.sqrt(np.maximum(count - 3.0, 1.0))
-    apart = _far(np.arctanh(np.clip(agreement, -0.999999, 0.999999)), spread, steady)
+    apart = _far(np.arctanh(np.clip(agreement, -0.999999, 0.999999)), spread, steady, 0.2)
     result = []
     for j, name in enumerate(panel.rater_names):
         flags = ["constant"] if constant[j] else []
@@ -69,8 +73,8 @@ def rate_raters(panel: Panel) -> list[Rater]:
             flags.append("severe" if far[j] < 0 else "lenient")
         if apart[j] < -FAR:
             flags.append("apart")
-        numbers = (float(x[j]) for x in (severity, error, shrunk, agreement))
-        result.append(Rater(name, int(count[j]), *numbers, flags=tuple(flags)))
+        numbers = [float(x[j]) for x in (severity, error, shrunk, agreement)]
+        result.append(Rater(name, int(count[j]), *numbers, tuple(flags)))
     return result
 
 
@@ -132,8 +136,8 @@ def _constant(values: Array) -> bool:
     return values.size >= FEWEST_RATINGS and counts.max() >= CONSTANT * values.size
 
 
-def _far(values: Array, error: Array, judged: np.ndarray) -> Array:
-    """Distance from the median in robust deviations, 0 where it cannot be told."""
+def _far(values: Array, error: Array, judged: np.ndarray, least: float) -> Array:
+    """Distance from the median in robust deviations, 0 below `least` or where it is unknown."""
     known = ~np.isnan(values) & judged
     result = np.zeros(values.size)
     if known.sum() < FEWEST_RATERS:
@@ -141,6 +145,6 @@ def _far(values: Array, error: Array, judged: np.ndarray) -> Array:
     middle = float(np.median(values[known]))
     deviation = 1.4826 * float(np.median(np.abs(values[known] - middle)))
     scale = np.sqrt(deviation**2 + error**2)
-    usable = known & (scale > 0)
+    usable = known & (scale > 0) & (np.abs(values - middle) >= least)
     result[usable] = (values[usable] - middle) / scale[usable]
     return result

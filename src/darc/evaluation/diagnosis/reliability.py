@@ -11,7 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from darc.evaluation.diagnosis.halves import LEVELS, Halves, mean_halves, sigma_halves
-from darc.evaluation.diagnosis.panel import Panel, deviations, shrinkage_of_deviation
+from darc.evaluation.diagnosis.panel import (
+    Panel,
+    centred,
+    deviations,
+    shrinkage_of_deviation,
+)
 from darc.evaluation.source import Array
 
 TARGETS = (0.5, 0.7)
@@ -35,7 +40,7 @@ class Reliability:
     half: float
     p_value: float
     size: float
-    lost: int
+    lost: int = 0
 
     def at(self, raters: float) -> float:
         """The reliability that this many raters would have."""
@@ -64,7 +69,7 @@ def reliabilities(
     """Reliabilities of means and of sigmas, each by level: within, overall, prompt.
 
     Within ranks the candidates of a prompt; overall takes all candidates; prompt the prompts'
-    averages. Empty where no candidate has enough ratings to split. O(splits x ratings).
+    averages. Empty where most candidates have too few ratings to split. O(splits x ratings).
     """
     found: list[dict[str, Reliability]] = []
     for lost, split in ((0, mean_halves), (1, sigma_halves)):
@@ -83,21 +88,20 @@ def gaussian_reliability(panel: Panel, *, resamples: int = 1000, seed: int = 0) 
     """Within-prompt reliability of sigma if ratings were Gaussian about each candidate's mean.
 
     What sigmas vary beyond the chi distribution's noise, as a share of how they vary. It needs two
-    ratings a candidate, not four; heavier tails than the Gaussian's make it too large.
+    ratings a candidate, not four; heavier tails than the Gaussian's make it too large. Raters'
+    levels in a prompt are no noise of sigma: they are the same for all its candidates.
     """
     counts = panel.counts
     rows = counts >= 2
-    sigma, bias = deviations(panel.values[rows]), shrinkage_of_deviation(counts[rows])
-    prompts = panel.prompts[rows]
-    nothing = Reliability(*[math.nan] * 5, size=math.nan, lost=1)
+    fair, noise = gaussian_noise(panel)
+    fair, noise, prompts = fair[rows], noise[rows], panel.prompts[rows]
     if not rows.any():
-        return nothing
+        return Reliability(*[math.nan] * 6, 1)
     owner = np.unique(prompts, return_inverse=True)[1]
     size = np.bincount(owner)
-    fair = sigma / bias
     offset = fair - (np.bincount(owner, fair) / size)[owner]
-    noise = sigma**2 * (1 / bias**2 - 1) * (1 - 1 / size[owner])
-    sums = np.column_stack([np.bincount(owner, offset**2), np.bincount(owner, noise)])
+    lost = noise * (1 - 1 / size[owner])
+    sums = np.column_stack([np.bincount(owner, offset**2), np.bincount(owner, lost)])
 
     def value(drawn: Array) -> Array:
         seen, chance = (drawn @ sums).T
@@ -107,6 +111,27 @@ def gaussian_reliability(panel: Panel, *, resamples: int = 1000, seed: int = 0) 
     mean = float(value(np.ones((1, size.size)))[0])
     length = float(1 / np.mean(1 / (counts[rows] - 1)))
     return Reliability(mean, low, high, math.nan, math.nan, length, 1)
+
+
+def gaussian_noise(panel: Panel) -> tuple[Array, Array]:
+    """Each candidate's sigma without its bias, and its variance under Gaussian noise, both (I,).
+
+    With noise of variance e and raters' levels of variance d, the sampling variance of sigma goes
+    from that of the chi distribution where d is 0 to e/(n - 1) where e is small against d.
+    """
+    counts = panel.counts
+    chi = shrinkage_of_deviation(counts)
+    sigma = deviations(panel.values)
+    rest, levels = centred(panel)
+    error = deviations(rest) ** 2
+    if levels:
+        size = np.bincount(panel.prompts)[panel.prompts]
+        error = error * size / np.maximum(size - 1, 1)
+    whole, all_error = np.nansum(sigma**2), np.nansum(error)
+    part = min(float(all_error / whole), 1.0) if whole > 0 else 1.0
+    bias = part * chi + (1 - part)
+    noise = error * (part * (1 - chi**2) + (1 - part) / np.maximum(counts - 1, 1))
+    return sigma / bias, noise / bias**2
 
 
 def _reliability(

@@ -48,7 +48,7 @@ def spread(panel: Panel, *, permutations: int = 500, seed: int = 0) -> Spread:
     shares = _divided(panel.values, low, high)
     polarising = [int(i) for i in np.argsort(-shares, kind="stable") if shares[i] >= DIVIDED]
     counts = panel.counts
-    rest = centred(panel)
+    rest, _ = centred(panel)
     observed = _statistic(deviations(rest), panel.prompts)
     if math.isnan(observed):
         return Spread(math.nan, tuple(polarising), math.nan, float(low), float(high))

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from darc.evaluation.diagnosis.panel import Panel
-from darc.evaluation.source import Integers
+from darc.evaluation.source import Array, Integers
 
 # A set of factors whose equations are worse conditioned than this cannot be told apart.
 _CONDITION = 1e5
 MEANINGS = {
     "prompt": "between prompts",
     "candidate": "between candidates of a prompt",
-    "name": "between candidates of one name over all prompts",
+    "name": "between names, over all prompts",
     "rater": "between raters (severity)",
     "prompt x rater": "a rater's own level in a prompt",
     "name x rater": "a rater's lasting taste for a name",
@@ -86,7 +86,7 @@ def _factors(panel: Panel) -> dict[str, Integers]:
     return {name: np.unique(level, return_inverse=True)[1] for name, level in factors.items()}
 
 
-def _between(level: Integers, value: np.ndarray) -> float:
+def _between(level: Integers, value: Array) -> float:
     """Sum of squares of the levels' means, each as often as it has ratings."""
     return float(np.sum(np.bincount(level, value) ** 2 / np.bincount(level)))
 
@@ -100,7 +100,7 @@ def _sound(levels: list[Integers], ratings: int) -> bool:
     return bool(np.linalg.cond(matrix / scale) < _CONDITION)
 
 
-def _expectations(levels: list[Integers], ratings: int) -> np.ndarray:
+def _expectations(levels: list[Integers], ratings: int) -> Array:
     """Expected sum of squares within each factor's levels, and in all, a unit of each component.
 
     Row f, column g is N - sum over levels l of f of (sum over levels m of g of n_lm^2) / n_l.
