@@ -14,11 +14,12 @@ def print_diagnosis(diagnosis: "Diagnosis", said: "Words", top: int) -> None:
     """Print the words, then the tables, then what could not be told."""
     panel = diagnosis.panel
     scorer = f", scorer {panel.scorer}" if panel.scorer else ""
-    raters = f", {len(panel.rater_names)} raters" if panel.named else ""
-    print(
-        f"{diagnosis.name}{scorer}: {len(panel.prompt_names)} prompts, {panel.counts.size}"
-        f" candidates{raters}, {panel.counts.sum()} ratings"
-    )
+    sizes = {"prompt": len(panel.prompt_names), "candidate": panel.counts.size}
+    if panel.named:
+        sizes["rater"] = len(panel.rater_names)
+    sizes["rating" if panel.kind == "rater" else "sample"] = int(panel.counts.sum())
+    counted = ", ".join(_counted(count, noun) for noun, count in sizes.items())
+    print(f"{diagnosis.name}{scorer}: {counted}")
     print()
     for sentence in said.sentences:
         print(sentence)
@@ -31,6 +32,10 @@ def print_diagnosis(diagnosis: "Diagnosis", said: "Words", top: int) -> None:
         print()
     for note in said.notes:
         print(f"note: {note}")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _components(diagnosis: "Diagnosis") -> None:
@@ -54,8 +59,8 @@ def _reliability(diagnosis: "Diagnosis") -> None:
         found = diagnosis.gaussian
         row = ["sigma, if Gaussian", _with_interval(found), "-"]
         rows.append([*row, _count(found, 0.5), _count(found, 0.7)])
-    print()
     if rows:
+        print()
         header = ["reliability", "within prompts", "overall", "raters for 0.5", "for 0.7"]
         print(text_table(header, rows))
     value, low, high = diagnosis.alpha
@@ -95,7 +100,7 @@ def _raters(diagnosis: "Diagnosis", top: int) -> None:
     print()
     print(text_table(["rater", "ratings", "severity", "error", "agreement", "flags"], rows))
     if len(ordered) > top:
-        print(f"and {len(ordered) - top} more raters")
+        print(f"and {_counted(len(ordered) - top, 'more rater')}")
 
 
 def _groups(diagnosis: "Diagnosis") -> None:
@@ -139,7 +144,7 @@ def _prompts(diagnosis: "Diagnosis", top: int) -> None:
     spread = diagnosis.spread
     if not math.isnan(spread.expected):
         print(
-            f"polarising candidates (30 % or more at {spread.low:g} or below and at"
-            f" {spread.high:g} or above): {len(spread.polarising)},"
+            f"polarising candidates (30 % or more at {spread.low:.3g} or below and at"
+            f" {spread.high:.3g} or above): {len(spread.polarising)},"
             f" by chance {spread.expected:.1f}"
         )

@@ -67,7 +67,7 @@ def _curve(axes: Any, diagnosis: Diagnosis) -> None:
     )  # fmt: skip
     axes.set_ylim(min(-0.02, 1.1 * min(sigma.value, 0.0) if sigma.value == sigma.value else 0), 1)
     axes.set_xlabel("ratings a candidate")
-    if axes.lines:
+    if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="lower right", frameon=False, fontsize=8)
 
 
@@ -89,7 +89,7 @@ def _prompts(axes: Any, diagnosis: Diagnosis, top: int) -> None:
     middle = float(np.mean([row.sigma for row in diagnosis.prompts]))
     axes.axvline(middle, color=PALE, lw=0.8, ls=":", label="all prompts")
     axes.set_yticks(places, [_short(row.prompt) for row in rows], fontsize=7)
-    axes.legend(loc="lower right", frameon=False, fontsize=8)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.07), ncol=3, frameon=False, fontsize=8)
 
 
 def _shares(axes: Any, diagnosis: Diagnosis) -> None:

@@ -73,8 +73,17 @@ def rate_raters(panel: Panel) -> list[Rater]:
             flags.append("severe" if far[j] < 0 else "lenient")
         if apart[j] < -FAR:
             flags.append("apart")
-        numbers = [float(x[j]) for x in (severity, error, shrunk, agreement)]
-        result.append(Rater(name, int(count[j]), *numbers, tuple(flags)))
+        result.append(
+            Rater(
+                name=name,
+                ratings=int(count[j]),
+                severity=float(severity[j]),
+                error=float(error[j]),
+                shrunk=float(shrunk[j]),
+                agreement=float(agreement[j]),
+                flags=tuple(flags),
+            )
+        )
     return result
 
 

@@ -40,7 +40,7 @@ class Reliability:
     half: float
     p_value: float
     size: float
-    lost: int = 0
+    lost: int
 
     def at(self, raters: float) -> float:
         """The reliability that this many raters would have."""
@@ -96,7 +96,7 @@ def gaussian_reliability(panel: Panel, *, resamples: int = 1000, seed: int = 0) 
     fair, noise = gaussian_noise(panel)
     fair, noise, prompts = fair[rows], noise[rows], panel.prompts[rows]
     if not rows.any():
-        return Reliability(*[math.nan] * 6, 1)
+        return Reliability(math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, 1)
     owner = np.unique(prompts, return_inverse=True)[1]
     size = np.bincount(owner)
     offset = fair - (np.bincount(owner, fair) / size)[owner]

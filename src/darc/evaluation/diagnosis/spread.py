@@ -14,9 +14,8 @@ import numpy as np
 from darc.evaluation.diagnosis.panel import Panel, centred, deviations, rater_cells
 from darc.evaluation.source import Array, Integers
 
-# Both tails of all ratings together hold this share each, and a candidate that divides the raters
-# has at least this share of its own ratings in each of the two.
-TAIL = 0.25
+# A candidate divides the raters when at least this share of its ratings is in each of two tails,
+# which begin a standard deviation of all ratings away from their mean, or at the ends of the scale.
 DIVIDED = 0.3
 LEAST = 5
 
@@ -44,14 +43,15 @@ def spread(panel: Panel, *, permutations: int = 500, seed: int = 0) -> Spread:
     O(permutations x ratings log ratings).
     """
     flat = panel.values[panel.present]
-    low, high = np.quantile(flat, [TAIL, 1 - TAIL])
+    low = max(float(flat.mean() - flat.std()), float(flat.min()))
+    high = min(float(flat.mean() + flat.std()), float(flat.max()))
     shares = _divided(panel.values, low, high)
     polarising = [int(i) for i in np.argsort(-shares, kind="stable") if shares[i] >= DIVIDED]
     counts = panel.counts
     rest, _ = centred(panel)
     observed = _statistic(deviations(rest), panel.prompts)
     if math.isnan(observed):
-        return Spread(math.nan, tuple(polarising), math.nan, float(low), float(high))
+        return Spread(math.nan, tuple(polarising), math.nan, low, high)
     means = panel.means()[:, None]
     # Residuals of n ratings are short of the noise by this much.
     wide = np.sqrt(counts / np.maximum(counts - 1, 1))[:, None]
@@ -62,7 +62,7 @@ def spread(panel: Panel, *, permutations: int = 500, seed: int = 0) -> Spread:
         divided += int((_divided(means + dealt, low, high) >= DIVIDED).sum())
     judged = bool((counts >= LEAST).any()) and low < high
     expected = divided / made if judged else math.nan
-    return Spread((1 + larger) / (1 + made), tuple(polarising), expected, float(low), float(high))
+    return Spread((1 + larger) / (1 + made), tuple(polarising), expected, low, high)
 
 
 def _dealt(

@@ -46,22 +46,24 @@ def variance_components(panel: Panel) -> list[Component]:
     _, _, value = panel.flat()
     value = value - value.mean()
     total = float(value @ value)
-    kept: list[str] = []
-    for name in factors:
-        if _sound([factors[one] for one in [*kept, name]], value.size):
-            kept.append(name)
-    estimates = dict.fromkeys([*factors, "residual"], float("nan"))
-    if total > 0 and (kept or value.size > 1):
-        levels = [factors[name] for name in kept]
-        sums = np.array([total - _between(level, value) for level in levels] + [total])
-        found = np.linalg.solve(_expectations(levels, value.size), sums)
-        estimates.update(zip([*kept, "residual"], found.tolist(), strict=True))
+    names = list(factors)
+    matrix = _expectations(list(factors.values()), value.size)
+    sums = np.array([total - _between(level, value) for level in factors.values()] + [total])
+    kept: list[int] = []
+    for one in range(len(names)):
+        if _sound(matrix, [*kept, one]):
+            kept.append(one)
+    estimates = dict.fromkeys([*names, "residual"], float("nan"))
+    if total > 0:
+        rows = [*kept, len(names)]
+        found = np.linalg.solve(matrix[np.ix_(rows, rows)], sums[rows])
+        estimates.update(zip([*(names[one] for one in kept), "residual"], found, strict=True))
     positive = sum(max(one, 0.0) for one in estimates.values() if one == one)
     return [
         Component(
             name,
             MEANINGS[name],
-            estimate,
+            float(estimate),
             max(estimate, 0.0) / positive if positive > 0 and estimate == estimate else np.nan,
         )
         for name, estimate in estimates.items()
@@ -91,13 +93,12 @@ def _between(level: Integers, value: Array) -> float:
     return float(np.sum(np.bincount(level, value) ** 2 / np.bincount(level)))
 
 
-def _sound(levels: list[Integers], ratings: int) -> bool:
+def _sound(matrix: Array, kept: list[int]) -> bool:
     """Whether the equations of these factors and the residual have one good solution."""
-    matrix = _expectations(levels, ratings)
-    scale = np.linalg.norm(matrix, axis=0)
-    if (scale <= 0).any():
-        return False
-    return bool(np.linalg.cond(matrix / scale) < _CONDITION)
+    rows = [*kept, matrix.shape[0] - 1]
+    part = matrix[np.ix_(rows, rows)]
+    scale = np.linalg.norm(part, axis=0)
+    return bool((scale > 0).all() and np.linalg.cond(part / scale) < _CONDITION)
 
 
 def _expectations(levels: list[Integers], ratings: int) -> Array:
