@@ -90,6 +90,10 @@ def test_raters_needed_inverts_spearman_brown() -> None:
     needed = found.needed(0.7)
     assert found.at(needed) >= 0.7 > found.at(needed - 1)
     assert found.at(8) == pytest.approx(0.3)
+    assert found.needed_span(0.7) == "26 to 67"
+    assert found.having(0.0).needed(0.7) == math.inf
+    open_ended = Reliability(0.3, -0.1, 0.4, 0.2, 0.01, size=7.0, lost=1)
+    assert open_ended.needed_span(0.7) == "26 or more"
     assert raters_needed(-0.1, 0.5, 7, 1) == math.inf
     assert math.isnan(raters_needed(math.nan, 0.5, 7, 1))
     assert raters_needed(1.0, 0.5, 7, 1) == 2

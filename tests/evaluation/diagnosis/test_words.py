@@ -6,6 +6,7 @@ import pytest
 from tests.evaluation.diagnosis.panels import Array, noise_only, source, uneven
 
 from darc.evaluation.diagnosis import Words, diagnose, words
+from darc.evaluation.diagnosis.words import noise_of_mean
 from darc.evaluation.source import NOBODY, Source
 
 
@@ -26,6 +27,17 @@ def test_signal_is_called_signal() -> None:
     found = said(source(uneven(1, raters=10)))
     assert "is mostly signal" in found.sentences[0]
     assert (found.verdict, found.rule) == ("signal", "epsilon")
+
+
+def test_epsilon_comes_with_the_noise_of_a_mean() -> None:
+    draw = np.random.default_rng(2)
+    scale = np.where(draw.random((60, 8, 1)) < 0.5, 0.5, 2.0)
+    levels = draw.normal(0, 0.5, (1, 1, 16))
+    ratings = levels + scale * draw.normal(size=(60, 8, 16))
+    made = diagnose(source(ratings), splits=50, draws=100)
+    truth = np.sqrt((0.25 + 4) / 2 / 16)
+    assert noise_of_mean(made) == pytest.approx(truth, rel=0.1)
+    assert f"epsilon {noise_of_mean(made):.2g} here" in words(made).sentences[-1]
 
 
 def test_part_of_both() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from darc.errors import MissingExtra
 from darc.evaluation.diagnosis.diagnose import Diagnosis
 from darc.evaluation.diagnosis.reliability import TARGETS
-from darc.evaluation.diagnosis.words import replaced, sigma_within
+from darc.evaluation.diagnosis.words import sigma_within
 from darc.views.plane_plot import CHOICE, INK, LABEL, OTHER, PALE
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _curve(axes: Any, diagnosis: Diagnosis) -> None:
         line = [sigma.at(n) for n in raters]
         axes.plot(raters, line, color=CHOICE, lw=1.8, ls="--", label=label)
         if not math.isnan(sigma.low):
-            ends = [replaced(sigma, end) for end in (sigma.low, sigma.high)]
+            ends = [sigma.having(end) for end in (sigma.low, sigma.high)]
             low, high = ([end.at(n) for n in raters] for end in ends)
             axes.fill_between(raters, low, high, color=CHOICE, alpha=0.18, lw=0)
     for target in TARGETS:

@@ -6,7 +6,7 @@ sigma with its degrees of freedom, and these are the lengths put into the formul
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -49,6 +49,17 @@ class Reliability:
     def needed(self, target: float) -> float:
         """Raters needed to reach a reliability; infinity where no number would do."""
         return raters_needed(self.value, target, self.size, self.lost)
+
+    def needed_span(self, target: float) -> str:
+        """The interval of the raters needed, in words, "" where even its near end is unknown."""
+        least, most = (self.having(end).needed(target) for end in (self.high, self.low))
+        if not math.isfinite(least):
+            return ""
+        return f"{least:.0f} to {most:.0f}" if math.isfinite(most) else f"{least:.0f} or more"
+
+    def having(self, value: float) -> "Reliability":
+        """The same panel with another reliability."""
+        return replace(self, value=value)
 
 
 def raters_needed(reliability: float, target: float, size: float, lost: int) -> float:

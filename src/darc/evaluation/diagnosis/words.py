@@ -82,7 +82,9 @@ def _headline(diagnosis: Diagnosis, verdict: str) -> str:
         return f"{start} {how} {number}: near-tie breaking by sigma will not help."
     if verdict == "some":
         return f"{start} is part signal, part noise {number}: sigma alone is a weak tie-breaker."
-    return f"{start} is mostly signal {number}: near ties can be broken by sigma."
+    half = diagnosis.each // 2
+    fewer = f" (half of them would have {found.at(half):.2f})" if half >= 2 else ""
+    return f"{start} is mostly signal {number}: near ties can be broken by sigma{fewer}."
 
 
 def _nothing(diagnosis: Diagnosis) -> str:
@@ -109,7 +111,7 @@ def _needed(diagnosis: Diagnosis, verdict: str) -> str:
     parts = []
     for target in TARGETS:
         if found.value < target:
-            span = needed_span(found, target)
+            span = found.needed_span(target)
             span = f" ({span})" if span else ""
             count = f"about {found.needed(target):.0f} {_noun(diagnosis)}"
             parts.append(f"{target:g} with {count}{span}")
@@ -117,22 +119,6 @@ def _needed(diagnosis: Diagnosis, verdict: str) -> str:
         return ""
     about = "" if diagnosis.sigmas else ", if the ratings are Gaussian"
     return f"Sigma's reliability would reach {' and '.join(parts)}{about}."
-
-
-def needed_span(found: Reliability, target: float) -> str:
-    """The interval of the raters needed, in words, from that of the reliability."""
-    if math.isnan(found.high):
-        return ""
-    most = replaced(found, found.low).needed(target) if found.low > 0 else math.inf
-    least = replaced(found, found.high).needed(target) if found.high > 0 else math.inf
-    if math.isinf(least):
-        return ""
-    return f"{least:.0f} to {most:.0f}" if math.isfinite(most) else f"{least:.0f} or more"
-
-
-def replaced(found: Reliability, value: float) -> Reliability:
-    """The same panel with another reliability."""
-    return Reliability(value, found.low, found.high, found.half, found.p_value, found.size, 1)
 
 
 def sigma_within(diagnosis: Diagnosis) -> Reliability:
@@ -198,7 +184,10 @@ def _odd(diagnosis: Diagnosis) -> str:
 def _rule(diagnosis: Diagnosis, verdict: str) -> tuple[str, str]:
     """The rule that makes sense, and why."""
     if verdict == "signal":
-        return "epsilon", "among near ties the calmer answer is likely to be calm for others too"
+        return "epsilon", (
+            "among near ties the calmer answer is likely to be calm for others too; a near tie is"
+            f" a gap within the noise of a mean, epsilon {noise_of_mean(diagnosis):.2g} here"
+        )
     if verdict == "some" or (verdict == "unknown" and diagnosis.gaussian.value >= SIGNAL):
         return "entropic", "it weighs low ratings without staking the choice on one sigma"
     if verdict == "unknown":
@@ -206,6 +195,16 @@ def _rule(diagnosis: Diagnosis, verdict: str) -> tuple[str, str]:
     if verdict == "noise":
         return "mean", "choosing by sigma would be choosing by chance"
     return "mean", "there is no disagreement to go by"
+
+
+def noise_of_mean(diagnosis: Diagnosis) -> float:
+    """Standard error of a candidate's mean among the candidates of its prompt.
+
+    Raters' levels are no part of it: they are the same for all candidates that the raters saw.
+    """
+    parts = {part.name: part.variance for part in diagnosis.components}
+    noise = [parts.get(name, 0.0) for name in ("residual", "name x rater")]
+    return math.sqrt(sum(max(one, 0.0) for one in noise if one == one) / diagnosis.each)
 
 
 def _notes(diagnosis: Diagnosis) -> list[str]:
