@@ -19,6 +19,7 @@ COMMANDS = {
     "select": "select",
     "simulate": "simulate",
     "eval": "eval",
+    "diagnose": "diagnose",
     "rules": "rules",
     "scorers": "listing",
     "rewriters": "listing",
