@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from darc.cli import ask, models, rules, select, show
+from darc.cli import ask, models, rules, select, show, tune
 from darc.cli import eval as eval_command
 from darc.cli import run as run_command
 from darc.cli.parser import Parser
@@ -17,6 +17,7 @@ COMMANDS = {
     "show": show,
     "select": select,
     "eval": eval_command,
+    "tune": tune,
     "rules": rules,
     "models": models,
 }
