@@ -23,13 +23,24 @@ def average(values: Array, among: Mask, counts: Array) -> Array:
     """Weighted means (B, R, A) of values (R, A, P) over the prompts `among` (R, P).
 
     `counts` (B, P) are the weights of the prompts; a value that is NaN is left out of its own mean,
-    and a mean without values is NaN. O(B R A P) by matrix products.
+    and a mean without values is NaN. Where all splits and methods have the same prompts, R is 1 in
+    the result, whose mean over splits is the same. O(B R A P) by matrix products.
     """
     there = among[:, None, :] & ~np.isnan(values)
-    total = np.where(there, values, 0.0) @ counts.T
-    size = there.astype(np.float64) @ counts.T
+    filled = np.where(there, values, 0.0)
+    if (there == there[:1, :1]).all():
+        filled, there = filled.mean(axis=0, keepdims=True), there[:1, :1]
+    elif (there == there[:, :1]).all():
+        there = there[:, :1]
+    total, size = (_weighted(each, counts) for each in (filled, there.astype(np.float64)))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(size > 0, total / size, np.nan).transpose(2, 0, 1))
+
+
+def _weighted(values: Array, counts: Array) -> Array:
+    """Weighted sums (R, A, B) of (R, A, P)."""
+    flat = values.reshape(-1, values.shape[2]) @ counts.T
+    return np.asarray(flat.reshape(*values.shape[:2], len(counts)))
 
 
 def tail(values: Array, among: Mask, counts: Array, share: float = 0.1) -> Array:
@@ -38,21 +49,25 @@ def tail(values: Array, among: Mask, counts: Array, share: float = 0.1) -> Array
     N is the weight of the prompts that have a value. O(B R A P).
     """
     there = among[:, None, :] & ~np.isnan(values)
+    wanted = np.ceil(share * _weighted(there.astype(np.float64), counts) - 1e-9)
+    by_prompt = np.ascontiguousarray(counts.T)
     result = np.full((len(counts), *values.shape[:2]), np.nan)
     for r, a in np.ndindex(*values.shape[:2]):
         place = np.flatnonzero(there[r, a])
         if not place.size:
             continue
         place = place[np.argsort(values[r, a, place], kind="stable")]
-        wanted = np.ceil(share * counts[:, place].sum(axis=1, keepdims=True) - 1e-9)
-        weight = counts[:, place[: int(4 * share * place.size) + 40]]
-        if (weight.sum(axis=1) < wanted[:, 0]).any():
-            weight = counts[:, place]
-        place = place[: weight.shape[1]]
-        reached = np.cumsum(weight, axis=1)
-        taken = np.clip(weight - np.maximum(reached - wanted, 0.0), 0.0, None)
+        size = min(place.size, int(1.5 * share * place.size) + 12)
+        while size < place.size and (by_prompt[place[:size]].sum(axis=0) < wanted[r, a]).any():
+            size = min(place.size, 2 * size)
+        weight = by_prompt[place[:size]]
+        excess = np.cumsum(weight, axis=0)
+        excess -= wanted[r, a]
+        np.maximum(excess, 0.0, out=excess)
+        np.subtract(weight, excess, out=weight)
+        np.maximum(weight, 0.0, out=weight)
         with np.errstate(invalid="ignore", divide="ignore"):
-            result[:, r, a] = (taken @ values[r, a, place]) / wanted[:, 0]
+            result[:, r, a] = (values[r, a, place[:size]] @ weight) / wanted[r, a]
     return result
 
 

@@ -65,7 +65,7 @@ def taken(values: Array, index: Integers) -> Array:
 
 
 def lower_bound(at: Moments, candidates: Array, delta: float = 0.05) -> Array:
-    """Bounds mean - sigma sqrt(log(K/delta)/n) of all candidates, (P, K); K is `candidates` (P,)."""
+    """Bounds mean - sigma sqrt(log(K/delta)/n), (P, K); K is `candidates` (P,)."""
     size = np.maximum(candidates, 1)[:, None]
     weight = lcb_coefficient(np.maximum(at.count, 1), candidates=size, delta=delta)
     return np.asarray(at.mean - weight * at.sigma)

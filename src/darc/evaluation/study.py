@@ -1,7 +1,7 @@
 """Every method judged on every split of one source."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -27,6 +27,7 @@ from darc.evaluation.metrics import (
     moments,
     outcome_signs,
     pairwise_scores,
+    pooled_units,
     taken,
 )
 from darc.evaluation.source import Array, Integers, Source
@@ -91,8 +92,9 @@ class Study:
     `choice`, `reward`, `risk`, `length`, `outcome` (what the CVaR is of) and `pairwise` are
     (R, A, P), NaN (-1 for `choice`) where a prompt is not kept in a split; `rewards` and `risks`
     (R, A, M, P) are per scorer on its raw scale. `kept`, `high` (the high-variance subset) and
-    `disagreement` (of the baseline's choice, on the selection half) are (R, P). `lam` is the lambda
-    used. `not_run` has a reason for each method left out.
+    `disagreement` (of the baseline's choice, on the selection half) are (R, P). `scales` (R, M) are
+    the scorers' pooled deviations on the half that judges. `lam` is the lambda used. `not_run` has
+    a reason for each method left out.
     """
 
     source: Source
@@ -107,6 +109,7 @@ class Study:
     pairwise: Array
     rewards: Array
     risks: Array
+    scales: Array
     kept: Mask
     high: Mask
     disagreement: Array
@@ -132,6 +135,12 @@ class Study:
         """Win, tie or loss against Best-of-K by reward, (R, A, P)."""
         return self.against(self.reward)
 
+    def only(self, places: Sequence[int]) -> "Study":
+        """The study of some methods; the first place should be Best-of-K's."""
+        names = ("choice", "reward", "risk", "length", "outcome", "pairwise", "rewards", "risks")
+        arrays = {name: getattr(self, name)[:, list(places)] for name in names}
+        return replace(self, methods=[self.methods[a] for a in places], **arrays)
+
     def against(self, values: Array) -> Array:
         """Win, tie or loss against Best-of-K by values (R, A, P)."""
         scale = float(np.nanmax(np.abs(values), initial=0.0))
@@ -154,13 +163,18 @@ def make_study(source: Source, settings: Settings, report: Report | None = None)
     split = choose_split(source, settings.split)
     specs = methods(settings.rules, settings.beta, settings.gamma)
 
-    def halves() -> Iterable[Halves]:
-        for repeat in range(settings.repeats):
-            yield draw_halves(source, split, settings.seed + repeat)
-            if report is not None:
-                report(repeat + 1, settings.repeats)
+    return study_of(source, halves_of_seeds(source, settings, report), settings, specs, split)
 
-    return study_of(source, halves(), settings, specs, split)
+
+def halves_of_seeds(
+    source: Source, settings: Settings, report: Report | None = None
+) -> Iterator[Halves]:
+    """The halves of each split of the settings."""
+    split = choose_split(source, settings.split)
+    for repeat in range(settings.repeats):
+        yield draw_halves(source, split, settings.seed + repeat)
+        if report is not None:
+            report(repeat + 1, settings.repeats)
 
 
 def study_of(
@@ -193,11 +207,12 @@ def study_of(
     none = np.full(len(source.prompt_ids), -1, dtype=np.int64)
     choice = np.stack([np.stack([d.index.get(label, none) for label in labels]) for d in decided])
     parts = [_judged(source, settings, *each) for each in zip(made, choice, strict=True)]
-    names = ("reward", "risk", "length", "outcome", "pairwise", "rewards", "risks", "disagreement")
+    names = ("reward", "risk", "length", "outcome", "pairwise", "rewards", "risks", "scales")
     arrays = {name: np.stack([part[name] for part in parts]) for name in names}
+    disagreement = np.stack([part["disagreement"] for part in parts])
     high = [
         high_subset(one, keep, list(source.prompt_ids), settings.share)
-        for one, keep in zip(arrays["disagreement"], kept, strict=True)
+        for one, keep in zip(disagreement, kept, strict=True)
     ]
     return Study(
         source=source,
@@ -207,6 +222,7 @@ def study_of(
         choice=choice,
         kept=kept,
         high=np.stack(high),
+        disagreement=disagreement,
         lam=_lambda(settings, made),
         not_run=not_run,
         flags=_flag_shares(decided, labels, int(kept.sum())),
@@ -240,6 +256,7 @@ def _judged(
         "pairwise": pairwise_scores(halves.judge, halves.givers, choice, base),
         "rewards": np.stack([taken(each.mean[:, m], choice) for m in scorers], axis=1),
         "risks": np.stack([taken(each.sigma[:, m], choice) for m in scorers], axis=1),
+        "scales": pooled_units(halves.judge)[1],
         "disagreement": spread,
     }
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from darc.evaluation.join import Joined
 from darc.evaluation.source import Source
 from darc.evaluation.study import Study
 from darc.selection.explain import FLAGS
@@ -85,10 +86,28 @@ def study_warnings(study: Study) -> list[str]:
 
 
 def _flagged(study: Study) -> list[str]:
-    """One sentence a flag, with the methods that raised it."""
-    by_flag: dict[str, list[str]] = {}
+    """One sentence a flag, with the methods that raised it in a notable share of decisions."""
+    by_flag: dict[str, list[tuple[str, float]]] = {}
     for label, flags in study.flags.items():
         for flag, share in flags.items():
             if share >= 0.005 and flag != "capped":
-                by_flag.setdefault(flag, []).append(f"{label} {share:.0%} of decisions")
-    return [f"{FLAGS.get(flag, flag)} ({', '.join(who)})" for flag, who in by_flag.items()]
+                by_flag.setdefault(flag, []).append((label, share))
+    said = []
+    for flag, found in by_flag.items():
+        who = ", ".join(f"{label} {share:.0%}" for label, share in found)
+        if len(found) == len(study.methods):
+            who = f"all rules, up to {max(share for _, share in found):.0%}"
+        said.append(f"{FLAGS.get(flag, flag)} ({who} of decisions)")
+    return said
+
+
+def join_warnings(pair: Joined) -> list[str]:
+    """Sentences about candidates that only one of two sources has."""
+    said = []
+    for source, other, count in (
+        (pair.proxy, pair.human, pair.unmatched[0]),
+        (pair.human, pair.proxy, pair.unmatched[1]),
+    ):
+        if count:
+            said.append(f"{source.name}: {count} candidates are not in {other.name}, and left out")
+    return said
