@@ -127,15 +127,16 @@ def run(arguments: argparse.Namespace) -> None:
 
     settings = _settings(arguments)
     sources = [_read(path, arguments.texts) for path in arguments.sources]
+    every = arguments.json or arguments.out is not None
     with progress("evaluating", " splits") as report:
-        result = evaluate(sources, settings, report)
+        result = evaluate(sources, settings, report, ablations=every)
     if arguments.out is not None:
         paths = write_frames(result.frames, arguments.out)
         print(f"wrote {len(paths)} files to {arguments.out}", file=sys.stderr)
     if arguments.json:
         print(json.dumps(_plain(result), ensure_ascii=False, allow_nan=False))
     else:
-        print_evaluation(result)
+        print_evaluation(result, arguments.out)
 
 
 def _settings(arguments: argparse.Namespace) -> "Settings":
@@ -186,4 +187,10 @@ def _plain(result: "Evaluation") -> dict[str, Any]:
 
 
 def _check_paper(arguments: argparse.Namespace) -> None:
-    raise NotImplementedError
+    from darc.evaluation.frame import write_frames
+    from darc.evaluation.paper import check_frame, checks, summary
+
+    found = checks()
+    if arguments.out is not None:
+        write_frames([check_frame(found)], arguments.out)
+    print(json.dumps(check_frame(found).records()) if arguments.json else summary(found))

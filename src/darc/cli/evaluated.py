@@ -1,5 +1,6 @@
 """An evaluation on a terminal."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from darc.views.text_table import text_table
@@ -10,8 +11,8 @@ if TYPE_CHECKING:
     from darc.evaluation.study import Study
 
 
-def print_evaluation(result: "Evaluation") -> None:
-    """Print the main numbers of each source and subset, what else was made, and the warnings."""
+def print_evaluation(result: "Evaluation", folder: Path | None = None) -> None:
+    """Print the main numbers of each source and subset, where the rest is, and the warnings."""
     main, human = result.frame("main"), result.frame("human")
     if main is not None and human is not None:
         print(human.note)
@@ -21,9 +22,8 @@ def print_evaluation(result: "Evaluation") -> None:
                 print()
                 _print_subset(study, subset, main.where(**wanted), human.where(**wanted))
         print()
-    names = ", ".join(frame.name for frame in result.frames)
-    if names:
-        print(f"tables: {names}")
+    if folder is not None:
+        print(f"tables in {folder}: {', '.join(frame.name for frame in result.frames)}")
     for sentence in result.warnings:
         print(f"warning: {sentence}")
 
@@ -35,11 +35,9 @@ def _print_subset(study: "Study", subset: str, main: "Frame", human: "Frame") ->
         rows.append(
             [
                 numbers["method"],
-                numbers["reward"],
-                numbers["risk"],
-                numbers["tradeoff"],
-                changes[tail],
-                numbers["length"],
+                *(_number(numbers[name]) for name in ("reward", "risk", "tradeoff")),
+                _number(changes[tail]),
+                _number(numbers["length"]),
                 *(_change(changes, name) for name in ("mean", "tradeoff", tail)),
                 "/".join(f"{numbers[name]:.0f}" for name in ("win", "tie", "loss")),
             ]
@@ -58,6 +56,15 @@ def _change(record: dict[str, "str | float | int | None"], name: str) -> str:
     if not isinstance(delta, float):
         return "-"
     if not isinstance(low, float) or not isinstance(high, float):
-        return f"{delta:+.3f}"
+        return f"{_rounded(delta):+.3f}"
     star = "*" if low > 0 or high < 0 else " "
-    return f"{delta:+.3f}{star}[{low:+.3f}, {high:+.3f}]"
+    return f"{_rounded(delta):+.3f}{star}[{_rounded(low):+.3f}, {_rounded(high):+.3f}]"
+
+
+def _number(cell: "str | float | int | None") -> "str | float | int | None":
+    return _rounded(cell) if isinstance(cell, float) else cell
+
+
+def _rounded(number: float) -> float:
+    """The number without its last digits, which hang on the order of summation."""
+    return round(number, 9) + 0.0

@@ -144,7 +144,8 @@ def shown(cell: Cell, digits: int = 3) -> str:
     if isinstance(cell, float):
         if 0 < abs(cell) < 10.0**-digits:
             return f"{cell:.1e}"
-        return f"{cell:.{digits}f}"
+        # Sums in another order must not print another last digit.
+        return f"{round(cell, digits + 6) + 0.0:.{digits}f}"
     return str(cell)
 
 
@@ -195,7 +196,7 @@ def _missing(cell: Cell) -> bool:
 def _full(cell: Cell) -> str:
     if cell is None or _missing(cell):
         return ""
-    return f"{cell:.12g}" if isinstance(cell, float) else str(cell)
+    return f"{cell:.10g}" if isinstance(cell, float) else str(cell)
 
 
 def _piped(cells: Iterable[str]) -> str:
