@@ -64,7 +64,7 @@ def add(commands: Any, name: str) -> None:
     )
     parser.add_argument("--folds", type=int, default=5, help="of prompts (default: 5)")
     parser.add_argument(
-        "--repeats", type=int, default=5, help="splits of the samples into halves (default: 5)"
+        "--repeats", type=int, default=10, help="splits of the samples into halves (default: 10)"
     )
     parser.add_argument(
         "--split", default="auto", choices=("auto", "rater", "sample"), help="default: auto"
@@ -108,6 +108,7 @@ def run(commands: Any, arguments: argparse.Namespace) -> None:
         print(json.dumps(as_json(tuned, advice), ensure_ascii=False, allow_nan=False))
     else:
         print_tuned(tuned, advice)
+    sys.stdout.flush()
     if arguments.out is not None:
         with atomic_writer(arguments.out) as file:
             file.write(settings_toml(tuned, advice, takers(commands)))

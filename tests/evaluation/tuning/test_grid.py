@@ -3,7 +3,7 @@ import pytest
 
 from darc.errors import InputError, UnknownName
 from darc.evaluation.tuning.choices import choices
-from darc.evaluation.tuning.grid import MAIN_KNOBS, Scale, grid, one_two_five, scale_of, tunable
+from darc.evaluation.tuning.grid import VARIANTS, Scale, grid, one_two_five, scale_of, tunable
 from darc.evaluation.tuning.setting import BEST_OF_K, Setting
 from darc.pipeline.rule_spec import parse_rules
 from darc.selection.pools import Pools
@@ -18,7 +18,7 @@ def test_units_are_round(value: float, near: float) -> None:
     assert one_two_five(value) == near
 
 
-@pytest.mark.parametrize("rule", MAIN_KNOBS)
+@pytest.mark.parametrize("rule", VARIANTS)
 @pytest.mark.parametrize("size", ["coarse", "fine"])
 def test_settings_read_back_as_they_are(rule: str, size: str) -> None:
     settings = grid(rule, Scale(0.2, 16, SPREADS), size)

@@ -48,8 +48,6 @@ def test_pictures(rows: dict[str, Row], rule: str, tmp_path: Path) -> None:
     figure = draw_surface(surface_of(rows[rule]), "a title", "mean - 2 sigma")
     save_figure(figure, tmp_path / "surface.png")
     assert (tmp_path / "surface.png").stat().st_size > 10_000
-    legend = figure.axes[0].get_legend()
-    assert legend is not None
-    labels = [text.get_text() for text in legend.get_texts()]
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert any(label.startswith("chosen: ") for label in labels)
     assert any("Best-of-K" in label for label in labels)

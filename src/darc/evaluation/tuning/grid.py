@@ -64,8 +64,8 @@ def one_two_five(value: float) -> float:
     return float(f"{min(near, key=lambda number: abs(np.log(number / value))):.1e}")
 
 
-def tunable(scorers: int, side: Mapping[str, object]) -> tuple[dict[str, str], dict[str, str]]:
-    """The rules that can be tuned, with their main knob, and those that cannot, with the reason."""
+def tunable(scorers: int, side: Mapping[str, object]) -> tuple[list[str], dict[str, str]]:
+    """The rules that can be tuned, and those that cannot, with the reason."""
     missing = {
         "rbon": () if {"log_likelihood", "similarity"} & side.keys() else ("log_likelihood",),
         "caution": () if "atypicality" in side else ("atypicality",),
@@ -76,7 +76,7 @@ def tunable(scorers: int, side: Mapping[str, object]) -> tuple[dict[str, str], d
     }
     if scorers < 2:
         absent["uwo"] = "needs several scorers"
-    return {name: knob for name, knob in MAIN_KNOBS.items() if name not in absent}, absent
+    return [name for name in VARIANTS if name not in absent], absent
 
 
 def grid(rule: str, scale: Scale, size: str = "coarse") -> list[Setting]:
@@ -149,20 +149,6 @@ def _caution(scale: Scale, size: str) -> Variants:
     return [{"a": a} for a in _steps(0.02, 5.0, SIZES[size][1], scale.unit / spread)]
 
 
-MAIN_KNOBS = {
-    "epsilon": "epsilon",
-    "tau": "quantile",
-    "penalty": "lam",
-    "entropic": "beta",
-    "lcb": "c",
-    "cvar": "alpha",
-    "poisson": "rate",
-    "soft": "temperature",
-    "uwo": "lam",
-    "rbon": "b",
-    "caution": "a",
-    "mc_dropout": "lam",
-}
 VARIANTS: dict[str, Callable[[Scale, str], Variants]] = {
     "epsilon": _along("epsilon", 0.02, 4.0, 1),
     "tau": _tau,

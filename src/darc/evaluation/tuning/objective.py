@@ -12,6 +12,7 @@ from darc.evaluation.bootstrap import average, tail
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+ROUNDING = 1e-12
 NAMES = ("tradeoff", "cvar", "mean")
 
 
@@ -76,12 +77,13 @@ class Objective:
         The first of equals. Where none keeps the cap it is the one of least sigma.
         """
         if self.risk_cap is None:
-            return int(np.argmax(_known(merit)))
+            return _first_best(merit)
         kept = sigma <= self.risk_cap
-        if not kept.any():
-            return int(np.argmax(_known(-sigma)))
-        return int(np.argmax(np.where(kept, _known(merit), -np.inf)))
+        return _first_best(np.where(kept, merit, np.nan)) if kept.any() else _first_best(-sigma)
 
 
-def _known(merit: Array) -> Array:
-    return np.where(np.isnan(merit), -np.inf, merit)
+def _first_best(merit: Array) -> int:
+    """The place of the largest, the first of those that differ by rounding; NaN is the least."""
+    known = np.where(np.isnan(merit), -np.inf, merit)
+    best = known.max()
+    return int(np.argmax(known >= best - ROUNDING * abs(best)))

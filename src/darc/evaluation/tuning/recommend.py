@@ -59,8 +59,13 @@ def _gained(tuned: Tuned, best: Row) -> str:
 
 def _nothing(tuned: Tuned) -> str:
     best = tuned.rows[0]
+    if best.gain <= 0:
+        return (
+            f"No setting beats Best-of-K: on prompts that had no part in the choice, none raises "
+            f"{tuned.objective.words}."
+        )
     return (
-        f"No setting beats Best-of-K beyond noise: the best, {best.rule}, changes "
+        f"No setting beats Best-of-K beyond noise: the best, {best.rule}, raises "
         f"{tuned.objective.words} by {best.gain:.3g} (95 % interval {best.low:.3g} to "
         f"{best.high:.3g}) on prompts that had no part in the choice, whatever it gains on those "
         f"it was chosen on ({best.in_sample:.3g})."

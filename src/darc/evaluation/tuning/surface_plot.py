@@ -29,12 +29,12 @@ def draw_surface(surface: Surface, title: str, unit: str) -> "Figure":
     else:
         _map(axes, surface)
         bar = figure.colorbar(axes.images[0], ax=axes, label=f"gain in {unit}")
-        bar.ax.axhline(0.0, color="white", lw=4)
-        bar.ax.axhline(0.0, color=INK, lw=1.6)
+        bar.ax.axhline(0.0, color="white", lw=4, clip_on=False)
+        bar.ax.axhline(0.0, color=INK, lw=1.6, clip_on=False)
     _ticks(axes.xaxis, surface.across)
     axes.set_xlabel(surface.knob)
     axes.set_title(title, loc="left", fontsize=10, color=INK)
-    axes.legend(loc="upper left", bbox_to_anchor=(0, -0.14), ncol=3, frameon=False, fontsize=8)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     return figure
 
 
@@ -92,7 +92,7 @@ def _marks(
 
 
 def _ticks(axis: Any, values: Array) -> None:
-    """At most ten ticks, labelled by the knob's values."""
-    step = -(-len(values) // 10)
+    """At most eleven ticks, labelled by the knob's values."""
+    step = -(-len(values) // 11)
     places = list(range(0, len(values), step))
-    axis.set_ticks(places, [f"{values[place]:g}" for place in places])
+    axis.set_ticks(places, [f"{values[place]:.2g}" for place in places])

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from darc.selection.pools import Pools
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+ATTEMPTS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,17 +56,17 @@ class Trial:
 
 
 def draw_trials(
-    source: Source, needs_sigma: bool, repeats: int = 5, seed: int = 0, split: str = "auto"
+    source: Source, needs_sigma: bool, repeats: int = 10, seed: int = 0, split: str = "auto"
 ) -> list[Trial]:
     """Trials of `repeats` splits.
 
     A candidate takes part where both halves know it: it has a sample that selects and a mean, or
     with `needs_sigma` a sigma, that judges. A prompt counts where at least two take part, and a
-    split in which none does is left out.
+    split in which none does is drawn again, up to `ATTEMPTS` times a repeat.
     """
     way = choose_split(source, split)
-    drawn = (_trial(source, way, needs_sigma, seed + repeat) for repeat in range(repeats))
-    return [trial for trial in drawn if trial.usable.any()]
+    drawn = (_trial(source, way, needs_sigma, seed + draw) for draw in range(ATTEMPTS * repeats))
+    return list(islice((trial for trial in drawn if trial.usable.any()), repeats))
 
 
 def _trial(source: Source, way: str, needs_sigma: bool, seed: int) -> Trial:

@@ -79,7 +79,7 @@ def tune(
     rules: Sequence[str] | None = None,
     size: str = "coarse",
     folds: int = 5,
-    repeats: int = 5,
+    repeats: int = 10,
     seed: int = 0,
     split: str = "auto",
     progress: Progress = lambda done, total: None,
@@ -204,7 +204,7 @@ def _rules(source: Source, wanted: Sequence[str] | None) -> tuple[list[str], dic
             raise InputError(f"rule {name!r} {absent[name]}, and {source.name} has none")
         if name not in known:
             raise UnknownName("rule to tune", name, [*known, *absent])
-    return list(dict.fromkeys(wanted)) if wanted else list(known), {} if wanted else absent
+    return list(dict.fromkeys(wanted or known)), {} if wanted else absent
 
 
 def _check(source: Source, usable: Mask, aim: Objective, folds: int) -> None:
@@ -222,10 +222,11 @@ def _check(source: Source, usable: Mask, aim: Objective, folds: int) -> None:
             f"{aim.name!r} needs {least}",
             "use --objective cvar" if aim.needs_risk else "gather more ratings",
         )
-    if usable.sum() < 2 * folds:
+    count = int(usable.sum())
+    if count < 2 * folds:
         raise InputError(
-            f"{source.name} has {int(usable.sum())} prompt(s) to tune on, not enough for {folds} "
-            "folds",
+            f"{source.name} has {count} prompt{'s' if count != 1 else ''} to tune on, not enough "
+            f"for {folds} folds",
             f"give at least {2 * folds} with two candidates and enough ratings each"
-            + (", or fewer --folds" if usable.sum() >= 4 else ""),
+            + (", or fewer --folds" if count >= 4 else ""),
         )
