@@ -57,6 +57,16 @@ def test_a_panel_is_cut_in_two_equal_halves() -> None:
     assert len({row.tobytes() for row in select.reshape(-1, 6)}) == 1
 
 
+def test_names_of_people_who_rated_nothing_do_not_count() -> None:
+    source = make_source(5, 3, 4)
+    more = replace(source, giver_names=[*source.giver_names, "x", "y", "z"])
+    for seed in range(5):
+        select, _ = halves_mask(more, "rater", seed)
+        assert (select.sum(axis=3) == 2).all()
+    rewrites = replace(more, kind="rewrite")
+    assert (halves_mask(rewrites, "rewrite", 0)[0].sum(axis=3) == 2).all()
+
+
 def test_either_half_of_an_odd_panel_can_be_larger() -> None:
     sizes = {
         int(halves_mask(make_source(2, 2, 5), "rater", s)[0].sum(axis=3)[0, 0, 0])

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TypeVar
 
 from darc.errors import DarcError, InputError
@@ -135,11 +134,12 @@ def _of_pair(result: Evaluation, proxy: Source, human: Source) -> list[Frame]:
     made: list[Frame] = []
     for pair in attempt(join, proxy, human):
         result.warnings += join_warnings(pair)
-        made += attempt(validity_table, pair, settings.draws, settings.seed)
         for table in JOINED_TABLES:
             made += attempt(table, pair)
-        for study in attempt(partial(joined_study, pair, settings)):
+        for study in attempt(joined_study, pair, settings):
             result.pairs.append((pair, study))
+            base = study.choice[0, 0]
+            made += attempt(validity_table, pair, base, settings.draws, settings.seed)
             for each in STUDY_TABLES:
                 made += attempt(each, study)
             made += attempt(error_table, pair, study)

@@ -103,23 +103,24 @@ def pack(samples: Array, givers: Integers, wanted: Mask) -> tuple[Array, Integer
 
 def _by_rater(source: Source, generator: np.random.Generator) -> Mask:
     """A random half of the raters selects; of an odd number, either half may be the larger."""
-    size = max(1, len(source.giver_names))
-    half = size // 2 + (int(generator.integers(2)) if size % 2 else 0)
-    side = np.zeros(size, dtype=bool)
+    used = np.unique(source.givers[source.givers != NOBODY])
+    side = np.zeros(max(1, len(source.giver_names)), dtype=bool)
     if is_panel(source):
-        side[generator.permutation(size)[:half]] = True
+        half = len(used) // 2 + (int(generator.integers(2)) if len(used) % 2 else 0)
+        side[generator.permutation(used)[:half]] = True
     else:
-        side = generator.random(size) < 0.5
+        side[used] = generator.random(len(used)) < 0.5
     return np.asarray(side[source.givers])
 
 
 def _by_number(source: Source, generator: np.random.Generator) -> Mask:
     """A random half of a prompt's rewrite numbers selects, for all its candidates and scorers."""
-    prompts, size = len(source.givers), max(1, len(source.giver_names))
+    used = np.unique(source.givers[source.givers != NOBODY])
+    prompts, size = len(source.givers), len(used)
     order = np.argsort(generator.random((prompts, size)), axis=1)
     half = size // 2 + (generator.integers(2, size=(prompts, 1)) if size % 2 else 0)
-    side = np.zeros((prompts, size), dtype=bool)
-    np.put_along_axis(side, order, np.arange(size) < half, axis=1)
+    side = np.zeros((prompts, max(1, len(source.giver_names))), dtype=bool)
+    np.put_along_axis(side, used[order], np.arange(size) < half, axis=1)
     rows = np.arange(prompts)[:, None, None, None]
     return np.asarray(side[rows, source.givers])
 

@@ -17,6 +17,8 @@ from darc.evaluation.tables.validity import (
     validity_table,
 )
 
+BASE = np.zeros(12, dtype=np.int64)
+
 
 def made(prompts: int = 30, seed: int = 0) -> Items:
     generator = np.random.default_rng(seed)
@@ -50,7 +52,7 @@ def test_agreement_against_scipy() -> None:
 def test_a_perfect_proxy() -> None:
     proxy = make_source(12, 4, 6, kind="rewrite", name="run")
     human = replace(proxy, name="people", kind="rater")
-    rows = validity_table(join(proxy, human), 50).where(items="all candidates", scorer="all")
+    rows = validity_table(join(proxy, human), BASE, 50).where(items="all candidates", scorer="all")
     values = dict(zip(rows.column("metric"), rows.column("value"), strict=True))
     assert values["spearman"] == pytest.approx(1.0)
     assert values["kendall"] == pytest.approx(1.0)
@@ -63,7 +65,7 @@ def test_a_perfect_proxy() -> None:
 def test_each_scorer_is_judged_too() -> None:
     proxy = make_source(12, 4, 6, scorers=2, kind="rewrite", name="run")
     human = make_source(12, 4, 6, seed=4, name="people")
-    frame = validity_table(join(proxy, human), 30)
+    frame = validity_table(join(proxy, human), BASE, 30)
     assert set(frame.column("scorer")) == {"all", "s0", "s1"}
     assert set(frame.where(items="Best-of-K's choice").column("n")) == {12}
     assert set(frame.where(items="all candidates").column("n")) == {48}
@@ -94,4 +96,4 @@ def test_unknown_lengths_are_not_controlled() -> None:
 def test_too_few_items_are_refused() -> None:
     human = make_source(3, 2, 1, name="people")
     with pytest.raises(InputError, match="too few"):
-        validity_table(join(make_source(3, 2, 4, kind="rewrite"), human))
+        validity_table(join(make_source(3, 2, 4, kind="rewrite"), human), BASE[:3])

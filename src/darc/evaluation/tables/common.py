@@ -21,7 +21,10 @@ class Compared:
 
     def cells(self, method: int) -> tuple[float, float, float]:
         """The difference and its interval."""
-        return float(self.delta[method]), float(self.low[method]), float(self.high[method])
+        # What the order of summation leaves of a zero is no difference.
+        parts = (self.delta[method], self.low[method], self.high[method])
+        delta, low, high = (round(float(part), 12) + 0.0 for part in parts)
+        return delta, low, high
 
 
 def mean_of(values: Array, among: Mask) -> Array:

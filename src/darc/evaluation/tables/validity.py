@@ -99,15 +99,16 @@ def _resampled(items: Items, draws: int, seed: int, share: float) -> Array:
     return np.concatenate(parts)
 
 
-def validity_table(joined: Joined, draws: int = 2000, seed: int = 0) -> Frame:
-    """Agreement of the proxy's sigma with people's, for all scorers together and for each."""
+def validity_table(joined: Joined, base: Integers, draws: int = 2000, seed: int = 0) -> Frame:
+    """Agreement of the proxy's sigma with people's, for all scorers together and for each.
+
+    `base` (P,) is Best-of-K's choice by the proxy, to which some rows are limited.
+    """
     proxy = joined.proxy
     scorers: list[int | None] = [None]
     if len(proxy.scorers) > 1:
         scorers += list(range(len(proxy.scorers)))
-    best = aggregated(proxy.samples).mean
-    chosen = best == np.fmax.reduce(best, axis=1)[:, None]
-    chosen &= np.cumsum(chosen, axis=1) == 1
+    chosen = np.arange(proxy.shape[2]) == base[:, None]
     rows: list[tuple[object, ...]] = []
     for scorer in scorers:
         label = "all" if scorer is None else proxy.scorers[scorer]
