@@ -45,3 +45,9 @@ def test_draws_in_batches_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CELLS_AT_ONCE", 100 * 300)
     parts = of(outcomes)
     np.testing.assert_allclose(whole.high - whole.low, parts.high - parts.low, rtol=0.1)
+
+
+def test_rounding_is_no_gain() -> None:
+    outcomes = np.random.default_rng(4).normal(70.0, 5.0, size=200)
+    found = of(np.stack([outcomes, outcomes + 1e-14]))
+    assert (found.gain[0], found.low[0], found.high[0]) == (0.0, 0.0, 0.0)

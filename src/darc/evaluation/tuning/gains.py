@@ -11,6 +11,7 @@ from darc.evaluation.bootstrap import DRAWS, LEVEL, draw_counts, over_splits
 Array = NDArray[np.float64]
 
 CELLS_AT_ONCE = 8_000_000
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +33,10 @@ def gains(
     probability 95 % all of them hold (the best of several rules is not taken for better than it
     is). O(draws R A P).
     """
-    whole = _differences(statistic(np.ones((1, prompts))))[0]
+    whole = differences(statistic(np.ones((1, prompts))))[0]
     step = max(1, CELLS_AT_ONCE // prompts)
     parts = [
-        _differences(statistic(draw_counts(prompts, min(step, draws - start), seed + start)))
+        differences(statistic(draw_counts(prompts, min(step, draws - start), seed + start)))
         for start in range(0, draws, step)
     ]
     drawn = np.concatenate(parts) - whole
@@ -47,7 +48,12 @@ def gains(
     return Gains(whole, whole - reach * error, whole + reach * error)
 
 
-def _differences(values: Array) -> Array:
-    """(B, R, 1 + A) to the gains (B, A) over the first, averaged over the splits."""
+def differences(values: Array) -> Array:
+    """(B, R, 1 + A) to the gains (B, A) over the first, averaged over the splits.
+
+    What is within rounding of 0 is 0: equal choices gain nothing.
+    """
     merged = over_splits(values)
-    return np.asarray(merged[:, 1:] - merged[:, :1])
+    base = merged[:, :1]
+    gain = merged[:, 1:] - base
+    return np.where(np.abs(gain) <= ROUNDING * np.abs(base), 0.0, gain)

@@ -10,7 +10,7 @@ from darc.errors import InputError, UnknownName
 from darc.evaluation.bootstrap import average, over_splits
 from darc.evaluation.source import Source
 from darc.evaluation.tuning.crossfit import Fitted, crossfit, fold_numbers
-from darc.evaluation.tuning.gains import gains
+from darc.evaluation.tuning.gains import differences, gains
 from darc.evaluation.tuning.grid import Scale, grid, scale_of, tunable
 from darc.evaluation.tuning.objective import Objective
 from darc.evaluation.tuning.setting import BEST_OF_K, Setting
@@ -156,7 +156,7 @@ def _tuned(
     found = gains(lambda counts: aim.over(outcome, among, counts), prompts, seed)
     risks = gains(lambda counts: average(spread, among, counts), prompts, seed)
     baseline = over_splits(aim.over(outcome, among, once))[0, 0]
-    in_sample = over_splits(aim.over(final_outcome, among, once))[0, 1:] - baseline
+    in_sample = differences(aim.over(final_outcome, among, once))[0]
     sigma_of_best = float(over_splits(average(spread, among, once))[0, 0])
     rows = [
         Row(
