@@ -20,6 +20,7 @@ COMMANDS = {
     "simulate": "simulate",
     "eval": "eval",
     "diagnose": "diagnose",
+    "tune": "tune",
     "rules": "rules",
     "scorers": "listing",
     "rewriters": "listing",
