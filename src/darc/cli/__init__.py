@@ -17,7 +17,6 @@ COMMANDS = {
     "show": "show",
     "export": "export",
     "select": "select",
-    "eval": "eval",
     "simulate": "simulate",
     "eval": "eval",
     "diagnose": "diagnose",
