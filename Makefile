@@ -6,11 +6,13 @@ BIN := $(VENV)/bin
 QUESTION ?= Give me three tips for sleeping better.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test check bench bench-pipeline clean
+.PHONY: help demo test test-browser check docs bench bench-pipeline clean
 
 help:
 	@echo "make demo    ask a small real model a question and choose an answer, with a picture"
 	@echo "make test    install what the tests need, check the code, run the tests"
+	@echo "make test-browser   open the pages in headless Chromium (Debian: chromium, chromium-driver)"
+	@echo "make docs    write docs/api.md from the docstrings"
 	@echo "make check   ruff, mypy and the direction of imports"
 	@echo "make bench   print the benchmarks"
 	@echo "make bench-pipeline   the cost of choosing beside writing, on the embedded model"
@@ -57,6 +59,19 @@ check: $(VENV)/.test
 
 test: $(VENV)/.test check
 	$(BIN)/python -m pytest -n auto --durations 10
+
+$(VENV)/.browser: $(VENV)/.test
+	$(PIP) install --group browser
+	@touch $@
+
+test-browser: $(VENV)/.browser
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || { \
+	  echo "make test-browser needs chromium and chromedriver;" \
+	    "on Debian: apt-get install chromium chromium-driver" >&2; exit 1; }
+	$(BIN)/python -m pytest tests/browser -m browser
+
+docs: $(VENV)/.test
+	$(BIN)/python docs/make_api.py
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run

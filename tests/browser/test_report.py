@@ -35,9 +35,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("device", WIDTHS)
-def test_the_report_reads_well(
-    browser: Browser, report: Path, device: str, tmp_path: Path
-) -> None:
+def test_the_report_reads_well(browser: Browser, report: Path, device: str, tmp_path: Path) -> None:
     browser.open_file(report, WIDTHS[device])
     browser.screenshot(tmp_path / f"{device}.png")
     print(f"the screenshot is {tmp_path / device}.png")
@@ -64,7 +62,9 @@ def test_contents_lead_to_every_section(browser: Browser, report: Path) -> None:
 
 def test_wide_tables_scroll_in_their_own_box(browser: Browser, report: Path) -> None:
     browser.open_file(report, WIDTHS["phone"])
-    inside = "return [...document.querySelectorAll('.wide')].some(e => e.scrollWidth > e.clientWidth)"
+    inside = (
+        "return [...document.querySelectorAll('.wide')].some(e => e.scrollWidth > e.clientWidth)"
+    )
     assert browser.script(inside)
 
 

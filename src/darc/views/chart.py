@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, PALE, GRID = "#1f2933", "#8a94a3", "#e8ecf0"
-COLORS = ("#0b5a8a", "#d1611a", "#1f2933", "#159a78", "#b0559f", "#c79a00", "#6db3e0", "#7d8794")
+COLORS = ("#0b5a8a", "#d1611a", "#1f2933", "#35b892", "#b0559f", "#c79a00", "#6db3e0", "#7d8794")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES: tuple[Any, ...] = (
     "-",

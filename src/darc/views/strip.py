@@ -43,14 +43,14 @@ def strip(rows: Sequence[Row], low: float, high: float, label: str) -> str:
         if places:
             mean = sum(places) / len(places)
             parts.append(
-                f'<line x1="{mean:.1f}" y1="{floor + 1:.1f}" x2="{mean:.1f}" y2="{floor + 10:.1f}" '
+                f'<line x1="{mean:.1f}" y1="{floor + 2.5:.1f}" x2="{mean:.1f}" y2="{floor + 10:.1f}" '
                 'stroke="#1f2933" stroke-width="2.4"/>'
             )
         bottom = floor + 11
     ends = (
-        f'<text x="{LABEL}" y="{bottom + 10:.1f}" font-size="10" fill="#5a6573">{low:g}</text>'
+        f'<text x="{LABEL}" y="{bottom + 10:.1f}" font-size="10" fill="#5a6573">{low:.3g}</text>'
         f'<text x="{WIDTH}" y="{bottom + 10:.1f}" font-size="10" fill="#5a6573" '
-        f'text-anchor="end">{high:g}</text>'
+        f'text-anchor="end">{high:.3g}</text>'
     )
     height = bottom + 14
     return (

@@ -33,7 +33,7 @@ def _picture(source: str, knob: str, frame: Frame) -> Picture:
         for place, (method, subset) in enumerate(series):
             name = f"{method}, {subset}"
             rows = frame.where(method=method, subset=subset)
-            shift = 0.07 * (place - (len(series) - 1) / 2)
+            shift = 0.3 * (place - (len(series) - 1) / 2) / len(series)
             x = [settings.index(setting) + shift for setting in numbers(rows, "setting")]
             middle, low, high = (
                 numbers(rows, f"{part}_{metric}") for part in ("delta", "low", "high")

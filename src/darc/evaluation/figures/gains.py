@@ -50,6 +50,7 @@ def _picture(source: str, frame: Frame, methods: list[str]) -> Picture:
             )
         quiet(axes, metric_name(metric), "change against Best-of-K")
         axes.grid(visible=False, axis="y")
+        axes.locator_params(axis="x", nbins=4)
     grid[0].set_yticks(range(len(methods)), methods, color=INK)
     grid[0].set_ylim(len(methods) - 0.5, -0.5)
     handles, labels = grid[0].get_legend_handles_labels()

@@ -10,6 +10,7 @@ OPEN_ROWS = 30
 LONG = 48
 CLIP = 300
 KEPT_IN_FILES = ("densities", "points")
+COUNTS = ("prompts", "win", "tie", "loss", "length", "prompts kept", "total", "per prompt", "n")
 
 
 def frame_section(frame: Frame) -> str:
@@ -97,6 +98,8 @@ def _numeric(frame: Frame, places: Sequence[int]) -> bool:
 
 def _cell(cells: Sequence[Cell], kind: str, name: str) -> str:
     text = shown(cells[0])
+    if name in COUNTS and isinstance(cells[0], float) and text != "-":
+        text = f"{cells[0]:.1f}".removesuffix(".0")
     if len(cells) == 3:
         low, high = cells[1], cells[2]
         signed = "" if name.startswith("value") else "+"
