@@ -62,10 +62,8 @@ def test_contents_lead_to_every_section(browser: Browser, report: Path) -> None:
 
 def test_wide_tables_scroll_in_their_own_box(browser: Browser, report: Path) -> None:
     browser.open_file(report, WIDTHS["phone"])
-    inside = (
-        "return [...document.querySelectorAll('.wide')].some(e => e.scrollWidth > e.clientWidth)"
-    )
-    assert browser.script(inside)
+    boxes = "[...document.querySelectorAll('.wide')]"
+    assert browser.script(f"return {boxes}.some(e => e.scrollWidth > e.clientWidth)")
 
 
 def test_folded_tables_open(browser: Browser, report: Path) -> None:

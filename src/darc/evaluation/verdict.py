@@ -117,9 +117,13 @@ def told(verdict: Verdict) -> str:
             for measure, (name, found) in enumerate(zip(names, wins, strict=True))
         ]
         said = f"{where}: rules that beat Best-of-K beyond noise: {'; '.join(parts)}."
-    lost = [verdict.methods[a] for a in dict.fromkeys(verdict.worse(0) + verdict.worse(1))]
+    lost = [
+        f"by {name} {_named([verdict.methods[a] for a in verdict.worse(measure)])}"
+        for measure, name in enumerate(names)
+        if verdict.worse(measure)
+    ]
     if lost:
-        said += f" Worse beyond noise by one or the other: {_named(lost)}."
+        said += f" Worse beyond noise: {'; '.join(lost)}."
     return said
 
 

@@ -43,7 +43,8 @@ def strip(rows: Sequence[Row], low: float, high: float, label: str) -> str:
         if places:
             mean = sum(places) / len(places)
             parts.append(
-                f'<line x1="{mean:.1f}" y1="{floor + 2.5:.1f}" x2="{mean:.1f}" y2="{floor + 10:.1f}" '
+                f'<line x1="{mean:.1f}" x2="{mean:.1f}" y1="{floor + 2.5:.1f}" '
+                f'y2="{floor + 10:.1f}" '
                 'stroke="#1f2933" stroke-width="2.4"/>'
             )
         bottom = floor + 11

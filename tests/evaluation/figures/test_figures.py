@@ -6,6 +6,7 @@ from tests.evaluation.helpers import make_source
 
 from darc.evaluation.evaluate import Evaluation, evaluate
 from darc.evaluation.figures import FIGURES, Picture, draw_figures
+from darc.evaluation.figures.picture import numbers
 from darc.evaluation.frame import Frame
 from darc.evaluation.study import Settings
 from darc.views.chart import svg_of
@@ -73,9 +74,9 @@ def test_gains_are_the_frame_s_numbers(result: Evaluation) -> None:
     assert human is not None
     picture = draw_figures([human.where(source="people")])[0]
     tradeoff = next(axes for axes in picture.figure.axes if axes.get_title("left") == "tradeoff")
-    rows = human.where(source="people", subset="overall").records()
+    rows = human.where(source="people", subset="overall")
     drawn = next(line for line in lines(tradeoff) if line.get_label() == "overall").get_xdata()
-    np.testing.assert_allclose(drawn, [row["delta_tradeoff"] for row in rows[1:]])
+    np.testing.assert_allclose(drawn, numbers(rows, "delta_tradeoff")[1:])
 
 
 def test_names_of_people_are_only_text() -> None:
