@@ -1,6 +1,15 @@
 """Generators: from prompts to candidate answers."""
 
 from darc.generators.base import Generator, Settings, candidate_seeds
+from darc.generators.deal import DealGenerator
 from darc.generators.embedded import EmbeddedGenerator
+from darc.generators.transformers import TransformersGenerator
 
-__all__ = ["EmbeddedGenerator", "Generator", "Settings", "candidate_seeds"]
+__all__ = [
+    "DealGenerator",
+    "EmbeddedGenerator",
+    "Generator",
+    "Settings",
+    "TransformersGenerator",
+    "candidate_seeds",
+]
