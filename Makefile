@@ -67,7 +67,7 @@ test: $(VENV)/.test check
 
 test-hf: $(VENV)/.hf
 	@echo "running the tests that need torch and transformers, without network"
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -m hf --durations 10
+	HF_HUB_OFFLINE=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -m hf --durations 10
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run

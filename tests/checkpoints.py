@@ -4,6 +4,8 @@ import string
 from pathlib import Path
 from typing import Any
 
+from darc.models.transformers.libraries import need
+
 SPECIAL = ["<pad>", "<bos>", "<end>", "<turn>", "[CLS]", "[SEP]"]
 TEMPLATE = (
     "<bos>{% for m in messages %}<turn>{{ m['role'] }}\n{{ m['content'] }}<end>{% endfor %}"
@@ -25,6 +27,7 @@ SHAPE = {
 
 def tokenizer(template: bool = True, pairs: bool = False) -> Any:
     """Printable ASCII, so that whatever is sampled survives decoding and encoding."""
+    need("a tiny checkpoint")
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
@@ -64,6 +67,7 @@ def size() -> int:
 
 def causal(folder: Path, seed: int = 0, template: bool = True, **changes: Any) -> str:
     """A tiny Llama."""
+    need("a tiny checkpoint")
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -74,6 +78,7 @@ def causal(folder: Path, seed: int = 0, template: bool = True, **changes: Any) -
 
 def reward(folder: Path, seed: int = 1, **changes: Any) -> str:
     """A tiny Llama with a reward head."""
+    need("a tiny checkpoint")
     import torch
     from transformers import LlamaConfig, LlamaForSequenceClassification
 
@@ -84,6 +89,7 @@ def reward(folder: Path, seed: int = 1, **changes: Any) -> str:
 
 def pair_reward(folder: Path, **changes: Any) -> str:
     """A tiny BERT with a reward head that reads question and answer as a pair."""
+    need("a tiny checkpoint")
     import torch
     from transformers import BertConfig, BertForSequenceClassification
 
