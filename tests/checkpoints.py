@@ -1,9 +1,11 @@
 """Tiny random checkpoints on disk, made on the spot; one character a token."""
 
 import string
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from darc.models.transformers import Checkpoint
 from darc.models.transformers.libraries import need
 
 SPECIAL = ["<pad>", "<bos>", "<end>", "<turn>", "[CLS]", "[SEP]"]
@@ -45,7 +47,11 @@ def tokenizer(template: bool = True, pairs: bool = False) -> Any:
             special_tokens=[("[CLS]", 4), ("[SEP]", 5)],
         )
     made = PreTrainedTokenizerFast(
-        tokenizer_object=plain, pad_token="<pad>", bos_token="<bos>", eos_token="<end>"
+        tokenizer_object=plain,
+        pad_token="<pad>",
+        bos_token="<bos>",
+        eos_token="<end>",
+        model_input_names=["input_ids", *(["token_type_ids"] if pairs else []), "attention_mask"],
     )
     made.add_special_tokens({"additional_special_tokens": ["<turn>", "[CLS]", "[SEP]"]})
     if template:
@@ -100,3 +106,9 @@ def pair_reward(folder: Path, **changes: Any) -> str:
         **{**shape, "max_position_embeddings": 64, "num_labels": 1, "pad_token_id": 0, **changes},
     )
     return save(folder, BertForSequenceClassification(settings), template=False, pairs=True)
+
+
+@cache
+def real(path: str) -> Checkpoint:
+    """The installed model, whose half gigabyte is loaded once for all tests."""
+    return Checkpoint(path)

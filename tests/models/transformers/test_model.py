@@ -3,7 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.checkpoints import causal
+from tests.checkpoints import causal, real
 
 from darc.errors import InputError, UnknownName
 from darc.models import Installed, Request
@@ -129,6 +129,8 @@ def test_the_embedded_model_from_its_file(
 
     monkeypatch.setenv("DARC_CACHE", str(SHARED))
     small = load_chat("embedded")
+    assert small.checkpoint.source.gguf == installed.path.name
+    small.checkpoint = real(str(installed.path))
     question = (Message("user", "What is the capital of France? Answer in one word."),)
     greedy, *sampled = small.complete(
         [Request(question, 16, 0.0), *(Request(question, 16, seed=s) for s in range(2))]
@@ -137,4 +139,3 @@ def test_the_embedded_model_from_its_file(
     assert (greedy.finish_reason, greedy.truncated) == ("stop", False)
     (alone,) = small.complete([Request(question, 16, seed=1)])
     assert alone.text == sampled[1].text
-    small.close()

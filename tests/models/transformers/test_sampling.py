@@ -10,9 +10,7 @@ pytestmark = pytest.mark.hf
 LOGITS = [2.0, 1.0, 0.5, 0.0, -1.0, -3.0]
 
 
-def softmax(
-    logits: list[float], temperature: float = 1.0
-) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+def softmax(logits: list[float], temperature: float = 1.0) -> NDArray[np.float64]:
     powers = np.exp(np.array(logits) / temperature)
     return np.asarray(powers / powers.sum())
 
