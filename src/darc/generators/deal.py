@@ -76,9 +76,9 @@ class Lookahead:
 class DealGenerator:
     """One answer a prompt by top-k lookahead; temperature, top-p and seed have no effect.
 
-    A token costs k (L + 1) rows of one token through the model and k rewards, against one row for
-    ordinary decoding. `cost` sums up everything so far, `costs` holds the last `generate`'s by
-    prompt id. The answer ends at 512 tokens or at the settings' limit, whichever is lower.
+    A token costs k L + 1 tokens through the model and k rewards, against one token for ordinary
+    decoding. `cost` sums up everything so far, `costs` holds the last `generate`'s by prompt id.
+    The answer ends at the lookahead's token limit or the settings', whichever is lower.
     """
 
     def __init__(

@@ -102,3 +102,26 @@ def test_the_terminal_stays_quiet(tmp_path: Path, capfd: pytest.CaptureFixture[s
     capfd.readouterr()
     TransformersModel(folder).complete(HELLO)
     assert capfd.readouterr() == ("", "")
+
+
+class Trap:
+    """What a hostile weights file would run on being unpickled."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, ("sprung",)
+
+
+def test_old_weights_files_run_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "old"
+    before = TransformersModel(causal(folder)).complete(HELLO)[0].text
+    weights = Checkpoint(str(folder)).loaded.model.state_dict()
+    (folder / "model.safetensors").unlink()
+    torch.save(weights, folder / "pytorch_model.bin")
+    assert TransformersModel(str(folder)).complete(HELLO)[0].text == before
+    torch.save({**weights, "trap": Trap()}, folder / "pytorch_model.bin")
+    with pytest.raises(InputError, match="cannot be loaded as a model"):
+        _ = Checkpoint(str(folder)).loaded
+    assert not (tmp_path / "sprung").exists()

@@ -40,10 +40,11 @@ def _batch(loaded: Loaded, rows: Sequence[Row]) -> list[float]:
     batch = padded(whole, loaded.model.config.pad_token_id, loaded.device, left=True)
     keep = min(max(len(answer) for _, answer in rows) + 1, batch["input_ids"].shape[1])
     # Logits of the prompts are not looked at; not every architecture can leave them out.
-    fewer = "logits_to_keep" in inspect.signature(_inner(loaded.model).forward).parameters
+    known = inspect.signature(_inner(loaded.model).forward).parameters
+    options = {"logits_to_keep": keep, "use_cache": False, **batch}
+    options = {name: value for name, value in options.items() if name in known}
     with torch.inference_mode():
-        options = {"logits_to_keep": keep} if fewer else {}
-        logits = loaded.model(**batch, use_cache=False, **options).logits[:, -keep:-1].float()
+        logits = loaded.model(**options).logits[:, -keep:-1].float()
         next_ids = batch["input_ids"][:, -keep + 1 :]
         taken = logits.gather(-1, next_ids[..., None])[..., 0] - logits.logsumexp(-1)
     taken = taken.double().cpu()
