@@ -2,15 +2,17 @@
 
 PYTHON ?= python3
 VENV := .venv
+TORCH := 2.13.0
 BIN := $(VENV)/bin
 QUESTION ?= Give me three tips for sleeping better.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test check bench bench-pipeline clean
+.PHONY: help demo test test-hf check bench bench-pipeline clean
 
 help:
 	@echo "make demo    ask a small real model a question and choose an answer, with a picture"
 	@echo "make test    install what the tests need, check the code, run the tests"
+	@echo "make test-hf install torch and transformers, run the tests that need them"
 	@echo "make check   ruff, mypy and the direction of imports"
 	@echo "make bench   print the benchmarks"
 	@echo "make bench-pipeline   the cost of choosing beside writing, on the embedded model"
@@ -30,6 +32,12 @@ $(VENV)/.test: $(BIN)/python pyproject.toml tests/plugin/pyproject.toml
 	@echo "installing DARC with its extras, the test tools and the test plugin into $(VENV)"
 	$(PIP) install -e ".[all]" --group test
 	$(PIP) install -e tests/plugin
+	@touch $@
+
+$(VENV)/.hf: $(VENV)/.test pyproject.toml
+	@echo "installing torch $(TORCH) and DARC's extra hf into $(VENV)"
+	$(PIP) install torch==$(TORCH)
+	$(PIP) install -e ".[hf]"
 	@touch $@
 
 demo: $(VENV)/.demo
@@ -57,6 +65,10 @@ check: $(VENV)/.test
 
 test: $(VENV)/.test check
 	$(BIN)/python -m pytest -n auto --durations 10
+
+test-hf: $(VENV)/.hf
+	@echo "running the tests that need torch and transformers, without network"
+	HF_HUB_OFFLINE=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -m hf --durations 10
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run
