@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 QUESTION ?= Give me three tips for sleeping better.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test test-hf check bench bench-pipeline clean
+.PHONY: help demo test test-hf check bench bench-pipeline results clean
 
 help:
 	@echo "make demo    ask a small real model a question and choose an answer, with a picture"
@@ -16,6 +16,7 @@ help:
 	@echo "make check   ruff, mypy and the direction of imports"
 	@echo "make bench   print the benchmarks"
 	@echo "make bench-pipeline   the cost of choosing beside writing, on the embedded model"
+	@echo "make results DATA=FOLDER   the evaluation on real ratings: docs/results.md"
 	@echo "make clean   remove what make made"
 
 $(BIN)/python:
@@ -77,6 +78,11 @@ bench-pipeline: $(VENV)/.test
 	@echo "what choosing costs beside writing, on the embedded model: 3 to 5 minutes"
 	$(BIN)/darc models install
 	$(BIN)/python -m benchmarks.run pipeline
+
+results: $(VENV)/.test
+	@test -n "$(DATA)" || { echo "name the folder with the ratings: make results DATA=FOLDER"; exit 2; }
+	@echo "evaluating the ratings in $(DATA) and a pool of the embedded model: up to 45 minutes, resumable"
+	$(BIN)/python -m benchmarks.results $(DATA)
 
 clean:
 	rm -rf $(VENV) demo build dist .mypy_cache .pytest_cache .ruff_cache
