@@ -16,7 +16,7 @@ from darc.evaluation.tuning.recommend import recommend
 from darc.evaluation.tuning.setting import Setting
 from darc.evaluation.tuning.tune import tune
 from darc.selection.pools import Pools
-from darc.simulate import simulate
+from darc.simulate import simulate, two_minds
 
 SHAPE = (805, 16, 9)
 SUBSET = 200
@@ -52,7 +52,7 @@ def plain(samples: np.ndarray, settings: list[Setting]) -> np.ndarray:
 
 
 def speed() -> Table:
-    samples = simulate(*SHAPE, seed=0).ratings[:, None]
+    samples = simulate(two_minds(*SHAPE), seed=0).ratings[:, None]
     scale = scale_of(samples, {}, False)
     settings = [s for rule in tunable(1, {})[0] for s in grid(rule, scale, "fine")]
     pools = Pools(samples, seeds=prompt_seeds(0, range(SHAPE[0])))

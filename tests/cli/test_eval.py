@@ -4,12 +4,12 @@ from pathlib import Path
 import pytest
 
 from darc.cli import main
-from darc.simulate import Recipe, simulate
+from darc.simulate import simulate, two_minds
 
 
 @pytest.fixture
 def ratings(tmp_path: Path) -> Path:
-    population = simulate(Recipe(prompts=12, candidates=4, raters=6, crowd=6), seed=3)
+    population = simulate(two_minds(12, 4, 6), seed=3)
     path = tmp_path / "made.csv"
     lines = ["prompt_id,candidate_id,rater_id,rating"]
     for p, pool in enumerate(population.ratings):

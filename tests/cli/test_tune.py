@@ -1,4 +1,5 @@
 import csv
+import importlib
 import json
 from pathlib import Path
 
@@ -6,13 +7,13 @@ import pytest
 
 from darc.cli import COMMANDS, main
 from darc.cli.parser import Parser
-from darc.simulate import simulate
+from darc.simulate import simulate, two_minds
 
 
 @pytest.fixture
 def ratings(tmp_path: Path) -> Path:
     path = tmp_path / "ratings.csv"
-    drawn = simulate(60, 6, 10, polarising=0.5, seed=2).ratings
+    drawn = simulate(two_minds(60, 6, 10, polarising=0.5), seed=2).ratings
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["prompt_id", "candidate_id", "rater_id", "rating"])
@@ -48,7 +49,7 @@ def test_every_command_with_a_rule_takes_the_settings(
     parser = Parser(prog="darc")
     commands = parser.add_subparsers(parser_class=Parser)
     for name, module in COMMANDS.items():
-        module.add(commands, name)
+        importlib.import_module(f"darc.cli.{module}").add(commands, name)
     needed = {
         "ask": ["q"],
         "run": ["--prompts", "p", "--out", "o"],

@@ -71,6 +71,7 @@ def test_the_folder_has_tables_figures_and_the_page(result: Evaluation, tmp_path
     for sentence in result.warnings:
         assert sentence.split("'")[0][:40] in text
     assert "9.9" in text
+    assert "others" not in ids
 
 
 def test_the_page_asks_for_nothing_from_outside(result: Evaluation, tmp_path: Path) -> None:

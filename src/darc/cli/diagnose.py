@@ -4,8 +4,6 @@ import argparse
 import json
 import math
 import sys
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +11,6 @@ from darc.cli.parser import add_general
 
 if TYPE_CHECKING:
     from darc.evaluation.diagnosis import Diagnosis, Words
-    from darc.evaluation.source import Source
 
 DESCRIPTION = """\
 Say whether the disagreement in a file of ratings is signal: where the variance is, whether means
@@ -53,6 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.cli.diagnosed import print_diagnosis
     from darc.errors import InputError
     from darc.evaluation.diagnosis import diagnose, words
+    from darc.evaluation.reading import read_any
     from darc.views import check_picture
 
     for name in ("top", "splits", "draws"):
@@ -60,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
             raise InputError(f"--{name} is {getattr(arguments, name)}", "give 1 or more")
     if arguments.plot is not None:
         check_picture(arguments.plot)
-    source = _read(arguments.source)
+    source = read_any(arguments.source)
     found = [
         diagnose(
             source,
@@ -80,19 +78,6 @@ def run(arguments: argparse.Namespace) -> None:
         else:
             print("\n" if number else "", end="")
             print_diagnosis(diagnosis, said, arguments.top)
-
-
-def _read(path: Path) -> "Source":
-    from darc.evaluation.from_ratings import read_source
-
-    if not path.is_dir():
-        return read_source(path)
-    from darc.errors import InputError
-
-    if find_spec("darc.evaluation.from_run") is None:
-        raise InputError(f"{path} is a folder", "name a file of ratings")
-    source: Source = import_module("darc.evaluation.from_run").read_run(path)
-    return source
 
 
 def _write(arguments: argparse.Namespace, found: "list[Diagnosis]") -> None:

@@ -3,8 +3,6 @@
 import argparse
 import json
 import sys
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +10,6 @@ from darc.cli.parser import add_general
 
 if TYPE_CHECKING:
     from darc.evaluation.evaluate import Evaluation
-    from darc.evaluation.source import Source
     from darc.evaluation.study import Settings
 
 DESCRIPTION = """\
@@ -124,10 +121,11 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.cli.evaluated import print_evaluation
     from darc.cli.progress import progress
     from darc.evaluation.evaluate import evaluate
+    from darc.evaluation.reading import read_any
     from darc.evaluation.verdict import summary, verdicts
 
     settings = _settings(arguments)
-    sources = [_read(path, arguments.texts) for path in arguments.sources]
+    sources = [read_any(path, arguments.texts) for path in arguments.sources]
     every = arguments.json or arguments.out is not None
     with progress("evaluating", " splits") as report:
         result = evaluate(sources, settings, report, ablations=every)
@@ -172,20 +170,6 @@ def _settings(arguments: argparse.Namespace) -> "Settings":
             )
         },
     )
-
-
-def _read(path: Path, texts: Path | None) -> "Source":
-    """A run folder or a file of ratings."""
-    from darc.evaluation.from_ratings import read_source
-
-    if not path.is_dir():
-        return read_source(path, texts)
-    from darc.errors import InputError
-
-    if find_spec("darc.evaluation.from_run") is None:
-        raise InputError(f"{path} is a folder", "name a file of ratings")
-    source: Source = import_module("darc.evaluation.from_run").read_run(path)
-    return source
 
 
 def _plain(result: "Evaluation", said: list[str]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.eval import _read
 from darc.cli.parser import add_general
 
 if TYPE_CHECKING:
@@ -81,6 +80,7 @@ def add(commands: Any, name: str) -> None:
 def run(commands: Any, arguments: argparse.Namespace) -> None:
     """Read, tune, tell."""
     from darc.cli.progress import progress
+    from darc.evaluation.reading import read_any
     from darc.evaluation.tuning import Objective, tune
     from darc.evaluation.tuning.recommend import recommend
     from darc.evaluation.tuning.settings_file import settings_toml
@@ -90,7 +90,7 @@ def run(commands: Any, arguments: argparse.Namespace) -> None:
     if arguments.plot is not None:
         check_picture(arguments.plot)
     objective = Objective(arguments.objective, arguments.lam, risk_cap=arguments.risk_cap)
-    source = _read(arguments.source, None)
+    source = read_any(arguments.source)
     with progress("tuning", " settings") as report:
         tuned = tune(
             source,

@@ -6,11 +6,11 @@ from darc.errors import DarcError, InputError
 from darc.evaluation.tuning.objective import Objective
 from darc.evaluation.tuning.recommend import recommend
 from darc.evaluation.tuning.tune import tune
-from darc.simulate import simulate
+from darc.simulate import simulate, two_minds
 
 
 def test_where_risk_matters_a_setting_beats_best_of_k() -> None:
-    ratings = simulate(120, candidates=8, raters=10, polarising=0.5, seed=1).ratings
+    ratings = simulate(two_minds(120, 8, 10, polarising=0.5), seed=1).ratings
     found = tune(source_of(ratings), repeats=3)
     best = found.rows[0]
     assert best.low > 0
@@ -51,10 +51,10 @@ def test_choosing_by_cvar_over_prompts() -> None:
 
 
 def test_risk_cap() -> None:
-    ratings = simulate(120, candidates=8, raters=10, polarising=0.5, seed=1).ratings
+    ratings = simulate(two_minds(120, 8, 10, polarising=0.5), seed=1).ratings
     loose = tune(source_of(ratings), Objective("mean"), rules=["epsilon"], repeats=2)
     assert recommend(loose).setting.rule == "mean"
-    cap = loose.sigma - 0.2
+    cap = loose.sigma - 0.15
     capped = tune(source_of(ratings), Objective("mean", risk_cap=cap), rules=["epsilon"], repeats=2)
     assert recommend(capped).setting.rule == "epsilon"
     assert capped.rows[0].sigma <= cap
