@@ -10,7 +10,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_the_page_is_current() -> None:
-    command = [sys.executable, DOCS / "make_api.py", "--check"]
+    command = [sys.executable, str(DOCS / "make_api.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -1,4 +1,6 @@
 import re
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,7 +14,9 @@ from darc.evaluation.folder import write_evaluation
 from darc.evaluation.frame import Frame
 from darc.evaluation.report import galleries, report_page
 from darc.evaluation.report.tables import frame_section, frame_table
+from darc.evaluation.source import Source
 from darc.evaluation.study import Settings, halves_of_seeds
+from darc.evaluation.verdict import summary, verdicts
 
 SETTINGS = Settings(rules=("epsilon", "lcb"), repeats=2, draws=30)
 EVIL = "<script>alert('x')</script><img src=x onerror=alert(1)>"
@@ -165,3 +169,68 @@ def test_long_tables_are_folded() -> None:
     )
     assert "<details>" not in short
     assert "<summary>99 rows</summary>" in long
+
+
+def one_rater() -> Source:
+    return make_source(raters=1)
+
+
+def one_prompt() -> Source:
+    return make_source(prompts=1)
+
+
+def one_candidate() -> Source:
+    return make_source(candidates=1)
+
+
+def all_ties() -> Source:
+    source = make_source()
+    return replace(source, samples=np.full_like(source.samples, 4.0))
+
+
+def no_texts() -> Source:
+    return make_source(texts=(), questions=(), tokens=np.full((12, 4), np.nan))
+
+
+def holes() -> Source:
+    source = make_source()
+    gone = np.random.default_rng(0).random(source.samples.shape) < 0.7
+    return replace(
+        source,
+        samples=np.where(gone, np.nan, source.samples),
+        givers=np.where(gone, -1, source.givers),
+    )
+
+
+@pytest.mark.parametrize("make", [one_rater, one_prompt, one_candidate, all_ties, no_texts, holes])
+def test_poor_data_still_make_a_report(make: Callable[[], Source], tmp_path: Path) -> None:
+    result = evaluate([make()], SETTINGS)
+    said = summary(result, verdicts(result))
+    write_evaluation(result, said, tmp_path, "1")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    tags(text)
+    assert result.warnings or make is no_texts
+    assert said[0].split(":")[0] in text
+
+
+def test_ids_that_do_not_join_leave_the_rest(tmp_path: Path) -> None:
+    proxy = make_source(kind="rewrite", name="run", seed=1)
+    other = make_source(name="people")
+    other = replace(other, prompt_ids=[f"x{p}" for p in other.prompt_ids])
+    result = evaluate([proxy, other], SETTINGS, ablations=False)
+    write_evaluation(result, [], tmp_path, "1")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "share no candidate" in text
+    assert "Proxy and people are not compared" in text
+    assert (tmp_path / "figures" / "gains-2-people.svg").exists()
+
+
+def test_without_matplotlib_the_rest_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    result = evaluate([make_source()], SETTINGS, ablations=False)
+    write_evaluation(result, [], tmp_path, "1")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "figures are left out: drawing a picture needs" in text
+    assert (tmp_path / "human.csv").exists()
