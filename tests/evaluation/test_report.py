@@ -28,6 +28,14 @@ def result() -> Evaluation:
     return evaluate([proxy, make_source(name="people")], SETTINGS)
 
 
+@pytest.fixture(scope="module")
+def folder(result: Evaluation, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("evaluation")
+    paths = write_evaluation(result, ["It holds."], path, "9.9")
+    assert all(each.is_file() for each in paths)
+    return path
+
+
 class Tags(HTMLParser):
     """The tags of a page, and whether they close in order."""
 
@@ -57,11 +65,9 @@ def tags(text: str) -> Tags:
     return parser
 
 
-def test_the_folder_has_tables_figures_and_the_page(result: Evaluation, tmp_path: Path) -> None:
-    paths = write_evaluation(result, ["It holds."], tmp_path, "9.9")
-    assert all(path.is_file() for path in paths)
-    assert (tmp_path / "figures" / "gains-2-people.png").is_file()
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+def test_the_folder_has_tables_figures_and_the_page(result: Evaluation, folder: Path) -> None:
+    assert (folder / "figures" / "gains-2-people.png").is_file()
+    text = (folder / "report.html").read_text(encoding="utf-8")
     page = tags(text)
     ids = [given["id"] for _, given in page.seen if "id" in given]
     assert len(ids) == len(set(ids))
@@ -70,7 +76,7 @@ def test_the_folder_has_tables_figures_and_the_page(result: Evaluation, tmp_path
     assert all(link is not None and link[1:] in ids for link in links)
     assert {f"table-{frame.name}" for frame in result.frames} <= set(ids)
     assert sum(tag == "figure" for tag, _ in page.seen) == len(
-        list((tmp_path / "figures").glob("*.svg"))
+        list((folder / "figures").glob("*.svg"))
     )
     for sentence in result.warnings:
         assert sentence.split("'")[0][:40] in text
@@ -78,9 +84,8 @@ def test_the_folder_has_tables_figures_and_the_page(result: Evaluation, tmp_path
     assert "others" not in ids
 
 
-def test_the_page_asks_for_nothing_from_outside(result: Evaluation, tmp_path: Path) -> None:
-    write_evaluation(result, [], tmp_path, "")
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+def test_the_page_asks_for_nothing_from_outside(folder: Path) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
     page = tags(text)
     assert "default-src 'none'" in text
     for tag, given in page.seen:
@@ -204,7 +209,7 @@ def holes() -> Source:
 
 @pytest.mark.parametrize("make", [one_rater, one_prompt, one_candidate, all_ties, no_texts, holes])
 def test_poor_data_still_make_a_report(make: Callable[[], Source], tmp_path: Path) -> None:
-    result = evaluate([make()], SETTINGS)
+    result = evaluate([make()], SETTINGS, ablations=make in (one_prompt, holes))
     said = summary(result, verdicts(result))
     write_evaluation(result, said, tmp_path, "1")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")

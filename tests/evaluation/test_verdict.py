@@ -65,3 +65,13 @@ def test_a_run_is_not_called_people() -> None:
     said = " ".join(summary(result, verdicts(result)))
     assert "In run scorers judge held-out rewrites" in said
     assert "The sigma of run follows that of people with a rank correlation of" in said
+
+
+def test_what_may_be_luck_is_said_apart() -> None:
+    result = evaluate([make_source(prompts=40)], SETTINGS, ablations=False)
+    overall = verdicts(result)[0]
+    whole = np.full_like(overall.delta, 0.2)
+    barely = replace(overall, delta=whole, margin=whole + 0.1, low=whole - 0.1)
+    assert barely.better(0) == []
+    assert barely.lucky(0) == [0, 1, 2]
+    assert "Taken alone, intervals above 0: by tradeoff mean, epsilon, entropic" in told(barely)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from darc.evaluation.bootstrap import LEVEL, average, over_splits, tail
+from darc.evaluation.bootstrap import LEVEL, average, interval, over_splits, tail
 from darc.evaluation.evaluate import Evaluation
 from darc.evaluation.metrics import Mask
 from darc.evaluation.source import Array
@@ -25,8 +25,9 @@ BAND = (
 class Verdict:
     """What a study says on one subset: differences to Best-of-K and their bands.
 
-    `delta` and `margin` are (2, A), by tradeoff and by CVaR over prompts; beyond noise is
-    |delta| > margin. `mean` (A,) is the difference of the means.
+    `delta`, `margin` and `low` are (2, A), by tradeoff and by CVaR over prompts; beyond noise is
+    |delta| > margin, and `low` the lower end of each difference's own interval. `mean` (A,) is the
+    difference of the means.
     """
 
     source: str
@@ -36,12 +37,18 @@ class Verdict:
     measures: tuple[str, str]
     delta: Array
     margin: Array
+    low: Array
     mean: Array
 
     def better(self, measure: int) -> list[int]:
         """The methods that beat Best-of-K beyond noise, best first."""
         found = np.flatnonzero(self.delta[measure] > self.margin[measure])
         return sorted(found.tolist(), key=lambda a: (-self.delta[measure, a], a))
+
+    def lucky(self, measure: int) -> list[int]:
+        """The methods whose own interval lies above 0, which may be luck among so many."""
+        found = np.flatnonzero(self.low[measure] > NOTHING)
+        return [a for a in found.tolist() if a not in self.better(measure)]
 
     def worse(self, measure: int) -> list[int]:
         """The methods that lose to Best-of-K beyond noise, worst first."""
@@ -64,6 +71,7 @@ def judge(study: Study, subset: str, among: Mask) -> Verdict:
     ones = np.ones((1, among.shape[1]))
     reward = study.reward - study.reward[:, :1]
     whole = np.round(measured(ones)[0], 12)
+    drawn = measured(study.counts)
     return Verdict(
         source=study.source.name,
         subset=subset,
@@ -71,7 +79,8 @@ def judge(study: Study, subset: str, among: Mask) -> Verdict:
         methods=study.methods,
         measures=("tradeoff", study.settings.tail_name),
         delta=whole,
-        margin=_margins(whole, measured(study.counts)),
+        margin=_margins(whole, drawn),
+        low=np.round(interval(drawn)[0], 12),
         mean=np.round(over_splits(average(reward, among, ones))[0], 12),
     )
 
@@ -117,13 +126,17 @@ def told(verdict: Verdict) -> str:
             for measure, (name, found) in enumerate(zip(names, wins, strict=True))
         ]
         said = f"{where}: rules that beat Best-of-K beyond noise: {'; '.join(parts)}."
-    lost = [
-        f"by {name} {_named([verdict.methods[a] for a in verdict.worse(measure)])}"
-        for measure, name in enumerate(names)
-        if verdict.worse(measure)
-    ]
-    if lost:
-        said += f" Worse beyond noise: {'; '.join(lost)}."
+    for text, found in (
+        ("Taken alone, intervals above 0", [verdict.lucky(0), verdict.lucky(1)]),
+        ("Worse beyond noise", [verdict.worse(0), verdict.worse(1)]),
+    ):
+        parts = [
+            f"by {name} {_named([verdict.methods[a] for a in places])}"
+            for name, places in zip(names, found, strict=True)
+            if places
+        ]
+        if parts:
+            said += f" {text}: {'; '.join(parts)}."
     return said
 
 

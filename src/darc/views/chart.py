@@ -2,8 +2,11 @@
 
 import io
 import re
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +59,24 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
     return {name: Look(*look) for name, *look in rows}
 
 
+@contextmanager
+def plainly(salt: str = "") -> Iterator[None]:
+    """Drawing in which a dollar sign is a dollar sign and an unknown letter no cause for alarm.
+
+    Words stay words in an SVG, and its ids come from `salt`.
+    """
+    try:
+        import matplotlib as mpl
+    except ImportError:
+        raise MissingExtra("drawing a picture", "plot") from None
+    with (
+        mpl.rc_context({"text.parse_math": False, "svg.hashsalt": salt, "svg.fonttype": "none"}),
+        warnings.catch_warnings(),
+    ):
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
 def new_figure(width: float, height: float) -> "Figure":
     """An empty figure, in inches, apart from any global state."""
     try:
@@ -94,18 +115,14 @@ def legend_below(figure: "Figure", axes: Any, columns: int = 3) -> None:
 
 def svg_of(figure: "Figure", name: str) -> str:
     """The figure as a whole SVG file; the same figure and name give the same text."""
-    import matplotlib as mpl
-
     file = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+    with plainly(name):
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     return file.getvalue()
 
 
 def inline_svg(svg: str, name: str, label: str) -> str:
     """An SVG file as an element of a page, its ids made its own by `name`, read out as `label`."""
-    from html import escape
-
     text = svg[svg.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, count=1, flags=re.DOTALL)
     text = re.sub(r'\bid="', f'id="{name}-', text)
@@ -118,6 +135,8 @@ def write_picture(figure: "Figure", folder: Path, name: str) -> tuple[list[Path]
     folder.mkdir(parents=True, exist_ok=True)
     text = svg_of(figure, name)
     paths = [folder / f"{name}.png", folder / f"{name}.svg"]
-    figure.savefig(paths[0], metadata={"Software": None})
+    figure.set_layout_engine("none")  # the layout is found already, and costs more than the drawing
+    with plainly():
+        figure.savefig(paths[0], metadata={"Software": None})
     paths[1].write_text(text, encoding="utf-8")
     return paths, text

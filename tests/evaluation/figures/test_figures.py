@@ -1,3 +1,5 @@
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ from darc.evaluation.figures import FIGURES, Picture, draw_figures
 from darc.evaluation.figures.picture import numbers
 from darc.evaluation.frame import Frame
 from darc.evaluation.study import Settings
-from darc.views.chart import svg_of
+from darc.views.chart import svg_of, write_picture
 
 SETTINGS = Settings(repeats=2, draws=30)
 
@@ -99,3 +101,16 @@ def test_missing_numbers_are_no_obstacle() -> None:
     few = evaluate([source], Settings(rules=("epsilon",), repeats=2, draws=10))
     for picture in draw_figures(few.frames):
         assert "<svg" in svg_of(picture.figure, picture.name)
+
+
+def test_odd_names_are_drawn_as_they_are(tmp_path: Path) -> None:
+    name = "数据 $x_{$ <b>"
+    odd = make_source(name=name, scorers=2)
+    odd = replace(odd, scorers=["$\\frac{$", "_hidden"])
+    result = evaluate([odd], Settings(rules=("lcb",), repeats=2, draws=10))
+    pictures = draw_figures(result.frames)
+    for picture in pictures:
+        _, svg = write_picture(picture.figure, tmp_path, picture.name)
+        if picture.name == "ridges":
+            assert "$\\frac{$" in svg
+    assert len(pictures) == 9

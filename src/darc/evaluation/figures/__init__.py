@@ -14,6 +14,7 @@ from darc.evaluation.figures.picture import Picture
 from darc.evaluation.figures.ridges import draw_ridges
 from darc.evaluation.figures.scatter import draw_scatter
 from darc.evaluation.frame import Frame
+from darc.views.chart import plainly
 
 __all__ = ["FIGURES", "Picture", "draw_figures"]
 
@@ -31,7 +32,8 @@ FIGURES: dict[str, Callable[[Frame], list[Picture]]] = {
 
 def draw_figures(frames: Sequence[Frame]) -> list[Picture]:
     """The pictures of all frames that have one; of several sources each has its own, by name."""
-    drawn = [picture for frame in frames for picture in _drawn(frame)]
+    with plainly():
+        drawn = [picture for frame in frames for picture in _drawn(frame)]
     sources = list(dict.fromkeys(picture.source for picture in drawn))
     if len(sources) < 2:
         return drawn
