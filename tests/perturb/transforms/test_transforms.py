@@ -90,7 +90,7 @@ def test_what_each_can_do(transform: Transform, text: str, changed: str) -> None
         (contractions.contract, "Do you know what it is?"),
         (sentences.split, "If it rains, and it is cold, stay."),
         (sentences.join, "When it rained. It was cold?"),
-        (wordings.synonyms, "Because of you, the large intestine remains of note."),
+        (wordings.synonyms, "Because it was, the large intestine remains of note."),
         (wordings.synonyms, "The film Numerous Enormous Beverages."),
         (punctuation.serial_comma, "In Paris, cats and dogs."),
         (lists.markers, "The score was 3.\n\n---\n"),

@@ -199,6 +199,10 @@ VERBS: tuple[tuple[str, str], ...] = (
     ("tolerate", "put up with"),
     ("relocate", "move"),
     ("reside", "live"),
+    ("figure out", "work out"),
+    ("take care of", "look after"),
+    ("search for", "look for"),
+    ("rely on", "depend on"),
 )
 
 # A wording is left alone before or after these words, where its sense or grammar is another.
