@@ -106,8 +106,6 @@ NOT_AFTER: dict[str, tuple[str, ...]] = {
     "easy to": ("it",),
     "consider": ("not", "also"),
     "wonderful": ("most", "more"),
-    "pay": ("to",),
-    "speed": ("at", "full"),
     "option": ("no",),
     "place": ("take", "takes", "taking", "took", "the", "a"),
     "use": ("the", "of", "to make", "no"),
