@@ -52,26 +52,34 @@ class RulesRewriter:
         draws = (
             Draws(seed, f"{prompt.id}\0{family}\0{attempt}") for attempt in range(_TRIES * wanted)
         )
-        drawn = (changed(masked.text, family, each) for each in draws)
+        last = (_TRIES - 1) * wanted
+        drawn = (
+            changed(masked.text, family, each, stress=number >= last)
+            for number, each in enumerate(draws)
+        )
         return [masked.restore(proposal) for proposal in varied(masked.text, drawn, wanted)]
 
 
-def changed(masked: str, family: str, draws: Draws) -> str:
+def changed(masked: str, family: str, draws: Draws, stress: bool = False) -> str:
     """A masked text after a random share of the family's transforms, in the family's order.
 
     Transforms of words come first. Those of form alone join now and then, and get their full share
-    only where no word could be changed.
+    only where no word could be changed. `stress` lets emphasis join them, for texts that allow
+    little else.
     """
     share = draws.pick(_SHARES[family])
     before = masked
     for transform in _WORDS[family]:
         if draws.chance(share):
             masked = transform.change(masked, draws)
+    if masked == before:
+        for transform in _WORDS[family]:
+            masked = transform.change(masked, draws)
     form_share = share if masked == before else _FORM_SHARE[family]
     for transform in _FORM[family]:
         if draws.chance(form_share):
             masked = transform.change(masked, draws)
-    if masked == before and family == "style":
+    if family == "style" and (stress or masked == before):
         masked = emphasis.stress.change(masked, draws)
     return masked
 
@@ -105,7 +113,7 @@ def varied(original: str, drawn: Iterator[str], wanted: int) -> list[str]:
 
 def neighbours(text: str) -> Pairs:
     """The pairs of neighbouring words of a text, whatever their case."""
-    words: Sequence[str] = ["", *_WORD.findall(text.lower()), ""]
+    words: Sequence[str] = ["", *_WORD.findall(text.lower().replace("\u2019", "'")), ""]
     return frozenset(zip(words, words[1:], strict=False))
 
 

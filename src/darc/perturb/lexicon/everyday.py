@@ -115,5 +115,17 @@ as necessary > as needed; as well > too; various > several; get to know > become
 feel free to > you are welcome to; lasts for > lasts; last for > last; whereas > while; frequently
 used > often used; a wide variety of > a wide range of; inside of > inside; outside of > outside;
 off of > off; by means of > through; in my opinion > in my view; a mix of = a mixture of; a
-combination of > a mixture of
+combination of > a mixture of; nobody = no one; in summer = in the summer; in winter = in the
+winter; in spring > in the spring; in autumn > in the autumn; at night > during the night; turn
+off = switch off; turns off = switches off; turning off = switching off; turn on = switch on;
+turns on = switches on; log out > sign out; saw that > noticed that; see that > notice that; said
+that > stated that; say that > state that; says that > states that; decide what > choose what;
+would like to > want to; in the evening > during the evening; in the morning > during the morning;
+a handful of > a few; is full of > is filled with; are full of > are filled with; is made from >
+is produced from; comes from > originates from; come from > originate from; gets rid of > removes;
+set of > collection of; a series of > a string of; bits of > pieces of; anyway > in any case;
+actually > in fact; simply > just; truly > really; firmly > tightly; happy to > glad to; ready to
+> prepared to; glad to > happy to; free of charge > for free; on your own > by yourself; by
+yourself > on your own; as this is > since this is; as there is > since there is; as there are >
+since there are
 """)

@@ -4,6 +4,12 @@ _MANY = ("how", "as", "so", "too", "very", "these", "the", "those", "not", "grea
 _NOUN_BEFORE = ("a", "an", "the", "this", "that", "his", "her", "its", "their", "our", "your", "my")
 
 NOT_BEFORE: dict[str, tuple[str, ...]] = {
+    "actually": (",",),
+    "turn on": ("you", "the"),
+    "see that": ("the", "it", "you", "."),
+    "set of": ("rules", "teeth"),
+    "simply": ("put", ","),
+    "such as": ("in", "when", "if", "by", "this", "these"),
     "almost": ("no", "never", "nothing", "nobody", "none", "any", "as"),
     "nearly": ("as", "enough"),
     "a bit": ("of", "more", "less"),
@@ -56,6 +62,13 @@ NOT_BEFORE: dict[str, tuple[str, ...]] = {
     "regularly": ("and",),
 }
 NOT_AFTER: dict[str, tuple[str, ...]] = {
+    "see that": ("to", "can", "will", "you"),
+    "truly": ("yours",),
+    "simply": ("not", "quite"),
+    "actually": ("not", "n't", ","),
+    "nobody": ("a",),
+    "inside of": ("the",),
+    "outside of": ("the",),
     "mistake": ("by",),
     "issue": ("at", "an"),
     "many": _MANY,
@@ -119,5 +132,5 @@ SHORT_ADJECTIVES = frozenset(
     "hard big rich quick fast sick odd tired huge cheap clear small short long large plain good"
     " easy rare main chief great vital basic extra".split()
 )
-# Forms that a condition may hide in ("provided that") are left alone.
-UNTOUCHED = frozenset({"provided", "providing"})
+# Forms with another common sense ("provided that", "the remaining air") are left alone.
+UNTOUCHED = frozenset({"provided", "providing", "remaining"})

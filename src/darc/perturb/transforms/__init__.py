@@ -43,12 +43,15 @@ STYLE_WORDS: tuple[Transform, ...] = (
     grammar.relatives,
     grammar.there,
     grammar.turns,
+    grammar.which,
+    grammar.small_turns,
     wordings.synonyms,
     contractions.contract,
     contractions.expand,
     discourse.markers,
     sentences.join,
     sentences.split,
+    sentences.join_plain,
 )
 STYLE_FORM: tuple[Transform, ...] = (
     punctuation.serial_comma,

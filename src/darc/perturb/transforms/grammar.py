@@ -52,6 +52,31 @@ _NUMBER = re.compile(
     r"(?=[\U000f0000-\U000ffffd]|(?:two|three|four|five|six|seven|eight|nine|ten|twelve|twenty"
     r"|thirty|forty|fifty|half|an hour)\b)"
 )
+_VERB = (
+    r"(?:is|are|was|were|has|have|had|can|could|will|would|may|might|must|should|do|does|did"
+    r"|[a-z]{3,}(?:s|ed))"
+)
+_WHICH = re.compile(
+    r"(?P<lead>\b(?:a|an|the|any|some|several|many|most|these|those|two|three|of|no|every|each) "
+    r"(?:[a-z]+ )?)(?P<noun>[a-z]{3,}) (?P<link>that|which) (?=" + _VERB + r"\b)"
+)
+_PEOPLE = re.compile(
+    r"(?:people|person|man|men|woman|women|child|children|friend|someone|anyone|everyone|student|kid"
+    r"|parent|guest|teacher|doctor|(?:er|or|ist|ian|ant|ee|ent|man|men)s?|s[ae]id|s[ae]ys?|ly|ing|ed"
+    r"|fact|idea|belief|reason|way|all|those|knows?|thinks?|means?|shows?|so|hopes?|believes?|feels?"
+    r"|day|time|moment|claim|such|point|of|in|on|to|at|by|for|with|from|is|was|be)\Z"
+)
+_THEN = re.compile(r"(?P<comma>, )(?P<and>and )?then (?=[a-z]+ )")
+_KEEP = re.compile(r"\b(?P<verb>keep|keeps|kept|continue|continues|continued) (?=[a-z]{2,}ing\b)")
+_KEPT = {
+    "keep": "continue",
+    "keeps": "continues",
+    "kept": "continued",
+    "continue": "keep",
+    "continues": "keeps",
+    "continued": "kept",
+}
+_LITTLE = re.compile(r"\b(?P<word>a little|slightly) (?=(?:more|less|[a-z]{2,}er)\b(?! of))")
 _ABOUT = ("about", "around", "roughly", "approximately")
 
 
@@ -137,6 +162,40 @@ def turns(text: str, draws: Draws) -> str:
     lent = _LETS.sub(lets, text)
     text = lent if lent != text else _ALLOWS.sub(allows, text)
     return _NUMBER.sub(about, text)
+
+
+@transform("that and which")
+def which(text: str, draws: Draws) -> str:
+    """ "A battery that lasts" as "a battery which lasts", and back, never of people."""
+
+    def other(match: re.Match[str]) -> str:
+        if _PEOPLE.search(match["noun"]) or not draws.chance(0.5):
+            return match.group()
+        link = "which" if match["link"] == "that" else "that"
+        return f"{match['lead']}{match['noun']} {link} "
+
+    return _WHICH.sub(other, text)
+
+
+@transform("small turns")
+def small_turns(text: str, draws: Draws) -> str:
+    """ ", then" as ", and then", "keep trying" as "continue trying", "a little" as "slightly"."""
+
+    def then(match: re.Match[str]) -> str:
+        clause = text[: match.start()].rsplit(".", 1)[-1].lower()
+        bound = re.search(r"\b(?:if|when|once|and)\b", clause)
+        if bound or not draws.chance(0.6):
+            return match.group()
+        return ", then " if match["and"] else ", and then "
+
+    def kept(match: re.Match[str]) -> str:
+        return f"{_KEPT[match['verb']]} " if draws.chance(0.6) else match.group()
+
+    def little(match: re.Match[str]) -> str:
+        other = "slightly" if match["word"] == "a little" else "a little"
+        return f"{other} " if draws.chance(0.6) else match.group()
+
+    return _LITTLE.sub(little, _KEEP.sub(kept, _THEN.sub(then, text)))
 
 
 @transform("one subject")

@@ -63,9 +63,13 @@ def running(text: str, draws: Draws) -> str:
         if any(not item.endswith((".", "!")) or len(item.split()) < 4 for item in items):
             return match.group()
         rest = "\n\n" if match.group().endswith("\n") else ""
-        return " ".join(_LABELLED.sub(r"\1: ", item) for item in items) + rest
+        return " ".join(_LABELLED.sub(_label, item) for item in items) + rest
 
     return _ITEMS.sub(told, text) if draws.chance(0.9) else text
+
+
+def _label(match: re.Match[str]) -> str:
+    return match[1] + (" " if match[1].endswith((".", "!", "?")) else ": ")
 
 
 def _inner_stop(item: str) -> bool:
