@@ -75,6 +75,7 @@ _TIME = re.compile(
     r"|summer|week)|over time|on average|these days|nowadays|every (?:day|night|year|week|month"
     r"|morning|evening)|today))\.\Z"
 )
+_UNFRONTED = re.compile(r"\b(?:please|think|believe|say|says|said|hope|know|let|want)\b", re.I)
 
 
 @transform("clause to end")
@@ -152,8 +153,10 @@ def time_to_front(text: str, draws: Draws) -> str:
         match = _TIME.match(sentence)
         if match is None or _BINDING.search(match["main"]) or len(sentence.split()) > _MOST_WORDS:
             return sentence
-        lowered = small(match["main"])
-        if lowered is None or len(match["main"].split()) < 3 or not draws.chance(0.75):
+        main = match["main"]
+        lowered = small(main)
+        unsafe = _NEGATION.search(main) or _UNFRONTED.search(main) or not main[-1].isalpha()
+        if lowered is None or unsafe or len(main.split()) < 3 or not draws.chance(0.75):
             return sentence
         return f"{capital(match['phrase'])}, {lowered}."
 

@@ -58,7 +58,7 @@ _VERB = (
 )
 _WHICH = re.compile(
     r"(?P<lead>\b(?:a|an|the|any|some|several|many|most|these|those|two|three|of|no|every|each) "
-    r"(?:[a-z]+ )?)(?P<noun>[a-z]{3,}) (?P<link>that|which) (?=" + _VERB + r"\b)"
+    r"(?:[a-z]+ )?)(?P<noun>[a-z]{3,}) (?P<link>that|which) (?!comes|makes|means|gives|leaves)(?=" + _VERB + r"\b)"
 )
 _PEOPLE = re.compile(
     r"(?:people|person|man|men|woman|women|child|children|friend|someone|anyone|everyone|student|kid"
@@ -76,6 +76,13 @@ _KEPT = {
     "continues": "keeps",
     "continued": "kept",
 }
+_MUST = re.compile(
+    r"(?P<lead>(?:\A|[.!?;,] |\n|\b(?:and|but|so|if|because|then|when) )"
+    r"(?:[Yy]ou|[Ww]e|[Tt]hey|I|[Ii]t|[Hh]e|[Ss]he) (?:(?:do not|don['\u2019]t|does not"
+    r"|doesn['\u2019]t|will|may|might|also|only|still) )?)(?P<verb>needs?|have|has) to "
+    r"(?!do\b|say\b|offer\b|have\b)(?=[a-z])"
+)
+_DUTY = {"need": "have", "needs": "has", "have": "need", "has": "needs"}
 _LITTLE = re.compile(r"\b(?P<word>a little|slightly) (?=(?:more|less|[a-z]{2,}er)\b(?! of))")
 _ABOUT = ("about", "around", "roughly", "approximately")
 
@@ -179,7 +186,7 @@ def which(text: str, draws: Draws) -> str:
 
 @transform("small turns")
 def small_turns(text: str, draws: Draws) -> str:
-    """ ", then" as ", and then", "keep trying" as "continue trying", "a little" as "slightly"."""
+    """ ", then" as ", and then", "keep trying" as "continue trying", "need to" as "have to"."""
 
     def then(match: re.Match[str]) -> str:
         clause = text[: match.start()].rsplit(".", 1)[-1].lower()
@@ -195,7 +202,12 @@ def small_turns(text: str, draws: Draws) -> str:
         other = "slightly" if match["word"] == "a little" else "a little"
         return f"{other} " if draws.chance(0.6) else match.group()
 
-    return _LITTLE.sub(little, _KEEP.sub(kept, _THEN.sub(then, text)))
+    def duty(match: re.Match[str]) -> str:
+        other = _DUTY[match["verb"]]
+        return f"{match['lead']}{other} to " if draws.chance(0.6) else match.group()
+
+    text = _KEEP.sub(kept, _THEN.sub(then, text))
+    return _MUST.sub(duty, _LITTLE.sub(little, text))
 
 
 @transform("one subject")
