@@ -1,8 +1,9 @@
 """How many rewrites the rules find and how much they differ: `python -m tests.perturb.variety`.
 
 `answers.jsonl` holds answers of the embedded model to the prompts that come with DARC (k = 1, at
-most 100 tokens, seed 0, otherwise the defaults). With a file as argument, its rows (`prompt` and
-`text`) are measured in place of those.
+most 100 tokens, seed 0, otherwise the defaults); `chat.jsonl` holds answers in the manner of chat
+models, written by hand. With a file as argument, its rows (`id`, `prompt` and `text`) are measured
+in place of the model's.
 """
 
 import json
@@ -13,6 +14,7 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from tests.perturb.helpers import HERE, rows
 
 from darc.perturb import Perturbed
@@ -30,10 +32,10 @@ Answer = tuple[Prompt, str]
 class Variety:
     """What was measured on the answers of one set under one family.
 
-    `accepted` is the mean number of rewrites of 8, `distinct` that of different wordings among them,
-    `worded` the share of rewrites that differ from their answer in words,
-    `apart` the mean distance of two rewrites of an answer (0 to 1, by pairs of words), `any_spread`
-    and `worded_spread` the shares of answers with sigma > 0 under any scorer, and under relevance
+    `accepted` is the mean number of rewrites of 8, `distinct` that of different wordings of them,
+    `worded` the share of rewrites that differ from their answer in words, and `apart` the mean
+    distance of two rewrites of an answer (0 to 1, by pairs of words). `any_spread` and
+    `worded_spread` are the shares of answers with sigma > 0 under any scorer, and under relevance
     or fluency; `spread` has the same by scorer.
     """
 
@@ -56,16 +58,20 @@ def plain_answers() -> list[Answer]:
     return found + [_answer(row["id"], row["prompt"], row["good"]) for row in judged]
 
 
-def model_answers(path: Path | None = None) -> list[Answer]:
-    """Answers of the embedded model, those of a file if one is given."""
-    lines = (path or HERE / "answers.jsonl").read_text("utf-8").splitlines()
+def answers_in(path: Path) -> list[Answer]:
+    """The answers of a file."""
+    lines = path.read_text("utf-8").splitlines()
     return [_answer(row["id"], row["prompt"], row["text"]) for row in map(json.loads, lines)]
 
 
 def measure(answers: Sequence[Answer], family: str, least_words: int = 0) -> Variety:
     """The variety of the rewrites of answers of at least so many words."""
     engine = Parts(family=family).engine(None)
-    counts, distinct, worded, apart, sigmas = [], [], [], [], []
+    counts: list[int] = []
+    distinct: list[int] = []
+    worded: list[bool] = []
+    apart: list[float] = []
+    sigmas: list[NDArray[np.float64]] = []
     for prompt, text in answers:
         if len(text.split()) < least_words:
             continue
@@ -94,7 +100,7 @@ def _texts(text: str, made: Perturbed) -> list[str]:
     return [text, *(variant.text for variant in made.variants)]
 
 
-def _sigma(scores: np.ndarray) -> np.ndarray:
+def _sigma(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(scores.std(axis=0))
 
 
@@ -108,18 +114,25 @@ def _plain(text: str) -> bool:
 
 def main() -> None:
     """Print the table."""
-    given = Path(sys.argv[1]) if len(sys.argv) > 1 else None
-    sets = {"plain": plain_answers(), "model": model_answers(given)}
-    print(f"{'answers':9} {'family':9} {'words':>6} {'n':>4} {'of 8':>5}", end="")
-    print(f" {'distinct':>8} {'worded':>7} {'apart':>6} {'any':>5} {'r or f':>6}", *(f"{name:>9}" for name in SCORERS))
+    given = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "answers.jsonl"
+    sets = {
+        "plain": plain_answers(),
+        "model": answers_in(given),
+        "chat": answers_in(HERE / "chat.jsonl"),
+    }
+    print(
+        f"{'answers':9} {'family':9} {'words':>6} {'n':>4} {'of 8':>5} {'distinct':>8}"
+        f" {'worded':>7} {'apart':>6} {'any':>5} {'r or f':>6}",
+        *(f"{name:>9}" for name in SCORERS),
+    )
     for name, answers in sets.items():
         for family in FAMILIES:
             for least in (0, LONG):
                 found = measure(answers, family, least)
                 print(
-                    f"{name:9} {family:9} {f'>= {least}':>6} {found.answers:4} {found.accepted:5.2f}"
-                    f" {found.distinct:8.2f} {found.worded:7.1%} {found.apart:6.3f} {found.any_spread:5.0%}"
-                    f" {found.worded_spread:6.0%}",
+                    f"{name:9} {family:9} {f'>= {least}':>6} {found.answers:4}"
+                    f" {found.accepted:5.2f} {found.distinct:8.2f} {found.worded:7.1%}"
+                    f" {found.apart:6.3f} {found.any_spread:5.0%} {found.worded_spread:6.0%}",
                     *(f"{found.spread[each]:9.0%}" for each in SCORERS),
                 )
 

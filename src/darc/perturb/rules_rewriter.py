@@ -1,7 +1,8 @@
 """The `rules` rewriter: combinations of small transforms, seeded and instant, without a model."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import pairwise
 
 from darc.perturb.drawing import Draws
 from darc.perturb.families import parts
@@ -96,7 +97,7 @@ def varied(original: str, drawn: Iterator[str], wanted: int) -> list[str]:
     near: list[str] = []
     form: list[str] = []
     for text in drawn:
-        if len(apart) == wanted:
+        if len(apart) == wanted or len(apart) + len(near) >= 2 * wanted:
             break
         if text in seen:
             continue
@@ -113,8 +114,8 @@ def varied(original: str, drawn: Iterator[str], wanted: int) -> list[str]:
 
 def neighbours(text: str) -> Pairs:
     """The pairs of neighbouring words of a text, whatever their case."""
-    words: Sequence[str] = ["", *_WORD.findall(text.lower().replace("\u2019", "'")), ""]
-    return frozenset(zip(words, words[1:], strict=False))
+    words = ["", *_WORD.findall(text.lower().replace("\u2019", "'")), ""]
+    return frozenset(pairwise(words))
 
 
 def distance(first: Pairs, second: Pairs) -> float:

@@ -125,5 +125,6 @@ is produced from; comes from > originates from; come from > originate from; gets
 set of > collection of; a series of > a string of; bits of > pieces of; anyway > in any case;
 actually > in fact; simply > just; truly > really; happy to > glad to; ready to > prepared to;
 glad to > happy to; free of charge > for free; on your own > by yourself; by yourself > on your
-own; as this is > since this is; as there is > since there is; as there are > since there are; fully > completely
+own; as this is > since this is; as there is > since there is; as there are > since there are;
+fully > completely
 """)

@@ -41,8 +41,33 @@ NOT_BEFORE: dict[str, tuple[str, ...]] = {
     "talk about": ("it", "how", "what"),
     "think about": ("it", "you"),
     "important": ("to", "for", "that"),
-    "great": ("deal", "many", "number", "amount", "grand", "part", "extent", "length", "care", "distance", "height", "depth", "war"),
-    "big": ("amount", "number", "deal", "bang", "data", "toe", "brother", "sister", "tech", "picture"),
+    "great": (
+        "deal",
+        "many",
+        "number",
+        "amount",
+        "grand",
+        "part",
+        "extent",
+        "length",
+        "care",
+        "distance",
+        "height",
+        "depth",
+        "war",
+    ),
+    "big": (
+        "amount",
+        "number",
+        "deal",
+        "bang",
+        "data",
+        "toe",
+        "brother",
+        "sister",
+        "tech",
+        "picture",
+    ),
     "critical": ("thinking", "condition", "temperature", "mass", "point", "care", "section"),
     "whole": ("grain", "grains", "milk", "number", "numbers", "wheat", "foods", "thing", "lot"),
     "fast": ("food", "track", "lane", "forward", "foods"),
@@ -110,7 +135,20 @@ NOT_AFTER: dict[str, tuple[str, ...]] = {
     "sort of": ("is", "are", "was", "it's"),
     "try to": ("and",),
     "lower": ("the", "a"),
-    "easily": ("as", "more", "too", "most", "how", "can", "could", "may", "be", "is", "are", "very"),
+    "easily": (
+        "as",
+        "more",
+        "too",
+        "most",
+        "how",
+        "can",
+        "could",
+        "may",
+        "be",
+        "is",
+        "are",
+        "very",
+    ),
     "carefully": (
         *("as", "more", "too", "very", "most", "how", "be", "is", "are", "and", "was", "to"),
         *("can", "should", "think", "by"),
@@ -128,9 +166,10 @@ NOT_AFTER: dict[str, tuple[str, ...]] = {
 # Only where the wording ends its clause does the other stand in the same place.
 ENDS_CLAUSE = frozenset({"carefully", "easily", "regularly", "as well", "a bit", "in the past"})
 # These would stand after "more" or "most" where a longer word is needed.
-SHORT_ADJECTIVES = frozenset(
+_SHORT = (
     "hard big rich quick fast sick odd tired huge cheap clear small short long large plain good"
-    " easy rare main chief great vital basic extra".split()
+    " easy rare main chief great vital basic extra"
 )
+SHORT_ADJECTIVES = frozenset(_SHORT.split())
 # Forms with another common sense ("provided that", "the remaining air") are left alone.
 UNTOUCHED = frozenset({"provided", "providing", "remaining"})

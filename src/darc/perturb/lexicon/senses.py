@@ -66,9 +66,7 @@ def senses() -> dict[str, frozenset[int]]:
     lines = [[_key(word.replace("-", " ")) for word in group] for group in GROUPS]
     lines += [[_key(first), _key(second)] for first, second in _pairs()]
     lines += [[_key(form) for form in (*forms(first), *forms(second))] for first, second in _VERBS]
-    lines += [
-        [_key(form) for noun in pair for form in (noun, plural(noun))] for pair in _NOUNS
-    ]
+    lines += [[_key(form) for noun in pair for form in (noun, plural(noun))] for pair in _NOUNS]
     found: dict[str, set[int]] = {}
     for number, line in enumerate(lines):
         for key in line:
@@ -90,9 +88,7 @@ def dispensable(key: str) -> bool:
 @cache
 def _dispensable() -> frozenset[str]:
     empty = {wording for wording in _known_wordings() if FUNCTION_WORDS.issuperset(wording.split())}
-    partners = {
-        wording for pair in _pairs() if not empty.isdisjoint(pair) for wording in pair
-    }
+    partners = {wording for pair in _pairs() if not empty.isdisjoint(pair) for wording in pair}
     return frozenset(empty | partners)
 
 

@@ -80,7 +80,7 @@ _UNFRONTED = re.compile(r"\b(?:please|think|believe|say|says|said|hope|know|let|
 
 @transform("clause to end")
 def to_end(text: str, draws: Draws) -> str:
-    """ "When it rains, we read." as "We read when it rains." """
+    """Fronted clauses last: "When it rains, we read" as "We read when it rains"."""
 
     def moved(sentence: str) -> str:
         match = _CLAUSE.match(sentence)
@@ -101,7 +101,7 @@ def to_end(text: str, draws: Draws) -> str:
 
 @transform("clause to front")
 def to_front(text: str, draws: Draws) -> str:
-    """ "We read when it rains." as "When it rains, we read." """
+    """Last clauses fronted: "We read when it rains" as "When it rains, we read"."""
 
     def moved(sentence: str) -> str:
         match = _TAIL.match(sentence)
@@ -127,7 +127,7 @@ def to_front(text: str, draws: Draws) -> str:
 
 @transform("phrase to end")
 def phrase_to_end(text: str, draws: Draws) -> str:
-    """ "In winter, the lake freezes." as "The lake freezes in winter." """
+    """Fronted phrases last: "In winter, lakes freeze" as "Lakes freeze in winter"."""
 
     def moved(sentence: str) -> str:
         match = _PHRASE.match(sentence)
@@ -147,7 +147,7 @@ def phrase_to_end(text: str, draws: Draws) -> str:
 
 @transform("time to front")
 def time_to_front(text: str, draws: Draws) -> str:
-    """ "The lake freezes in winter." as "In winter, the lake freezes." """
+    """Last phrases of time fronted: "Lakes freeze in winter" as "In winter, lakes freeze"."""
 
     def moved(sentence: str) -> str:
         match = _TIME.match(sentence)

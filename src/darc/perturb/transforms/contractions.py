@@ -31,7 +31,11 @@ _CONTRACT = re.compile(
 )
 _EXPAND = re.compile(
     _WHO + r"\b(?P<short>[a-z]+n['\u2019]t|(?:i|you|we|they|it)['\u2019](?:m|re|ll|ve)"
-    r"|let['\u2019]s(?= [a-z])(?! not\b)|(?:it|that|there|here)['\u2019]s(?= " + _PREDICATES + r"\b))\b(?! " + _SUBJECTS + r"\b)",
+    r"|let['\u2019]s(?= [a-z])(?! not\b)|(?:it|that|there|here)['\u2019]s(?= "
+    + _PREDICATES
+    + r"\b))\b(?! "
+    + _SUBJECTS
+    + r"\b)",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"[^.!?\n]*\?")

@@ -23,7 +23,8 @@ _RELATIVE = re.compile(
     r"(?=(?:used|called|known|made|based|found|needed|required|located|designed|caused|produced"
     r"|written|given|taken|grown|built|sold|related|associated|responsible for)\b)"
 )
-_NO_NOUN = frozenset("something anything thing things one those and but so said is was be".split())
+_NO_NOUN_WORDS = "something anything thing things one those and but so said is was be"
+_NO_NOUN = frozenset(_NO_NOUN_WORDS.split())
 _APPOSITION = re.compile(r", which (?:is|are|was|were) (?P<rest>(?:a|an|the|one of)\b[^.,;:]*\.)")
 _THERE = re.compile(
     r"\bThere are (?P<number>many|several|some|various|numerous|a few|a number of|different|two"
@@ -33,15 +34,17 @@ _THERE = re.compile(
 )
 _EXIST = re.compile(
     r"\bThere are (?P<number>many|several|various|numerous|a number of|two|three|four)"
-    r" (?P<noun>(?:different |possible |common |main |good |effective |simple )?(?:ways|reasons|types"
-    r"|kinds|methods|options|theories|techniques|approaches|strategies|solutions))"
+    r" (?P<noun>(?:different |possible |common |main |good |effective |simple )?"
+    r"(?:ways|reasons|types|kinds|methods|options|theories|techniques|approaches|strategies|solutions))"
     r"(?= (?:to|of|for|why)\b|\.)"
 )
 _YOU_CAN = re.compile(r"(?:(?<=\A)|(?<=[.!?] )|(?<=\n))You can (?!also|only|not|always|never|then)")
 _POSSIBLE = re.compile(r"\b(?P<it>It is|It's|it is|it's) possible to (?=[a-z])")
 _SHOULD = re.compile(r"(?:(?<=\A)|(?<=[.!?] )|(?<=\n))You should (?!not|never|only|be\b|also|have)")
 _PURPOSE = re.compile(r"(?:(?<=\A)|(?<=[.!?] )|(?<=\n))To (?=[a-z]+ (?:the|a|an|your|this|it)\b)")
-_LETS = re.compile(r"\b(?P<verb>allow|allows) (?P<who>you|us|them|me|him|people|users) to (?=[a-z])")
+_LETS = re.compile(
+    r"\b(?P<verb>allow|allows) (?P<who>you|us|them|me|him|people|users) to (?=[a-z])"
+)
 _ALLOWS = re.compile(
     r"(?<!n't )(?<!not )\b(?P<verb>lets) (?P<who>you|us|them|me|him|people|users) (?=[a-z]{2,}\b)"
     r"(?!(?:in|out|off|down|alone|into|go|be|have|know|do|see)\b)"
@@ -57,8 +60,10 @@ _VERB = (
     r"|[a-z]{3,}(?:s|ed))"
 )
 _WHICH = re.compile(
-    r"(?P<lead>\b(?:a|an|the|any|some|several|many|most|these|those|two|three|of|no|every|each) "
-    r"(?:[a-z]+ )?)(?P<noun>[a-z]{3,}) (?P<link>that|which) (?!comes|makes|means|gives|leaves)(?=" + _VERB + r"\b)"
+    r"(?P<lead>\b(?i:a|an|the|any|some|several|many|most|these|those|two|three|of|no|every|each) "
+    r"(?:[a-z]+ )?)(?P<noun>[a-z]{3,}) (?P<link>that|which) (?!comes|makes|means|gives|leaves)(?="
+    + _VERB
+    + r"\b)"
 )
 _PEOPLE = re.compile(
     r"(?:people|person|man|men|woman|women|child|children|friend|someone|anyone|everyone|student|kid"
@@ -107,7 +112,7 @@ def that(text: str, draws: Draws) -> str:
 
 @transform("short relatives")
 def relatives(text: str, draws: Draws) -> str:
-    """ "A drug that is used for it" as "a drug used for it", ", which is a" as ", a"."""
+    """Relatives cut short: "a drug that is used" as "a drug used", ", which is a" as ", a"."""
 
     def reduced(match: re.Match[str]) -> str:
         if match["noun"] in _NO_NOUN or not draws.chance(0.7):
@@ -122,7 +127,7 @@ def relatives(text: str, draws: Draws) -> str:
 
 @transform("there are")
 def there(text: str, draws: Draws) -> str:
-    """ "There are many things that help." as "Many things help." """
+    """Things that "there are" as subjects: "Many things help"."""
 
     def subject(match: re.Match[str]) -> str:
         if not draws.chance(0.7):
@@ -139,7 +144,7 @@ def there(text: str, draws: Draws) -> str:
 
 @transform("turns of phrase")
 def turns(text: str, draws: Draws) -> str:
-    """ "You can" as "it is possible to", "allows you to" as "lets you", and their like."""
+    """Phrases turned: "you can" as "it is possible to", "allows you to" as "lets you"."""
 
     def maybe(pattern: re.Pattern[str], words: str, probability: float, source: str) -> str:
         def changed(match: re.Match[str]) -> str:
@@ -173,7 +178,7 @@ def turns(text: str, draws: Draws) -> str:
 
 @transform("that and which")
 def which(text: str, draws: Draws) -> str:
-    """ "A battery that lasts" as "a battery which lasts", and back, never of people."""
+    """Relatives with the other word: "a battery that lasts", "which lasts"; never of people."""
 
     def other(match: re.Match[str]) -> str:
         if _PEOPLE.search(match["noun"]) or not draws.chance(0.5):
@@ -186,7 +191,7 @@ def which(text: str, draws: Draws) -> str:
 
 @transform("small turns")
 def small_turns(text: str, draws: Draws) -> str:
-    """ ", then" as ", and then", "keep trying" as "continue trying", "need to" as "have to"."""
+    """Little words turned: ", then" as ", and then", "need to" as "have to"."""
 
     def then(match: re.Match[str]) -> str:
         clause = text[: match.start()].rsplit(".", 1)[-1].lower()
@@ -212,7 +217,7 @@ def small_turns(text: str, draws: Draws) -> str:
 
 @transform("one subject")
 def one_subject(text: str, draws: Draws) -> str:
-    """ "You open it, and you read it." as "You open it and read it." """
+    """A repeated subject said once: "You open it and read it"."""
 
     def joined(sentence: str) -> str:
         match = re.match(

@@ -120,7 +120,7 @@ def semicolons(text: str, draws: Draws) -> str:
 
 @transform("place of markers")
 def marker_last(text: str, draws: Draws) -> str:
-    """ "However, it is late." as "It is late, however." """
+    """Opening markers last: "However, it is late" as "It is late, however"."""
 
     def moved(sentence: str) -> str:
         match = _MARKER_FIRST.match(sentence)

@@ -17,12 +17,13 @@ _TRIPLE = re.compile(
     rf"|includes) |: )(?P<first>{_ITEM}(?: {_ITEM})?), (?P<second>{_ITEM}(?: {_ITEM})?)"
     rf"(?P<link>,? (?:and|or) )(?P<third>{_ITEM}(?: {_ITEM})?)(?=[.;!]|\n|\Z)"
 )
-_FIXED = frozenset(
+_FIXED_WORDS = (
     "trial supply black white safe sound salt bread research profit pros cons back forth rise back"
     " fish day night law peace quiet more less better worse first last before after now then here"
     " there again over under wear tear sooner later up down food drink arts flesh time again rules"
-    " odds ends cause effect question answer terms conditions mother father pick sweet sour".split()
+    " odds ends cause effect question answer terms conditions mother father pick sweet sour"
 )
+_FIXED = frozenset(_FIXED_WORDS.split())
 _SEQUENCE = re.compile(r"\b(?:respectively|first|then|order|former|latter|followed|from)\b", re.I)
 _UNORDERED = re.compile(r"(?:ed|ing|ly|er|est)\Z")
 
@@ -40,7 +41,9 @@ _ALSO = re.compile(
     r"\A(?P<start>(?:It|They|You|We|He|She|This|These|The [a-z]+)(?: (?:can|could|will|may|might"
     r"|should|is|are))?) also (?P<rest>[^,;:]+)\.\Z"
 )
-_INNER = re.compile(r"\b(?:that|which|who|because|if|when|but|so|although|while|than|as|how|what)\b")
+_INNER = re.compile(
+    r"\b(?:that|which|who|because|if|when|but|so|although|while|than|as|how|what)\b"
+)
 _NO_SUBJECT = re.compile(r"\b(?:not|who|that|which|to|more|most|and|or|so|as|very|too|less|n't)\b")
 
 _OWNED = (
@@ -85,7 +88,7 @@ def items(text: str, draws: Draws) -> str:
 
 @transform("place of adverbs")
 def adverbs(text: str, draws: Draws) -> str:
-    """ "It is often late." as "Often, it is late.", and back; "also" at the end as "as well"."""
+    """Adverbs moved: "It is often late" as "Often, it is late", and back; "also" as "as well"."""
 
     def moved(sentence: str) -> str:
         match = _INSIDE.match(sentence)
@@ -113,7 +116,7 @@ def adverbs(text: str, draws: Draws) -> str:
 
 @transform("owners")
 def owners(text: str, draws: Draws) -> str:
-    """ "The surface of the Earth" as "the Earth's surface", and back."""
+    """Owners moved: "the surface of the Earth" as "the Earth's surface", and back."""
 
     def genitive(match: re.Match[str]) -> str:
         if not draws.chance(0.7):

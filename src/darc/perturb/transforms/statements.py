@@ -12,13 +12,11 @@ _ABBREVIATION = re.compile(
 )
 # A hidden span may end in a stop of its own, so a capital after it may open a sentence.
 _DOUBTFUL = re.compile(r"[\U000f0000-\U000ffffd] [A-Z]|[*_()\[\]\u2013—]|\.\.")
-_OPENING = frozenset(
-    (
-        *FUNCTION_WORDS,
-        *"some many most several all both each every two three few if when because since as".split(),
-        *"although once after before until unless while during".split(),
-    )
+_OPENING_WORDS = (
+    "some many most several all both each every two three few if when because since as although"
+    " once after before until unless while during"
 )
+_OPENING = FUNCTION_WORDS | set(_OPENING_WORDS.split())
 
 
 def each_statement(text: str, change: Callable[[str], str]) -> str:
