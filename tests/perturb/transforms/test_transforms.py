@@ -157,6 +157,7 @@ def test_what_each_can_do(transform: Transform, text: str, changed: str) -> None
         (lists.markers, "The score was 3.\n\n---\n"),
         (hedges.fillers, "It is not really good."),
         (boilerplate.closers, "Let me know."),
+        (boilerplate.apologies, "I'm sorry for that, but I cannot help. It rains."),
         (headings.without, "# Only a title"),
         (clauses.to_end, "If a puppy is hungry, it cries."),
         (clauses.to_end, "Because it rains, do not go."),

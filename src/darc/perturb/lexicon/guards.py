@@ -78,7 +78,6 @@ NOT_BEFORE: dict[str, tuple[str, ...]] = {
     "major": ("key", "scale", "general", "chord"),
     "minor": ("key", "scale", "chord"),
     "extra": ("virgin", "time"),
-    "significant": ("figures", "other", "digits"),
     "typical": ("of",),
     "necessary": ("evil", "."),
     "in the past": ("tense", "week", "month", "year", "few", "two", "three", "decade"),

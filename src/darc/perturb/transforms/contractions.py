@@ -26,7 +26,7 @@ _CONTRACT = re.compile(
     r"|(?P<would>i|you|we|they) would(?= (?:like|be|still|also|say|suggest|recommend|need|want)\b)"
     r"|(?P<are>i am|(?:you|we|they) (?:are|will))(?= \w)(?! (?:to|in|at|and|or|but|for|on)\b)"
     r"|(?P<not>(?:do|does|did|is|are|was|were|has|have|had|could|would|should|will) not|cannot))\b"
-    r"(?! only\b)(?! merely\b)",
+    r"(?! only\b)(?! merely\b)(?! to\b)",
     re.IGNORECASE,
 )
 _EXPAND = re.compile(
