@@ -21,7 +21,7 @@ def choose(
     lazily: bool = True,
     normalize: str = "auto",
     side: SideMaker | None = None,
-    batch: int = 4,
+    batch: int | None = None,
     clock: Clock | None = None,
     made: dict[int, Perturbed] | None = None,
 ) -> Story:
@@ -29,14 +29,15 @@ def choose(
 
     Several scorers are put on one scale by their fixed constants, so that the lazy search is exact.
     `lazily=False`, a rule that cannot be searched, and scorers without constants make and score
-    every rewrite; the scale is the same where it can be. `made` are rewrites that are there.
+    every rewrite; the scale is the same where it can be. `batch` texts are scored at once, as many
+    as candidates by default. `made` are rewrites that are there.
     """
     clock = clock or Clock()
     deciding = Deciding(spec, engine.bounds, engine.constants, normalize, engine.seed)
     pool = LazyPool(engine, prompt, candidates, clock, made)
     if lazily and deciding.can_search():
         search = deciding.search(len(candidates), engine.n_aug + 1)
-        while pairs := search.ask(batch):
+        while pairs := search.ask(batch or len(candidates)):
             search.tell(pairs, pool.answer(pairs))
         decision = search.decision()
     else:

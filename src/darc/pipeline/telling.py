@@ -61,4 +61,4 @@ def _again(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Decision:
             answers.append([float(x) for x in scores[:, k, i]])
         return answers
 
-    return drive(deciding.search(scores.shape[1], scores.shape[2]), told, 4)
+    return drive(deciding.search(scores.shape[1], scores.shape[2]), told, scores.shape[1])

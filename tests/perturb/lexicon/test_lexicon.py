@@ -2,12 +2,13 @@ import pytest
 
 from darc.perturb.filters import Reading
 from darc.perturb.filters.overlap import overlap
+from darc.perturb.lexicon import guards
 from darc.perturb.lexicon.inflections import forms
 from darc.perturb.lexicon.senses import same
 from darc.perturb.lexicon.stems import stem
 from darc.perturb.lexicon.synonyms import BOTH, NOT_AFTER, NOT_BEFORE, ONE_WAY, VERBS
 from darc.perturb.transforms.discourse import GROUPS
-from darc.perturb.transforms.wordings import pairs
+from darc.perturb.transforms.wordings import Wording, pairs
 
 
 def test_the_table_is_large_and_without_repetition() -> None:
@@ -18,13 +19,13 @@ def test_the_table_is_large_and_without_repetition() -> None:
 
 def test_every_guard_is_of_a_known_wording() -> None:
     known = {wording.phrase for wording in pairs()}
-    assert set(NOT_BEFORE) <= known
-    assert set(NOT_AFTER) <= known
+    for table in (NOT_BEFORE, NOT_AFTER, guards.NOT_BEFORE, guards.NOT_AFTER):
+        assert set(table) <= known, set(table) - known
 
 
 @pytest.mark.parametrize("pair", list(pairs()))
-def test_filters_count_every_wording_as_its_replacement(pair: tuple[str, str]) -> None:
-    first, second = (Reading(f"We saw {words} there.") for words in pair)
+def test_filters_count_every_wording_as_its_replacement(pair: Wording) -> None:
+    first, second = (Reading(f"We saw {words} there.") for words in pair[:2])
     found = overlap(first, second)
     assert not found.added, pair
     for kind in ("negation", "condition", "quantity", "comparison"):

@@ -84,7 +84,8 @@ may: may; might; could; possibly; perhaps; maybe
 
 will: definitely; undoubtedly; guaranteed; guarantee; guarantees; inevitably
 
-probably: probably; likely
+probably: probably; likely; most likely; very likely; in all likelihood; more than
+likely
 """)
 COMPARISONS = _table("""
 more: more; greater; more than; exceed; exceeds; exceeding; over; above; in excess of
@@ -92,7 +93,9 @@ more: more; greater; more than; exceed; exceeds; exceeding; over; above; in exce
 less: less; fewer; less than; fewer than; below; under
 
 higher: higher; raise; raises; raised; increase; increases; increased; increasing; rise; rises;
-rose; risen; rising; grow; grows; grew; grown; growing; climb; climbed; boost; boosts; boosted
+rose; risen; rising; grow; grows; grew; grown; growing; climb; climbed;
+boost; boosts; boosted; boosting;
+raising
 
 lower: lower; lowers; lowered; lowering; decrease; decreases; decreased; decreasing; fall; falls;
 fell; fallen; drop; drops; dropped; reduce; reduces; reduced; reducing; decline; declines;

@@ -1,7 +1,7 @@
 """Words that carry grammar or colour and are not counted as content."""
 
 _WORDS = """
-anybody somewhere anywhere everywhere everything
+exist exists significant specific anybody somewhere anywhere everywhere everything
 a about accordingly across actually addition additionally again along also alternatively although
 am an and another anyone anything anyway are around as at away basically be because been being
 besides bit both but by came case certainly come comes coming conclusion consequently contrast

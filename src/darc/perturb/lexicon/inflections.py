@@ -16,8 +16,19 @@ IRREGULAR: dict[str, tuple[str, str, str]] = {
     "meet": ("met", "met", "meeting"),
     "throw": ("threw", "thrown", "throwing"),
     "occur": ("occurred", "occurred", "occurring"),
+    "take": ("took", "taken", "taking"),
+    "bring": ("brought", "brought", "bringing"),
+    "give": ("gave", "given", "giving"),
+    "buy": ("bought", "bought", "buying"),
+    "deal": ("dealt", "dealt", "dealing"),
+    "think": ("thought", "thought", "thinking"),
+    "stand": ("stood", "stood", "standing"),
+    "spot": ("spotted", "spotted", "spotting"),
+    "overcome": ("overcame", "overcome", "overcoming"),
+    "have": ("had", "had", "having"),
 }
 _VOWELS = "aeiou"
+_PLURALS = {"child": "children", "photo": "photos", "help": "help", "advice": "advice"}
 
 
 def forms(verb: str) -> tuple[str, str, str, str, str]:
@@ -32,7 +43,15 @@ def forms(verb: str) -> tuple[str, str, str, str, str]:
     return verb, _third(head) + tail, past + tail, participle + tail, gerund + tail
 
 
+def plural(noun: str) -> str:
+    """The plural of a noun."""
+    head, space, last = noun.rpartition(" ")
+    return head + space + _PLURALS.get(last, _third(last))
+
+
 def _third(verb: str) -> str:
+    if verb == "have":
+        return "has"
     if verb.endswith(("s", "x", "z", "ch", "sh", "o")):
         return verb + "es"
     if verb.endswith("y") and verb[-2] not in _VOWELS:

@@ -135,6 +135,6 @@ recommendation; aware conscious mindful; bedtime bed; clothes clothing garment; 
 marketplace; hotel inn; restaurant eatery; train rail railway; plane aircraft airplane; ship boat
 vessel; station stop; bike bicycle cycle; route path way; map chart; weather climate; wind breeze;
 fire blaze; forest wood; river stream; mountain peak; planet world; moon lunar; stone rock; wood
-timber; cloth fabric textile; bread loaf
+timber; cloth fabric textile; bread loaf; can possible able; affect effect impact; quiet calm
 """
 GROUPS: tuple[tuple[str, ...], ...] = tuple(tuple(group.split()) for group in _GROUPS.split(";"))

@@ -49,7 +49,7 @@ _CLOSER = re.compile(
 _APOLOGY = re.compile(
     r"(?:\A|(?<=[.!?] )|(?<=\n))(?:(?:I['\u2019]m|I am|We['\u2019]re|We are) (?:so |very "
     r"|really |truly )?sorry"
-    r"(?: (?:for|about|to hear|that|if)[^.!?;\n]*)?|(?:My "
+    r"(?: (?:for|about|to hear|that|if)(?:(?!, but )[^.!?;\n])*)?|(?:My "
     r"|Our )?(?:sincere )?[Aa]pologies(?: for[^.!?;\n]*)?"
     r"|(?:I|We) (?:sincerely |deeply |do )?apologi[sz]e(?: for[^.!?;\n]*)?|Sorry (?:for"
     r"|about)[^.!?;\n]*"

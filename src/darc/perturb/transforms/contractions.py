@@ -12,21 +12,30 @@ _WHO = r"(?<!why )(?<!how )(?<!what )(?<!when )(?<!who )(?<!where )"
 _PREDICATES = (
     r"(?:an?|the|not|also|very|often|usually|always|important|essential|crucial|possible|best|safe"
     r"|common|generally|still|easy|hard|worth|likely|important|simple|clear|good|okay|just|one|your"
-    r"|known|used|made|called|based)"
+    r"|known|used|made|called|based|more|much|so|too|really|quite|only|never|far|great|bad|time|part"
+    r"|better|less|handy|enough|normal|free|cheap|also|about|because|what|how|why|wrong|true|needed"
+    r"|found|open|full|long|small|large|big|nothing|no|all|similar|different|helpful|useful|rarely"
+    r"|perfectly|sometimes|typically|wise|fine|understandable|natural)"
 )
 _FULL = {full: short for short, full in {**NEGATED, **PRONOUNS}.items() if full != "i have"}
 _FULL["can not"] = "can't"
 _CONTRACT = re.compile(
-    r"\b(?:(?P<is>it|there) is(?= " + _PREDICATES + r"\b)"
-    r"|(?P<have>i|you|we|they) have(?= (?:been|seen|made|tried|had|already|never|ever|gone)\b)"
+    r"\b(?:(?P<is>it|there|that|here) is(?= " + _PREDICATES + r"\b)"
+    r"|(?P<have>i|you|we|they) have(?= (?:been|seen|made|tried|had|already|never|ever|gone|done"
+    r"|taken|given|found|lost|[a-z]{2,}ed)\b)"
+    r"|(?P<would>i|you|we|they) would(?= (?:like|be|still|also|say|suggest|recommend|need|want)\b)"
     r"|(?P<are>i am|(?:you|we|they) (?:are|will))(?= \w)(?! (?:to|in|at|and|or|but|for|on)\b)"
     r"|(?P<not>(?:do|does|did|is|are|was|were|has|have|had|could|would|should|will) not|cannot))\b"
-    r"(?! only\b)(?! merely\b)",
+    r"(?! only\b)(?! merely\b)(?! to\b)",
     re.IGNORECASE,
 )
 _EXPAND = re.compile(
     _WHO + r"\b(?P<short>[a-z]+n['\u2019]t|(?:i|you|we|they|it)['\u2019](?:m|re|ll|ve)"
-    r"|(?:it|that|there)['\u2019]s(?= " + _PREDICATES + r"\b))\b(?! " + _SUBJECTS + r"\b)",
+    r"|let['\u2019]s(?= [a-z])(?! not\b)|(?:it|that|there|here)['\u2019]s(?= "
+    + _PREDICATES
+    + r"\b))\b(?! "
+    + _SUBJECTS
+    + r"\b)",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"[^.!?\n]*\?")
@@ -44,8 +53,11 @@ def contract(text: str, draws: Draws) -> str:
             found = words.replace(" is", "'s")
         elif match["have"]:
             found = words.replace(" have", "'ve")
+        elif match["would"]:
+            found = words.replace(" would", "'d")
         else:
             found = _FULL[words]
+        found = "I" + found[1:] if found.startswith("i'") else found
         return like(match.group(), found)
 
     return _outside_questions(_CONTRACT, short, text)
@@ -60,6 +72,8 @@ def expand(text: str, draws: Draws) -> str:
             return match.group()
         words = match["short"].lower().replace("\u2019", "'")
         found = NEGATED.get(words) or PRONOUNS.get(words)
+        if words == "let's":
+            found = "let us"
         if found is None and words.endswith("'s"):
             found = words.removesuffix("'s") + " is"
         if found is None or (words in NEGATED and _starts_sentence(match) and words != "don't"):

@@ -29,6 +29,12 @@ _MARKER = re.compile(
     + "|".join(re.escape(m) for m in sorted(_GROUP_OF, key=len, reverse=True))
     + r")(?= )"
 )
+_ADDING = re.compile(
+    r"(?:(?<=^)|(?<=[.!?] )|(?<=\n))(?:Additionally|In addition|Also|Furthermore|Moreover|Overall"
+    r"|All in all|On the whole|In conclusion|To conclude|In summary|To sum up|In fact|Indeed"
+    r"|Of course|Naturally|Interestingly|Fortunately|Ultimately|In short|In essence|Lastly"
+    r"|As you can see|In today['\u2019]s world), (?P<next>[a-z])"
+)
 
 
 @transform("discourse markers")
@@ -40,3 +46,11 @@ def markers(text: str, draws: Draws) -> str:
         return draws.pick(choices) if draws.chance(0.8) else match.group()
 
     return _MARKER.sub(other, text)
+
+
+@transform("no markers")
+def without(text: str, draws: Draws) -> str:
+    """Opening connectives that only add or sum up dropped."""
+    return _ADDING.sub(
+        lambda match: match["next"].upper() if draws.chance(0.7) else match.group(), text
+    )

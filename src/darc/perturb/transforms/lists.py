@@ -16,6 +16,8 @@ _BLOCK = re.compile(
     r"(?![ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t])(?P<rest>[ \t]*)",
 )
 _ITEM = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])[ \t]+([^\n]+)", re.MULTILINE)
+_ITEMS = re.compile(r"(?:^(?:[-*+•]|\d{1,3}[.)])[ \t]+[^\n]+(?:\n+|\Z)){2,}", re.MULTILINE)
+_LABELLED = re.compile(r"\A\*\*([^*\n]+?):?\*\*:?[ \t]+")
 _MOST_WORDS = 14
 
 
@@ -50,6 +52,24 @@ def to_prose(text: str, draws: Draws) -> str:
         return f"{match['intro']} {told}" + ("" if at_end else "\n\n") + match["rest"]
 
     return _BLOCK.sub(prose, text)
+
+
+@transform("running text")
+def running(text: str, draws: Draws) -> str:
+    """The items of a list, each a sentence, as one paragraph."""
+
+    def told(match: re.Match[str]) -> str:
+        items = [item.strip() for item in _ITEM.findall(match.group())]
+        if any(not item.endswith((".", "!")) or len(item.split()) < 4 for item in items):
+            return match.group()
+        rest = "\n\n" if match.group().endswith("\n") else ""
+        return " ".join(_LABELLED.sub(_label, item) for item in items) + rest
+
+    return _ITEMS.sub(told, text) if draws.chance(0.9) else text
+
+
+def _label(match: re.Match[str]) -> str:
+    return match[1] + (" " if match[1].endswith((".", "!", "?")) else ": ")
 
 
 def _inner_stop(item: str) -> bool:

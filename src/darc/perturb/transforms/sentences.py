@@ -17,6 +17,8 @@ _PART = re.compile(
     r" (?=(?:is|are|was|were|has|have|can|will|should|also|may|must|could|might)\b)"
 )
 _BUT = re.compile(r", but (?P<subject>it|they|this|these|you|we|he|she|there) ")
+_JOIN_PLAIN = re.compile(r"(?<=[a-z])\. (?P<article>The|Its|Their|Our|A|An) (?=[a-z])")
+_STATEMENT = re.compile(r"(?:The|It|Its|They|Their|Our|A|An|We|He|She|This|These|I)\b")
 _BOUND = re.compile(
     r"\b(?:if|unless|when|while|because|since|although|though|that|which|who|whether|so|until|after"
     r"|before|once|as|not only|either|neither|by|let)\b",
@@ -67,6 +69,28 @@ def split(text: str, draws: Draws) -> str:
     if draws.chance(0.5):
         return _BUT.sub(contrasted, text)
     return _PART.sub(parted, text)
+
+
+@transform("join statements")
+def join_plain(text: str, draws: Draws) -> str:
+    """Two short plain statements as one, with "and", when the second opens on an article."""
+    done = -1
+
+    def joined(match: re.Match[str]) -> str:
+        nonlocal done
+        before = _clause_before(text, match.start())
+        after = re.split(r"[.!?\n]", text[match.end() :], maxsplit=1)[0]
+        whole = f"{before} {after}"
+        if match.start() < done or _LINKED.search(whole) or _BOUND.search(whole) or "," in whole:
+            return match.group()
+        if max(len(before.split()), len(after.split())) > _MOST_WORDS or len(before.split()) < 4:
+            return match.group()
+        if not _STATEMENT.match(before.lstrip()) or not draws.chance(0.4):
+            return match.group()
+        done = match.end() + len(after)
+        return f", and {match['article'].lower()} "
+
+    return _JOIN_PLAIN.sub(joined, text)
 
 
 def _clause_before(text: str, end: int) -> str:

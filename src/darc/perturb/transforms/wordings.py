@@ -1,49 +1,75 @@
-"""Words exchanged for others that mean the same, by the table of `lexicon.synonyms`."""
+"""Words exchanged for others that mean the same, by the tables of the lexicon."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from darc.perturb.drawing import Draws
-from darc.perturb.lexicon.inflections import forms
-from darc.perturb.lexicon.synonyms import BOTH, NOT_AFTER, NOT_BEFORE, ONE_WAY, VERBS
+from darc.perturb.lexicon import everyday, guards
+from darc.perturb.lexicon import synonyms as table
+from darc.perturb.lexicon.inflections import forms, plural
+from darc.perturb.transforms.contexts import fits
 from darc.perturb.transforms.transform import like, transform
 
 _WORD = re.compile(r"[A-Za-z]+(?:['\u2019][a-z]+)?")
 _NEXT = re.compile(r"\s?([\w'\u2019]+|[^\s\w])")
 _LAST = re.compile(r"([\w'\u2019]+|[^\s\w])\s?\Z")
 _ARTICLE = re.compile(r"\b([Aa])(n?) \Z")
+_STOPS = frozenset(".,;!?:)")
 
 
 class Wording(NamedTuple):
-    """A wording and what may stand for it."""
+    """A wording, what may stand for it, and the kind of place that it needs ("" for any)."""
 
     phrase: str
     replacement: str
+    place: str = ""
 
 
 def pairs() -> Iterator[Wording]:
-    """Every exchange of the table in its allowed direction, verbs in all their forms."""
-    for first, second in BOTH:
+    """Every exchange of the tables in its allowed direction, words in all their forms."""
+    for first, second in table.BOTH:
         yield Wording(first, second)
         yield Wording(second, first)
-    for first, second in ONE_WAY:
+    for first, second in (*table.ONE_WAY, *everyday.PHRASES):
         yield Wording(first, second)
-    for first, second in VERBS:
-        for old, new in dict(zip(forms(first), forms(second), strict=True)).items():
-            yield Wording(old, new)
+    for first, second in table.VERBS:
+        yield from _inflected(first, second, "")
+    for first, second in everyday.TRANSITIVE:
+        for number, wording in enumerate(_inflected(first, second, "transitive")):
+            yield wording if number else wording._replace(place="base")
+    for first, second in everyday.ATTRIBUTIVE:
+        yield Wording(first, second, "attributive")
+    for first, second in everyday.NOUNS:
+        yield Wording(first, second, "noun")
+        yield Wording(plural(first), plural(second), "plural")
 
 
-def _index() -> dict[str, list[Wording]]:
-    index: dict[str, list[Wording]] = {}
-    for wording in pairs():
-        index.setdefault(wording.phrase.split(" ", 1)[0], []).append(wording)
-    for wordings in index.values():
-        wordings.sort(key=lambda wording: -len(wording.phrase))
+def _inflected(first: str, second: str, place: str) -> Iterator[Wording]:
+    for old, new in dict(zip(forms(first), forms(second), strict=True)).items():
+        if old not in guards.UNTOUCHED:
+            yield Wording(old, new, place)
+
+
+def _index() -> dict[str, dict[str, list[Wording]]]:
+    """Wordings by their first word, then by phrase with the longest first."""
+    index: dict[str, dict[str, list[Wording]]] = {}
+    for wording in sorted(dict.fromkeys(pairs()), key=lambda wording: -len(wording.phrase)):
+        first = wording.phrase.split(" ", 1)[0]
+        index.setdefault(first, {}).setdefault(wording.phrase, []).append(wording)
     return index
 
 
+def _merged(*tables: Mapping[str, tuple[str, ...]]) -> dict[str, frozenset[str]]:
+    return {
+        phrase: frozenset(word for table in tables for word in table.get(phrase, ()))
+        for phrase in {phrase for table in tables for phrase in table}
+    }
+
+
 _BY_FIRST_WORD = _index()
+_NOT_BEFORE = _merged(table.NOT_BEFORE, guards.NOT_BEFORE)
+_NOT_AFTER = _merged(table.NOT_AFTER, guards.NOT_AFTER)
 
 
 def exchange(text: str, draws: Draws, share: float, shorter_only: bool = False) -> str:
@@ -54,11 +80,12 @@ def exchange(text: str, draws: Draws, share: float, shorter_only: bool = False) 
         start = match.start()
         if start < done or match.group().lower() not in _BY_FIRST_WORD:
             continue
-        wording = _found(text, start, match.group().lower())
-        if wording is None or not draws.chance(share):
+        found = _found(text, start, match.group().lower())
+        if shorter_only:
+            found = [each for each in found if len(each.replacement) <= len(each.phrase)]
+        if not found or not draws.chance(share):
             continue
-        if shorter_only and len(wording.replacement) > len(wording.phrase):
-            continue
+        wording = draws.pick(found)
         pieces.append(_with_article(text[done:start], wording))
         pieces.append(like(match.group(), wording.replacement))
         done = start + len(wording.phrase)
@@ -69,33 +96,42 @@ def exchange(text: str, draws: Draws, share: float, shorter_only: bool = False) 
 @transform("synonyms")
 def synonyms(text: str, draws: Draws) -> str:
     """Some known wordings exchanged."""
-    return exchange(text, draws, draws.pick((0.4, 0.6, 0.9)))
+    return exchange(text, draws, draws.pick((0.2, 0.35, 0.5, 0.7)))
 
 
 @transform("plain words")
 def plain(text: str, draws: Draws) -> str:
     """Known wordings exchanged for shorter ones."""
-    return exchange(text, draws, draws.pick((0.6, 0.9)), shorter_only=True)
+    return exchange(text, draws, draws.pick((0.4, 0.6, 0.9)), shorter_only=True)
 
 
-def _found(text: str, start: int, first: str) -> Wording | None:
-    for wording in _BY_FIRST_WORD[first]:
-        end = start + len(wording.phrase)
-        if text[start:end].lower() != wording.phrase or text[end : end + 1].isalnum():
+def _found(text: str, start: int, first: str) -> list[Wording]:
+    """What may stand for the longest known phrase that starts here."""
+    for phrase, wordings in _BY_FIRST_WORD[first].items():
+        end = start + len(phrase)
+        if text[start:end].lower() != phrase or text[end : end + 1].isalnum():
             continue
-        if text[end : end + 1] == "-" or text[start - 1 : start] == "-":
-            return None
+        if text[end : end + 1] in ("-", "'", "\u2019") or text[start - 1 : start] == "-":
+            return []
         # Capitals inside a sentence are names or titles, and a title is not reworded.
         if text[start].isupper() and (text[start:end].isupper() or not _opens(text, start)):
-            return None
+            return []
         after = _NEXT.match(text, end)
         before = _LAST.search(text[max(0, start - 20) : start])
-        if after and after[1].lower() in NOT_BEFORE.get(wording.phrase, ()):
-            return None
-        if before and before[1].lower() in NOT_AFTER.get(wording.phrase, ()):
-            return None
-        return wording
-    return None
+        follower = after[1].lower() if after else ""
+        leader = before[1].lower() if before else ""
+        if follower in _NOT_BEFORE.get(phrase, ()) or leader in _NOT_AFTER.get(phrase, ()):
+            return []
+        if phrase in guards.ENDS_CLAUSE and follower and follower not in _STOPS:
+            return []
+        compared = leader in ("more", "most", "less", "least")
+        return [
+            wording
+            for wording in wordings
+            if not (compared and wording.replacement in guards.SHORT_ADJECTIVES)
+            and fits(wording.place, text, start, follower)
+        ]
+    return []
 
 
 def _opens(text: str, start: int) -> bool:

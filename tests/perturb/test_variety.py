@@ -1,0 +1,58 @@
+import pytest
+from tests.perturb.helpers import HERE, PROMPT
+from tests.perturb.variety import LONG, answers_in, measure, plain_answers
+
+from darc.perturb import RulesRewriter
+from darc.perturb.rules_rewriter import distance, neighbours, varied
+
+
+@pytest.mark.parametrize("name", ["plain", "model", "chat"])
+def test_style_rewrites_differ_in_words_and_scores(name: str) -> None:
+    files = {"model": "answers.jsonl", "chat": "chat.jsonl"}
+    answers = plain_answers() if name == "plain" else answers_in(HERE / files[name])
+    found = measure(answers, "style", LONG)
+    print(name, found)
+    assert found.accepted >= 7.5
+    assert found.worded >= 0.8
+    assert found.distinct >= 5.5
+    assert found.apart >= 0.1
+    assert found.any_spread >= 0.95
+    assert found.worded_spread >= 0.85
+
+
+def test_hybrid_pools_are_nearly_full() -> None:
+    for answers in (plain_answers(), answers_in(HERE / "answers.jsonl")):
+        assert measure(answers, "hybrid", LONG).accepted >= 6.0
+
+
+def test_chat_answers_have_much_to_strip() -> None:
+    rewriter = RulesRewriter()
+    for _, text in answers_in(HERE / "chat.jsonl"):
+        assert len(rewriter.rewrite(PROMPT, text, 8, "targeted", 0)) >= 4
+
+
+def test_short_plain_answers_get_new_words() -> None:
+    tides = (
+        "The Moon pulls hardest on the near side of the Earth, so the water there heaps up. On the"
+        " far side it pulls least, and a second bulge is left behind. As the planet turns, a coast"
+        " passes through both."
+    )
+    for text in (
+        tides,
+        "Tides are a fascinating topic, and there are many things one could say about them.",
+    ):
+        found = RulesRewriter().rewrite(PROMPT, text, 8, "style", 0)
+        assert sum(neighbours(each) != neighbours(text) for each in found) >= 6
+
+
+def test_texts_that_lie_apart_come_first() -> None:
+    drawn = ["a *b* c d", "a b c e", "a b c e", "x y z w"]
+    assert varied("a b c d", iter(drawn), 3) == ["a b c e", "x y z w", "a *b* c d"]
+    assert varied("a b c d", iter(drawn), 1) == ["a b c e"]
+    assert varied("a b c d", iter(["a b c d"]), 2) == []
+
+
+def test_distances() -> None:
+    assert distance(neighbours("It\u2019s **so**."), neighbours("it's so")) == 0
+    assert distance(neighbours("a b"), neighbours("c d")) == 1
+    assert neighbours("a b") == {("", "a"), ("a", "b"), ("b", "")}
