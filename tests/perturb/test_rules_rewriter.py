@@ -60,9 +60,9 @@ def test_rewriting_is_instant() -> None:
     for family in ("style", "targeted"):
         times = []
         for seed in range(5):
-            started = time.perf_counter()
+            started = time.process_time()
             found = REWRITER.rewrite(PROMPT, text, 20, family, seed)
-            times.append((time.perf_counter() - started) / len(found))
+            times.append((time.process_time() - started) / len(found))
         print(f"{family}: {1000 * min(times):.2f} ms a rewrite of {len(text.split())} words")
         assert min(times) < 0.008  # Four times the goal, for busy machines.
 
@@ -73,3 +73,16 @@ def test_plain_prose_has_enough_style_rewrites() -> None:
     )
     proposals = REWRITER.rewrite(PROMPT, text, 8, "style", 0)
     assert len(set(proposals)) == 8
+
+
+def test_odd_long_texts_are_survived() -> None:
+    started = time.process_time()
+    for text in (
+        "In " + "a" * 5000 + ".",
+        "A word " * 3000 + ".",
+        "If so, " * 2000,
+        "a, and " * 2000,
+    ):
+        for family in ("style", "targeted"):
+            REWRITER.rewrite(PROMPT, text, 2, family, 0)
+    assert time.process_time() - started < 20

@@ -124,5 +124,6 @@ made from > is produced from; comes from > originates from; come from > originat
 of > removes; set of > collection of; a series of > a string of; bits of > pieces of; anyway > in
 any case; actually > in fact; simply > just; truly > really; happy to > glad to; glad to > happy
 to; on your own > by yourself; by yourself > on your own; as this is > since this is; as there is
-> since there is; as there are > since there are; fully > completely
+> since there is; as there are > since there are; fully > completely; in light of = in view of;
+incredibly > extremely
 """)

@@ -54,8 +54,8 @@ _CLAUSAL_TIME = re.compile(r"\A(?:you|we|i|[a-z]{2,}ing)\b")
 
 _PHRASE = re.compile(
     r"\A(?P<phrase>(?:In|On|At|During|Within|Throughout|Over|Among|Across|Under|Despite|Inside"
-    r"|Outside|Near) (?:[\w'\u2019\U000f0000-\U000ffffd-]+ ?){1,5})"
-    r"(?:, (?P<main>[^,;:]+)|(?<= )(?P<bare>(?:it|they|you|we|he|she|there) [^,;:]+))\.\Z"
+    r"|Outside|Near)(?: [\w'\u2019\U000f0000-\U000ffffd-]+){1,5})"
+    r"(?:, (?P<main>[^,;:]+)| (?P<bare>(?:it|they|you|we|he|she|there) [^,;:]+))\.\Z"
 )
 _DISCOURSE = re.compile(
     r"\A(?:In (?:addition|fact|general|short|brief|other words|conclusion|summary|contrast|essence"
@@ -133,7 +133,7 @@ def phrase_to_end(text: str, draws: Draws) -> str:
         match = _PHRASE.match(sentence)
         if match is None or len(sentence.split()) > _MOST_WORDS - 4:
             return sentence
-        phrase, main = match["phrase"].rstrip(), match["main"] or match["bare"]
+        phrase, main = match["phrase"], match["main"] or match["bare"]
         if _DISCOURSE.match(phrase) or _VERBAL.search(phrase) or _BINDING.search(main):
             return sentence
         if _NEGATION.search(sentence) or re.search(r"\b(?:to|of|in|on|at)\b", main.split()[-2]):

@@ -12,6 +12,7 @@ _ABBREVIATION = re.compile(
 )
 # A hidden span may end in a stop of its own, so a capital after it may open a sentence.
 _DOUBTFUL = re.compile(r"[\U000f0000-\U000ffffd] [A-Z]|[*_()\[\]\u2013—]|\.\.")
+_LONGEST = 400
 _OPENING_WORDS = (
     "some many most several all both each every two three few if when because since as although"
     " once after before until unless while during"
@@ -22,8 +23,8 @@ _OPENING = FUNCTION_WORDS | set(_OPENING_WORDS.split())
 def each_statement(text: str, change: Callable[[str], str]) -> str:
     """The text with every plain statement, from its capital to its full stop, changed.
 
-    Headings, lines without a stop, questions, and sentences with brackets, dashes or emphasis are
-    left as they are. O(length).
+    Headings, lines without a stop, questions, very long sentences, and those with brackets, dashes
+    or emphasis are left as they are. O(length).
     """
     return "\n".join(_line(line, change) for line in text.split("\n"))
 
@@ -38,7 +39,8 @@ def _line(line: str, change: Callable[[str], str]) -> str:
     doubtful = False
     for piece in pieces:
         abbreviated = bool(_ABBREVIATION.search(piece))
-        plain = piece.endswith(".") and piece[:1].isupper() and not _DOUBTFUL.search(piece)
+        usual = piece.endswith(".") and piece[:1].isupper() and len(piece) <= _LONGEST
+        plain = usual and not _DOUBTFUL.search(piece)
         kept.append(change(piece) if plain and not abbreviated and not doubtful else piece)
         doubtful = abbreviated
     return line[:start] + " ".join(kept)
