@@ -59,8 +59,12 @@ class Judge:
 
     def reason(self, rewrite: str) -> str | None:
         """Why the rewrite is refused, or None; a reason opens with the filter's word and ":"."""
-        found = duplicate(self.original, rewrite) or length(
-            self._whole, Reading(rewrite), self.family
+        whole = Reading(rewrite)
+        found = (
+            duplicate(self.original, rewrite)
+            or length(self._whole, whole, self.family)
+            # A courtesy may go, but not one that says where to write to.
+            or addresses(self._whole, whole, self.family)
         )
         if found:
             return found
