@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from darc.simulate import Recipe, simulate
+from darc.simulate import simulate, two_minds
 from darc.simulate.write import write_ratings
 from darc.tables import atomic_writer
 
@@ -16,22 +16,7 @@ def main() -> None:
     parser.add_argument("--raters", type=int, default=9)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    recipe = Recipe(
-        prompts=given.prompts,
-        candidates=given.candidates,
-        raters=given.raters,
-        crowd=given.raters,
-        groups=(0.7, 0.3),
-        location=6.2,
-        prompt_spread=0.0,
-        candidate_spread=0.8,
-        polarising=0.3,
-        gap=4.0,
-        lure=0.5,
-        noise=0.7,
-        severity=0.3,
-        step=1.0,
-    )
+    recipe = two_minds(given.prompts, given.candidates, given.raters)
     with atomic_writer(given.path) as file:
         write_ratings(file, simulate(recipe, given.seed))
 

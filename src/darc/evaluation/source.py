@@ -23,7 +23,8 @@ class Source:
     are lengths, NaN where unknown. `constants` are the scorers' fixed (locations, scales), None
     where they have none; `bounds` one (low, high) a scorer to which a rule's input is clipped.
     `texts[p][k]` are the candidates' texts and `questions[p]` the prompts', empty where unknown.
-    `groups` maps a giver's name to a group. `costs` are totals by name (seconds, calls, tokens).
+    `length_unit` says what `tokens` counts. `groups` maps a giver's name to a group. `costs` are
+    totals by name (seconds, calls, tokens).
     """
 
     name: str
@@ -45,6 +46,7 @@ class Source:
     costs: Mapping[str, float] = field(default_factory=dict)
     generator: str = ""
     family: str = ""
+    length_unit: str = "tokens"
 
     @property
     def shape(self) -> tuple[int, int, int, int]:

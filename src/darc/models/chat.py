@@ -6,19 +6,24 @@ from darc.models.embedded import EmbeddedModel
 from darc.models.installed import require
 from darc.models.remote.client import KEY
 from darc.models.remote.openai import OpenAIModel
+from darc.models.transformers import load_chat
 
 EMBEDDED = ("", "embedded")
+TRANSFORMERS = "transformers:"
 
 
 def chat_model(
     text: str = "", *, key_env: str = KEY, timeout: float = 120.0, concurrency: int = 16
 ) -> ChatModel:
-    """The model that "embedded" (or nothing) or "MODEL@URL" stands for; the options are a server's.
+    """The model that "embedded" (or nothing), "transformers:MODEL" or "MODEL@URL" stands for.
 
-    Nothing is loaded or asked yet, but the embedded model must be installed.
+    The options are a server's. Nothing is loaded or asked yet, but the embedded model must be
+    installed.
     """
     if text in EMBEDDED:
         return EmbeddedModel(require().path)
+    if text.startswith(TRANSFORMERS):
+        return load_chat(text.removeprefix(TRANSFORMERS))
     _check(text)
     return OpenAIModel(text, key_env=key_env, timeout=timeout, concurrency=concurrency)
 
@@ -27,10 +32,14 @@ def chat_version(text: str = "") -> str:
     """What the model's answers depend on: the hash of its weights, or its name and URL."""
     if text in EMBEDDED:
         return require().sha256
+    if text.startswith(TRANSFORMERS):
+        return load_chat(text.removeprefix(TRANSFORMERS)).version
     _check(text)
     return OpenAIModel(text).version
 
 
 def _check(text: str) -> None:
     if "@" not in text:
-        raise InputError(f"there is no chat model {text!r}", "write embedded or MODEL@URL")
+        raise InputError(
+            f"there is no chat model {text!r}", "write embedded, transformers:MODEL or MODEL@URL"
+        )

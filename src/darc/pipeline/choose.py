@@ -42,7 +42,7 @@ def choose(
     else:
         pool.everything()
         with clock.stage("decide"):
-            maker = side or SideMaker({}, None, engine.seed)
+            maker = side or SideMaker({}, None)
             uses = spec.rule.required() or set(spec.rule.takes) & set(maker.scorers)
             found = maker.make(prompt, candidates) if uses else {}
             fixed = normalize == "auto" and engine.constants is not None

@@ -47,6 +47,7 @@ def manifest(
             "sampling": asdict(sampling),
             "rewrites": {
                 "rewriter": parts.rewriter,
+                "version": getattr(engine.rewriter, "version", ""),
                 "n_aug": parts.n_aug,
                 "family": parts.family,
                 "guard": engine.similarity is not None,

@@ -61,7 +61,7 @@ class Parts:
                 )
             made[name] = scorers.make(text)
         embedder = Embeddings()
-        return SideMaker(made, embedder if usable(embedder) else None, self.seed)
+        return SideMaker(made, embedder if usable(embedder) else None)
 
     def _entity_finder(self) -> "Entities | None":
         if not self.entities:

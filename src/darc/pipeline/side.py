@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.errors import InputError
+from darc.errors import InputError, MissingExtra
 from darc.pipeline.meaning import similarities
 from darc.scorers.base import Embedder, Scorer
 from darc.selection.rule import Rule
@@ -23,21 +23,17 @@ class SideMaker:
     """Makes side inputs: what the candidates carry, similarities, and what scorers are named for.
 
     `scorers` maps log_likelihood, atypicality or dropout to the scorer that gives it; one for
-    dropout has a method samples(pairs, seed) -> (n, T).
+    dropout has a method samples(pairs) -> (n, T).
     """
 
     scorers: Mapping[str, Scorer]
     embedder: Embedder | None
-    seed: int = 0
 
     def check(self, rule: Rule) -> None:
         """Refuse a rule whose side inputs cannot be made, before anything is done."""
         for name in rule.required():
             if name == "similarity" and self.embedder is None:
-                raise InputError(
-                    f"rule {rule.name!r} needs similarities of the answers",
-                    "install what makes them: pip install 'darc-decoding[embedded]'",
-                )
+                raise MissingExtra(f"rule {rule.name!r} (similarities of answers)", "embedded")
             if name == "atypicality" and name not in self.scorers:
                 raise InputError(
                     f"rule {rule.name!r} needs {name!r}",
@@ -56,7 +52,7 @@ class SideMaker:
             side["similarity"] = np.round(similarities(self.embedder, texts), 9).tolist()
         for name, scorer in self.scorers.items():
             if name == "dropout":
-                side[name] = _samples(scorer, pairs, self.seed).tolist()
+                side[name] = _samples(scorer, pairs).tolist()
             else:
                 side[name] = np.asarray(scorer.score(pairs), dtype=np.float64).tolist()
         return side
@@ -75,10 +71,10 @@ def wanted(rule: Rule, side: Mapping[str, Any]) -> dict[str, Array]:
     return {name: np.asarray(side[name], dtype=np.float64) for name in names}
 
 
-def _samples(scorer: Scorer, pairs: Sequence[tuple[Prompt, str]], seed: int) -> Array:
+def _samples(scorer: Scorer, pairs: Sequence[tuple[Prompt, str]]) -> Array:
     draw = getattr(scorer, "samples", None)
     if draw is None:
         raise InputError(
             f"scorer {scorer.name!r} has no stochastic passes", "such as dropout=dropout:MODEL"
         )
-    return np.asarray(draw(pairs, seed), dtype=np.float64)
+    return np.asarray(draw(pairs), dtype=np.float64)

@@ -1,7 +1,7 @@
 """Rater populations with a known truth, and proxies that stand in for them."""
 
 from darc.simulate.population import Population, simulate
-from darc.simulate.presets import PRESETS, Preset, preset
+from darc.simulate.presets import PRESETS, Preset, preset, two_minds
 from darc.simulate.proxy import Proxy, proxy_scores
 from darc.simulate.recipe import ProxyRecipe, Recipe
 from darc.simulate.truth import Truth
@@ -17,4 +17,5 @@ __all__ = [
     "preset",
     "proxy_scores",
     "simulate",
+    "two_minds",
 ]

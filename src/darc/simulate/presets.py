@@ -143,3 +143,25 @@ PRESETS = {
         ProxyRecipe(error=0.3, spread=0.3, uneven=0.5, tracking=0.5),
     ),
 }
+
+
+def two_minds(
+    prompts: int = 40, candidates: int = 8, raters: int = 9, polarising: float = 0.3
+) -> Recipe:
+    """People of two minds who rate everything from 0 to 10, and answers that divide them."""
+    return Recipe(
+        prompts=prompts,
+        candidates=candidates,
+        raters=raters,
+        crowd=raters,
+        groups=(0.7, 0.3),
+        location=6.2,
+        prompt_spread=0.0,
+        candidate_spread=0.8,
+        polarising=polarising,
+        gap=4.0,
+        lure=0.5,
+        noise=0.7,
+        severity=0.3,
+        step=1.0,
+    )

@@ -1,0 +1,113 @@
+"""The grid of `darc tune` against a plain loop, and how often it takes noise for a gain."""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import darc
+from benchmarks.report import Table
+from darc.core.draws import prompt_seeds
+from darc.evaluation.source import Source
+from darc.evaluation.tuning.choices import choices
+from darc.evaluation.tuning.grid import grid, scale_of, tunable
+from darc.evaluation.tuning.objective import Objective
+from darc.evaluation.tuning.recommend import recommend
+from darc.evaluation.tuning.setting import Setting
+from darc.evaluation.tuning.tune import tune
+from darc.selection.pools import Pools
+from darc.simulate import simulate, two_minds
+
+SHAPE = (805, 16, 9)
+SUBSET = 200
+ROUNDS = 3
+NOISY = 40
+
+
+def source_of(samples: np.ndarray, name: str) -> Source:
+    """A source of ratings (P, K, n) by the same n people."""
+    prompts, candidates, size = samples.shape
+    return Source(
+        name=name,
+        kind="rater",
+        prompt_ids=[f"p{i}" for i in range(prompts)],
+        candidate_ids=[[f"c{i}" for i in range(candidates)]] * prompts,
+        scorers=["rating"],
+        samples=samples[:, None],
+        givers=np.broadcast_to(np.arange(size), (prompts, 1, candidates, size)),
+        giver_names=[f"r{i}" for i in range(size)],
+        tokens=np.full((prompts, candidates), np.nan),
+    )
+
+
+def plain(samples: np.ndarray, settings: list[Setting]) -> np.ndarray:
+    """What one would write: every setting by `darc.select_batch`."""
+    rows = [
+        darc.select_batch(
+            samples, setting.bound(), beta=1.0 if setting.beta is None else setting.beta
+        ).index
+        for setting in settings
+    ]
+    return np.stack(rows)
+
+
+def speed() -> Table:
+    samples = simulate(two_minds(*SHAPE), seed=0).ratings[:, None]
+    scale = scale_of(samples, {}, False)
+    settings = [s for rule in tunable(1, {})[0] for s in grid(rule, scale, "fine")]
+    pools = Pools(samples, seeds=prompt_seeds(0, range(SHAPE[0])))
+    source = source_of(samples[:, 0], "simulated")
+    whole, whole_busy = timed(lambda: choices(pools, settings))
+    tuned, tuned_busy = timed(lambda: tune(source, size="fine", repeats=1))
+    step = max(1, len(settings) // SUBSET)
+    # Runs of neighbours, as the grid has them, so that betas are shared as they are in the whole.
+    starts = range(0, len(settings), 20 * step)
+    subset = [s for start in starts for s in settings[start : start + 20]]
+    ours, theirs = (np.inf, np.inf), (np.inf, np.inf)
+    for _ in range(ROUNDS):
+        ours = min(ours, timed(lambda: choices(pools, subset)))
+        theirs = min(theirs, timed(lambda: plain(samples, subset)))
+    same = (choices(pools, subset) == plain(samples, subset)).all()
+    rows: list[list[object]] = [
+        ["decisions of the whole grid", len(settings), whole, whole_busy, None],
+        ["darc tune, one split", len(settings), tuned, tuned_busy, None],
+        ["decisions of a part", len(subset), *ours, theirs[0] / ours[0]],
+        ["the part by darc.select_batch", len(subset), *theirs, 1.0],
+    ]
+    header = ["what", "settings", "seconds", "processor s", "times the plain loop"]
+    told = "the same" if same else "DIFFERENT"
+    note = f"the part: best of {ROUNDS} in turn, decisions {told}"
+    return Table(f"tuning on {SHAPE}", header, rows, note)
+
+
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    """Seconds by the clock and of the processor."""
+    started, used = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - started, time.process_time() - used
+
+
+def false_gains() -> Table:
+    rows: list[list[object]] = []
+    for objective in ("tradeoff", "cvar", "mean"):
+        for kind in ("noise", "quality"):
+            wrong = 0
+            for seed in range(NOISY):
+                generator = np.random.default_rng([seed, 1])
+                samples = generator.normal(6.0, 1.5, size=(60, 8, 10))
+                if kind == "quality":
+                    samples += generator.normal(0.0, 0.8, size=(60, 8, 1))
+                found = tune(source_of(samples, kind), Objective(objective), repeats=2, seed=seed)
+                wrong += recommend(found).setting.rule != "mean"
+            rows.append([objective, kind, NOISY, wrong, wrong / NOISY])
+    total = sum(int(str(row[3])) for row in rows) / (NOISY * len(rows))
+    note = (
+        "noise: candidates do not differ; quality: they differ in mean alone; "
+        f"all together {total:.3f}; 60 prompts, 8 candidates, 10 raters, all rules"
+    )
+    header = ["objective", "data", "sources", "not mean", "share"]
+    return Table("gains seen where there are none", header, rows, note)
+
+
+def run() -> list[Table]:
+    return [speed(), false_gains()]

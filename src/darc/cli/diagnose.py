@@ -1,0 +1,142 @@
+"""`darc diagnose`: whether disagreement is signal."""
+
+import argparse
+import json
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from darc.cli.parser import add_general
+
+if TYPE_CHECKING:
+    from darc.evaluation.diagnosis import Diagnosis, Words
+
+DESCRIPTION = """\
+Say whether the disagreement in a file of ratings is signal: where the variance is, whether means
+and sigmas would return with other raters, how many raters it takes, who stands apart, which
+prompts are contentious, and which rule suits."""
+EPILOG = """\
+examples:
+  darc diagnose ratings.csv
+  darc diagnose ratings.csv --plot diagnosis.png --out diagnosis"""
+
+
+def add(commands: Any, name: str) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        name, help="say whether disagreement is signal", description=DESCRIPTION, epilog=EPILOG
+    )
+    parser.add_argument("source", type=Path, help="a file of ratings, or a folder of darc run")
+    parser.add_argument("--json", action="store_true", help="one JSON object a scorer and line")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="a picture (.png, .svg, .pdf)")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write every table there")
+    parser.add_argument(
+        "--top", type=int, default=5, metavar="N", help="prompts and raters shown (default: 5)"
+    )
+    parser.add_argument(
+        "--splits", type=int, default=200, metavar="N", help="random halves (default: 200)"
+    )
+    parser.add_argument(
+        "--draws", type=int, default=500, metavar="N", help="permutations (default: 500)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of all draws (default: 0)")
+    add_general(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, diagnose, write and print."""
+    from darc.cli.diagnosed import print_diagnosis
+    from darc.errors import InputError
+    from darc.evaluation.diagnosis import diagnose, words
+    from darc.evaluation.reading import read_any
+    from darc.views import check_picture
+
+    for name in ("top", "splits", "draws"):
+        if getattr(arguments, name) < 1:
+            raise InputError(f"--{name} is {getattr(arguments, name)}", "give 1 or more")
+    if arguments.plot is not None:
+        check_picture(arguments.plot)
+    source = read_any(arguments.source)
+    found = [
+        diagnose(
+            source,
+            scorer,
+            splits=arguments.splits,
+            draws=arguments.draws,
+            top=arguments.top,
+            seed=arguments.seed,
+        )
+        for scorer in range(source.shape[1])
+    ]
+    _write(arguments, found)
+    for number, diagnosis in enumerate(found):
+        said = words(diagnosis)
+        if arguments.json:
+            print(json.dumps(_plain(diagnosis, said), ensure_ascii=False, allow_nan=False))
+        else:
+            print("\n" if number else "", end="")
+            print_diagnosis(diagnosis, said, arguments.top)
+
+
+def _write(arguments: argparse.Namespace, found: "list[Diagnosis]") -> None:
+    from darc.evaluation.diagnosis.frames import frames
+    from darc.evaluation.diagnosis.plot import draw_diagnosis
+    from darc.evaluation.frame import joined, write_frames
+    from darc.tables.write import atomic_path
+    from darc.views import save_figure
+
+    if arguments.out is not None:
+        made = joined(frame for diagnosis in found for frame in frames(diagnosis))
+        paths = write_frames(made, arguments.out)
+        print(f"wrote {len(paths)} files to {arguments.out}", file=sys.stderr)
+    if arguments.plot is not None:
+        figure = draw_diagnosis(found)
+        with atomic_path(arguments.plot) as temporary:
+            save_figure(figure, temporary)
+        print(f"drew {arguments.plot}", file=sys.stderr)
+
+
+def _plain(diagnosis: "Diagnosis", said: "Words") -> dict[str, Any]:
+    """What JSON holds: the words, single numbers, and every table but the candidates'."""
+    from dataclasses import asdict
+
+    from darc.evaluation.diagnosis.frames import frames
+
+    panel = diagnosis.panel
+    groups = None if diagnosis.groups is None else asdict(diagnosis.groups)
+    if groups is not None:
+        groups.pop("contrasts")
+    plain = {
+        "name": diagnosis.name,
+        "scorer": panel.scorer,
+        "verdict": said.verdict,
+        "rule": said.rule,
+        "sentences": said.sentences,
+        "notes": said.notes,
+        "prompts": len(panel.prompt_names),
+        "candidates": int(panel.counts.size),
+        "raters": len(panel.rater_names) if panel.named else None,
+        "ratings": int(panel.counts.sum()),
+        "ratings_a_candidate": diagnosis.each,
+        "equal_sigmas_p": diagnosis.spread.p_value,
+        "sigma_mean_correlation": diagnosis.follows,
+        "polarising": len(diagnosis.spread.polarising),
+        "polarising_by_chance": diagnosis.spread.expected,
+        "groups": groups,
+        "latent_groups": asdict(diagnosis.latent),
+    }
+    plain["tables"] = {
+        frame.name: frame.records() for frame in frames(diagnosis) if frame.name != "candidates"
+    }
+    return {name: _known(value) for name, value in plain.items()}
+
+
+def _known(value: Any) -> Any:
+    """A value with NaN as None all through."""
+    if isinstance(value, dict):
+        return {name: _known(each) for name, each in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,73 @@
+"""An evaluation on a terminal."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from darc.views.text_table import text_table
+
+if TYPE_CHECKING:
+    from darc.evaluation.evaluate import Evaluation
+    from darc.evaluation.frame import Frame
+    from darc.evaluation.study import Study
+
+
+def print_evaluation(result: "Evaluation", said: Sequence[str], folder: Path | None = None) -> None:
+    """Print what the data say, the numbers behind it, where the rest is, and the warnings."""
+    print("\n".join(said), end="\n\n")
+    main, human = result.frame("main"), result.frame("human")
+    if main is not None and human is not None:
+        print(human.note)
+        for study in result.studies:
+            for subset in study.subsets:
+                wanted = {"source": study.source.name, "subset": subset}
+                print()
+                _print_subset(study, subset, main.where(**wanted), human.where(**wanted))
+        print()
+    if folder is not None:
+        print(f"the report is {folder / 'report.html'}")
+        print(f"tables in {folder}: {', '.join(frame.name for frame in result.frames)}")
+    for sentence in result.warnings:
+        print(f"warning: {sentence}")
+
+
+def _print_subset(study: "Study", subset: str, main: "Frame", human: "Frame") -> None:
+    tail = study.settings.tail_name
+    rows: list[list[object]] = []
+    for numbers, changes in zip(main.records(), human.records(), strict=True):
+        rows.append(
+            [
+                numbers["method"],
+                *(_number(numbers[name]) for name in ("reward", "risk", "tradeoff")),
+                _number(changes[tail]),
+                _number(numbers["length"]),
+                *(_change(changes, name) for name in ("mean", "tradeoff", tail)),
+                "/".join(f"{numbers[name]:.0f}" for name in ("win", "tie", "loss")),
+            ]
+        )
+    prompts = main.column("prompts")[0]
+    print(f"{study.source.name}, {subset}, {prompts:g} prompts")
+    unit = study.source.length_unit
+    header = ["rule", "reward", "risk", "tradeoff", tail, unit]
+    header += ["reward change", "tradeoff change", f"{tail} change", "win/tie/loss"]
+    print(text_table(header, rows))
+
+
+def _change(record: dict[str, "str | float | int | None"], name: str) -> str:
+    """A difference with its interval, starred where the interval excludes 0."""
+    delta, low, high = (record[f"{part}_{name}"] for part in ("delta", "low", "high"))
+    if not isinstance(delta, float):
+        return "-"
+    if not isinstance(low, float) or not isinstance(high, float):
+        return f"{_rounded(delta):+.3f}"
+    star = "*" if low > 0 or high < 0 else " "
+    return f"{_rounded(delta):+.3f}{star}[{_rounded(low):+.3f}, {_rounded(high):+.3f}]"
+
+
+def _number(cell: "str | float | int | None") -> "str | float | int | None":
+    return _rounded(cell) if isinstance(cell, float) else cell
+
+
+def _rounded(number: float) -> float:
+    """The number without its last digits, which hang on the order of summation."""
+    return round(number, 9) + 0.0

@@ -1,0 +1,212 @@
+"""`darc tune`: choose a rule and its strengths on ratings or on a run."""
+
+import argparse
+import json
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from darc.cli.parser import add_general
+
+if TYPE_CHECKING:
+    from darc.evaluation.tuning.recommend import Recommendation
+    from darc.evaluation.tuning.tune import Tuned
+
+RULE_FORM = "NAME[:KEY=VALUE,...]"
+
+DESCRIPTION = """\
+Choose a rule and its strengths on a file of ratings or on a run folder. Half of the samples of each
+candidate select, the other half judge; the setting for a fold of prompts is chosen on the others,
+so that the gain over Best-of-K that is shown is not the tuned one. Where no setting gains beyond
+noise, Best-of-K is recommended."""
+EPILOG = """\
+objectives:
+  tradeoff  mean - L sigma, averaged over prompts (default)
+  cvar      the mean of the lowest tenth of prompts
+  mean      the mean; with --risk-cap, among settings whose average sigma keeps it
+
+examples:
+  darc tune ratings.csv
+  darc tune ratings.csv --rule epsilon --grid fine --plot surface.png --out settings.toml
+  darc select more.csv --config settings.toml"""
+
+
+def add(commands: Any, name: str) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        name,
+        help="choose a rule and its strengths, honestly",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+    )
+    parser.add_argument("source", type=Path, help="file of ratings, or folder made by darc run")
+    parser.add_argument(
+        "--objective", default="tradeoff", choices=("tradeoff", "cvar", "mean"), help="see below"
+    )
+    parser.add_argument(
+        "--lambda",
+        dest="lam",
+        type=float,
+        default=2.0,
+        metavar="L",
+        help="weight of sigma in the tradeoff (default: 2)",
+    )
+    parser.add_argument(
+        "--risk-cap", type=float, metavar="SIGMA", help="largest average sigma, with mean"
+    )
+    parser.add_argument(
+        "--rule", action="append", metavar="NAME", help="tune this rule only (repeat for several)"
+    )
+    parser.add_argument(
+        "--grid", default="coarse", choices=("coarse", "fine"), help="default: coarse"
+    )
+    parser.add_argument("--folds", type=int, default=5, help="of prompts (default: 5)")
+    parser.add_argument(
+        "--repeats", type=int, default=10, help="splits of the samples into halves (default: 10)"
+    )
+    parser.add_argument(
+        "--split", default="auto", choices=("auto", "rater", "sample"), help="default: auto"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of folds and splits (default: 0)")
+    output = parser.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="one JSON object")
+    output.add_argument("--out", type=Path, metavar="FILE", help="settings as TOML, for --config")
+    output.add_argument("--plot", type=Path, metavar="FILE", help="the surface (.png, .svg, .pdf)")
+    add_general(parser)
+    parser.set_defaults(run=partial(run, commands))
+
+
+def run(commands: Any, arguments: argparse.Namespace) -> None:
+    """Read, tune, tell."""
+    from darc.cli.progress import progress
+    from darc.evaluation.reading import read_any
+    from darc.evaluation.tuning import Objective, tune
+    from darc.evaluation.tuning.recommend import recommend
+    from darc.evaluation.tuning.settings_file import settings_toml
+    from darc.tables import atomic_writer
+    from darc.views import check_picture
+
+    if arguments.plot is not None:
+        check_picture(arguments.plot)
+    objective = Objective(arguments.objective, arguments.lam, risk_cap=arguments.risk_cap)
+    source = read_any(arguments.source)
+    with progress("tuning", " settings") as report:
+        tuned = tune(
+            source,
+            objective,
+            rules=arguments.rule,
+            size=arguments.grid,
+            folds=arguments.folds,
+            repeats=arguments.repeats,
+            seed=arguments.seed,
+            split=arguments.split,
+            progress=report,
+        )
+    advice = recommend(tuned)
+    if arguments.json:
+        print(json.dumps(as_json(tuned, advice), ensure_ascii=False, allow_nan=False))
+    else:
+        print_tuned(tuned, advice)
+    sys.stdout.flush()
+    if arguments.out is not None:
+        with atomic_writer(arguments.out) as file:
+            file.write(settings_toml(tuned, advice, takers(commands)))
+        print(f"the settings are {arguments.out}", file=sys.stderr)
+    if arguments.plot is not None:
+        draw(tuned, advice, arguments.plot)
+
+
+def takers(commands: Any) -> dict[str, bool]:
+    """The commands that take a rule with its parameters, and whether they take several."""
+    found = {}
+    for name, parser in commands.choices.items():
+        for action in parser._actions:
+            if action.dest == "rule" and action.metavar == RULE_FORM:
+                found[name] = isinstance(action, argparse._AppendAction)
+    return found
+
+
+def print_tuned(tuned: "Tuned", advice: "Recommendation") -> None:
+    """The table, the recommendation and what else to know."""
+    from darc.views.text_table import text_table
+
+    print(
+        f"{tuned.name}: {tuned.prompts} prompts, {tuned.tried} settings, {tuned.folds} folds, "
+        f"{tuned.repeats} splits; gain in {tuned.objective.words} over Best-of-K's "
+        f"{tuned.baseline:.3f}"
+    )
+    print()
+    header = ["rule", "setting", "gain", "low", "high", "in sample", "sigma"]
+    rows: list[list[object]] = [
+        [
+            row.rule,
+            row.setting.text.partition(":")[2],
+            row.gain,
+            row.low,
+            row.high,
+            row.in_sample,
+            row.sigma,
+        ]
+        for row in tuned.rows
+    ]
+    rows.append(["mean", "", 0.0, 0.0, 0.0, 0.0, tuned.sigma])
+    print(text_table(header, rows))
+    if tuned.not_tuned:
+        told = "; ".join(f"{name} {reason}" for name, reason in tuned.not_tuned.items())
+        print(f"not tuned: {told}")
+    print()
+    print(f"Recommended: {advice.setting.text}")
+    print(" ".join([advice.why, *advice.notes]))
+
+
+def as_json(tuned: "Tuned", advice: "Recommendation") -> dict[str, Any]:
+    """Everything that is printed, and the settings of the folds."""
+    return {
+        "source": tuned.name,
+        "objective": vars(tuned.objective),
+        "prompts": tuned.prompts,
+        "left_out": tuned.left_out,
+        "settings": tuned.tried,
+        "folds": tuned.folds,
+        "repeats": tuned.repeats,
+        "seed": tuned.seed,
+        "best_of_k": {"objective": tuned.baseline, "sigma": _number(tuned.sigma)},
+        "rules": [
+            {
+                "rule": row.rule,
+                "setting": row.setting.text,
+                "gain": row.gain,
+                "interval": [row.low, row.high],
+                "in_sample": row.in_sample,
+                "optimism": row.optimism,
+                "sigma": _number(row.sigma),
+                "by_fold": [setting.text for setting in row.by_fold],
+            }
+            for row in tuned.rows
+        ],
+        "not_tuned": tuned.not_tuned,
+        "recommended": advice.setting.text,
+        "why": advice.why,
+        "notes": list(advice.notes),
+    }
+
+
+def _number(value: float) -> float | None:
+    return None if value != value else value
+
+
+def draw(tuned: "Tuned", advice: "Recommendation", path: Path) -> None:
+    """Draw the surface of the recommended rule, or of the first one where that is Best-of-K."""
+    from darc.evaluation.tuning.surface import surface_of
+    from darc.evaluation.tuning.surface_plot import draw_surface
+    from darc.tables.write import atomic_path
+    from darc.views import save_figure
+
+    rows = {row.rule: row for row in tuned.rows}
+    row = rows.get(advice.setting.rule, tuned.rows[0])
+    title = f"{tuned.name}: {row.rule}, gain over Best-of-K on the prompts it is chosen on"
+    figure = draw_surface(surface_of(row), title, tuned.objective.words)
+    with atomic_path(path) as temporary:
+        save_figure(figure, temporary)
+    print(f"the picture is {path}", file=sys.stderr)

@@ -1,0 +1,1 @@
+"""What moves when a knob moves: tidy frames for figures."""

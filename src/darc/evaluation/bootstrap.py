@@ -1,0 +1,106 @@
+"""Paired bootstrap over prompts."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+DRAWS = 2000
+LEVEL = 0.95
+
+
+def draw_counts(prompts: int, draws: int, seed: int) -> Array:
+    """How often each prompt is drawn in each resample, (draws, prompts)."""
+    generator = np.random.default_rng([seed, prompts])
+    share = np.full(prompts, 1.0 / prompts)
+    return generator.multinomial(prompts, share, size=draws).astype(np.float64)
+
+
+def average(values: Array, among: Mask, counts: Array) -> Array:
+    """Weighted means (B, R, A) of values (R, A, P) over the prompts `among` (R, P).
+
+    `counts` (B, P) are the weights of the prompts; a value that is NaN is left out of its own mean,
+    and a mean without values is NaN. Where all splits and methods have the same prompts, R is 1 in
+    the result, whose mean over splits is the same. O(B R A P) by matrix products.
+    """
+    there = among[:, None, :] & ~np.isnan(values)
+    filled = np.where(there, values, 0.0)
+    if (there == there[:1, :1]).all():
+        filled, there = filled.mean(axis=0, keepdims=True), there[:1, :1]
+    elif (there == there[:, :1]).all():
+        there = there[:, :1]
+    total, size = (_weighted(each, counts) for each in (filled, there.astype(np.float64)))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(size > 0, total / size, np.nan).transpose(2, 0, 1))
+
+
+def _weighted(values: Array, counts: Array) -> Array:
+    """Weighted sums (R, A, B) of (R, A, P)."""
+    flat = values.reshape(-1, values.shape[2]) @ counts.T
+    return np.asarray(flat.reshape(*values.shape[:2], len(counts)))
+
+
+def tail(values: Array, among: Mask, counts: Array, share: float = 0.1) -> Array:
+    """Weighted means (B, R, A) of the ceil(share N) lowest of values (R, A, P) among (R, P).
+
+    N is the weight of the prompts that have a value. O(B R A P).
+    """
+    there = among[:, None, :] & ~np.isnan(values)
+    wanted = np.ceil(share * _weighted(there.astype(np.float64), counts) - 1e-9)
+    by_prompt = np.ascontiguousarray(counts.T)
+    result = np.full((len(counts), *values.shape[:2]), np.nan)
+    for r, a in np.ndindex(*values.shape[:2]):
+        place = np.flatnonzero(there[r, a])
+        if not place.size:
+            continue
+        place = place[np.argsort(values[r, a, place], kind="stable")]
+        size = min(place.size, int(1.5 * share * place.size) + 12)
+        while size < place.size and (by_prompt[place[:size]].sum(axis=0) < wanted[r, a]).any():
+            size = min(place.size, 2 * size)
+        weight = by_prompt[place[:size]]
+        excess = np.cumsum(weight, axis=0)
+        excess -= wanted[r, a]
+        np.maximum(excess, 0.0, out=excess)
+        np.subtract(weight, excess, out=weight)
+        np.maximum(weight, 0.0, out=weight)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            result[:, r, a] = (values[r, a, place[:size]] @ weight) / wanted[r, a]
+    return result
+
+
+def over_splits(values: Array) -> Array:
+    """Means over the splits: (B, R, A) to (B, A), NaN left out."""
+    known = ~np.isnan(values)
+    size = known.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        total = np.where(known, values, 0.0).sum(axis=1)
+        return np.asarray(np.where(size > 0, total / size, np.nan))
+
+
+def interval(draws: Array, level: float = LEVEL) -> Array:
+    """The central interval (2, ...) of resampled statistics (B, ...); NaN where none is known."""
+    share = (1 - level) / 2
+    flat = draws.reshape(len(draws), -1)
+    result = np.full((2, flat.shape[1]), np.nan)
+    for place, column in enumerate(flat.T):
+        known = column[~np.isnan(column)]
+        if known.size:
+            result[:, place] = np.quantile(known, [share, 1 - share])
+    return result.reshape(2, *draws.shape[1:])
+
+
+Statistic = Callable[[Array], Array]
+
+
+def estimate(statistic: Statistic, counts: Array) -> tuple[Array, Array]:
+    """A statistic (A,) of the prompts as they are, and its interval (2, A).
+
+    `statistic(counts)` gives (B, R, A) for weights (B, P). One prompt has no interval: NaN.
+    """
+    whole = over_splits(statistic(np.ones((1, counts.shape[1]))))[0]
+    if counts.shape[1] < 2:
+        return whole, np.full((2, *whole.shape), np.nan)
+    return whole, interval(over_splits(statistic(counts)))

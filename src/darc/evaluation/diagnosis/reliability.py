@@ -1,0 +1,203 @@
+"""Whether another panel of raters would find the same means, and the same sigmas.
+
+Reliability is the correlation of two panels like this one, foretold from the correlation of its
+halves by the Spearman-Brown formula. The noise of a mean goes down with the raters, that of a
+sigma with its degrees of freedom, and these are the lengths put into the formula.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from darc.evaluation.diagnosis.halves import LEVELS, Halves, mean_halves, sigma_halves
+from darc.evaluation.diagnosis.panel import (
+    Panel,
+    centred,
+    deviations,
+    shrinkage_of_deviation,
+)
+from darc.evaluation.source import Array
+
+TARGETS = (0.5, 0.7)
+# Below this share of the sum of squares, a variance is rounding.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Reliability of a statistic on the whole panel, with its 95 % interval over prompts.
+
+    `half` is the correlation of the halves. Where it is not positive it stands for the whole panel
+    too: there is nothing for more raters to sharpen. `p_value` (one-sided) is for halves that have
+    nothing in common, NaN with one prompt. `size` is the panel's length in the formula, `lost` how
+    many raters it is short of their number.
+    """
+
+    value: float
+    low: float
+    high: float
+    half: float
+    p_value: float
+    size: float
+    lost: int
+
+    def at(self, raters: float) -> float:
+        """The reliability that this many raters would have."""
+        return float(_stepped(np.array(self.value), (raters - self.lost) / self.size))
+
+    def needed(self, target: float) -> float:
+        """Raters needed to reach a reliability; infinity where no number would do."""
+        return raters_needed(self.value, target, self.size, self.lost)
+
+    def needed_span(self, target: float) -> str:
+        """The interval of the raters needed, in words, "" where even its near end is unknown."""
+        least, most = (self.having(end).needed(target) for end in (self.high, self.low))
+        if not math.isfinite(least):
+            return ""
+        return f"{least:.0f} to {most:.0f}" if math.isfinite(most) else f"{least:.0f} or more"
+
+    def having(self, value: float) -> "Reliability":
+        """The same panel with another reliability."""
+        return replace(self, value=value)
+
+
+def raters_needed(reliability: float, target: float, size: float, lost: int) -> float:
+    """Raters at which a panel of length `size` with this reliability would reach the target."""
+    if math.isnan(reliability):
+        return math.nan
+    if reliability <= 0:
+        return math.inf
+    if reliability >= 1:
+        return 1.0 + lost
+    ratio = target * (1 - reliability) / (reliability * (1 - target))
+    return max(1.0 + lost, math.ceil(size * ratio - 1e-9) + lost)
+
+
+def reliabilities(
+    panel: Panel, *, splits: int = 200, resamples: int = 1000, seed: int = 0
+) -> tuple[dict[str, Reliability], dict[str, Reliability]]:
+    """Reliabilities of means and of sigmas, each by level: within, overall, prompt.
+
+    Within ranks the candidates of a prompt; overall takes all candidates; prompt the prompts'
+    averages. Empty where most candidates have too few ratings to split. O(splits x ratings).
+    """
+    found: list[dict[str, Reliability]] = []
+    for lost, split in ((0, mean_halves), (1, sigma_halves)):
+        # Of one seed each, so that what one of them draws does not move the other.
+        halves = split(panel, splits, np.random.default_rng([seed, lost]))
+        draw = np.random.default_rng([seed, 2])
+        found.append(
+            {}
+            if halves is None
+            else {level: _reliability(halves, level, lost, resamples, draw) for level in LEVELS}
+        )
+    return found[0], found[1]
+
+
+def gaussian_reliability(panel: Panel, *, resamples: int = 1000, seed: int = 0) -> Reliability:
+    """Within-prompt reliability of sigma if ratings were Gaussian about each candidate's mean.
+
+    What sigmas vary beyond the chi distribution's noise, as a share of how they vary. It needs two
+    ratings a candidate, not four; heavier tails than the Gaussian's make it too large. Raters'
+    levels in a prompt are no noise of sigma: they are the same for all its candidates.
+    """
+    counts = panel.counts
+    rows = counts >= 2
+    fair, noise = gaussian_noise(panel)
+    fair, noise, prompts = fair[rows], noise[rows], panel.prompts[rows]
+    if not rows.any():
+        return Reliability(math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, 1)
+    owner = np.unique(prompts, return_inverse=True)[1]
+    size = np.bincount(owner)
+    offset = fair - (np.bincount(owner, fair) / size)[owner]
+    lost = noise * (1 - 1 / size[owner])
+    sums = np.column_stack([np.bincount(owner, offset**2), np.bincount(owner, lost)])
+
+    def value(drawn: Array) -> Array:
+        seen, chance = (drawn @ sums).T
+        return 1 - np.divide(chance, seen, out=np.full_like(seen, np.nan), where=seen > 0)
+
+    low, high = _interval(value(_draws(size.size, resamples, np.random.default_rng([seed, 3]))))
+    mean = float(value(np.ones((1, size.size)))[0])
+    length = float(1 / np.mean(1 / (counts[rows] - 1)))
+    return Reliability(mean, low, high, math.nan, math.nan, length, 1)
+
+
+def gaussian_noise(panel: Panel) -> tuple[Array, Array]:
+    """Each candidate's sigma without its bias, and its variance under Gaussian noise, both (I,).
+
+    With noise of variance e and raters' levels of variance d, the sampling variance of sigma goes
+    from that of the chi distribution where d is 0 to e/(n - 1) where e is small against d.
+    """
+    counts = panel.counts
+    chi = shrinkage_of_deviation(counts)
+    sigma = deviations(panel.values)
+    rest, levels = centred(panel)
+    error = deviations(rest) ** 2
+    if levels:
+        size = np.bincount(panel.prompts)[panel.prompts]
+        error = error * size / np.maximum(size - 1, 1)
+    whole, all_error = np.nansum(sigma**2), np.nansum(error)
+    part = min(float(all_error / whole), 1.0) if whole > 0 else 1.0
+    bias = part * chi + (1 - part)
+    noise = error * (part * (1 - chi**2) + (1 - part) / np.maximum(counts - 1, 1))
+    return sigma / bias, noise / bias**2
+
+
+def _reliability(
+    halves: Halves, level: str, lost: int, resamples: int, generator: np.random.Generator
+) -> Reliability:
+    sums: Array = getattr(halves, level)
+    ratio = halves.full / halves.half
+    half = _correlation(np.ones((1, sums.shape[0])), sums)
+    drawn = _correlation(_draws(sums.shape[0], resamples, generator), sums)
+    low, high = _interval(_stepped(drawn, ratio))
+    return Reliability(
+        value=float(_stepped(half, ratio)[0]),
+        low=low,
+        high=high,
+        half=float(half[0]),
+        p_value=_flipped(sums[:, 2], resamples, generator) if level == "within" else math.nan,
+        size=halves.full,
+        lost=lost,
+    )
+
+
+def _correlation(weights: Array, sums: Array) -> Array:
+    """Correlations of the halves, (draws,), each draw weighting the prompts; NaN if constant."""
+    count, first, cross, square = (weights @ sums).T
+    mean = first / count
+    variance = square / count - mean**2
+    varied = variance > _ROUNDING * square / count
+    covariance = cross / count - mean**2
+    return np.divide(covariance, variance, out=np.full_like(variance, np.nan), where=varied)
+
+
+def _stepped(correlation: Array, ratio: float) -> Array:
+    """Spearman-Brown for a panel `ratio` times as long; what is not positive stays as it is."""
+    longer = ratio * correlation / np.maximum(1 + (ratio - 1) * correlation, 1e-300)
+    return np.where(correlation > 0, longer, correlation)
+
+
+def _draws(prompts: int, resamples: int, generator: np.random.Generator) -> Array:
+    share = np.full(prompts, 1 / prompts)
+    return generator.multinomial(prompts, share, size=resamples).astype(np.float64)
+
+
+def _interval(values: Array) -> tuple[float, float]:
+    """The middle 95 %, or NaN where the draws do not vary: with one prompt there is no interval."""
+    values = values[~np.isnan(values)]
+    if values.size < 2 or np.ptp(values) == 0:
+        return math.nan, math.nan
+    low, high = np.quantile(values, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _flipped(cross: Array, flips: int, generator: np.random.Generator) -> float:
+    """How often random signs of the prompts' cross products give as large a sum."""
+    if cross.size < 2 or not cross.any():
+        return math.nan
+    signs = generator.choice([-1.0, 1.0], size=(flips, cross.size))
+    larger = int(np.sum(signs @ cross >= cross.sum() * (1 - 1e-12)))
+    return (1 + larger) / (1 + flips)

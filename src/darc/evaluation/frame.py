@@ -1,0 +1,207 @@
+"""A small table of named columns, and its forms as text."""
+
+import csv
+import io
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from darc.errors import InputError, UnknownName
+from darc.tables import atomic_writer
+
+Cell = str | float | int | None
+Row = Sequence[Cell]
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Rows of cells under named columns; numbers stay numbers until they are written.
+
+    `name` is the stem of its files, `title` its caption and `note` what a reader must know of it.
+    """
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"{self.name}: {len(row)} cells for {len(self.columns)} columns")
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        title: str,
+        columns: Iterable[str],
+        rows: Iterable[Iterable[object]],
+        note: str = "",
+    ) -> "Frame":
+        """A frame of any rows; numpy's numbers become Python's."""
+        cells = tuple(tuple(_cell(value) for value in row) for row in rows)
+        return cls(name, title, tuple(columns), cells, note)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def column(self, name: str) -> list[Cell]:
+        """The cells of one column."""
+        return [row[self._place(name)] for row in self.rows]
+
+    def records(self) -> list[dict[str, Cell]]:
+        """The rows as mappings, NaN as None."""
+        return [
+            {name: None if _missing(cell) else cell for name, cell in zip(self.columns, row)}  # noqa: B905
+            for row in self.rows
+        ]
+
+    def where(self, **wanted: Cell) -> "Frame":
+        """The rows whose cells in these columns are as given."""
+        places = {self._place(name): value for name, value in wanted.items()}
+        rows = (r for r in self.rows if all(r[place] == value for place, value in places.items()))
+        return Frame(self.name, self.title, self.columns, tuple(rows), self.note)
+
+    def only(self, *names: str) -> "Frame":
+        """The named columns."""
+        places = [self._place(name) for name in names]
+        rows = tuple(tuple(row[place] for place in places) for row in self.rows)
+        return Frame(self.name, self.title, tuple(names), rows, self.note)
+
+    def csv(self) -> str:
+        """Comma-separated values, numbers in full, NaN and None empty."""
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows([_full(cell) for cell in row] for row in self.rows)
+        return file.getvalue()
+
+    def markdown(self, digits: int = 3) -> str:
+        """A pipe table under the title, with the note below."""
+        lines = [f"**{self.title}**", "", _piped(self.columns)]
+        lines.append(_piped(["---:" if self._numeric(i) else "---" for i in self._places()]))
+        lines += [
+            _piped([shown(c, digits).replace("|", "\\|").replace("\n", " ") for c in row])
+            for row in self.rows
+        ]
+        return "\n".join(lines + ["", self.note] * bool(self.note)) + "\n"
+
+    def latex(self, digits: int = 3) -> str:
+        """A tabular without packages, every special letter escaped."""
+        kinds = "".join("r" if self._numeric(i) else "l" for i in self._places())
+        lines = [f"% {self.title}".replace("\n", " "), f"\\begin{{tabular}}{{{kinds}}}", "\\hline"]
+        lines.append(" & ".join(map(_escaped, self.columns)) + " \\\\ \\hline")
+        lines += [
+            " & ".join(_escaped(shown(cell, digits)) for cell in row) + " \\\\" for row in self.rows
+        ]
+        lines += ["\\hline", "\\end{tabular}"]
+        return "\n".join(lines + [f"% {self.note}".replace("\n", " ")] * bool(self.note)) + "\n"
+
+    def _place(self, name: str) -> int:
+        if name not in self.columns:
+            raise UnknownName("column", name, self.columns)
+        return self.columns.index(name)
+
+    def _places(self) -> range:
+        return range(len(self.columns))
+
+    def _numeric(self, place: int) -> bool:
+        cells = [row[place] for row in self.rows]
+        return bool(cells) and all(cell is None or isinstance(cell, int | float) for cell in cells)
+
+
+FORMS: Mapping[str, Callable[[Frame], str]] = {
+    ".csv": Frame.csv,
+    ".md": Frame.markdown,
+    ".tex": Frame.latex,
+}
+
+
+def shown(cell: Cell, digits: int = 3) -> str:
+    """A cell as people read it: a dash where there is nothing, small numbers by their exponent."""
+    if cell is None or _missing(cell):
+        return "-"
+    if isinstance(cell, float):
+        if 0 < abs(cell) < 10.0**-digits:
+            return f"{cell:.1e}"
+        # Sums in another order must not print another last digit.
+        return f"{round(cell, digits + 6) + 0.0:.{digits}f}"
+    return str(cell)
+
+
+def joined(frames: Iterable[Frame]) -> list[Frame]:
+    """Frames of one name made into one, in order of first appearance."""
+    found: dict[str, Frame] = {}
+    for frame in frames:
+        seen = found.get(frame.name)
+        if seen is None:
+            found[frame.name] = frame
+        elif seen.columns != frame.columns:
+            raise ValueError(f"{frame.name} has different columns in different sources")
+        else:
+            notes = seen.note if frame.note in seen.note else f"{seen.note} {frame.note}".strip()
+            rows = seen.rows + frame.rows
+            found[frame.name] = Frame(frame.name, seen.title, seen.columns, rows, notes)
+    return list(found.values())
+
+
+def write_frames(frames: Iterable[Frame], folder: Path) -> list[Path]:
+    """Write each frame as CSV, Markdown and LaTeX; the result lists the files."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise InputError(f"cannot write {folder}: {problem.strerror}", "name a folder") from None
+    paths = []
+    for frame in frames:
+        for suffix, form in FORMS.items():
+            path = folder / f"{frame.name}{suffix}"
+            with atomic_writer(path) as file:
+                file.write(form(frame))
+            paths.append(path)
+    return paths
+
+
+def _cell(value: object) -> Cell:
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, np.integer):
+        return int(value)
+    return float(value)  # type: ignore[arg-type]
+
+
+def _missing(cell: Cell) -> bool:
+    return isinstance(cell, float) and math.isnan(cell)
+
+
+def _full(cell: Cell) -> str:
+    if cell is None or _missing(cell):
+        return ""
+    return f"{cell:.10g}" if isinstance(cell, float) else str(cell)
+
+
+def _piped(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(text: str) -> str:
+    return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))

@@ -1,0 +1,154 @@
+"""A source made from a file of ratings, and of the texts beside it."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from darc.errors import TableError
+from darc.evaluation.source import NOBODY, Array, Source
+from darc.tables import Batch, read_ratings
+from darc.tables.formats import frames
+from darc.tables.read import BLOCK_BYTES
+from darc.tables.source import Source as File
+from darc.tables.text import text_blocks
+
+SUFFIXES = (".gz", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq")
+
+Texts = Mapping[tuple[str, str], tuple[str, str]]
+
+
+def read_source(
+    path: str | os.PathLike[str],
+    texts: str | os.PathLike[str] | None = None,
+    name: str | None = None,
+) -> Source:
+    """The `Source` of a file of ratings in any layout that `darc select` reads.
+
+    Texts come from `texts`, or from NAME.texts.jsonl(.gz) beside the file: JSON lines with
+    prompt_id, candidate_id, prompt and response. Lengths are then numbers of words. Everything is
+    held in memory.
+    """
+    ratings = Path(path)
+    with read_ratings(ratings) as table:
+        batches = list(table.batches())
+        found = texts_beside(ratings) if texts is None else Path(texts)
+        known = {} if found is None else read_texts(found)
+        return _source(name or stem(ratings), batches, known, read_groups(ratings, table.layout))
+
+
+def _source(name: str, batches: list[Batch], texts: Texts, groups: Mapping[str, str]) -> Source:
+    prompt_ids = [prompt for batch in batches for prompt in batch.prompt_ids]
+    candidate_ids = [row for batch in batches for row in batch.candidate_ids]
+    shapes = np.array([batch.scores.shape[1:] for batch in batches])
+    scorers, candidates, size = shapes.max(axis=0).tolist()
+    samples = np.full((len(prompt_ids), scorers, candidates, size), np.nan)
+    givers = np.full(samples.shape, NOBODY, dtype=np.int64)
+    codes: dict[str, int] = {}
+    start = 0
+    for batch in batches:
+        count, _, most, depth = batch.scores.shape
+        samples[start : start + count, :, :most, :depth] = batch.scores
+        for p in range(count):
+            for m in range(scorers):
+                for k in range(len(batch.candidate_ids[p])):
+                    names = batch.rater_ids(p, m, k)
+                    row = [codes.setdefault(each, len(codes)) if each else NOBODY for each in names]
+                    givers[start + p, m, k, : len(row)] = row
+        start += count
+    responses = [
+        [texts.get((prompt, candidate), ("", ""))[1] for candidate in row]
+        for prompt, row in zip(prompt_ids, candidate_ids, strict=True)
+    ]
+    questions = [
+        next((q for c in row if (q := texts.get((prompt, c), ("", ""))[0])), "")
+        for prompt, row in zip(prompt_ids, candidate_ids, strict=True)
+    ]
+    return Source(
+        name=name,
+        kind="rater",
+        prompt_ids=prompt_ids,
+        candidate_ids=candidate_ids,
+        scorers=batches[0].scorer_ids,
+        samples=samples,
+        givers=givers,
+        giver_names=list(codes),
+        tokens=count_words(responses, candidates),
+        questions=questions,
+        texts=responses if texts else (),
+        groups=groups,
+        length_unit="words",
+    )
+
+
+def count_words(texts: list[list[str]], candidates: int) -> Array:
+    """Words of each text, (P, K), NaN where there is no text."""
+    result = np.full((len(texts), candidates), np.nan)
+    for row, each in zip(result, texts, strict=True):
+        row[: len(each)] = [len(text.split()) if text else np.nan for text in each]
+    return result
+
+
+def stem(path: Path) -> str:
+    """A file's name without the endings that tables have."""
+    name = path.name
+    while name.lower().endswith(SUFFIXES):
+        name = name[: name.rfind(".")]
+    return name or path.name
+
+
+def texts_beside(path: Path) -> Path | None:
+    """NAME.texts.jsonl or NAME.texts.jsonl.gz in the folder of the ratings."""
+    names = (f"{stem(path)}.texts.jsonl{zipped}" for zipped in ("", ".gz"))
+    return next((p for p in (path.with_name(name) for name in names) if p.is_file()), None)
+
+
+def read_texts(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
+    """(prompt, response) by (prompt_id, candidate_id), "" for what is null or absent."""
+    result = {}
+    for line, row in _objects(path):
+        if "prompt_id" not in row or "candidate_id" not in row:
+            raise TableError(
+                str(path),
+                "a line without prompt_id or candidate_id",
+                "write prompt_id, candidate_id, prompt and response",
+                line,
+            )
+        words = (str(row.get("prompt") or ""), str(row.get("response") or ""))
+        result[str(row["prompt_id"]), str(row["candidate_id"])] = words
+    return result
+
+
+def read_groups(path: Path, layout: str) -> dict[str, str]:
+    """The group of each rater where a tidy file has the column rater_group, the first one given."""
+    groups: dict[str, str] = {}
+    if layout != "tidy" or not path.is_file():
+        return groups
+    with File(path) as opened:
+        for frame in frames(opened, "auto", BLOCK_BYTES, lambda _: None):
+            if not {"rater_id", "rater_group"} <= set(frame.names):
+                return groups
+            pairs = zip(frame.texts("rater_id"), frame.texts("rater_group"), strict=True)
+            for rater, group in dict.fromkeys(pairs):
+                if group:
+                    groups.setdefault(rater, group)
+    return groups
+
+
+def _objects(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
+    with File(path) as opened:
+        for block in text_blocks(opened, BLOCK_BYTES):
+            for line, text in enumerate(block.lines.split("\n")[:-1], block.first):
+                if not text.strip():
+                    continue
+                try:
+                    row = json.loads(text)
+                except ValueError:
+                    row = None
+                if not isinstance(row, dict):
+                    raise TableError(
+                        str(path), "not a JSON object", "write one JSON object a line", line
+                    )
+                yield line, row

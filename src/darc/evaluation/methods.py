@@ -1,0 +1,128 @@
+"""All rules deciding from the same selection halves."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+import darc.rules  # noqa: F401  (registers the rules)
+from darc.core.draws import prompt_seeds
+from darc.core.normalization import Normalization
+from darc.errors import InputError
+from darc.evaluation.source import Array, Integers, Source
+from darc.evaluation.split import Halves
+from darc.pipeline.rule_spec import RuleSpec, parse_rules
+from darc.registry import rules
+from darc.selection.decide import decide
+from darc.selection.pools import Pools, Settled
+
+BASELINE = "mean"
+DROPPED = -1
+
+
+@dataclass
+class Decided:
+    """The choices (P,) of each method by its label, -1 for a prompt that is not kept.
+
+    `failures` has a sentence for each method that could not decide, `flags` how many prompts each
+    method flagged by name, and `seconds` what each took, the statistics counted with the first
+    method that shares them.
+    """
+
+    index: dict[str, Integers] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    flags: dict[str, dict[str, int]] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def methods(texts: Sequence[str] = (), beta: float = 1.0, gamma: float = 1.0) -> list[RuleSpec]:
+    """The rules of texts such as "epsilon:epsilon=0.5", all registered rules for none.
+
+    Best-of-K, which everything is compared with, always comes first.
+    """
+    wanted = [BASELINE, *(text for text in texts or rules if text != BASELINE)]
+    return parse_rules(wanted, {}, beta, gamma)
+
+
+def runnable(
+    specs: Sequence[RuleSpec], side: Mapping[str, Array]
+) -> tuple[list[RuleSpec], dict[str, str]]:
+    """The methods whose side inputs are there, and a reason for each of the others."""
+    reasons = {}
+    for spec in specs:
+        missing = [name for name in spec.rule.required() if name not in side]
+        if missing:
+            reasons[spec.label] = f"there is no {' and no '.join(missing)} for the candidates"
+    return [spec for spec in specs if spec.label not in reasons], reasons
+
+
+def normalization(source: Source, name: str = "auto") -> Normalization:
+    """What `name` means for a source; "fixed" are its scorers' own constants."""
+    if name == "auto":
+        return None
+    if name in ("prompt", "none"):
+        return name
+    if name == "fixed" and source.constants is not None:
+        return source.constants
+    raise InputError(f"{source.name} has no normalization {name!r}", "use auto, prompt or none")
+
+
+def clipped(samples: Array, bounds: Sequence[tuple[float, float]] | None) -> Array:
+    """Samples (P, M, K, n) within each scorer's bounds."""
+    if bounds is None:
+        return samples
+    ends = np.asarray(bounds, dtype=np.float64)[None, :, None, None, :]
+    return np.clip(samples, ends[..., 0], ends[..., 1])
+
+
+def decide_all(
+    specs: Sequence[RuleSpec],
+    halves: Halves,
+    source: Source,
+    seed: int = 0,
+    normalize: Normalization = None,
+) -> Decided:
+    """The choices of all methods from the selection halves of the kept prompts.
+
+    Methods with the same beta and gamma share the statistics. What a method raises is its failure,
+    and the others go on.
+    """
+    result = Decided()
+    kept = np.flatnonzero(halves.kept)
+    if not kept.size:
+        return result
+    samples = clipped(halves.select[kept], source.bounds)
+    seeds = prompt_seeds(seed, [source.prompt_ids[p] for p in kept.tolist()])
+    shared: dict[tuple[float, float], Pools] = {}
+    for spec in specs:
+        started = time.perf_counter()
+        key = (spec.beta, spec.gamma)
+        try:
+            if key not in shared:
+                shared[key] = Pools(samples, *key, normalize, seeds=seeds)
+            decisions = decide(spec.rule, _with_side(shared[key], spec, source.side, kept))
+        except Exception as problem:  # a rule of another package may fail in any way
+            result.failures[spec.label] = str(problem)
+            continue
+        index = np.full(len(source.prompt_ids), DROPPED, dtype=np.int64)
+        index[kept] = decisions.index
+        result.index[spec.label] = index
+        result.flags[spec.label] = {
+            name: int(raised.sum()) for name, raised in decisions.flags.items() if raised.any()
+        }
+        result.seconds[spec.label] = time.perf_counter() - started
+    return result
+
+
+def _with_side(pools: Pools, spec: RuleSpec, side: Mapping[str, Array], kept: Integers) -> Pools:
+    """The pools with the side inputs that the rule uses, and the statistics they have already."""
+    names = [name for name in (*spec.rule.required(), *spec.rule.takes) if name in side]
+    if not names:
+        return pools
+    none = np.zeros_like(pools.eligible)
+    return replace(
+        pools,
+        side={name: side[name][kept] for name in names},
+        settled=Settled(pools.statistics, pools.eligible, none),
+    )

@@ -1,0 +1,128 @@
+"""Disjoint selection and evaluation halves, drawn from who gave a sample and never from its value.
+
+Where the same raters come back over the prompts, raters are split; otherwise the samples of each
+candidate are, and rewrites by their number, the same numbers for all candidates of a prompt.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from darc.errors import InputError, UnknownName
+from darc.evaluation.source import NOBODY, Array, Integers, Source
+
+Mask = NDArray[np.bool_]
+
+SPLITS = ("auto", "rater", "sample")
+
+
+@dataclass(frozen=True, eq=False)
+class Halves:
+    """What selects, (P, M, K, n), and what judges, (P, M', K, n'), each packed to the left.
+
+    `givers` are those of the judging samples. A candidate without samples in both halves has none
+    in either, and `kept` (P,) marks the prompts with a candidate left. `left_out` counts the others
+    among the candidates of the kept prompts.
+    """
+
+    select: Array
+    judge: Array
+    givers: Integers
+    kept: Mask
+    left_out: int = 0
+
+
+def choose_split(source: Source, split: str = "auto") -> str:
+    """How a source is split: "rater", "sample" or, for rewrites, "rewrite"."""
+    if split not in SPLITS:
+        raise UnknownName("split", split, SPLITS)
+    if source.kind != "rater":
+        if split == "rater":
+            raise InputError(f"{source.name} has no raters to split", "use --split sample")
+        return "rewrite"
+    if split != "auto":
+        return split
+    return "rater" if has_stable_raters(source) else "sample"
+
+
+def has_stable_raters(source: Source) -> bool:
+    """Whether most samples come from raters who rate several prompts (candidates, if just one)."""
+    prompts, _, candidates, _ = source.shape
+    known = source.givers != NOBODY
+    if not known.any():
+        return False
+    place = np.arange(prompts)[:, None, None, None]
+    if prompts == 1:
+        place = np.arange(candidates)[None, None, :, None]
+    where = np.broadcast_to(place, source.givers.shape)[known]
+    givers = source.givers[known]
+    pairs = np.unique(np.stack([givers, where]), axis=1)
+    places = np.bincount(pairs[0], minlength=len(source.giver_names))
+    return bool((places[givers] > 1).mean() >= 0.5)
+
+
+def draw_halves(source: Source, split: str, seed: int) -> Halves:
+    """The halves of one seed; `split` is what `choose_split` says."""
+    generator = np.random.default_rng([seed, 0x5B117])
+    there = ~np.isnan(source.samples)
+    if split == "rater":
+        selects = _by_rater(source, generator)
+    elif split == "rewrite":
+        selects = _by_number(source, generator)
+    else:
+        selects = _by_sample(there, generator)
+    return halves_of(source, there & selects, there & ~selects)
+
+
+def halves_of(source: Source, selects: Mask, judges: Mask) -> Halves:
+    """The halves of given masks (P, M, K, n)."""
+    both = np.all(np.any(selects, axis=3) & np.any(judges, axis=3), axis=1)
+    rated = np.any(selects | judges, axis=(1, 3))
+    kept = np.asarray(np.any(both, axis=1))
+    able = both[:, None, :, None]
+    select, _ = pack(source.samples, source.givers, selects & able)
+    judge, givers = pack(source.samples, source.givers, judges & able)
+    return Halves(select, judge, givers, kept, int((rated & ~both)[kept].sum()))
+
+
+def pack(samples: Array, givers: Integers, wanted: Mask) -> tuple[Array, Integers]:
+    """The wanted samples and their givers, moved to the left, at least one column."""
+    order = np.argsort(~wanted, axis=3, kind="stable")
+    most = max(1, int(wanted.sum(axis=3).max(initial=0)))
+    order = order[..., :most]
+    there = np.take_along_axis(wanted, order, axis=3)
+    values = np.where(there, np.take_along_axis(samples, order, axis=3), np.nan)
+    return values, np.where(there, np.take_along_axis(givers, order, axis=3), NOBODY)
+
+
+def _by_rater(source: Source, generator: np.random.Generator) -> Mask:
+    """A random half of the raters selects; of an odd number, either half may be the larger."""
+    used = np.unique(source.givers[source.givers != NOBODY])
+    side = np.zeros(max(1, len(source.giver_names)), dtype=bool)
+    half = len(used) // 2 + (int(generator.integers(2)) if len(used) % 2 else 0)
+    side[generator.permutation(used)[:half]] = True
+    return np.asarray(side[source.givers])
+
+
+def _by_number(source: Source, generator: np.random.Generator) -> Mask:
+    """A random half of a prompt's rewrite numbers selects, for all its candidates and scorers."""
+    used = np.unique(source.givers[source.givers != NOBODY])
+    prompts, size = len(source.givers), len(used)
+    order = np.argsort(generator.random((prompts, size)), axis=1)
+    half = size // 2 + (generator.integers(2, size=(prompts, 1)) if size % 2 else 0)
+    side = np.zeros((prompts, max(1, len(source.giver_names))), dtype=bool)
+    np.put_along_axis(side, used[order], np.arange(size) < half, axis=1)
+    rows = np.arange(prompts)[:, None, None, None]
+    return np.asarray(side[rows, source.givers])
+
+
+def _by_sample(there: Mask, generator: np.random.Generator) -> Mask:
+    """A random half of each candidate's samples selects; the odd one goes alike in a prompt."""
+    prompts, _, candidates, size = there.shape
+    keys = generator.random((prompts, 1, candidates, size))
+    extra = generator.integers(2, size=(prompts, 1, 1, 1))
+    order = np.argsort(np.where(there, keys, np.inf), axis=3, kind="stable")
+    place = np.argsort(order, axis=3, kind="stable")
+    count = there.sum(axis=3, keepdims=True)
+    return np.asarray(place < count // 2 + extra * (count % 2))

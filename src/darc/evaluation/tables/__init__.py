@@ -1,0 +1,1 @@
+"""The tables of an evaluation, a file each: studies and sources in, tidy frames out."""

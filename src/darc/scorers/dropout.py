@@ -1,0 +1,98 @@
+"""A reward model read several times with dropout: how sure is it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from darc.core.draws import prompt_seeds
+from darc.errors import InputError
+from darc.models.transformers import Loaded
+from darc.registry import scorer
+from darc.scorers.base import Array, Pair
+from darc.scorers.reward import RewardScorer, finite
+
+
+@scorer("dropout", "MODEL")
+class DropoutScorer(RewardScorer):
+    """A reward model's outputs over passes with dropout switched on; the score is their mean.
+
+    The `passes` of a pair are one batch of equal rows, whose masks are drawn from (seed, pair)
+    alone, so that neither padding nor the other pairs matter. `rate` replaces the model's own
+    dropout rates, for models that were trained without.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        name: str = "",
+        passes: int = 8,
+        seed: int = 0,
+        rate: float = 0.0,
+        max_length: int = 1024,
+        label: str = "",
+        low: float = -10.0,
+        high: float = 10.0,
+        location: float | None = None,
+        scale: float | None = None,
+        base: str = "",
+        dtype: str = "auto",
+        device: str = "auto",
+    ) -> None:
+        if passes < 1 or not 0 <= rate < 1:
+            raise InputError(
+                f"passes={passes}, rate={rate} cannot be used", "1 or more, and a rate below 1"
+            )
+        super().__init__(
+            model,
+            max_length=max_length,
+            label=label,
+            low=low,
+            high=high,
+            location=location,
+            scale=scale,
+            base=base,
+            dtype=dtype,
+            device=device,
+        )
+        self.name = name or f"dropout:{model}"
+        self.passes = passes
+        self.seed = seed
+        self.rate = rate
+
+    @property
+    def version(self) -> str:
+        """A hash of the weights, with everything else that the samples depend on."""
+        weights = super().version
+        return f"{weights}-{self.passes}-{self.seed}-{self.rate:g}" if weights else ""
+
+    def score(self, pairs: Sequence[Pair]) -> Array:
+        """The mean over the passes, (n,)."""
+        return np.asarray(self.samples(pairs).mean(axis=1))
+
+    def samples(self, pairs: Sequence[Pair]) -> Array:
+        """One raw output a pair and pass, (n, passes); a forward pass of `passes` rows a pair."""
+        from darc.models.transformers.rewards import forward
+        from darc.models.transformers.stochastic import dropout
+
+        if not pairs:
+            return np.empty((0, self.passes))
+        loaded = self.checkpoint.loaded
+        self._need_dropout(loaded)
+        column = self._column(loaded)
+        result = np.empty((len(pairs), self.passes))
+        for place, row in enumerate(self._rows(loaded, pairs)):
+            (seed,) = prompt_seeds(self.seed, [row["input_ids"]])
+            with dropout(loaded.model, int(seed), self.rate or None):
+                result[place] = forward(loaded, [row] * self.passes)[:, column]
+        return finite(result, self.name)
+
+    def _need_dropout(self, loaded: Loaded) -> None:
+        from darc.models.transformers.stochastic import rates
+
+        found = rates(loaded.model)
+        if not found or (not self.rate and all(rate == 0 for _, _, rate in found)):
+            raise InputError(
+                f"{self.name} has no dropout, so all its passes would be the same",
+                "give rate=0.1" if found else "use another model",
+            )

@@ -1,0 +1,80 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from darc.cli import main
+from darc.simulate import simulate, two_minds
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> Path:
+    population = simulate(two_minds(12, 4, 6), seed=3)
+    path = tmp_path / "made.csv"
+    lines = ["prompt_id,candidate_id,rater_id,rating"]
+    for p, pool in enumerate(population.ratings):
+        for k, row in enumerate(pool):
+            lines += [f"p{p},c{k},r{i},{rating:g}" for i, rating in enumerate(row)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_tables_and_warnings_are_printed(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["eval", str(ratings), "--rule", "epsilon", "--rule", "rbon", "--repeats", "3"])
+    printed = capsys.readouterr().out
+    assert code == 0
+    assert "made, overall, 12 prompts" in printed
+    assert "made, high-variance, 3 prompts" in printed
+    assert "warning: made: rbon was not run" in printed
+    assert printed.startswith("made, overall (12 prompts): ")
+
+
+def test_files_and_json(ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "out"
+    command = ["eval", str(ratings), "--rule", "epsilon", "--repeats", "2", "--draws", "50"]
+    assert main([*command, "--out", str(folder), "--json", "--lambda", "median"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    rows = data["frames"]["main"]["rows"]
+    assert {row["method"] for row in rows} == {"mean", "epsilon"}
+    assert (folder / "human.tex").exists()
+    assert (folder / "report.html").exists()
+    assert (folder / "figures" / "gains.svg").exists()
+    assert data["summary"]
+    assert (folder / "main.csv").read_text(encoding="utf-8").count("\n") == len(rows) + 1
+
+
+def test_figures_can_be_left_out(ratings: Path, tmp_path: Path) -> None:
+    command = ["eval", str(ratings), "--rule", "lcb", "--repeats", "2", "--draws", "50"]
+    assert main([*command, "--out", str(tmp_path / "out"), "--no-figures"]) == 0
+    assert (tmp_path / "out" / "report.html").exists()
+    assert not (tmp_path / "out" / "figures").exists()
+
+
+def test_settings_come_from_a_file(
+    ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = tmp_path / "eval.toml"
+    settings.write_text('[eval]\nrule = ["lcb"]\nrepeats = 2\nlam = "1"\n', encoding="utf-8")
+    assert main(["eval", str(ratings), "--config", str(settings)]) == 0
+    printed = capsys.readouterr().out
+    assert "averaged over 2 splits" in printed
+    assert "Tradeoff is reward - 1 sigma" in printed
+
+
+def test_check_paper(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "--check-paper"]) == 0
+    assert capsys.readouterr().out.endswith("6 do not follow, 150 do\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "there is nothing to evaluate"),
+        (["missing.csv"], "there is no such file"),
+        (["missing.csv", "--lambda", "big"], "--lambda 'big' is no number"),
+        (["missing.csv", "--repeats", "0"], "repeats must be from 1"),
+    ],
+)
+def test_bad_input(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", *arguments]) == 2
+    assert sentence in capsys.readouterr().err

@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+from scipy import stats
+from tests.evaluation.helpers import make_source
+
+from darc.evaluation.ablations.calibration import calibration_table
+from darc.evaluation.ablations.density import density, density_table
+from darc.evaluation.ablations.knobs import (
+    FRONTIER,
+    Sweep,
+    ablation_table,
+    frontier_table,
+    sweep_study,
+)
+from darc.evaluation.ablations.sizes import (
+    fewer_candidates,
+    fewer_samples,
+    size_table,
+    sizes_up_to,
+)
+from darc.evaluation.split import draw_halves
+from darc.evaluation.study import Settings, halves_of_seeds, make_study
+
+SETTINGS = Settings(rules=("epsilon", "lcb"), repeats=3, draws=40)
+
+
+def test_every_setting_is_the_rule_by_itself() -> None:
+    source = make_source(15, 4, 6)
+    halves = list(halves_of_seeds(source, SETTINGS))
+    sweep = sweep_study(source, halves, SETTINGS, FRONTIER)
+    frame = frontier_table(sweep)
+    alone = make_study(source, Settings(rules=("penalty:lam=4",), repeats=3, draws=5))
+    row = frame.where(subset="overall", method="penalty", setting=4.0).records()[0]
+    assert row["reward"] == pytest.approx(alone.reward[:, 1].mean())
+    base = frame.where(subset="overall", method="mean").records()
+    assert len(base) == 1
+    assert base[0]["reward"] == pytest.approx(sweep.reward[:, 0].mean())
+    same = frame.where(subset="overall", method="lcb", setting=0.0).records()[0]
+    assert same["reward"] == pytest.approx(base[0]["reward"])
+
+
+def test_ablations_are_against_best_of_k() -> None:
+    source = make_source(15, 4, 6)
+    sweeps = (Sweep("lcb", "lam", (0.0, 1.0)),)
+    study = sweep_study(source, list(halves_of_seeds(source, SETTINGS)), SETTINGS, sweeps)
+    frame = ablation_table(study, sweeps).where(subset="overall")
+    assert frame.column("setting") == [0.0, 1.0]
+    assert frame.column("delta_tradeoff")[0] == 0.0
+    assert frame.column("delta_tradeoff")[1] == pytest.approx(
+        (study.tradeoff[:, 2] - study.tradeoff[:, 0]).mean()
+    )
+
+
+def test_smaller_pools() -> None:
+    halves = draw_halves(make_source(6, 5, 8), "rater", 0)
+    fewer = fewer_candidates(halves, 2, 0)
+    assert ((~np.isnan(fewer.select)).any(axis=(1, 3)).sum(axis=1) == 2).all()
+    there = ~np.isnan(fewer.judge)
+    assert np.array_equal(there.any(axis=3), (~np.isnan(fewer.select)).any(axis=3))
+    short = fewer_samples(halves, 3, 0)
+    assert short.select.shape == (6, 1, 5, 3)
+    assert np.isin(short.select, halves.select).all()
+    assert np.array_equal(short.judge, halves.judge)
+    assert np.array_equal(
+        np.sort(fewer_samples(halves, 4, 0).select, axis=3), np.sort(halves.select, axis=3)
+    )
+
+
+def test_sizes() -> None:
+    assert sizes_up_to(16, 2) == [2, 3, 5, 7, 11, 16]
+    assert sizes_up_to(1, 1) == [1]
+    assert sizes_up_to(1, 2) == []
+
+
+def test_size_table_ends_with_the_whole_pool() -> None:
+    source = make_source(12, 4, 6)
+    halves = list(halves_of_seeds(source, SETTINGS))
+    frame = size_table(source, halves, SETTINGS).where(subset="overall", method="epsilon")
+    study = make_study(source, SETTINGS)
+    expected = (study.tradeoff[:, 1] - study.tradeoff[:, 0]).mean()
+    assert frame.where(knob="K", setting=4).column("delta_tradeoff")[0] == pytest.approx(expected)
+    assert frame.where(knob="samples").column("setting")[-1] == 3
+
+
+def test_calibration_by_loops() -> None:
+    source = make_source(12, 4, 6)
+    halves = list(halves_of_seeds(source, SETTINGS))
+    study = make_study(source, SETTINGS)
+    frame = calibration_table(study, halves)
+    held = []
+    for r in range(3):
+        for p in range(12):
+            seen = halves[r].select[p, 0, study.choice[r, 1, p]]
+            bound = seen.mean() - seen.std(ddof=1) * np.sqrt(np.log(4 / 0.2) / 3)
+            held.append(study.reward[r, 1, p] >= bound)
+    found = frame.where(method="epsilon", nominal=0.8).records()[0]
+    assert found["observed"] == pytest.approx(np.mean(held))
+    observed = np.array(frame.where(method="epsilon").column("observed"), dtype=float)
+    assert (np.diff(observed) >= 0).all()
+
+
+def test_density_against_scipy() -> None:
+    values = np.random.default_rng(0).normal(size=200)
+    grid = np.linspace(-5, 5, 401)
+    found = density(values, grid)
+    low, high = np.quantile(values, [0.25, 0.75])
+    width = 0.9 * min(values.std(ddof=1), (high - low) / 1.349) * 200**-0.2
+    kernel = stats.gaussian_kde(values, bw_method=width / values.std(ddof=1))
+    assert np.allclose(found, kernel(grid))
+    assert np.trapezoid(found, grid) == pytest.approx(1.0, abs=1e-6)
+    assert np.isfinite(density(np.full(5, 3.0), grid)).all()
+
+
+def test_density_table_has_every_method() -> None:
+    source = make_source(6, 3, 4, scorers=2)
+    study = make_study(source, SETTINGS)
+    frame = density_table(study, list(halves_of_seeds(source, SETTINGS)))
+    assert len(frame) == 2 * 3 * 101
+    assert set(frame.column("scorer")) == {"s0", "s1"}

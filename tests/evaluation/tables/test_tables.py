@@ -1,0 +1,204 @@
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from tests.evaluation.helpers import make_source
+
+from darc.evaluation.evaluate import joined_study
+from darc.evaluation.frame import Cell, Frame
+from darc.evaluation.join import join
+from darc.evaluation.study import Settings, Study, make_study
+from darc.evaluation.tables.buckets import bucket_masks, bucket_table
+from darc.evaluation.tables.cost import cost_table, decision_cost_table
+from darc.evaluation.tables.errors import error_table, sigma_errors
+from darc.evaluation.tables.families import family_agreement_table, family_table
+from darc.evaluation.tables.human import human_table
+from darc.evaluation.tables.main import main_table
+from darc.evaluation.tables.pool import pool_table
+from darc.evaluation.tables.scalarisation import scalarisation_table
+from darc.evaluation.tables.scorers import (
+    aggregated_deltas,
+    held_out_scorer_table,
+    scorer_table,
+)
+from darc.evaluation.tables.sensitivity import sensitivity_table
+
+SETTINGS = Settings(rules=("epsilon", "entropic", "worst"), repeats=3, draws=60)
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    return make_study(make_source(20, 4, 6), SETTINGS)
+
+
+def number(frame: Frame, column: str, **wanted: Cell) -> float:
+    (cell,) = frame.where(**wanted).column(column)
+    assert isinstance(cell, int | float)
+    return cell
+
+
+def test_main(study: Study) -> None:
+    frame = main_table(study)
+    assert len(frame) == 2 * 4
+    wanted = {"subset": "overall", "method": "epsilon"}
+    a = study.methods.index("epsilon")
+    assert number(frame, "reward", **wanted) == pytest.approx(study.reward[:, a].mean())
+    assert number(frame, "risk", **wanted) == pytest.approx(study.risk[:, a].mean())
+    delta = study.reward[:, a] - study.reward[:, 0]
+    assert number(frame, "win", **wanted) == pytest.approx((delta > 1e-9).sum() / 3)
+    assert number(frame, "loss", **wanted) == pytest.approx((delta < -1e-9).sum() / 3)
+    high = {"subset": "high-variance", "method": "epsilon"}
+    expected = np.mean([study.reward[r, a, study.high[r]].mean() for r in range(3)])
+    assert number(frame, "reward", **high) == pytest.approx(expected)
+    assert number(frame, "prompts", **high) == 4
+
+
+def test_human(study: Study) -> None:
+    frame = human_table(study)
+    assert number(frame, "delta_tradeoff", subset="overall", method="mean") == 0
+    for record in frame.records():
+        for name in ("mean", "sigma", "tradeoff", "cvar_10"):
+            low, middle, high = (record[f"{part}_{name}"] for part in ("low", "delta", "high"))
+            assert isinstance(low, float)
+            assert isinstance(middle, float)
+            assert isinstance(high, float)
+            assert low <= high
+    tradeoff = number(frame, "tradeoff", subset="overall", method="entropic")
+    base = number(frame, "tradeoff", subset="overall", method="mean")
+    delta = number(frame, "delta_tradeoff", subset="overall", method="entropic")
+    assert delta == pytest.approx(tradeoff - base)
+
+
+def test_buckets_share_the_prompts_out(study: Study) -> None:
+    masks = bucket_masks(study.disagreement, list(study.source.prompt_ids))
+    assert (np.sum(masks, axis=0) == 1).all()
+    assert all((mask.sum(axis=1) == 4).all() for mask in masks)
+    for low, high in pairwise(masks):
+        for r in range(3):
+            assert study.disagreement[r, low[r]].max() <= study.disagreement[r, high[r]].min()
+    frame = bucket_table(study)
+    rows = frame.where(method="epsilon")
+    assert rows.column("bucket") == ["Q1", "Q2", "Q3", "Q4", "Q5"]
+    a = study.methods.index("epsilon")
+    whole = (study.reward[:, a] - study.reward[:, 0]).mean()
+    assert np.mean(np.array(rows.column("delta"), dtype=float)) == pytest.approx(whole)
+    assert set(frame.where(method="worst").column("delta")) == {0.0}
+    assert set(frame.where(method="worst").column("tie")) == {4.0}
+
+
+def test_pool_by_hand() -> None:
+    source = make_source(11, 3, 5)
+    variances = source.samples[:, 0].var(axis=2, ddof=1).max(axis=1)
+    (row,) = pool_table(source).records()
+    assert row["mean"] == pytest.approx(variances.mean())
+    assert row["q80"] == pytest.approx(np.quantile(variances, 0.8))
+    assert row["q90"] == pytest.approx(np.quantile(variances, 0.9))
+
+
+def test_aggregates_over_scorers_by_loops() -> None:
+    rewards = np.random.default_rng(0).normal(size=(2, 3, 4, 5))
+    scales = np.random.default_rng(1).uniform(1, 2, (2, 4))
+    found = aggregated_deltas(rewards, scales, 0.5)
+    for r, a, p in np.ndindex(2, 3, 5):
+        delta = [(rewards[r, a, m, p] - rewards[r, 0, m, p]) / scales[r, m] for m in range(4)]
+        assert found["mean"][r, a, p] == pytest.approx(np.mean(delta))
+        assert found["min"][r, a, p] == pytest.approx(min(delta))
+        hedged = np.mean(delta) - 0.5 * np.std(delta)
+        assert found["mean - 0.5 std"][r, a, p] == pytest.approx(hedged)
+
+
+def test_scorers_each_and_held_out() -> None:
+    source = make_source(15, 4, 6, scorers=3)
+    study = make_study(source, SETTINGS)
+    frame = scorer_table(study)
+    assert set(frame.column("scorer")) == {
+        *("all: mean", "all: min", "all: mean - 1 std", "s0", "s1", "s2")
+    }
+    a = study.methods.index("epsilon")
+    expected = (study.rewards[:, a, 1] - study.rewards[:, 0, 1]).mean()
+    wanted = {"subset": "overall", "scorer": "s1", "method": "epsilon"}
+    assert number(frame, "delta", **wanted) == pytest.approx(expected)
+    held = held_out_scorer_table(source, SETTINGS)
+    assert set(held.column("scorer")) == {"s0", "s1", "s2"}
+    assert not len(scorer_table(make_study(make_source(), SETTINGS)))
+    assert not len(held_out_scorer_table(make_source(), SETTINGS))
+
+
+def test_the_scorer_left_out_does_not_select() -> None:
+    source = make_source(15, 4, 6, scorers=2)
+    garbage = source.samples.copy()
+    garbage[:, 1] *= -1.0
+    plain, turned = (
+        held_out_scorer_table(each, SETTINGS).where(scorer="s1", subset="overall")
+        for each in (source, replace(source, samples=garbage))
+    )
+    first, second = (np.array(f.column("delta"), dtype=float) for f in (plain, turned))
+    assert np.allclose(first, -second)
+    assert np.abs(first).max() > 0
+
+
+def test_scalarisation(study: Study) -> None:
+    frame = scalarisation_table(study)
+    assert set(frame.column("form")) == {"S0", "S1"}
+    wanted = {"subset": "overall", "method": "epsilon", "form": "S1"}
+    a = study.methods.index("epsilon")
+    assert number(frame, "delta", **wanted) == pytest.approx(study.pairwise[:, a].mean())
+    assert 0 < number(frame, "spearman", **wanted) <= 1
+    assert set(frame.where(method="worst").column("tie")) == {20.0, 4.0}
+
+
+def test_sensitivity(study: Study) -> None:
+    frame = sensitivity_table(study).where(subset="overall")
+    assert sorted(set(frame.column("lambda")), key=str) == [1.0, 2.0, 4.0]
+    for factor in (0.5, 1.0, 2.0):
+        part = frame.where(factor=factor)
+        tradeoff = study.reward.mean(axis=(0, 2)) - 2 * factor * study.risk.mean(axis=(0, 2))
+        assert np.allclose(np.array(part.column("tradeoff"), dtype=float), tradeoff)
+        ranks = [1 + int((tradeoff > t + 1e-9).sum()) for t in tradeoff]
+        assert part.column("rank") == ranks
+
+
+def test_cost(study: Study) -> None:
+    source = make_source(4, costs={"reward calls": 80.0})
+    assert cost_table(source).rows == (("made", "reward calls", 80.0, 20.0),)
+    frame = decision_cost_table(study)
+    assert frame.column("method") == study.methods
+
+
+def test_errors_bucket_by_the_gap_of_the_sigmas() -> None:
+    proxy = make_source(20, 4, 5, kind="rewrite", name="run", family="style")
+    human = make_source(20, 4, 5, seed=2, name="people")
+    pair = join(proxy, human)
+    study = joined_study(pair, SETTINGS)
+    assert study.split == "joined"
+    rows = np.arange(20)
+    base = proxy.samples[:, 0].mean(axis=2).argmax(axis=1)
+    assert np.array_equal(study.choice[0, 0], base)
+    assert np.allclose(study.reward[0, 0], human.samples[rows, 0, base].mean(axis=1))
+    gaps = [
+        source.samples[rows, 0, base].std(axis=1, ddof=1) / source.samples.std(ddof=1)
+        for source in (proxy, human)
+    ]
+    assert np.allclose(sigma_errors(pair, study)[0], np.abs(gaps[0] - gaps[1]))
+    frame = error_table(pair, study).where(method="epsilon")
+    middles = np.array(frame.column("error"), dtype=float)
+    assert (np.diff(middles) >= 0).all()
+
+
+def test_families_stand_side_by_side() -> None:
+    sources = [
+        make_source(15, 4, 6, seed=s, kind="rewrite", name=family, family=family)
+        for s, family in enumerate(("style", "targeted"))
+    ]
+    studies = [make_study(source, SETTINGS) for source in sources]
+    frame = family_table(studies)
+    assert set(frame.column("family")) == {"style", "targeted"}
+    assert set(frame.column("slice")) == {"overall", "stress"}
+    assert not len(family_table(studies[:1]))
+    human = make_source(15, 4, 6, seed=9, name="people")
+    pairs = [join(source, human) for source in sources]
+    with_studies = [(pair, joined_study(pair, SETTINGS)) for pair in pairs]
+    agreement = family_agreement_table(with_studies, 20, 0)
+    assert set(agreement.column("metric")) >= {"spearman", "jaccard@20%"}
+    assert set(agreement.where(slice="stress").column("n")) == {12}

@@ -1,0 +1,123 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.evaluation.helpers import make_source
+
+from darc.errors import InputError
+from darc.evaluation.evaluate import evaluate
+from darc.evaluation.source import Source
+from darc.evaluation.study import Settings
+
+SETTINGS = Settings(rules=("epsilon", "entropic"), repeats=3, draws=30)
+
+
+def said(source: Source, *more: Source) -> str:
+    return "\n".join(evaluate([source, *more], SETTINGS, ablations=False).warnings)
+
+
+def test_ratings_alone() -> None:
+    steps: list[tuple[int, int | None]] = []
+    result = evaluate([make_source(25)], SETTINGS, lambda done, total: steps.append((done, total)))
+    assert [frame.name for frame in result.frames] == [
+        *("main", "human", "buckets", "pool", "scalarisation", "sensitivity", "decision_cost"),
+        *("calibration", "densities", "frontier", "ablations"),
+    ]
+    assert steps == [(1, 3), (2, 3), (3, 3)]
+    (warning,) = result.warnings
+    assert "beta times sigma is large for so few samples" in warning
+
+
+def test_two_runs_and_ratings_make_everything() -> None:
+    runs = [
+        make_source(22, 4, 7, 2, s, "rewrite", name, family=name, costs={"calls": 9.0})
+        for s, name in enumerate(("style", "targeted"))
+    ]
+    human = make_source(22, 4, 6, seed=7, name="people")
+    result = evaluate([*runs, human], SETTINGS)
+    names = {frame.name for frame in result.frames}
+    assert names >= {
+        *("validity", "overlap", "points", "mismatches", "errors", "scorers", "held_out_scorers"),
+        *("families", "family_agreement", "cost"),
+    }
+    main = result.frame("main")
+    assert main is not None
+    assert set(main.column("source")) == {
+        *("style", "targeted", "people", "style judged by people", "targeted judged by people")
+    }
+    assert len(result.pairs) == 2
+    assert result.frame("nothing") is None
+
+
+def test_ids_that_do_not_join_are_a_warning_and_the_rest_is_made() -> None:
+    run = make_source(25, kind="rewrite", name="run")
+    human = replace(make_source(25, name="people"), prompt_ids=[f"q{p}" for p in range(25)])
+    result = evaluate([run, human], SETTINGS, ablations=False)
+    assert len(result.studies) == 2
+    (sentence,) = (w for w in result.warnings if "share no candidate" in w)
+    assert "give both the same prompt_id and candidate_id" in sentence
+
+
+def test_some_ids_join() -> None:
+    run = make_source(25, 4, kind="rewrite", name="run")
+    sentence = "run: 25 candidates are not in people, and left out"
+    assert sentence in said(run, make_source(25, 3, name="people"))
+
+
+def test_one_rater_only() -> None:
+    result = evaluate([make_source(25, 3, 1)], SETTINGS)
+    assert "made: there is one rater only, so no disagreement can be seen" in result.warnings
+    assert any("both selecting and judging" in warning for warning in result.warnings)
+    assert [frame.name for frame in result.frames] == ["pool"]
+
+
+def test_one_prompt() -> None:
+    result = evaluate([make_source(1, 3, 6)], SETTINGS)
+    assert any("1 prompt only" in warning for warning in result.warnings)
+    human = result.frame("human")
+    assert human is not None
+    assert human.records()[0]["low_mean"] is None
+
+
+def test_all_ties() -> None:
+    source = replace(make_source(25), samples=np.full((25, 1, 4, 6), 3.0))
+    words = said(source)
+    assert "every rating is 3 for everything: all is tied" in words
+    assert "every method chose what Best-of-K chose" in words
+
+
+def test_missing_texts() -> None:
+    unknown = np.full((25, 4), np.nan)
+    assert "there are no texts" in said(make_source(25, texts=(), tokens=unknown))
+    partly = unknown.copy()
+    partly[:, :2] = 5.0
+    assert "some candidates have no text" in said(make_source(25, tokens=partly))
+
+
+def test_three_raters_cannot_show_what_sigma_gains() -> None:
+    words = said(make_source(25, 3, 3))
+    assert "no split both selects and judges with a sigma" in words
+
+
+def test_dropped_prompts_are_told() -> None:
+    source = make_source(25, 3, 4)
+    samples = source.samples.copy()
+    samples[:5, :, :, 1:] = np.nan
+    words = said(replace(source, samples=samples))
+    assert "20.0% of prompts were dropped from a split" in words
+    assert "5 of them from every split" in words
+
+
+def test_rules_that_cannot_run_are_told() -> None:
+    settings = replace(SETTINGS, rules=("rbon", "mc_dropout"))
+    result = evaluate([make_source(25)], settings, ablations=False)
+    reason = "there is no log_likelihood for the candidates"
+    assert f"made: rbon was not run: {reason}" in result.warnings
+    assert any("mc_dropout had no stochastic passes" in w for w in result.warnings)
+
+
+def test_nothing_and_two_of_a_name_are_refused() -> None:
+    with pytest.raises(InputError, match="nothing to evaluate"):
+        evaluate([])
+    with pytest.raises(InputError, match="two sources are called 'made'"):
+        evaluate([make_source(), make_source()])

@@ -1,0 +1,85 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.evaluation.helpers import make_source
+
+from darc.api import select_batch
+from darc.errors import InputError, UnknownName
+from darc.evaluation.methods import clipped, decide_all, methods, normalization, runnable
+from darc.evaluation.split import draw_halves
+from darc.evaluation.study import Settings, make_study
+from darc.registry import rules
+from darc.selection.choice import Choice
+from darc.selection.pools import Pools
+from darc.selection.rule import Rule
+
+
+def test_every_rule_chooses_as_by_itself() -> None:
+    source = make_source(14, 5, 6, scorers=2)
+    halves = draw_halves(source, "rater", 0)
+    specs, _ = runnable(methods(), source.side)
+    decided = decide_all(specs, halves, source, seed=3)
+    assert not decided.failures
+    for spec in specs:
+        alone = select_batch(halves.select, spec.rule.name, seed=3, prompt_ids=source.prompt_ids)
+        assert np.array_equal(decided.index[spec.label], alone.index), spec.label
+
+
+def test_side_inputs_are_used_and_missing_ones_named() -> None:
+    source = make_source(6, 3, 4)
+    able, reasons = runnable(methods(), source.side)
+    assert set(reasons) == {"caution", "mbr", "rbon"}
+    assert reasons["rbon"] == "there is no log_likelihood for the candidates"
+    likelihood = np.zeros((6, 3))
+    likelihood[:, 2] = 1e6
+    source = replace(source, side={"log_likelihood": likelihood})
+    able, reasons = runnable(methods(["rbon"]), source.side)
+    decided = decide_all(able, draw_halves(source, "rater", 0), source)
+    assert (decided.index["rbon"] == 2).all()
+    assert "rbon" not in reasons
+
+
+def test_best_of_k_comes_first_and_once() -> None:
+    assert [spec.label for spec in methods(["epsilon:epsilon=0.5", "mean"])] == [
+        "mean",
+        "epsilon:epsilon=0.5",
+    ]
+    assert next(spec.label for spec in methods()) == "mean"
+    with pytest.raises(UnknownName):
+        methods(["epsilom"])
+
+
+def test_a_rule_that_fails_is_named_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(pools: Pools) -> Choice:
+        """Fail."""
+        raise RuntimeError("it broke")
+
+    monkeypatch.setitem(rules._items, "broken", Rule("broken", fail))
+    study = make_study(make_source(), Settings(rules=("broken", "epsilon"), repeats=2, draws=5))
+    assert study.methods == ["mean", "epsilon"]
+    assert study.not_run == {"broken": "it broke"}
+
+
+def test_bounds_clip_what_selects_and_not_what_judges() -> None:
+    source = make_source(4, 3, 4, bounds=[(4.0, 5.0)])
+    study = make_study(source, Settings(rules=("mean",), repeats=3, draws=5))
+    assert study.clipped_share > 0
+    assert np.nanmax(study.reward) > 5.0
+    assert clipped(source.samples, source.bounds).max() == 5.0
+
+
+def test_dropped_prompts_are_not_decided() -> None:
+    source = make_source(5, 3, 4)
+    halves = draw_halves(source, "rater", 0)
+    kept = np.array([True, False, True, True, False])
+    index = decide_all(methods(["lcb"]), replace(halves, kept=kept), source).index["lcb"]
+    assert ((index >= 0) == kept).all()
+
+
+def test_normalizations() -> None:
+    source = make_source(scorers=2, constants=([1.0, 2.0], [3.0, 4.0]))
+    assert normalization(source) is None
+    assert normalization(source, "fixed") == ([1.0, 2.0], [3.0, 4.0])
+    with pytest.raises(InputError):
+        normalization(make_source(), "fixed")

@@ -1,0 +1,28 @@
+from darc.evaluation.paper import check_frame, checks, summary
+
+WRONG = {
+    ("main table", "Overall, Llama/AlpacaEval, DARC", -7.33, -7.09),
+    ("main table", "High-Variance, Qwen/MT-Bench, Base", -7.12, -6.88),
+    ("main table", "High-Variance, Qwen/MT-Bench, MC-Dropout", -5.25, -5.75),
+    ("human table", "High-Disagreement, DARC", 7.00, 6.70),
+    ("human table", "High-Disagreement, DARC-epsilon", 7.34, 7.04),
+    ("case", "political framing, DARC-epsilon", 7.6, 7.2),
+}
+
+
+def test_exactly_these_cells_do_not_follow() -> None:
+    found = checks()
+    wrong = {
+        (check.table, check.cell, check.printed, round(check.computed, 2))
+        for check in found
+        if not check.follows
+    }
+    assert wrong == WRONG
+    assert len(found) == 2 * 13 * 4 + 2 * 13 + 2 * 6 + 2 + 3 * 2 * 2
+
+
+def test_the_words() -> None:
+    text = summary(checks())
+    assert text.endswith("6 do not follow, 150 do")
+    assert "tradeoff is printed as 7.34 and follows as 7.04" in text
+    assert check_frame(checks()).column("follows").count("no") == 6

@@ -1,0 +1,21 @@
+import numpy as np
+import pytest
+
+from darc.models.transformers.batching import by_length, padded
+
+
+def test_batches_hold_rows_of_similar_length() -> None:
+    batches = [batch.tolist() for batch in by_length([5, 1, 9, 1, 5], 2)]
+    assert batches == [[1, 3], [0, 4], [2]]
+    assert list(by_length([], 3)) == []
+
+
+@pytest.mark.hf
+@pytest.mark.parametrize("left", [True, False])
+def test_padding_on_either_side(left: bool) -> None:
+    batch = padded([[7], [8, 9, 7]], 0, "cpu", left)
+    ids, mask, positions = (np.asarray(value) for value in batch.values())
+    assert ids.tolist() == [[0, 0, 7] if left else [7, 0, 0], [8, 9, 7]]
+    assert (mask == (ids != 0)).all()
+    assert positions[1].tolist() == [0, 1, 2]
+    assert positions[0][mask[0] == 1].tolist() == [0]
