@@ -11,7 +11,7 @@ from darc.gateway.errors import told, unavailable, upstream_problem
 from darc.gateway.headers import back, for_candidates
 from darc.models.remote import AsyncClient, Breaker, Clock, Failed, Malformed, Retry
 from darc.models.remote.address import base_url, is_loopback
-from darc.models.remote.client import CONNECTING, library, read_key
+from darc.models.remote.client import CONNECTING, library, read_key, stacked_transport
 from darc.models.remote.retry import is_passing, retry_after
 from darc.web.problems import Problem
 
@@ -45,7 +45,7 @@ class RemoteBackend:
         self.name = self.url
         self.several = True
         self.key = read_key(key_env)
-        self._timeout, self._concurrency = timeout, concurrency
+        self._timeout = timeout
         self._retry = retry or Retry(attempts=3, seconds=30.0, first=0.25, longest=8.0)
         self._breaker = breaker or Breaker()
         self._clock = clock or Clock()
@@ -181,10 +181,7 @@ class RemoteBackend:
             self._http = httpx.AsyncClient(
                 headers={"authorization": f"Bearer {self.key}"} if self.key else {},
                 timeout=httpx.Timeout(self._timeout, connect=min(CONNECTING, self._timeout)),
-                limits=httpx.Limits(
-                    max_connections=self._concurrency,
-                    max_keepalive_connections=self._concurrency,
-                ),
+                transport=stacked_transport(),
                 follow_redirects=False,
                 trust_env=not is_loopback(self.url),
             )

@@ -130,9 +130,7 @@ class AsyncClient:
             self._http = httpx.AsyncClient(
                 headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
                 timeout=httpx.Timeout(self.timeout, connect=min(CONNECTING, self.timeout)),
-                limits=httpx.Limits(
-                    max_connections=self.concurrency, max_keepalive_connections=self.concurrency
-                ),
+                transport=stacked_transport(),
                 trust_env=not is_loopback(self.url),
             )
         return self._http, self._places
@@ -227,6 +225,14 @@ def library() -> Any:
     except ImportError:
         raise MissingExtra("talking to a server", "remote") from None
     return httpx
+
+
+def stacked_transport() -> Any:
+    """A pool of connections for many calls at a time."""
+    library()
+    from darc.models.remote.transport import StackedTransport
+
+    return StackedTransport()
 
 
 async def together(calls: Iterable[Awaitable[Result]]) -> list[Result]:
