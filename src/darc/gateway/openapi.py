@@ -41,10 +41,10 @@ def method_schema(settings: Settings) -> dict[str, Any]:
         "description": "How the answer is chosen; other names are parameters of the rule.",
         "properties": {
             "rule": {"type": "string", "default": settings.rule},
-            "k": {"type": "integer", "minimum": 1, "maximum": settings.max_k},
-            "n_aug": {"type": "integer", "minimum": 0, "maximum": settings.max_n_aug},
-            "beta": {"type": "number", "minimum": 0},
-            "gamma": {"type": "number", "minimum": 0},
+            "k": _whole(settings.k, 1, settings.max_k),
+            "n_aug": _whole(settings.parts.n_aug, 0, settings.max_n_aug),
+            "beta": {"type": "number", "minimum": 0, "default": settings.beta},
+            "gamma": {"type": "number", "minimum": 0, "default": settings.gamma},
             "epsilon": {"type": "number", "minimum": 0},
             "tau": {"type": "number"},
             "normalize": {"enum": ["auto", "prompt", "fixed", "none"]},
@@ -123,7 +123,7 @@ def document(settings: Settings, version: str) -> dict[str, Any]:
             "description": "Chat completions chosen by a risk-constrained rule.",
         },
         "components": {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}},
-        "security": [{"key": []}, {}],
+        "security": [{"key": []}, *([] if settings.api_keys else [{}])],
         "paths": {
             "/v1/chat/completions": {"post": _post("Answer a conversation", chat, stream=True)},
             "/v1/select": {"post": _post("Choose among your own candidates or scores", select)},
@@ -136,6 +136,10 @@ def document(settings: Settings, version: str) -> dict[str, Any]:
             "/metrics": {"get": _get("Counts for Prometheus", "text/plain")},
         },
     }
+
+
+def _whole(default: int, least: int, most: int) -> dict[str, Any]:
+    return {"type": "integer", "minimum": least, "maximum": most, "default": default}
 
 
 def _post(summary: str, schema: dict[str, Any], stream: bool = False) -> dict[str, Any]:
