@@ -46,7 +46,7 @@ def case(random: np.random.Generator) -> tuple[dict[str, Any], np.ndarray, Any]:
         scores[:, missing] = np.nan
     if scorers > 1 and random.random() < 0.2:
         scores[0, -1] = np.nan
-    bounds = [[None, None]] * scorers
+    bounds: list[list[float | None]] = [[None, None]] * scorers
     if random.random() < 0.3:
         bounds = [[-1.0, 8.0]] * scorers
     rule = str(random.choice(list(RULES)))
@@ -81,9 +81,7 @@ def test_the_page_decides_as_the_library_does(browser: Browser) -> None:
     for (given, scores, normalize), found in zip(cases, results, strict=True):
         method = dict(given["method"])
         rule, beta, gamma = (method.pop(name) for name in ("rule", "beta", "gamma"))
-        decision = darc.select(
-            scores, rule, beta=beta, gamma=gamma, normalize=normalize, **method
-        )
+        decision = darc.select(scores, rule, beta=beta, gamma=gamma, normalize=normalize, **method)
         assert found["index"] == decision.index, given
         assert found["feasible"] == decision.feasible.tolist(), given
         assert sorted(found["flags"]) == sorted(decision.flags), given
@@ -94,7 +92,9 @@ def test_the_page_decides_as_the_library_does(browser: Browser) -> None:
         reach = max(1.0, float(np.nanmax(np.abs(rows.mean))))
         ours = {"value": rows.value, "mean": rows.mean, "sigma": rows.sigma}
         for name, numbers in {**ours, "premium": rows.risk_premium}.items():
-            theirs = [math.nan if each[name] is None else each[name] for each in found["candidates"]]
+            theirs = [
+                math.nan if each[name] is None else each[name] for each in found["candidates"]
+            ]
             assert theirs == pytest.approx(numbers.tolist(), abs=1e-9 * reach, nan_ok=True), name
         assert [each["count"] for each in found["candidates"]] == rows.count.tolist()
     assert {rule for rule, same in chosen if not same} >= {"entropic", "tau", "penalty", "epsilon"}

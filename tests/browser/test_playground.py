@@ -1,7 +1,6 @@
 """The playground in a real browser, before a real gateway."""
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ ANSWERS = [
     "I think that it's mostly habit. A large number of diaries say little, but do so every day.",
     "A diary shows how you've changed. In order to see that, you need only ten minutes a week.",
 ]
+ROWS = "return [...document.querySelectorAll('.candidate')].map(e => +e.dataset.index)"
 
 
 @pytest.fixture
@@ -104,15 +104,13 @@ def test_a_prompt_is_answered(
     assert len(browser.driver.find_elements("css selector", ".candidate")) == len(ANSWERS)
     assert len(browser.driver.find_elements("css selector", "#plane .point")) == len(ANSWERS)
     values = [each["value"] for each in expected["candidates"]]
-    rows = browser.script("return [...document.querySelectorAll('.candidate')].map(e => +e.dataset.index)")
+    rows = browser.script(ROWS)
     assert rows == sorted(rows, key=lambda k: -values[k])
     assert sum(not why for why in visit.texts) == 1
     browser.screenshot(tmp_path / f"{device}.png")
     print(f"the screenshot is {tmp_path / device}.png")
     assert browser.overflow() == 0
     assert browser.problems() == []
-    if folder := os.environ.get("SCREENSHOTS"):
-        browser.screenshot(Path(folder) / f"{device}.png")
 
 
 def test_candidates_are_seen_as_they_arrive(
@@ -187,16 +185,48 @@ def test_a_candidate_opens_with_its_rewrites(browser: Browser, gateway: Running)
 
 def test_one_candidate_and_one_sample(browser: Browser, gateway: Running) -> None:
     visit = Visit(browser, gateway.url)
-    visit.keys("#n_aug", Keys.CONTROL + "a", "0")
+    visit.keys("#n_aug", Keys.CONTROL + "a" + Keys.NULL, "0")
     visit.ask()
     assert "No candidate has a sigma" in visit.text("#plane")
     assert "fell back on the value" in visit.text("#flags")
-    visit.keys("#k", Keys.CONTROL + "a", "1")
+    visit.keys("#k", Keys.CONTROL + "a" + Keys.NULL, "1")
     visit.keys("#prompt", Keys.CONTROL + Keys.ENTER)
-    visit.until(lambda: not visit.find("#picture").is_displayed())
-    visit.until(lambda: visit.text("#status").startswith("Done"))
+    visit.until(lambda: "nothing was chosen" in visit.text("#reason"))
+    assert not visit.find("#picture").is_displayed()
     assert visit.text("#text") == ANSWERS[0]
     assert browser.problems() == []
+
+
+def test_a_rule_that_the_page_does_not_know_keeps_its_choice(
+    browser: Browser, fake: FakeServer
+) -> None:
+    scorers = ("form", f"{fake.url}/plain,name=reward,location=0,scale=2")
+    with running(fake, k=6, rule="cvar:alpha=0.3", parts=parts(scorers=scorers)) as gateway:
+        visit = Visit(browser, gateway.url)
+        visit.ask()
+        said = decision(gateway.url)
+        assert said["rule"] == "cvar"
+        assert visit.chosen == said["index"]
+        assert visit.find("#rule").get_attribute("value") == "cvar"
+        for rule in ("mean", "cvar"):
+            visit.keys("#rule", rule)
+            assert visit.find("#rule").get_attribute("value") == rule
+            assert visit.chosen == decision(gateway.url, rule=rule)["index"]
+        assert browser.problems() == []
+
+
+def test_a_scorer_that_fails_is_left_out_of_the_arithmetic(
+    browser: Browser, fake: FakeServer
+) -> None:
+    scorers = ("form", f"{fake.url}/broken.json,name=reward,location=0,scale=2")
+    with running(fake, k=6, parts=parts(scorers=scorers)) as gateway:
+        visit = Visit(browser, gateway.url)
+        visit.ask()
+        said = decision(gateway.url)
+        assert "scorer_failed:reward" in said["flags"]
+        assert visit.chosen == said["index"]
+        assert "Scorer reward failed" in visit.text("#flags")
+        assert browser.problems() == []
 
 
 def test_errors_are_sentences(browser: Browser, gateway: Running, fake: FakeServer) -> None:

@@ -5,10 +5,14 @@ import { element } from "./elements.js";
 import { counted, short } from "./numbers.js";
 import { whyNot } from "./words.js";
 
-const NUMBERS = [["value", "value"], ["mean", "mean"], ["sigma", "sigma"], ["premium", "premium"], ["count", "samples"]];
+const NUMBERS = {
+  value: "value", mean: "mean", sigma: "sigma", premium: "premium", count: "samples",
+};
 
 function marked(original, text) {
-  return changes(original, text).map((part) => (part.changed ? element("mark", {}, part.text) : part.text));
+  return changes(original, text).map((part) =>
+    part.changed ? element("mark", {}, part.text) : part.text,
+  );
 }
 
 /** A text with what each scorer said of it, as it said it. */
@@ -16,21 +20,23 @@ function sample(title, body, scorers, scores) {
   const said = scorers.map((scorer, m) =>
     element("span", {}, `${scorer.name} ${short(scores[m])}${scorer.active ? "" : " (left out)"}`),
   );
+  const scoreline = element("span", { class: "scores" }, said);
   return element(
     "li",
     {},
-    element("p", { class: "head" }, element("b", {}, title), element("span", { class: "scores" }, said)),
+    element("p", { class: "head" }, element("b", {}, title), scoreline),
     element("p", { class: "text" }, body),
   );
 }
 
 function samples({ text, variants }, scorers, scores) {
   const of = (i) => scorers.map((_, m) => scores[m][i] ?? null);
+  const rewrites = variants.map((each, i) => {
+    const title = `Rewrite ${i + 1} (${each.family})`;
+    return sample(title, marked(text, each.text), scorers, of(i + 1));
+  });
   return element(
-    "ol",
-    { class: "samples" },
-    sample("Original", text, scorers, of(0)),
-    variants.map((each, i) => sample(`Rewrite ${i + 1} (${each.family})`, marked(text, each.text), scorers, of(i + 1))),
+    "ol", { class: "samples" }, sample("Original", text, scorers, of(0)), rewrites,
   );
 }
 
@@ -40,11 +46,12 @@ function refused({ text, rejected }) {
     element(
       "li",
       {},
-      element("p", { class: "head" }, element("b", {}, `Rejected (${each.family}): ${each.reason}`)),
+      element("b", {}, `Rejected (${each.family}): ${each.reason}`),
       element("p", { class: "text" }, marked(text, each.text)),
     ),
   );
-  return [element("h3", {}, counted(rejected.length, "rejected rewrite")), element("ul", { class: "samples" }, rows)];
+  const title = element("h3", {}, counted(rejected.length, "rejected rewrite"));
+  return [title, element("ul", { class: "samples" }, rows)];
 }
 
 /** One candidate, from its arrival on. */
@@ -52,9 +59,14 @@ class Row {
   constructor({ index, text }) {
     Object.assign(this, { index, text, filled: false, details: null });
     this.name = element("b", {}, `Candidate ${index}`);
-    this.roles = element("span", { class: "roles" });
-    this.cells = Object.fromEntries(NUMBERS.map(([key]) => [key, element("span", { class: "number" }, "–")]));
-    const numbers = NUMBERS.map(([key, name]) => element("span", { class: "pair" }, `${name} `, this.cells[key]));
+    this.chosen = element("span", { class: "role-chosen", hidden: true }, "◆ chosen");
+    this.leads = element("span", { class: "role-leads", hidden: true }, "□ Best-of-K");
+    this.cells = {};
+    const pairs = Object.entries(NUMBERS).map(([key, name]) => {
+      this.cells[key] = element("span", { class: "number" });
+      return element("span", { class: "pair" }, `${name} `, this.cells[key]);
+    });
+    this.numbers = element("span", { class: "numbers", hidden: true }, pairs);
     this.why = element("span", { class: "why" });
     this.body = element("div", { class: "body" }, element("p", { class: "text" }, text));
     this.element = element(
@@ -63,8 +75,8 @@ class Row {
       element(
         "summary",
         {},
-        element("span", { class: "head" }, this.name, this.roles, this.why),
-        element("span", { class: "numbers" }, numbers),
+        element("span", { class: "head" }, this.name, this.chosen, this.leads, this.why),
+        this.numbers,
         element("span", { class: "excerpt pale" }, text.trim() || "(empty)"),
       ),
       this.body,
@@ -86,11 +98,14 @@ class Row {
 
   show(decision) {
     const own = decision.candidates[this.index];
-    for (const [key] of NUMBERS) this.cells[key].textContent = key === "count" ? own.count : short(own[key]);
+    this.numbers.hidden = false;
+    for (const [key, cell] of Object.entries(this.cells)) {
+      cell.textContent = key === "count" ? own.count : short(own[key]);
+    }
     const chosen = this.index === decision.index;
-    const leads = this.index === decision.bestOfK;
     this.element.classList.toggle("is-chosen", chosen);
-    this.roles.textContent = [...(chosen ? ["chosen"] : []), ...(leads ? ["Best-of-K"] : [])].join(", ");
+    this.chosen.hidden = !chosen;
+    this.leads.hidden = this.index !== decision.bestOfK;
     this.why.textContent = whyNot(decision, this.index);
   }
 }

@@ -6,47 +6,50 @@ import { rounded, roundUp } from "./numbers.js";
 
 const POSITIONS = 200;
 const CHOICES = {
-  epsilon: ["epsilon: the calmest near the best value", ["beta", "epsilon"]],
-  tau: ["tau: the best under a cap on the risk premium", ["beta", "tau"]],
-  quantile: ["tau: the cap is a quantile of the premiums", ["beta", "quantile"]],
-  entropic: ["entropic: the largest value", ["beta"]],
-  penalty: ["penalty: the value less the risk premium", ["beta", "lam"]],
-  mean: ["mean: Best-of-K", []],
+  epsilon: ["epsilon", "The lowest sigma among those near the best value.", ["beta", "epsilon"]],
+  tau: ["tau", "The best value under a cap on the risk premium.", ["beta", "tau"]],
+  quantile: ["tau by quantile", "The cap is a quantile of the premiums.", ["beta", "quantile"]],
+  entropic: ["entropic", "The largest value.", ["beta"]],
+  penalty: ["penalty", "The largest value less lambda times the risk premium.", ["beta", "lam"]],
+  mean: ["mean (Best-of-K)", "The largest mean, whatever the risk.", []],
 };
 const PARAMETERS = {
-  beta: { name: "beta", about: "how much low scores weigh", low: 0.01, high: 100, logarithmic: true, usual: 1 },
-  epsilon: { name: "epsilon", about: "how far below the best value is still near", low: 0, high: 1, usual: 0.25 },
-  tau: { name: "tau", about: "the largest risk premium allowed", low: 0, high: 1, usual: 0.25 },
-  quantile: { name: "quantile", about: "the share of candidates under the cap", low: 0, high: 1, usual: QUANTILE },
-  lam: { name: "lambda", about: "how much the risk premium costs", low: 0, high: 10, usual: 1 },
+  beta: ["beta", "how much low scores weigh", { low: 0.01, high: 100, logarithmic: true }, 1],
+  epsilon: ["epsilon", "how far below the best value is still near", { low: 0, high: 1 }, 0.25],
+  tau: ["tau", "the largest risk premium allowed", { low: 0, high: 1 }, 0.25],
+  quantile: ["quantile", "the share of candidates under the cap", { low: 0, high: 1 }, QUANTILE],
+  lam: ["lambda", "how much the risk premium costs", { low: 0, high: 10 }, 1],
 };
 
-const used = (choice) => CHOICES[choice]?.[1] ?? [];
+const used = (choice) => CHOICES[choice]?.[2] ?? [];
 
 class Slider {
   constructor(key, changed) {
     this.key = key;
-    this.range = { ...PARAMETERS[key] };
+    const [name, about, range, usual] = PARAMETERS[key];
+    this.range = { ...range };
     const moved = () => this.say(this.at(Number(this.slider.value)), changed);
     const typed = () => {
       const value = this.box.valueAsNumber;
       if (value >= 0) this.say(value, changed, false);
     };
     this.slider = element("input", {
-      type: "range", id: key, min: 0, max: POSITIONS, step: 1, "aria-describedby": `${key}-about`, input: moved,
+      type: "range", id: key, min: 0, max: POSITIONS, step: 1, input: moved,
+      "aria-describedby": `${key}-about`,
     });
     this.box = element("input", {
-      type: "number", id: `${key}-number`, min: 0, step: "any", "aria-label": `${this.range.name}, exactly`, input: typed,
+      type: "number", id: `${key}-number`, min: 0, step: "any", input: typed,
+      "aria-label": `${name}, exactly`,
     });
     this.element = element(
       "div",
       { class: "slider" },
-      element("label", { for: key }, this.range.name),
+      element("label", { for: key }, name),
       this.box,
       this.slider,
-      element("span", { class: "pale", id: `${key}-about` }, this.range.about),
+      element("span", { class: "pale", id: `${key}-about` }, about),
     );
-    this.set(this.range.usual);
+    this.set(usual);
   }
 
   at(position) {
@@ -57,7 +60,9 @@ class Slider {
 
   place(value) {
     const { low, high, logarithmic } = this.range;
-    const share = logarithmic ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+    const share = logarithmic
+      ? Math.log(value / low) / Math.log(high / low)
+      : (value - low) / (high - low);
     return Math.round(POSITIONS * Math.min(1, Math.max(0, share)));
   }
 
@@ -85,12 +90,18 @@ export class Controls {
       this.show();
       changed();
     };
-    const options = Object.entries(CHOICES).map(([value, [text]]) => element("option", { value }, text));
-    this.list = element("select", { id: "rule", change: () => told("rule") }, options);
-    this.sliders = Object.fromEntries(Object.keys(PARAMETERS).map((key) => [key, new Slider(key, told)]));
+    this.list = element(
+      "select",
+      { id: "rule", "aria-describedby": "rule-about", change: () => told("rule") },
+      Object.entries(CHOICES).map(([value, [text]]) => element("option", { value }, text)),
+    );
+    const keys = Object.keys(PARAMETERS);
+    this.sliders = Object.fromEntries(keys.map((key) => [key, new Slider(key, told)]));
+    this.about = element("span", { class: "pale", id: "rule-about" });
     container.append(
       element("label", { for: "rule" }, "Rule"),
       this.list,
+      this.about,
       ...Object.values(this.sliders).map((each) => each.element),
     );
     this.show();
@@ -98,12 +109,17 @@ export class Controls {
 
   show() {
     const shown = used(this.list.value);
-    for (const [key, slider] of Object.entries(this.sliders)) slider.element.hidden = !shown.includes(key);
+    const foreign = "Not known to this page: the choice stays.";
+    this.about.textContent = CHOICES[this.list.value]?.[1] ?? foreign;
+    for (const [key, slider] of Object.entries(this.sliders)) {
+      slider.element.hidden = !shown.includes(key);
+    }
   }
 
   /** The method that the controls say. */
   method() {
-    const values = Object.fromEntries(used(this.list.value).map((key) => [key, this.sliders[key].value]));
+    const shown = used(this.list.value);
+    const values = Object.fromEntries(shown.map((key) => [key, this.sliders[key].value]));
     const rule = this.list.value === "quantile" ? "tau" : this.list.value;
     return { beta: this.sliders.beta.value, ...this.fixed, ...values, rule };
   }
@@ -114,7 +130,8 @@ export class Controls {
     const { rule, objective, ...rest } = this.method();
     const kept = used(this.list.value).filter((key) => key !== "beta" || this.touched.has(key));
     const chosen = Object.fromEntries(kept.map((key) => [key, rest[key]]));
-    return { rule, ...chosen, ...(rule === "tau" && objective === "mean" ? { objective } : {}) };
+    const other = rule === "tau" && objective === "mean" ? { objective } : {};
+    return { rule, ...chosen, ...other };
   }
 
   /** Show the gateway's defaults, as far as they are known before it decides. */
@@ -149,7 +166,8 @@ export class Controls {
       slider.set(slider.value);
     };
     widen("epsilon", spread);
-    if (!this.touched.has("tau") && this.list.value !== "tau" && cap >= 0) this.sliders.tau.set(rounded(cap));
+    const unset = !this.touched.has("tau") && this.list.value !== "tau";
+    if (unset && cap >= 0) this.sliders.tau.set(rounded(cap));
     widen("tau", premium);
   }
 }

@@ -94,8 +94,8 @@ export function smallSample(beta, sigma, count) {
 /**
  * The decision of a method {rule, beta, gamma, ...} on a pool; see `statistics` for pools.
  *
- * `index` is the choice and `bestOfK` what the mean alone would choose; `candidates`, `eligible` and
- * `feasible` are (K,). `floor` (epsilon) and `threshold` (tau) are what the rule compared with.
+ * `index` is the choice and `bestOfK` what the mean alone would choose; `candidates`, `eligible`
+ * and `feasible` are (K,). `floor` (epsilon) and `threshold` (tau) are what the rule compared with.
  */
 export function decide(pool, method) {
   const { candidates, constant } = statistics(pool, method.beta, method.gamma);

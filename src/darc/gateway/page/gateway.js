@@ -13,7 +13,7 @@ const ended = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
 /** What an error object of the interface says, as a sentence. */
 export function sentence(body, status) {
   const said = body?.error?.message;
-  if (status === 401) return "The gateway wants an API key that it knows: enter one below the prompt.";
+  if (status === 401) return "The gateway wants an API key that it knows: enter it, then ask.";
   if (!said) return `The gateway answered with status ${status}.`;
   return ended(said[0].toUpperCase() + said.slice(1));
 }
@@ -50,8 +50,8 @@ export async function* events(body) {
     text = blocks.pop();
     for (const block of blocks) {
       const lines = block.split("\n").filter((line) => !line.startsWith(":"));
-      const of = (field) =>
-        lines.filter((line) => line.startsWith(`${field}: `)).map((line) => line.slice(field.length + 2));
+      const own = (field) => lines.filter((line) => line.startsWith(`${field}: `));
+      const of = (field) => own(field).map((line) => line.slice(field.length + 2));
       const data = of("data").join("\n");
       if (data) yield { name: of("event")[0] ?? "message", data: JSON.parse(data) };
     }

@@ -10,7 +10,10 @@ export function short(value) {
   return text.replace("-", "−");
 }
 
-/** A value rounded to what a slider can say, without a tail of zeros. */
+/** A parameter: the same without a tail of zeros. */
+export const level = (value) => short(value).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+
+/** A value rounded to what a slider can say. */
 export const rounded = (value) => Number(value.toPrecision(3));
 
 /** The smallest of 1, 2 and 5 times a power of ten that is not below a value. */
@@ -36,4 +39,6 @@ export function ticks(low, high, count) {
 export const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Milliseconds as seconds or milliseconds. */
-export const duration = (ms) => (ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms)} ms`);
+export function duration(ms) {
+  return ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms)} ms`;
+}

@@ -28,14 +28,16 @@ function mark(x, y, { chosen, leads, feasible }) {
   const parts = [shape("circle", { class: "target", cx: x, cy: y, r: 14 })];
   if (leads) parts.push(shape("path", { class: "leader", d: square(x, y, 11) }));
   if (chosen) parts.push(shape("path", { class: "chosen", d: diamond(x, y, 9) }));
-  else parts.push(shape("circle", { class: feasible ? "feasible" : "infeasible", cx: x, cy: y, r: 5.5 }));
+  const kind = feasible ? "feasible" : "infeasible";
+  if (!chosen) parts.push(shape("circle", { class: kind, cx: x, cy: y, r: 5.5 }));
   return parts;
 }
 
 /** A place for each label where it hides no mark and no other label. */
 function labels(points, width) {
   const taken = points.map(({ x, y }) => [x - 8, y - 8, x + 8, y + 8]);
-  const free = (box) => !taken.some((t) => box[0] < t[2] && box[2] > t[0] && box[1] < t[3] && box[3] > t[1]);
+  const meet = (a, b) => a[0] < b[2] && a[2] > b[0] && a[1] < b[3] && a[3] > b[1];
+  const free = (box) => !taken.some((other) => meet(box, other));
   return points.map(({ x, y, index, big }) => {
     const gap = big ? 14 : 9;
     const size = String(index).length * 8 + 2;
@@ -75,7 +77,7 @@ export class Plane {
       .filter((each) => !Number.isNaN(each.risk) && !Number.isNaN(each.value))
       .sort((a, b) => a.risk - b.risk || a.index - b.index);
     if (!seen.length) {
-      const text = "No candidate has a sigma: that takes two samples at least, so ask for rewrites.";
+      const text = "No candidate has a sigma: that takes two samples, so ask for rewrites.";
       this.container.replaceChildren(element("p", { class: "pale" }, text));
       this.caption.textContent = "";
       return;
@@ -90,12 +92,12 @@ export class Plane {
       big: [decision.index, decision.bestOfK].includes(each.index),
     }));
     this.order = seen.map((each) => each.index);
-    if (!this.order.includes(this.current)) this.current = decision.index;
+    if (!held || !this.order.includes(this.current)) this.current = decision.index;
     if (!this.order.includes(this.current)) [this.current] = this.order;
-    const words = `${AXES[risk]} from ${short(x.start)} to ${short(x.end)}, value from ${short(y.start)} to ${short(y.end)}`;
+    const label = `Candidates by ${AXES[risk]} and value; arrow keys move between them`;
     const svg = shape(
       "svg",
-      { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `Candidates by ${words}; arrow keys move between them` },
+      { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label },
       this.region(x, y, width, height, risk),
       this.axes(x, y, width, height, risk),
       this.edge(x, y, width, risk),
@@ -110,41 +112,47 @@ export class Plane {
   axes(x, y, width, height, risk) {
     const [bottom, right] = [height - MARGIN.bottom, width - MARGIN.right];
     const parts = [];
+    const label = (kind, across, up, anchor, text, more = {}) => {
+      const place = { class: kind, x: across, y: up, "text-anchor": anchor, ...more };
+      parts.push(shape("text", place, text));
+    };
     for (const { value, text } of ticks(y.start, y.end, height / 70)) {
       const place = y.at(value);
       parts.push(shape("path", { class: "grid", d: `M${MARGIN.left} ${place}H${right}` }));
-      parts.push(shape("text", { class: "tick", x: MARGIN.left - 7, y: place + 4, "text-anchor": "end" }, text));
+      label("tick", MARGIN.left - 7, place + 4, "end", text);
     }
     for (const { value, text } of ticks(x.start, x.end, width / 110)) {
       const place = x.at(value);
       parts.push(shape("path", { class: "grid", d: `M${place} ${MARGIN.top}V${bottom}` }));
-      parts.push(shape("text", { class: "tick", x: place, y: bottom + 17, "text-anchor": "middle" }, text));
+      label("tick", place, bottom + 17, "middle", text);
     }
     const middle = (MARGIN.top + bottom) / 2;
-    parts.push(
-      shape("path", { class: "axis", d: `M${MARGIN.left} ${MARGIN.top}V${bottom}H${right}` }),
-      shape("text", { class: "title", x: right, y: height - 8, "text-anchor": "end" }, `${AXES[risk]} →`),
-      shape("text", { class: "title", x: 13, y: middle, "text-anchor": "middle", transform: `rotate(-90 13 ${middle})` }, "value →"),
-    );
+    const corner = `M${MARGIN.left} ${MARGIN.top}V${bottom}H${right}`;
+    parts.push(shape("path", { class: "axis", d: corner }));
+    label("title", right, height - 8, "end", `${AXES[risk]} →`);
+    label("title", 13, middle, "middle", "value →", { transform: `rotate(-90 13 ${middle})` });
     return parts;
   }
 
   /** What the rule allows: the band of epsilon, the side of tau's cap, the line of the winner. */
   region(x, y, width, height, risk) {
     const { method, floor, threshold, candidates, index, flags } = this.decision;
-    const [left, right, top, bottom] = [MARGIN.left, width - MARGIN.right, MARGIN.top, height - MARGIN.bottom];
+    const { left, top } = MARGIN;
+    const [right, bottom] = [width - MARGIN.right, height - MARGIN.bottom];
     const within = (value, low, high) => Math.min(high, Math.max(low, value));
+    const area = (end, depth) =>
+      shape("rect", { class: "region", x: left, y: top, width: end - left, height: depth - top });
     if (method.rule === "epsilon") {
       const line = within(y.at(floor), top, bottom);
       return [
-        shape("rect", { class: "region", x: left, y: top, width: right - left, height: Math.max(0, line - top) }),
+        area(right, line),
         shape("path", { class: "limit", d: `M${left} ${line}H${right}` }),
       ];
     }
     if (method.rule === "tau" && !flags.includes("infeasible")) {
       const line = within(x.at(threshold), left, right);
       return [
-        shape("rect", { class: "region", x: left, y: top, width: Math.max(0, line - left), height: bottom - top }),
+        area(line, bottom),
         shape("path", { class: "limit", d: `M${line} ${top}V${bottom}` }),
       ];
     }
@@ -152,16 +160,20 @@ export class Plane {
     if (!["entropic", "penalty"].includes(method.rule) || Number.isNaN(best[risk])) return [];
     const slope = method.rule === "penalty" ? (method.lam ?? 1) : 0;
     const at = (where) => y.at(best.value + slope * (where - best[risk]));
-    const clip = shape("clipPath", { id: "inside" }, shape("rect", { x: left, y: top, width: right - left, height: bottom - top }));
-    return [clip, shape("path", { class: "limit", "clip-path": "url(#inside)", d: `M${left} ${at(x.start)}L${right} ${at(x.end)}` })];
+    const line = `M${left} ${at(x.start)}L${right} ${at(x.end)}`;
+    return [
+      shape("clipPath", { id: "inside" }, area(right, bottom)),
+      shape("path", { class: "limit", "clip-path": "url(#inside)", d: line }),
+    ];
   }
 
   edge(x, y, width, risk) {
     const { candidates } = this.decision;
-    const steps = frontier(candidates, risk).map((k) => [x.at(candidates[k][risk]), y.at(candidates[k].value)]);
-    const [first, ...rest] = steps;
+    const best = frontier(candidates, risk).map((k) => candidates[k]);
+    const [first, ...rest] = best.map((each) => [x.at(each[risk]), y.at(each.value)]);
     const path = rest.map(([across, up]) => `H${across}V${up}`).join("");
-    return shape("path", { class: "frontier", d: `M${first[0]} ${first[1]}${path}H${width - MARGIN.right}` });
+    const line = `M${first[0]} ${first[1]}${path}H${width - MARGIN.right}`;
+    return shape("path", { class: "frontier", d: line });
   }
 
   point({ index, x, y }) {
@@ -187,7 +199,9 @@ export class Plane {
       ...(index === this.decision.bestOfK ? ["Best-of-K"] : []),
     ];
     const name = `Candidate ${index}${roles.length ? ` (${roles.join(", ")})` : ""}`;
-    return `${name}: value ${short(value)}, mean ${short(mean)}, sigma ${short(sigma)}, risk premium ${short(premium)}`;
+    const numbers = { value, mean, sigma, "risk premium": premium };
+    const said = Object.entries(numbers).map(([each, number]) => `${each} ${short(number)}`);
+    return `${name}: ${said.join(", ")}`;
   }
 
   say(index) {
@@ -213,7 +227,8 @@ export class Plane {
 
 /** What the marks and lines of a decision's picture mean. */
 export function legend({ method: { rule }, feasible, flags }) {
-  const sample = (...parts) => shape("svg", { width: 26, height: 24, "aria-hidden": "true" }, ...parts);
+  const size = { width: 26, height: 24, "aria-hidden": "true" };
+  const sample = (...parts) => shape("svg", size, ...parts);
   const line = (kind) => sample(shape("path", { class: kind, d: "M1 12H25" }));
   const dot = (state) => sample(...mark(13, 12, state).slice(1));
   const entries = [
@@ -223,8 +238,10 @@ export function legend({ method: { rule }, feasible, flags }) {
   ];
   if (feasible.includes(false)) entries.push([dot({}), "not feasible"]);
   if (rule === "epsilon") entries.push([line("limit"), "best value less epsilon"]);
-  if (rule === "tau" && !flags.includes("infeasible")) entries.push([line("limit"), "cap on the risk premium"]);
-  if (["entropic", "penalty"].includes(rule)) entries.push([line("limit"), "as good as the chosen one"]);
+  const capped = rule === "tau" && !flags.includes("infeasible");
+  if (capped) entries.push([line("limit"), "cap on the risk premium"]);
+  const level = ["entropic", "penalty"].includes(rule);
+  if (level) entries.push([line("limit"), "as good as the chosen one"]);
   entries.push([line("frontier"), "frontier"]);
   return entries.map(([picture, text]) => element("li", {}, picture, text));
 }

@@ -11,7 +11,7 @@ import { methodOf, poolOf } from "./pool.js";
 import { flagged, reason } from "./words.js";
 
 const KEY = "darc-key";
-const OF_THE_GATEWAY = ["infeasible", "no_sigma", "few_samples", "constant_scorer", "small_sample"];
+const RECOMPUTED = ["infeasible", "no_sigma", "few_samples", "constant_scorer", "small_sample"];
 
 const candidates = new Candidates(byId("candidates"));
 const plane = new Plane(byId("plane"), byId("caption"), (index) => candidates.open(index));
@@ -34,14 +34,22 @@ function decided() {
   return { ...known, index: said.index, feasible, flags: [], method };
 }
 
+/** Show an answer; its box does not shrink, so that the picture below stays where it is. */
+function fill(text) {
+  const box = byId("text");
+  box.textContent = text;
+  box.style.minHeight = `${box.offsetHeight}px`;
+}
+
 /** Show what is decided now; no call is made. */
 function show() {
   if (!pool) return;
   const decision = decided();
-  const others = said.flags.filter((flag) => !OF_THE_GATEWAY.includes(flag));
-  byId("text").textContent = candidates.text(decision.index);
+  const others = said.flags.filter((flag) => !RECOMPUTED.includes(flag));
+  fill(candidates.text(decision.index));
   byId("reason").textContent = reason(decision, said.index);
-  byId("flags").replaceChildren(...[...others, ...decision.flags].map((flag) => element("li", {}, flagged(flag))));
+  const flags = [...others, ...decision.flags].map((flag) => element("li", {}, flagged(flag)));
+  byId("flags").replaceChildren(...flags);
   const risk = riskOf(decision.method.rule) === "sigma" ? "disagreement" : "risk premium";
   byId("plane-title").textContent = `Value against ${risk}`;
   plane.draw(decision);
@@ -54,13 +62,15 @@ function settle(event) {
   said = event;
   pool = poolOf(said);
   candidates.explain(said);
+  byId("choice").hidden = false;
   byId("picture").hidden = byId("reset").hidden = !pool;
   byId("answer").hidden = false;
   if (pool) {
     restore();
   } else {
-    byId("text").textContent = said.completion.choices[0].message.content ?? "";
-    byId("reason").textContent = said.explanation || "One candidate was asked for, so nothing was chosen.";
+    fill(said.completion.choices[0].message.content ?? "");
+    const alone = "One candidate was asked for, so nothing was chosen.";
+    byId("reason").textContent = said.explanation || alone;
     byId("flags").replaceChildren();
   }
   const stages = Object.entries(said.milliseconds).filter(([name]) => name !== "total");
@@ -99,8 +109,9 @@ function began() {
   said = pool = null;
   candidates.clear();
   byId("list").hidden = byId("progress").hidden = false;
-  byId("answer").hidden = byId("picture").hidden = byId("reset").hidden = true;
+  byId("answer").hidden = byId("choice").hidden = byId("reset").hidden = true;
   byId("cost").textContent = "";
+  byId("text").style.minHeight = "";
   byId("progress").removeAttribute("value");
   byId("go").textContent = "Stop";
   say("Asking.");
@@ -113,7 +124,8 @@ function step({ name, data }, wanted) {
     candidates.add(data);
     const there = candidates.rows.size;
     byId("progress").value = (0.7 * there) / wanted;
-    say(there < wanted ? `${there} of ${counted(wanted, "candidate")} written.` : "All candidates are written; rewording and scoring them.");
+    const all = "All candidates are written; rewording and scoring them.";
+    say(there < wanted ? `${there} of ${counted(wanted, "candidate")} written.` : all);
   }
   if (name === "decision") settle(data);
 }
@@ -137,6 +149,8 @@ async function run() {
     else say(problem.message, true);
     if (problem.status === 401) wantKey();
     byId("list").hidden = !candidates.rows.size;
+    byId("choice").hidden = false;
+    byId("picture").hidden = true;
   } finally {
     working = null;
     byId("progress").hidden = true;

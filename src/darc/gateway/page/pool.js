@@ -5,7 +5,7 @@ const number = (value) => (value === "inf" ? Infinity : value);
 /** The pool of a decision event, or null where nothing was scored. */
 export function poolOf(said) {
   if (!said.scores) return null;
-  const active = said.scorers.map((_, place) => place).filter((place) => said.scorers[place].active);
+  const active = [...said.scorers.keys()].filter((place) => said.scorers[place].active);
   const scores = active.map((place) => said.scores[place]);
   if (!scores.length || !scores.flat(2).some((score) => score !== null)) return null;
   const scorers = active.map((place) => said.scorers[place]);

@@ -1,6 +1,6 @@
 /** Decisions in words. */
 
-import { counted, short } from "./numbers.js";
+import { counted, level, short } from "./numbers.js";
 
 export const FLAGS = {
   infeasible: "No candidate met the cap on the risk premium, so all were compared.",
@@ -27,7 +27,9 @@ const among = (decision) => decision.feasible.filter(Boolean).length;
 const reasons = {
   mean: () => "has the largest mean",
   entropic: () => "has the largest value",
-  penalty: ({ method }) => `has the largest value less ${short(method.lam ?? 1)} times its risk premium`,
+  penalty({ method }) {
+    return `has the largest value less ${level(method.lam ?? 1)} times its risk premium`;
+  },
   tau(decision) {
     const cap = `whose risk premium is at most ${short(decision.threshold)}`;
     const goal = decision.method.objective ?? "value";
@@ -36,7 +38,7 @@ const reasons = {
     return `has the largest ${goal} of the ${among(decision)} ${cap}`;
   },
   epsilon(decision) {
-    const band = `within ${short(decision.method.epsilon)} of the best value`;
+    const band = `within ${level(decision.method.epsilon)} of the best value`;
     if (among(decision) === 1) return `is the only one ${band}`;
     return `has the lowest sigma of the ${among(decision)} ${band}`;
   },
@@ -48,7 +50,7 @@ export function reason(decision, returned) {
   const why = reasons[method.rule] ?? (() => `is the choice of the rule ${method.rule}`);
   const told = [`Candidate ${index} ${why(decision)}.`];
   if (method.rule !== "mean") {
-    told.push(index === bestOfK ? "Best-of-K takes it too." : `Best-of-K takes candidate ${bestOfK}.`);
+    told.push(`Best-of-K takes ${index === bestOfK ? "it too" : `candidate ${bestOfK}`}.`);
   }
   if (returned !== index) told.push(`As asked, the gateway returned candidate ${returned}.`);
   return told.join(" ");
@@ -73,7 +75,8 @@ export function whyNot(decision, k) {
   }
   if (method.rule === "epsilon") {
     if (decision.flags.includes("no_sigma")) return behind("value", own.value, best.value);
-    return Number.isNaN(own.sigma) ? "no sigma with one sample" : behind("sigma", own.sigma, best.sigma);
+    if (Number.isNaN(own.sigma)) return "no sigma with one sample";
+    return behind("sigma", own.sigma, best.sigma);
   }
   if (!(method.rule in reasons)) return "";
   if (method.rule === "penalty") {
