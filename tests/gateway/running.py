@@ -9,7 +9,6 @@ from typing import Any
 from tests.fakes import FakeServer
 
 from darc.gateway.app import make_app, make_gateway
-from darc.gateway.service import Gateway
 from darc.gateway.settings import Settings
 from darc.pipeline.parts import Parts
 from darc.web.server import listening, server
@@ -22,7 +21,7 @@ class Running:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.gateway: Gateway = make_gateway(settings)
+        self.gateway = make_gateway(settings)
         self._socket = listening("127.0.0.1", 0)
         self.port: int = self._socket.getsockname()[1]
         self.server = server(make_app(settings, self.gateway), grace=10)
