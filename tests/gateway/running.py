@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import httpx
 from tests.fakes import FakeServer
 
 from darc.gateway.app import make_app, make_gateway
@@ -35,6 +36,11 @@ class Running:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    def ready(self) -> None:
+        """Wait until everything is loaded."""
+        while httpx.get(f"{self.url}/readyz").status_code != 200:
+            time.sleep(0.02)
+
     def close(self) -> None:
         self.server.should_exit = True
         self.thread.join(20)
@@ -54,7 +60,7 @@ def settings_for(backend: FakeServer | None, **given: Any) -> Settings:
         "parts": parts(),
         "attempts": 2,
         "timeout": 5.0,
-        "keep_alive": 0.2,
+        "keep_alive": 3.0,
     }
     return Settings(**{**base, **given})
 
