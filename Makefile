@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 QUESTION ?= Give me three tips for sleeping better.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test check bench bench-pipeline clean
+.PHONY: help demo test test-load check bench bench-pipeline bench-gateway clean
 
 help:
 	@echo "make demo    ask a small real model a question and choose an answer, with a picture"
@@ -14,6 +14,8 @@ help:
 	@echo "make check   ruff, mypy and the direction of imports"
 	@echo "make bench   print the benchmarks"
 	@echo "make bench-pipeline   the cost of choosing beside writing, on the embedded model"
+	@echo "make bench-gateway    what the gateway adds to a backend of 50 ms a call"
+	@echo "make test-load        2,000 requests through a gateway whose backend fails"
 	@echo "make clean   remove what make made"
 
 $(BIN)/python:
@@ -65,6 +67,12 @@ bench-pipeline: $(VENV)/.test
 	@echo "what choosing costs beside writing, on the embedded model: 3 to 5 minutes"
 	$(BIN)/darc models install
 	$(BIN)/python -m benchmarks.run pipeline
+
+bench-gateway: $(VENV)/.test
+	$(BIN)/python -m benchmarks.run gateway
+
+test-load: $(VENV)/.test
+	$(BIN)/python -m pytest -m load -s tests/gateway
 
 clean:
 	rm -rf $(VENV) demo build dist .mypy_cache .pytest_cache .ruff_cache

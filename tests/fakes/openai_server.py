@@ -208,7 +208,10 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
             elif fake.key is not None and headers.get("authorization") != f"Bearer {fake.key}":
                 self.send(401, error(f"wrong key: {headers.get('authorization')}"))
             else:
-                status, answer = fake.answer(self.path, body)
+                try:
+                    status, answer = fake.answer(self.path, body)
+                except (KeyError, TypeError, AttributeError, ValueError) as problem:
+                    status, answer = 400, error(f"cannot be read: {problem!r}")
                 if status == 200 and body.get("stream"):
                     self.stream(body, answer)
                 else:
