@@ -10,6 +10,7 @@ import httpx
 from tests.fakes import FakeServer
 
 from darc.gateway.app import make_app, make_gateway
+from darc.gateway.service import Gateway
 from darc.gateway.settings import Settings
 from darc.pipeline.parts import Parts
 from darc.web.server import listening, server
@@ -20,9 +21,9 @@ QUESTION = [{"role": "user", "content": "Why are there two tides?"}]
 class Running:
     """A gateway under test: its URL, itself, and a way to stop it."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, gateway: Gateway | None = None) -> None:
         self.settings = settings
-        self.gateway = make_gateway(settings)
+        self.gateway = gateway or make_gateway(settings)
         self._socket = listening("127.0.0.1", 0)
         self.port: int = self._socket.getsockname()[1]
         self.server = server(make_app(settings, self.gateway), grace=10)
