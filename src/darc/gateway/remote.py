@@ -1,6 +1,7 @@
 """A backend behind a URL."""
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
@@ -88,23 +89,31 @@ class RemoteBackend:
         content: bytes,
         again: bool,
     ) -> Response:
-        """What the server says to `path` below its URL, byte by byte as it comes."""
+        """What the server says to `path` below its URL, byte by byte as it comes.
+
+        A short answer that says it is JSON and is not, or that breaks off, is asked for once more.
+        """
         url = f"{self.url}{path}" + (f"?{query}" if query else "")
-        response = await self._persist(method, url, dict(headers), content, again)
-        kept = back(response.headers.multi_items(), whole=True)
-        length = response.headers.get("content-length", "")
-        result: Response
-        if length.isdecimal() and int(length) <= WHOLE:
+        for last in (False, True) if again else (True,):
+            response = await self._persist(method, url, dict(headers), content, again)
+            length = response.headers.get("content-length", "")
+            result: Response
+            if not length.isdecimal() or int(length) > WHOLE:
+                result = StreamingResponse(_passed(response), response.status_code)
+                break
             try:
-                parts = [part async for part in response.aiter_raw()]
-            except library().RequestError as problem:
-                raise self._lost(problem) from None
+                body = b"".join([part async for part in response.aiter_raw()])
+                if sound(response, body):
+                    result = Response(body, response.status_code)
+                    break
+                problem = told(Failed("", status=200))
+            except library().RequestError as lost:
+                problem = self._lost(lost)
             finally:
                 await response.aclose()
-            result = Response(b"".join(parts), response.status_code)
-        else:
-            result = StreamingResponse(_passed(response), response.status_code)
-        result.raw_headers = kept
+            if last:
+                raise problem
+        result.raw_headers = back(response.headers.multi_items(), whole=True)
         return result
 
     def ready(self) -> bool:
@@ -203,6 +212,20 @@ def completion(answer: Any) -> dict[str, Any]:
     if not isinstance(answer.get("usage") or {}, dict):
         raise Malformed("a usage that is no object")
     return answer
+
+
+def sound(response: Any, body: bytes) -> bool:
+    """Whether a good answer that claims to be JSON is; others are not looked at."""
+    kind = response.headers.get("content-type", "")
+    if response.status_code != 200 or not kind.startswith("application/json"):
+        return True
+    if "content-encoding" in response.headers:
+        return True
+    try:
+        json.loads(body)
+    except ValueError:
+        return False
+    return True
 
 
 async def _passed(response: Any) -> AsyncIterator[bytes]:

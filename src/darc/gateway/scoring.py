@@ -144,10 +144,12 @@ class Sheet:
             new = [text for text in new if text not in dropped]
             counted = counted[:left]
         self.calls += len(counted)
-        failed = await self._score(new) if new else []
-        for (k, i), text in texts.items():
-            for m in self.active:
-                self.scores[m, k, i] = self._known[m].get(text, np.nan)
+        try:
+            failed = await self._score(new) if new else []
+        finally:
+            for (k, i), text in texts.items():
+                for m in self.active:
+                    self.scores[m, k, i] = self._known[m].get(text, np.nan)
         if failed:
             raise PartFailed(failed)
         if short:

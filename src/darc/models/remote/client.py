@@ -184,9 +184,7 @@ class AsyncClient:
             if status < 400:
                 message = f"it has moved to {response.headers.get('location', 'elsewhere')}"
             if not is_passing(status) or is_final(response.text):
-                raise refusal(
-                    url, status, message, self.key_env, bool(self._key), response.text
-                )
+                raise refusal(url, status, message, self.key_env, bool(self._key), response.text)
             after = retry_after(response.headers.get("retry-after"), self._clock.wall())
             told = f"answered {status}" + (f": {message}" if message else "")
             raise Passing(told, status=status, after=after, body=response.text)

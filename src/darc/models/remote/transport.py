@@ -28,7 +28,8 @@ class StackedTransport(httpx.AsyncBaseTransport):  # type: ignore[misc]
         try:
             response = await slot.handle_async_request(request)
         except BaseException:
-            idle.append((time.monotonic(), slot))
+            # A call that was broken off may leave its connection neither free nor closed.
+            await slot.aclose()
             raise
         response.stream = _Stream(response.stream, slot, idle)
         return response
@@ -69,6 +70,9 @@ class _Stream(httpx.AsyncByteStream):  # type: ignore[misc]
         slot, self._slot = self._slot, None
         try:
             await self._inner.aclose()
-        finally:
+        except BaseException:
             if slot is not None:
-                self._idle.append((time.monotonic(), slot))
+                await slot.aclose()
+            raise
+        if slot is not None:
+            self._idle.append((time.monotonic(), slot))
