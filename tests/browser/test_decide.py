@@ -47,7 +47,8 @@ def case(random: np.random.Generator) -> tuple[dict[str, Any], np.ndarray, Any]:
     if scorers > 1 and random.random() < 0.2:
         scores[0, -1] = np.nan
     bounds: list[list[float | None]] = [[None, None]] * scorers
-    if random.random() < 0.3:
+    clipped = random.random() < 0.3
+    if clipped:
         bounds = [[-1.0, 8.0]] * scorers
     rule = str(random.choice(list(RULES)))
     method = {
@@ -65,8 +66,8 @@ def case(random: np.random.Generator) -> tuple[dict[str, Any], np.ndarray, Any]:
         "location": constants[0],
         "scale": constants[1],
     }
-    if bounds[0][0] is not None:
-        scores = np.clip(scores, *bounds[0])
+    if clipped:
+        scores = np.clip(scores, -1.0, 8.0)
     return {"pool": pool, "method": method}, scores, constants if name == "fixed" else name
 
 
