@@ -17,6 +17,7 @@ COMMANDS = {
     "show": "show",
     "export": "export",
     "select": "select",
+    "serve": "serve",
     "simulate": "simulate",
     "eval": "eval",
     "diagnose": "diagnose",

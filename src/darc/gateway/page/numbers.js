@@ -1,0 +1,44 @@
+/** Numbers as people read and set them. */
+
+/** Three significant digits, or a dash where there is no number. */
+export function short(value) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  const size = Math.abs(value);
+  const digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
+  const text = size > 0 && size < 0.001 ? value.toPrecision(2) : value.toFixed(digits);
+  return text.replace("-", "−");
+}
+
+/** A parameter: the same without a tail of zeros. */
+export const level = (value) => short(value).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+
+/** A value rounded to what a slider can say. */
+export const rounded = (value) => Number(value.toPrecision(3));
+
+/** The smallest of 1, 2 and 5 times a power of ten that is not below a value. */
+export function roundUp(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return rounded([1, 2, 5, 10].map((each) => each * power).find((each) => each >= value * 0.999));
+}
+
+/** About `count` round numbers from low to high. */
+export function ticks(low, high, count) {
+  const step = roundUp((high - low) / count);
+  const first = Math.ceil(low / step);
+  const last = Math.floor(high / step + 1e-9);
+  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => {
+    const value = (first + i) * step;
+    const text = Math.abs(value) < step / 2 ? (0).toFixed(digits) : value.toFixed(digits);
+    return { value, text: text.replace("-", "−") };
+  });
+}
+
+/** A noun with its count. */
+export const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** Milliseconds as seconds or milliseconds. */
+export function duration(ms) {
+  return ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms)} ms`;
+}

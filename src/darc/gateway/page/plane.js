@@ -1,0 +1,247 @@
+/** The sigma-value plane: candidates, the frontier, what the rule allows, and the choice. */
+
+import { frontier } from "./decide.js";
+import { element, shape } from "./elements.js";
+import { short, ticks } from "./numbers.js";
+
+const MARGIN = { left: 56, right: 18, top: 14, bottom: 46 };
+const BY_PREMIUM = ["tau", "penalty"];
+const AXES = { sigma: "disagreement (sigma)", premium: "risk premium" };
+
+/** Which measure of risk lies along the plane for a rule: the one that it compares. */
+export const riskOf = (rule) => (BY_PREMIUM.includes(rule) ? "premium" : "sigma");
+
+function scaled(values, from, to) {
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  const room = (high - low || Math.abs(high) || 1) * 0.09;
+  const [start, end] = [low - room, high + room];
+  const at = (value) => from + ((value - start) / (end - start)) * (to - from);
+  return { at, start, end };
+}
+
+const diamond = (x, y, r) => `M${x} ${y - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}z`;
+const square = (x, y, r) => `M${x - r} ${y - r}h${2 * r}v${2 * r}h${-2 * r}z`;
+
+/** The mark of a candidate: a diamond for the choice, in a square for Best-of-K, else a dot. */
+function mark(x, y, { chosen, leads, feasible }) {
+  const parts = [shape("circle", { class: "target", cx: x, cy: y, r: 14 })];
+  if (leads) parts.push(shape("path", { class: "leader", d: square(x, y, 11) }));
+  if (chosen) parts.push(shape("path", { class: "chosen", d: diamond(x, y, 9) }));
+  const kind = feasible ? "feasible" : "infeasible";
+  if (!chosen) parts.push(shape("circle", { class: kind, cx: x, cy: y, r: 5.5 }));
+  return parts;
+}
+
+/** A place for each label where it hides no mark and no other label. */
+function labels(points, width) {
+  const taken = points.map(({ x, y }) => [x - 8, y - 8, x + 8, y + 8]);
+  const meet = (a, b) => a[0] < b[2] && a[2] > b[0] && a[1] < b[3] && a[3] > b[1];
+  const free = (box) => !taken.some((other) => meet(box, other));
+  return points.map(({ x, y, index, big }) => {
+    const gap = big ? 14 : 9;
+    const size = String(index).length * 8 + 2;
+    const places = [[gap, 4], [-gap - size, 4], [-size / 2, -gap - 1], [-size / 2, gap + 11]];
+    for (const [dx, dy] of places) {
+      const box = [x + dx, y + dy - 11, x + dx + size, y + dy + 2];
+      if (box[2] < width && free(box)) {
+        taken.push(box);
+        return shape("text", { class: "name", x: x + dx, y: y + dy }, String(index));
+      }
+    }
+    return null;
+  });
+}
+
+/** The picture of a decision in a box; `opened(index)` is called for a candidate that is chosen. */
+export class Plane {
+  constructor(container, caption, opened) {
+    Object.assign(this, { container, caption, opened, decision: null, current: null });
+    new ResizeObserver(() => this.redraw()).observe(container);
+  }
+
+  draw(decision) {
+    this.decision = decision;
+    this.redraw(true);
+  }
+
+  redraw(changed = false) {
+    const width = this.container.clientWidth;
+    if (!this.decision || !width || (!changed && width === this.width)) return;
+    this.width = width;
+    const held = this.container.contains(document.activeElement);
+    const { decision } = this;
+    const risk = riskOf(decision.method.rule);
+    const seen = decision.candidates
+      .map((each, index) => ({ ...each, index, risk: each[risk] }))
+      .filter((each) => !Number.isNaN(each.risk) && !Number.isNaN(each.value))
+      .sort((a, b) => a.risk - b.risk || a.index - b.index);
+    if (!seen.length) {
+      const text = "No candidate has a sigma: that takes two samples, so ask for rewrites.";
+      this.container.replaceChildren(element("p", { class: "pale" }, text));
+      this.caption.textContent = "";
+      return;
+    }
+    const height = Math.round(Math.min(430, Math.max(270, width * 0.62)));
+    const x = scaled(seen.map((each) => each.risk), MARGIN.left, width - MARGIN.right);
+    const y = scaled(seen.map((each) => each.value), height - MARGIN.bottom, MARGIN.top);
+    const places = seen.map((each) => ({
+      ...each,
+      x: x.at(each.risk),
+      y: y.at(each.value),
+      big: [decision.index, decision.bestOfK].includes(each.index),
+    }));
+    this.order = seen.map((each) => each.index);
+    if (!held || !this.order.includes(this.current)) this.current = decision.index;
+    if (!this.order.includes(this.current)) [this.current] = this.order;
+    const label = `Candidates by ${AXES[risk]} and value; arrow keys move between them`;
+    const svg = shape(
+      "svg",
+      { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label },
+      this.region(x, y, width, height, risk),
+      this.axes(x, y, width, height, risk),
+      this.edge(x, y, width, risk),
+      labels(places, width),
+      places.sort((a, b) => a.big - b.big).map((each) => this.point(each)),
+    );
+    this.container.replaceChildren(svg);
+    this.say(this.current);
+    if (held) this.container.querySelector(`[data-index="${this.current}"]`)?.focus();
+  }
+
+  axes(x, y, width, height, risk) {
+    const [bottom, right] = [height - MARGIN.bottom, width - MARGIN.right];
+    const parts = [];
+    const label = (kind, across, up, anchor, text, more = {}) => {
+      const place = { class: kind, x: across, y: up, "text-anchor": anchor, ...more };
+      parts.push(shape("text", place, text));
+    };
+    for (const { value, text } of ticks(y.start, y.end, height / 70)) {
+      const place = y.at(value);
+      parts.push(shape("path", { class: "grid", d: `M${MARGIN.left} ${place}H${right}` }));
+      label("tick", MARGIN.left - 7, place + 4, "end", text);
+    }
+    for (const { value, text } of ticks(x.start, x.end, width / 110)) {
+      const place = x.at(value);
+      parts.push(shape("path", { class: "grid", d: `M${place} ${MARGIN.top}V${bottom}` }));
+      label("tick", place, bottom + 17, "middle", text);
+    }
+    const middle = (MARGIN.top + bottom) / 2;
+    const corner = `M${MARGIN.left} ${MARGIN.top}V${bottom}H${right}`;
+    parts.push(shape("path", { class: "axis", d: corner }));
+    label("title", right, height - 8, "end", `${AXES[risk]} →`);
+    label("title", 13, middle, "middle", "value →", { transform: `rotate(-90 13 ${middle})` });
+    return parts;
+  }
+
+  /** What the rule allows: the band of epsilon, the side of tau's cap, the line of the winner. */
+  region(x, y, width, height, risk) {
+    const { method, floor, threshold, candidates, index, flags } = this.decision;
+    const { left, top } = MARGIN;
+    const [right, bottom] = [width - MARGIN.right, height - MARGIN.bottom];
+    const within = (value, low, high) => Math.min(high, Math.max(low, value));
+    const area = (end, depth) =>
+      shape("rect", { class: "region", x: left, y: top, width: end - left, height: depth - top });
+    if (method.rule === "epsilon") {
+      const line = within(y.at(floor), top, bottom);
+      return [
+        area(right, line),
+        shape("path", { class: "limit", d: `M${left} ${line}H${right}` }),
+      ];
+    }
+    if (method.rule === "tau" && !flags.includes("infeasible")) {
+      const line = within(x.at(threshold), left, right);
+      return [
+        area(line, bottom),
+        shape("path", { class: "limit", d: `M${line} ${top}V${bottom}` }),
+      ];
+    }
+    const best = candidates[index];
+    if (!["entropic", "penalty"].includes(method.rule) || Number.isNaN(best[risk])) return [];
+    const slope = method.rule === "penalty" ? (method.lam ?? 1) : 0;
+    const at = (where) => y.at(best.value + slope * (where - best[risk]));
+    const line = `M${left} ${at(x.start)}L${right} ${at(x.end)}`;
+    return [
+      shape("clipPath", { id: "inside" }, area(right, bottom)),
+      shape("path", { class: "limit", "clip-path": "url(#inside)", d: line }),
+    ];
+  }
+
+  edge(x, y, width, risk) {
+    const { candidates } = this.decision;
+    const best = frontier(candidates, risk).map((k) => candidates[k]);
+    const [first, ...rest] = best.map((each) => [x.at(each[risk]), y.at(each.value)]);
+    const path = rest.map(([across, up]) => `H${across}V${up}`).join("");
+    const line = `M${first[0]} ${first[1]}${path}H${width - MARGIN.right}`;
+    return shape("path", { class: "frontier", d: line });
+  }
+
+  point({ index, x, y }) {
+    const { decision } = this;
+    const chosen = index === decision.index;
+    const leads = index === decision.bestOfK;
+    return shape(
+      "g",
+      {
+        class: "point", role: "button", tabindex: index === this.current ? 0 : -1,
+        "data-index": index, "aria-label": this.words(index),
+        focus: () => this.say(index), pointerenter: () => this.say(index),
+        click: () => this.opened(index), keydown: (event) => this.pressed(event, index),
+      },
+      mark(x, y, { chosen, leads, feasible: decision.feasible[index] }),
+    );
+  }
+
+  words(index) {
+    const { value, mean, sigma, premium } = this.decision.candidates[index];
+    const roles = [
+      ...(index === this.decision.index ? ["chosen"] : []),
+      ...(index === this.decision.bestOfK ? ["Best-of-K"] : []),
+    ];
+    const name = `Candidate ${index}${roles.length ? ` (${roles.join(", ")})` : ""}`;
+    const numbers = { value, mean, sigma, "risk premium": premium };
+    const said = Object.entries(numbers).map(([each, number]) => `${each} ${short(number)}`);
+    return `${name}: ${said.join(", ")}`;
+  }
+
+  say(index) {
+    this.caption.textContent = this.words(index);
+  }
+
+  pressed(event, index) {
+    const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      this.opened(index);
+    } else if (step) {
+      event.preventDefault();
+      const place = (this.order.indexOf(index) + step + this.order.length) % this.order.length;
+      this.current = this.order[place];
+      for (const each of this.container.querySelectorAll(".point")) {
+        each.setAttribute("tabindex", Number(each.dataset.index) === this.current ? 0 : -1);
+      }
+      this.container.querySelector(`[data-index="${this.current}"]`).focus();
+    }
+  }
+}
+
+/** What the marks and lines of a decision's picture mean. */
+export function legend({ method: { rule }, feasible, flags }) {
+  const size = { width: 26, height: 24, "aria-hidden": "true" };
+  const sample = (...parts) => shape("svg", size, ...parts);
+  const line = (kind) => sample(shape("path", { class: kind, d: "M1 12H25" }));
+  const dot = (state) => sample(...mark(13, 12, state).slice(1));
+  const entries = [
+    [dot({ chosen: true }), "chosen"],
+    [sample(shape("path", { class: "leader", d: square(13, 12, 10) })), "Best-of-K"],
+    [dot({ feasible: true }), "feasible"],
+  ];
+  if (feasible.includes(false)) entries.push([dot({}), "not feasible"]);
+  if (rule === "epsilon") entries.push([line("limit"), "best value less epsilon"]);
+  const capped = rule === "tau" && !flags.includes("infeasible");
+  if (capped) entries.push([line("limit"), "cap on the risk premium"]);
+  const level = ["entropic", "penalty"].includes(rule);
+  if (level) entries.push([line("limit"), "as good as the chosen one"]);
+  entries.push([line("frontier"), "frontier"]);
+  return entries.map(([picture, text]) => element("li", {}, picture, text));
+}

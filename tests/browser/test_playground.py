@@ -1,0 +1,259 @@
+"""The playground in a real browser, before a real gateway."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+from tests.browser.page import WIDTHS, Browser
+from tests.fakes import FakeServer, Fault
+from tests.gateway.running import Running, parts, running
+
+from darc.web.keys import make_key
+
+PROMPT = "Why do people keep a diary?"
+ANSWERS = [
+    "It's a way to think slowly. You write down what happened, and you notice what matters.",
+    "People don't keep one for others. They keep it because a page can't interrupt them.",
+    "However, a diary isn't for everyone. Many people start in January and stop by 3 February.",
+    "Firstly, it helps you to remember. Secondly, it helps you to forget. Finally, it is cheap.",
+    "I think that it's mostly habit. A large number of diaries say little, but do so every day.",
+    "A diary shows how you've changed. In order to see that, you need only ten minutes a week.",
+]
+ROWS = "return [...document.querySelectorAll('.candidate')].map(e => +e.dataset.index)"
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeServer]:
+    with FakeServer() as server:
+        server.reply = lambda body, index: ANSWERS[body.get("seed", 0) % len(ANSWERS)]
+        yield server
+
+
+@pytest.fixture
+def gateway(fake: FakeServer) -> Iterator[Running]:
+    scorers = ("form", f"{fake.url}/plain,name=reward,location=0,scale=2")
+    with running(fake, k=len(ANSWERS), parts=parts(scorers=scorers, n_aug=6)) as one:
+        yield one
+
+
+class Visit:
+    """What a reader does with the page, by keyboard alone."""
+
+    def __init__(self, browser: Browser, url: str, device: str = "desktop") -> None:
+        browser.open(url, WIDTHS[device])
+        self.browser, self.url = browser, url
+
+    def find(self, selector: str) -> Any:
+        return self.browser.driver.find_element("css selector", selector)
+
+    def text(self, selector: str) -> str:
+        return str(self.find(selector).text)
+
+    def until(self, condition: Callable[[], Any]) -> Any:
+        return WebDriverWait(self.browser.driver, 15).until(lambda _: condition())
+
+    def keys(self, selector: str, *keys: str) -> None:
+        element = self.find(selector)
+        self.browser.script("arguments[0].focus()", element)
+        element.send_keys(*keys)
+
+    def ask(self, seed: str = "0") -> None:
+        self.until(lambda: self.find("#model").get_attribute("value"))
+        self.keys("#more summary", Keys.ENTER)
+        self.keys("#seed", seed)
+        self.keys("#prompt", PROMPT, Keys.CONTROL + Keys.ENTER)
+        self.until(lambda: self.text("#status").startswith("Done"))
+
+    @property
+    def chosen(self) -> int:
+        return int(self.find(".candidate.is-chosen").get_attribute("data-index"))
+
+    @property
+    def texts(self) -> list[str]:
+        return [each.text for each in self.browser.driver.find_elements("css selector", ".why")]
+
+
+def decision(url: str, **method: Any) -> dict[str, Any]:
+    """The decision of the API for the same request."""
+    body = {
+        "model": "fake",
+        "messages": [{"role": "user", "content": PROMPT}],
+        "seed": 0,
+        "darc": {"full": True, "metadata": "full", **method},
+    }
+    answer = httpx.post(f"{url}/v1/chat/completions", json=body, timeout=30)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json()["darc"])
+
+
+@pytest.mark.parametrize("device", WIDTHS)
+def test_a_prompt_is_answered(
+    browser: Browser, gateway: Running, device: str, tmp_path: Path
+) -> None:
+    visit = Visit(browser, gateway.url, device)
+    assert browser.overflow() == 0
+    visit.ask()
+    expected = decision(gateway.url)
+    assert visit.chosen == expected["index"]
+    assert visit.text("#text") == ANSWERS[expected["index"]]
+    assert len(browser.driver.find_elements("css selector", ".candidate")) == len(ANSWERS)
+    assert len(browser.driver.find_elements("css selector", "#plane .point")) == len(ANSWERS)
+    values = [each["value"] for each in expected["candidates"]]
+    rows = browser.script(ROWS)
+    assert rows == sorted(rows, key=lambda k: -values[k])
+    assert sum(not why for why in visit.texts) == 1
+    browser.screenshot(tmp_path / f"{device}.png")
+    print(f"the screenshot is {tmp_path / device}.png")
+    assert browser.overflow() == 0
+    assert browser.problems() == []
+
+
+def test_candidates_are_seen_as_they_arrive(
+    browser: Browser, gateway: Running, fake: FakeServer
+) -> None:
+    visit = Visit(browser, gateway.url)
+    fake.faults = [Fault("hang")]
+    visit.until(lambda: visit.find("#model").get_attribute("value"))
+    visit.keys("#prompt", PROMPT, Keys.CONTROL + Keys.ENTER)
+    there = "return document.querySelectorAll('.candidate').length"
+    visit.until(lambda: browser.script(there) == len(ANSWERS) - 1)
+    assert "5 of 6" in visit.text("#status")
+    assert visit.text("#go") == "Stop"
+    visit.keys("#go", Keys.ENTER)
+    visit.until(lambda: visit.text("#status") == "Stopped.")
+    assert visit.text("#go") == "Ask"
+
+
+def test_sliders_decide_again_without_a_call(
+    browser: Browser, gateway: Running, fake: FakeServer
+) -> None:
+    visit = Visit(browser, gateway.url)
+    visit.ask()
+    calls, first = len(fake.received), visit.chosen
+    seen: dict[tuple[str, str, str], int] = {}
+    for rule, slider in (("epsilon", "epsilon"), ("epsilon", "beta"), ("tau", "tau")):
+        visit.browser.script(
+            "let r = document.getElementById('rule'); r.value = arguments[0];"
+            "r.dispatchEvent(new Event('change'))",
+            rule,
+        )
+        for key in (Keys.HOME, Keys.PAGE_UP, Keys.PAGE_UP, Keys.ARROW_RIGHT, Keys.END):
+            visit.keys(f"#{slider}", key)
+            names = ("beta", rule)
+            numbers = [visit.find(f"#{n}-number").get_attribute("value") for n in names]
+            seen[rule, *numbers] = visit.chosen
+            assert visit.text("#text") == ANSWERS[visit.chosen]
+    assert len(fake.received) == calls
+    assert len(set(seen.values())) > 2
+    for (rule, beta, level), index in seen.items():
+        method = {"rule": rule, "beta": float(beta), rule: float(level)}
+        assert decision(gateway.url, **method)["index"] == index, method
+    visit.keys("#reset", Keys.ENTER)
+    assert visit.chosen == first
+    assert visit.find("#epsilon-number").get_attribute("value") == "0.25"
+    assert browser.problems() == []
+
+
+def test_a_candidate_opens_with_its_rewrites(browser: Browser, gateway: Running) -> None:
+    visit = Visit(browser, gateway.url)
+    visit.ask()
+    said = decision(gateway.url)
+    point = visit.find("#plane .point[tabindex='0']")
+    assert int(point.get_attribute("data-index")) == said["index"]
+    browser.script("arguments[0].focus()", point)
+    point.send_keys(Keys.ARROW_RIGHT)
+    focused = browser.driver.switch_to.active_element
+    index = int(focused.get_attribute("data-index"))
+    assert index != said["index"]
+    assert visit.text("#caption").startswith(f"Candidate {index}")
+    focused.send_keys(Keys.ENTER)
+    body = visit.text(f".candidate[data-index='{index}'] .body")
+    own = said["texts"][index]
+    assert ANSWERS[index] in body
+    assert own["variants"]
+    assert all(each["text"] in body for each in own["variants"])
+    assert all(each["reason"] in body and each["text"] in body for each in own["rejected"])
+    assert body.count("reward ") == 1 + len(own["variants"])
+    assert any(each["rejected"] for each in said["texts"])
+    assert browser.problems() == []
+
+
+def test_one_candidate_and_one_sample(browser: Browser, gateway: Running) -> None:
+    visit = Visit(browser, gateway.url)
+    visit.keys("#n_aug", Keys.CONTROL + "a" + Keys.NULL, "0")
+    visit.ask()
+    assert "No candidate has a sigma" in visit.text("#plane")
+    assert "fell back on the value" in visit.text("#flags")
+    visit.keys("#k", Keys.CONTROL + "a" + Keys.NULL, "1")
+    visit.keys("#prompt", Keys.CONTROL + Keys.ENTER)
+    visit.until(lambda: "nothing was chosen" in visit.text("#reason"))
+    assert not visit.find("#picture").is_displayed()
+    assert visit.text("#text") == ANSWERS[0]
+    assert browser.problems() == []
+
+
+def test_a_rule_that_the_page_does_not_know_keeps_its_choice(
+    browser: Browser, fake: FakeServer
+) -> None:
+    scorers = ("form", f"{fake.url}/plain,name=reward,location=0,scale=2")
+    with running(fake, k=6, rule="cvar:alpha=0.3", parts=parts(scorers=scorers)) as gateway:
+        visit = Visit(browser, gateway.url)
+        visit.ask()
+        said = decision(gateway.url)
+        assert said["rule"] == "cvar"
+        assert visit.chosen == said["index"]
+        assert visit.find("#rule").get_attribute("value") == "cvar"
+        visit.keys("#rule", Keys.ARROW_UP)
+        assert visit.find("#rule").get_attribute("value") == "mean"
+        assert visit.chosen == decision(gateway.url, rule="mean")["index"]
+        visit.keys("#rule", Keys.ARROW_DOWN)
+        assert visit.chosen == said["index"]
+        assert browser.problems() == []
+
+
+def test_a_scorer_that_fails_is_left_out_of_the_arithmetic(
+    browser: Browser, fake: FakeServer
+) -> None:
+    scorers = ("form", f"{fake.url}/broken.json,name=reward,location=0,scale=2")
+    with running(fake, k=6, parts=parts(scorers=scorers)) as gateway:
+        visit = Visit(browser, gateway.url)
+        visit.ask()
+        said = decision(gateway.url)
+        assert "scorer_failed:reward" in said["flags"]
+        assert visit.chosen == said["index"]
+        assert "Scorer reward failed" in visit.text("#flags")
+        assert browser.problems() == []
+
+
+def test_errors_are_sentences(browser: Browser, gateway: Running, fake: FakeServer) -> None:
+    visit = Visit(browser, gateway.url)
+    fake.faults = [Fault(status=400, message="the model is asleep")] * 6
+    visit.until(lambda: visit.find("#model").get_attribute("value"))
+    visit.keys("#prompt", PROMPT, Keys.CONTROL + Keys.ENTER)
+    visit.until(lambda: "asleep" in visit.text("#status"))
+    assert visit.text("#status").endswith(".")
+    assert visit.text("#go") == "Ask"
+
+
+def test_a_key_is_asked_for_and_kept_in_the_tab(
+    browser: Browser, fake: FakeServer, tmp_path: Path
+) -> None:
+    file = tmp_path / "keys.jsonl"
+    key = make_key(file, "reader", 0.0)
+    with running(fake, api_keys=file) as gateway:
+        visit = Visit(browser, gateway.url)
+        visit.until(lambda: "API key" in visit.text("#status"))
+        assert browser.problems() == []
+        visit.keys("#key", key, Keys.TAB)
+        visit.until(lambda: visit.find("#model").get_attribute("value") == "fake")
+        visit.keys("#prompt", PROMPT, Keys.CONTROL + Keys.ENTER)
+        visit.until(lambda: visit.text("#status").startswith("Done"))
+        stored = "return JSON.stringify([{...sessionStorage}, {...localStorage}])"
+        assert json.loads(browser.script(stored)) == [{"darc-key": key}, {}]
+        assert browser.problems() == []
+        browser.script("sessionStorage.clear()")
