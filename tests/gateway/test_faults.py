@@ -105,7 +105,8 @@ def test_lasting_fault_is_an_error_and_no_content(
 ) -> None:
     openai_server.faults = [Fault(kind)] * 40
     with running(openai_server, timeout=0.3) as gateway:
-        answer = ask(gateway, **({"seed": 1} if seeded else {}))
+        more: dict[str, Any] = {"seed": 1} if seeded else {}
+        answer = ask(gateway, {}, **more)
     assert answer.status_code == status
     assert set(answer.json()) == {"error"}
     assert openai_server.url not in answer.text
