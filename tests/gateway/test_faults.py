@@ -156,8 +156,8 @@ def test_budget_of_time_while_scoring(openai_server: FakeServer) -> None:
     with running(openai_server, parts=slowly) as gateway:
         gateway.ready()
         begun = time.monotonic()
-        answer = ask(gateway, {"budget": {"milliseconds": 150}})
-        assert time.monotonic() - begun < 0.39
+        answer = ask(gateway, {"budget": {"milliseconds": 600}})
+        assert time.monotonic() - begun < 1.4
     assert {"budget_milliseconds", "first_candidate"} <= set(flags(answer))
 
 
@@ -165,7 +165,7 @@ def test_budget_of_time_takes_the_scorers_that_were_quick(openai_server: FakeSer
     mixed = parts(scorers=(f"{HERE}lengths,name=quick", f"{HERE}slow,name=slow"), n_aug=0)
     with running(openai_server, parts=mixed) as gateway:
         gateway.ready()
-        answer = ask(gateway, {"budget": {"milliseconds": 200}})
+        answer = ask(gateway, {"budget": {"milliseconds": 600}})
     assert {"budget_milliseconds", "fewer_scorers"} <= set(flags(answer))
     assert answer.json()["darc"]["rule"] == "epsilon"
 
