@@ -227,11 +227,11 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
                 self.connection.close()
                 self.close_connection = True
             elif fault.kind == "cut":
-                self.write(
-                    200,
-                    b'data: {"id": "x", "choices": []}\n\ndata: {"id"',
-                    {"Content-Length": "999", "Content-Type": "text/event-stream"},
-                )
+                self.send_response(200)
+                self.send_header("Content-Type", "text/event-stream")
+                self.send_header("Transfer-Encoding", "chunked")
+                self.end_headers()
+                self.wfile.write(b'20\r\ndata: {"id": "x", "choices": []}\n\n\r\nff\r\ndata: {"id"')
                 self.close_connection = True
             elif fault.kind == "malformed":
                 self.write(200, b'{"choices": [', {})

@@ -20,7 +20,7 @@ def nonsense(pairs: Sequence[tuple[str, str]]) -> list[float]:
 
 
 def slow(pairs: Sequence[tuple[str, str]]) -> list[float]:
-    time.sleep(0.4)
+    time.sleep(1.5)
     return lengths(pairs)
 
 

@@ -1,15 +1,15 @@
 """A backend behind a URL."""
 
-import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from darc.gateway.errors import told, unavailable, upstream_problem
 from darc.gateway.headers import back, for_candidates
+from darc.gateway.leaving import ClosingResponse
 from darc.models.remote import AsyncClient, Breaker, Clock, Failed, Malformed, Retry
 from darc.models.remote.address import base_url, is_loopback
 from darc.models.remote.client import CONNECTING, library, read_key, stacked_transport
@@ -99,7 +99,9 @@ class RemoteBackend:
             length = response.headers.get("content-length", "")
             result: Response
             if not length.isdecimal() or int(length) > WHOLE:
-                result = StreamingResponse(_passed(response), response.status_code)
+                result = ClosingResponse(
+                    _passed(response), response.aclose, status_code=response.status_code
+                )
                 break
             try:
                 body = b"".join([part async for part in response.aiter_raw()])
@@ -241,5 +243,3 @@ async def _passed(response: Any) -> AsyncIterator[bytes]:
 
         problem = unavailable("the backend broke off", "upstream_broke_off")
         yield b"\n\n" + error_event(problem)
-    finally:
-        await asyncio.shield(response.aclose())
