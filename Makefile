@@ -7,12 +7,13 @@ BIN := $(VENV)/bin
 QUESTION ?= Give me three tips for sleeping better.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test test-hf check bench bench-pipeline clean
+.PHONY: help demo test test-hf test-train check bench bench-pipeline clean
 
 help:
 	@echo "make demo    ask a small real model a question and choose an answer, with a picture"
 	@echo "make test    install what the tests need, check the code, run the tests"
 	@echo "make test-hf install torch and transformers, run the tests that need them"
+	@echo "make test-train   install torch, peft and TRL, run the tests that train"
 	@echo "make check   ruff, mypy and the direction of imports"
 	@echo "make bench   print the benchmarks"
 	@echo "make bench-pipeline   the cost of choosing beside writing, on the embedded model"
@@ -38,6 +39,12 @@ $(VENV)/.hf: $(VENV)/.test pyproject.toml
 	@echo "installing torch $(TORCH) and DARC's extra hf into $(VENV)"
 	$(PIP) install torch==$(TORCH)
 	$(PIP) install -e ".[hf]"
+	@touch $@
+
+$(VENV)/.train: $(VENV)/.test pyproject.toml
+	@echo "installing torch $(TORCH) and DARC's extra train into $(VENV)"
+	$(PIP) install torch==$(TORCH)
+	$(PIP) install -e ".[train]"
 	@touch $@
 
 demo: $(VENV)/.demo
@@ -69,6 +76,10 @@ test: $(VENV)/.test check
 test-hf: $(VENV)/.hf
 	@echo "running the tests that need torch and transformers, without network"
 	HF_HUB_OFFLINE=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -m hf --durations 10
+
+test-train: $(VENV)/.train
+	@echo "running the tests that train small models, without network"
+	HF_HUB_OFFLINE=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -m train --durations 10
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run

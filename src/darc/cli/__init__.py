@@ -21,6 +21,8 @@ COMMANDS = {
     "eval": "eval",
     "diagnose": "diagnose",
     "tune": "tune",
+    "pairs": "pairs",
+    "train": "train",
     "rules": "rules",
     "scorers": "listing",
     "rewriters": "listing",
