@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from darc.models.transformers.libraries import need, quiet, readable
-from darc.models.transformers.loading import SEQUENCE, Loaded
+from darc.models.transformers.loading import SEQUENCE, Loaded, longest_input, mend_padding
 from darc.scorers.base import Array, Pair
 from darc.scorers.caution_model import FILE, Encoder, write_model
 from darc.training.caution.logistic import log_loss, sigmoid
@@ -46,6 +46,8 @@ def fit_encoder(
         tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
         network = _network(model)
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    mend_padding(network, tokenizer)
+    max_length = min(max_length, longest_input(network, tokenizer) or max_length)
     loaded = Loaded(network.to(place), tokenizer, place, max_length)
     stop_pairs, stop_labels = _labelled(parts.stopping, seed + 1)
     optimizer = torch.optim.AdamW(network.parameters(), lr=rate)

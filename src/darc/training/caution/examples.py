@@ -12,20 +12,23 @@ from darc.pipeline.folder import RunFolder
 from darc.scorers.base import Pair
 from darc.types import Message, Prompt
 
+LEAST = 8
 ASKED = ("prompt", "instruction", "question")
 ANSWERED = ("response", "answer", "output", "completion", "chosen", "good")
 
 
 def read_examples(path: Path) -> list[Pair]:
-    """The pairs of a run folder (every candidate) or of a JSON file.
+    """The pairs of a run folder or of a JSON file.
 
+    Of a run every candidate counts that the token limit did not cut off, or all of them where that
+    would leave too few.
     A line has a prompt (prompt, instruction or question; a text or messages) and an answer
     (response, answer, output, completion, chosen or good; a text or messages).
     """
     pairs = _run(path) if path.is_dir() else _file(path)
     kept = list({(p.question, a): (p, a) for p, a in pairs if a.strip() and p.question}.values())
-    if len({prompt.question for prompt, _ in kept}) < 8:
-        raise InputError(f"{path} has fewer than 8 prompts with answers", "give more of them")
+    if _prompts(kept) < LEAST:
+        raise InputError(f"{path} has fewer than {LEAST} prompts with answers", "give more of them")
     return kept
 
 
@@ -40,11 +43,19 @@ def divide(pairs: Sequence[Pair], share: float, seed: int) -> tuple[list[Pair], 
 
 def _run(path: Path) -> list[Pair]:
     folder = RunFolder(path)
-    result = []
+    whole: list[Pair] = []
+    every: list[Pair] = []
     for prompt_id in folder.rows("candidates.jsonl"):
         prompt = records.read_prompt(folder, prompt_id)
-        result += [(prompt, each.text) for each in records.read_candidates(folder, prompt_id)]
-    return result
+        for candidate in records.read_candidates(folder, prompt_id):
+            every.append((prompt, candidate.text))
+            if not candidate.truncated:
+                whole.append((prompt, candidate.text))
+    return whole if _prompts(whole) >= LEAST else every
+
+
+def _prompts(pairs: Sequence[Pair]) -> int:
+    return len({prompt.question for prompt, _ in pairs})
 
 
 def _file(path: Path) -> list[Pair]:
