@@ -13,7 +13,6 @@ from tests.checkpoints import causal
 from tests.training.policies import TINY, preferences
 
 from darc.cli import main
-from darc.errors import InputError
 from darc.training.losses import Loss
 
 pytestmark = pytest.mark.train
@@ -153,14 +152,3 @@ def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "not empty" in capsys.readouterr().err
     assert main([*other, "--out", str(tmp_path / "x"), "--noise", "0.6"]) == 2
     assert "noise" in capsys.readouterr().err
-
-
-def test_other_settings_are_refused(tmp_path: Path) -> None:
-    from darc.training.folder import open_folder, write_note
-
-    assert not open_folder(tmp_path / "run", {"rank": 8})
-    assert not open_folder(tmp_path / "run", {"rank": 8})
-    with pytest.raises(InputError, match=r"other settings \(rank\)"):
-        open_folder(tmp_path / "run", {"rank": 9})
-    write_note(tmp_path / "run", {"rank": 8}, {"steps": 1})
-    assert open_folder(tmp_path / "run", {"rank": 8})
