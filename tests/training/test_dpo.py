@@ -43,6 +43,28 @@ def test_held_out_margin_rises(tmp_path: Path, form: str) -> None:
     assert not names & {"checkpoints", "base", "training_args.bin"}
 
 
+def test_every_format_is_trained_on(tmp_path: Path) -> None:
+    from darc.training.dpo import train
+
+    said = preferences(24)
+    texts = [
+        {name: row[name][0]["content"] for name in ("prompt", "chosen", "rejected")} for row in said
+    ]
+    whole = [{name: row["prompt"] + row[name] for name in ("chosen", "rejected")} for row in said]
+    model, bare = causal(tmp_path / "model"), causal(tmp_path / "bare", template=False)
+    cases = {
+        "texts": (model, texts, "fp32"),
+        "whole": (model, whole, "fp32"),
+        "half": (model, said, "bf16"),
+        "bare": (bare, said, "fp32"),
+    }
+    for name, (base, rows, dtype) in cases.items():
+        recipe = TINY.changed(model=base, steps=6, dtype=dtype)
+        done = train(rows[:16], rows[16:], recipe, Loss("cdpo"), tmp_path / f"{name}-out")
+        assert done.after is not None
+        assert done.after["margin"] > 0.05, name
+
+
 def command(model: str, data: Path, out: Path, *more: str) -> list[str]:
     return [
         *("train", "cdpo", "--preset", "cpu-small", "--model", model, "--data", str(data)),
