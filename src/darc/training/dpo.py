@@ -91,6 +91,7 @@ def train(
     place.write_note(out, settings, {"before": before, "after": after, "steps": steps})
     shutil.rmtree(out / place.CHECKPOINTS, ignore_errors=True)
     shutil.rmtree(out / "base", ignore_errors=True)
+    (out / "before.json").unlink(missing_ok=True)
     return Trained(out, before, after, steps, history, begun)
 
 

@@ -168,3 +168,26 @@ def test_divide_keeps_prompts_together() -> None:
     kept, apart = divide(pairs, 0.25, 1)
     assert len(apart) == 32
     assert not {p.question for p, _ in kept} & {p.question for p, _ in apart}
+
+
+def test_the_rule_takes_the_model_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DARC_CACHE", str(tmp_path / "cache"))
+    write_model(classifier(), tmp_path / "caution.json")
+    known = {prompt.question for prompt, _ in parts_of(read_examples(DATA), SEED).held_out}
+    own = [example for example in examples() if example.prompt.question in known][:6]
+    off_topic = {"mean": 0, "caution:a=3": 0}
+    for place, example in enumerate(own):
+        answers = tmp_path / "answers.json"
+        texts = [example.good, *(own[place - shift].good for shift in (1, 2, 3))]
+        answers.write_text(json.dumps(texts), encoding="utf-8")
+        command = ["ask", example.prompt.question, "--answers", str(answers), "--json"]
+        # `form` does not look at the subject, so that an answer to something else can win.
+        command += ["--scorer", "form", "--n-aug", "2", "--full", "--no-guard"]
+        command += ["--side", f"atypicality=caution:{tmp_path / 'caution.json'}"]
+        for rule in off_topic:
+            assert main([*command, "--rule", rule]) == 0
+            off_topic[rule] += json.loads(capsys.readouterr().out)["index"] != 0
+    assert off_topic["mean"] >= 3
+    assert off_topic["caution:a=3"] <= 1
