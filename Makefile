@@ -7,8 +7,8 @@ BIN := $(VENV)/bin
 QUESTION ?= Give me three tips for sleeping better.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test test-hf test-load chromium test-browser check docs bench bench-pipeline \
-  bench-gateway results clean
+.PHONY: help demo test test-hf test-train test-load chromium test-browser check docs bench \
+  bench-pipeline bench-gateway results clean
 
 help:
 	@echo "make demo    ask a small real model a question and choose an answer, with a picture"
@@ -16,6 +16,7 @@ help:
 	@echo "make test-hf install torch and transformers, run the tests that need them"
 	@echo "make test-browser   open the pages in headless Chromium (Debian: chromium, chromium-driver)"
 	@echo "make docs    write docs/api.md from the docstrings"
+	@echo "make test-train   install torch, peft and TRL, run the tests that train"
 	@echo "make check   ruff, mypy and the direction of imports"
 	@echo "make bench   print the benchmarks"
 	@echo "make bench-pipeline   the cost of choosing beside writing, on the embedded model"
@@ -44,6 +45,12 @@ $(VENV)/.hf: $(VENV)/.test pyproject.toml
 	@echo "installing torch $(TORCH) and DARC's extra hf into $(VENV)"
 	$(PIP) install torch==$(TORCH)
 	$(PIP) install -e ".[hf]"
+	@touch $@
+
+$(VENV)/.train: $(VENV)/.test pyproject.toml
+	@echo "installing torch $(TORCH) and DARC's extra train into $(VENV)"
+	$(PIP) install torch==$(TORCH)
+	$(PIP) install -e ".[train]"
 	@touch $@
 
 demo: $(VENV)/.demo
@@ -90,6 +97,10 @@ test-browser: chromium $(VENV)/.browser
 
 docs: $(VENV)/.test
 	$(BIN)/python docs/make_api.py
+
+test-train: $(VENV)/.train
+	@echo "running the tests that train small models, without network"
+	HF_HUB_OFFLINE=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -m train --durations 10
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run

@@ -22,6 +22,8 @@ COMMANDS = {
     "eval": "eval",
     "diagnose": "diagnose",
     "tune": "tune",
+    "pairs": "pairs",
+    "train": "train",
     "rules": "rules",
     "scorers": "listing",
     "rewriters": "listing",

@@ -72,6 +72,13 @@ class RewardScorer:
         rows = self._rows(loaded, pairs)
         return finite(logits(loaded, rows, self.batch_size)[:, self._column(loaded)], self.name)
 
+    def hidden(self, pairs: Sequence[Pair]) -> Array:
+        """The features that the score is made of: the last token's hidden state, (n, d)."""
+        from darc.models.transformers.rewards import hidden
+
+        loaded = self.checkpoint.loaded
+        return finite(hidden(loaded, self._rows(loaded, pairs), self.batch_size), self.name)
+
     def close(self) -> None:
         """Free the model's memory."""
         self.checkpoint.close()

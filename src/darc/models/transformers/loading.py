@@ -102,14 +102,19 @@ def load(source: Source, kind: str, dtype: str = "auto", device: str = "auto") -
                 f"{source.text} has no weights for {missing}", f"give a model for {kind}"
             )
     model = model.to(place).eval()
-    _mend_padding(model, tokenizer)
+    mend_padding(model, tokenizer)
+    return Loaded(model, tokenizer, place, longest_input(model, tokenizer))
+
+
+def longest_input(model: Any, tokenizer: Any) -> int | None:
+    """How many tokens a model takes, None where nothing limits them."""
     limit = getattr(model.config, "max_position_embeddings", None)
     # Relative positions have no end, whatever the configuration says.
     if getattr(model.config, "position_biased_input", True) is False:
         limit = None
     if tokenizer.model_max_length < 10**9:
         limit = min(limit or tokenizer.model_max_length, tokenizer.model_max_length)
-    return Loaded(model, tokenizer, place, limit)
+    return limit
 
 
 def _device(text: str) -> Any:
@@ -143,7 +148,7 @@ def _tokenizer(source: Source, gguf: dict[str, str]) -> Any:
     return AutoTokenizer.from_pretrained(source.weights, trust_remote_code=False, **gguf)
 
 
-def _mend_padding(model: Any, tokenizer: Any) -> None:
+def mend_padding(model: Any, tokenizer: Any) -> None:
     """Give model and tokenizer one padding token: the model's, the tokenizer's or an end token."""
     pad = model.config.pad_token_id
     if pad is None:

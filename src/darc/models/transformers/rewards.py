@@ -51,8 +51,29 @@ def logits(loaded: Loaded, rows: Sequence[dict[str, list[int]]], batch_size: int
     return result
 
 
+def hidden(loaded: Loaded, rows: Sequence[dict[str, list[int]]], batch_size: int) -> Array:
+    """The last layer's states, (n, d): of the last token for a decoder, of the first otherwise."""
+    parts: dict[int, Array] = {}
+    first = "token_type_ids" in rows[0] if rows else False
+    for places in by_length([len(row["input_ids"]) for row in rows], batch_size):
+        own = [rows[i] for i in places]
+        with torch.inference_mode():
+            given = loaded.model(**batch_of(loaded, own), output_hidden_states=True)
+        states = given.hidden_states[-1].double().cpu()
+        for number, (place, row) in enumerate(zip(places, own, strict=True)):
+            at = 0 if first else len(row["input_ids"]) - 1
+            parts[int(place)] = np.asarray(states[number, at])
+    return np.array([parts[place] for place in range(len(rows))])
+
+
 def forward(loaded: Loaded, rows: Sequence[dict[str, list[int]]]) -> Array:
     """Raw outputs of one batch, (rows, labels), padded on the right to the longest."""
+    with torch.inference_mode():
+        return np.asarray(loaded.model(**batch_of(loaded, rows)).logits.double().cpu())
+
+
+def batch_of(loaded: Loaded, rows: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
+    """The model's input for a batch."""
     pad = loaded.model.config.pad_token_id
     batch = padded([row["input_ids"] for row in rows], pad, loaded.device, left=False)
     # Encoders count positions by themselves, and not all of them from 0.
@@ -60,5 +81,4 @@ def forward(loaded: Loaded, rows: Sequence[dict[str, list[int]]]) -> Array:
     if "token_type_ids" in rows[0]:
         kinds = [row["token_type_ids"] for row in rows]
         batch["token_type_ids"] = padded(kinds, 0, loaded.device, left=False)["input_ids"]
-    with torch.inference_mode():
-        return np.asarray(loaded.model(**batch).logits.double().cpu())
+    return batch

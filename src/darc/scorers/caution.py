@@ -1,0 +1,89 @@
+"""How atypical an answer is, by a model that `darc train caution` fitted."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from darc.errors import InputError
+from darc.models.embeddings import Embeddings
+from darc.models.transformers.version import files_hash
+from darc.registry import scorer
+from darc.scorers.anatomy import NAMES, Anatomy
+from darc.scorers.base import Array, Embedder, Pair, source_version
+from darc.scorers.caution_model import FILE, Encoder, Model, Predictor, read_model
+from darc.scorers.reward import RewardScorer
+
+
+@scorer("caution", "PATH")
+class Caution:
+    """The probability that an answer is atypical, 0 to 1; higher is worse, for the rule `caution`.
+
+    Named for the side input: --side atypicality=caution:PATH. PATH is a file of darc train caution,
+    or a folder for its form `encoder`, which needs the extra `hf`.
+    """
+
+    name = "caution"
+    location = None
+    scale = None
+    bounds = (0.0, 1.0)
+
+    def __init__(self, path: str, embedder: Embedder | None = None) -> None:
+        self._path = Path(path)
+        self.model: Model = read_model(self._path)
+        if not isinstance(self.model, Encoder) and not (
+            isinstance(self.model, Predictor) and self.model.target
+        ):
+            _check_names(self.model.features, self._path)
+        self._embedder = embedder
+
+    @cached_property
+    def version(self) -> str:
+        """A hash of the model's file and of the code that measures."""
+        file = self._path / FILE if self._path.is_dir() else self._path
+        inner = self._network.version if self._network is not None else ""
+        return f"{files_hash([file])}-{source_version()}-{inner}"
+
+    def score(self, pairs: Sequence[Pair]) -> Array:
+        """One probability of "atypical" a pair, (n,)."""
+        if not pairs:
+            return np.empty(0)
+        if isinstance(self.model, Encoder):
+            assert self._network is not None
+            return np.asarray(1.0 / (1.0 + np.exp(-np.clip(self._network.score(pairs), -700, 700))))
+        if isinstance(self.model, Predictor):
+            prompts = self._anatomy.embed([prompt.question for prompt, _ in pairs])
+            return self.model.atypicality(prompts, self._features(pairs))
+        return self.model.atypicality(self._features(pairs))
+
+    def _features(self, pairs: Sequence[Pair]) -> Array:
+        if self._network is not None:
+            return self._network.hidden(pairs)
+        return self._anatomy.measure(pairs)
+
+    @cached_property
+    def _anatomy(self) -> Anatomy:
+        return Anatomy(self._embedder or Embeddings())
+
+    @cached_property
+    def _network(self) -> RewardScorer | None:
+        """The encoder, or the reward model whose features are predicted."""
+        if isinstance(self.model, Encoder):
+            folder = self._path if self._path.is_dir() else self._path.parent
+            return RewardScorer(
+                str(folder / self.model.folder),
+                max_length=self.model.max_length,
+                low=-700,
+                high=700,
+            )
+        if isinstance(self.model, Predictor) and self.model.target:
+            return RewardScorer(self.model.target)
+        return None
+
+
+def _check_names(names: Sequence[str], path: Path) -> None:
+    if tuple(names) != NAMES:
+        raise InputError(
+            f"{path} was trained on other features", "train it again with this version"
+        )

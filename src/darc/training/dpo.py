@@ -1,0 +1,158 @@
+"""Training a policy from preference pairs, to an adapter in a folder."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from darc.models.transformers.libraries import quiet
+from darc.models.transformers.version import fingerprint
+from darc.training import folder as place
+from darc.training.base import base_name, load_base, need_training, source_of
+from darc.training.losses import Loss
+from darc.training.machine import check_machine, count_parameters, this_machine
+from darc.training.preferences import Row
+from darc.training.presets import Recipe
+from darc.training.trainer import Report, make_trainer
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What came out: held-out loss, margin and accuracy before and after, None without such pairs.
+
+    `history` is the trainer's log, one entry a step or evaluation.
+    """
+
+    path: Path
+    before: dict[str, float] | None
+    after: dict[str, float] | None
+    steps: int
+    history: list[dict[str, Any]]
+    resumed: int
+
+
+def check_training(recipe: Recipe) -> None:
+    """Refuse what cannot be trained here; nothing is loaded but headers of files."""
+    need_training("training")
+    source = source_of(recipe.model)
+    machine = this_machine()
+    # A missing GPU is said before the model is looked for.
+    check_machine(recipe, None, machine)
+    check_machine(recipe, count_parameters(source), machine)
+
+
+def train(
+    rows: Sequence[Row],
+    held_out: Sequence[Row],
+    recipe: Recipe,
+    loss: Loss,
+    out: Path,
+    report: Report | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Trained:
+    """Train an adapter into a folder, or go on where a stopped run wrote its last checkpoint.
+
+    The folder becomes an adapter that `transformers:OUT` loads; checkpoints are removed at the end.
+    """
+    check_training(recipe)
+    source = source_of(recipe.model)
+    settings = {
+        **recipe.plain(),
+        "form": loss.form,
+        "noise": loss.noise if loss.form != "dpo" else 0.0,
+        "weights": fingerprint(source),
+        "pairs": rows_hash(rows),
+        "held_out": rows_hash(held_out),
+    }
+    if place.open_folder(out, settings):
+        return _known(out)
+    with _silent():
+        tell(f"loading {source.text}")
+        model, tokenizer = load_base(source, recipe, out / "base")
+        tell(f"asking the reference about {len(rows) + len(held_out)} pairs")
+        trainer = make_trainer(
+            model, tokenizer, rows, held_out, recipe, loss, out / place.CHECKPOINTS, report
+        )
+        checkpoint = place.last_checkpoint(out)
+        begun = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
+        tell(f"going on after step {begun}" if checkpoint else "training")
+        before = _first(out, trainer) if held_out else None
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        after = _measured(trainer.evaluate()) if held_out else None
+        history = [row for row in trainer.state.log_history if "step" in row]
+        save_adapter(trainer, tokenizer, base_name(source), out)
+    with (out / place.HISTORY).open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in history)
+    steps = int(trainer.state.global_step)
+    place.write_note(out, settings, {"before": before, "after": after, "steps": steps})
+    shutil.rmtree(out / place.CHECKPOINTS, ignore_errors=True)
+    shutil.rmtree(out / "base", ignore_errors=True)
+    (out / "before.json").unlink(missing_ok=True)
+    return Trained(out, before, after, steps, history, begun)
+
+
+def save_adapter(trainer: Any, tokenizer: Any, base: str, out: Path) -> None:
+    """Write adapter and tokenizer; the base is named as it can be found again."""
+    model = trainer.accelerator.unwrap_model(trainer.model)
+    model.peft_config["default"].base_model_name_or_path = base
+    model.save_pretrained(out, selected_adapters=["default"])
+    tokenizer.save_pretrained(out)
+    (out / "README.md").unlink(missing_ok=True)
+
+
+def rows_hash(rows: Sequence[Row]) -> str:
+    """A hash of pairs in their order."""
+    digest = hashlib.sha256()
+    for row in rows:
+        digest.update(json.dumps(row, sort_keys=True, ensure_ascii=False).encode())
+    return digest.hexdigest()[:16]
+
+
+def _first(out: Path, trainer: Any) -> dict[str, float]:
+    """The held-out measures of the untrained policy, measured once in the life of a run."""
+    kept = out / "before.json"
+    if not kept.is_file():
+        temporary = kept.with_suffix(".new")
+        temporary.write_text(json.dumps(_measured(trainer.evaluate())), encoding="utf-8")
+        temporary.replace(kept)
+    found: dict[str, float] = json.loads(kept.read_text(encoding="utf-8"))
+    return found
+
+
+def _measured(metrics: dict[str, float]) -> dict[str, float]:
+    keys = {
+        "loss": "eval_loss",
+        "margin": "eval_rewards/margins",
+        "accuracy": "eval_rewards/accuracies",
+    }
+    return {name: float(metrics[key]) for name, key in keys.items()}
+
+
+def _known(out: Path) -> Trained:
+    done = place.read_note(out)["complete"]
+    lines = (out / place.HISTORY).read_text(encoding="utf-8").splitlines()
+    history = [json.loads(line) for line in lines]
+    return Trained(out, done["before"], done["after"], done["steps"], history, done["steps"])
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keep transformers, datasets and TRL from drawing bars meanwhile."""
+    import os
+
+    from datasets.utils.logging import disable_progress_bar, enable_progress_bar
+
+    before = os.environ.get("TQDM_DISABLE")
+    os.environ["TQDM_DISABLE"] = "1"
+    disable_progress_bar()
+    try:
+        with quiet():
+            yield
+    finally:
+        enable_progress_bar()
+        if before is None:
+            del os.environ["TQDM_DISABLE"]

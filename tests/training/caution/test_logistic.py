@@ -1,0 +1,33 @@
+import numpy as np
+import pytest
+
+from darc.training.caution.logistic import auc, fit_logistic, log_loss, sigmoid
+
+
+def made(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    draw = np.random.default_rng(seed)
+    rows = draw.normal(size=(count, 3))
+    labels = (draw.random(count) < sigmoid(2.0 * rows[:, 0] - rows[:, 1] + 0.5)).astype(float)
+    return rows, labels
+
+
+def test_the_weights_are_found() -> None:
+    rows, labels = made(20_000, 0)
+    fit = fit_logistic(rows, labels, *made(20_000, 1), decay=0.0)
+    assert np.allclose(fit.weights, [2.0, -1.0, 0.0], atol=0.1)
+    assert fit.bias == pytest.approx(0.5, abs=0.1)
+
+
+def test_held_out_rows_stop_the_fit() -> None:
+    draw = np.random.default_rng(2)
+    rows, labels = draw.normal(size=(30, 40)), np.repeat([0.0, 1.0], 15)
+    held, held_labels = draw.normal(size=(400, 40)), np.repeat([0.0, 1.0], 200)
+    fit = fit_logistic(rows, labels, held, held_labels, decay=0.0)
+    assert fit.step < 30
+    assert fit.loss <= np.log(2.0)
+    assert log_loss(held @ fit.weights + fit.bias, held_labels) == pytest.approx(fit.loss)
+
+
+def test_auc_counts_pairs() -> None:
+    assert auc(np.array([0.0, 1.0]), np.array([1.0, 2.0])) == 0.875
+    assert np.isnan(auc(np.zeros(0), np.ones(3)))

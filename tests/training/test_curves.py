@@ -1,0 +1,28 @@
+from pathlib import Path
+
+import pytest
+
+from darc.training.curves import curves, draw_curves
+from darc.views import save_figure
+
+HISTORY = [
+    {"step": 1, "loss": 0.7, "rewards/margins": 0.0},
+    {"step": 1, "eval_loss": 0.69, "eval_rewards/margins": 0.1},
+    {"step": 2, "loss": 0.6, "rewards/margins": 0.4},
+    {"step": 2, "train_runtime": 3.0},
+]
+
+
+def test_loss_and_margin_by_step() -> None:
+    loss, margin = curves(HISTORY)
+    assert (loss.name, loss.trained, loss.held_out) == ("loss", [(1, 0.7), (2, 0.6)], [(1, 0.69)])
+    assert (margin.trained, margin.held_out) == ([(1, 0.0), (2, 0.4)], [(1, 0.1)])
+
+
+def test_they_are_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    figure = draw_curves(curves(HISTORY), "cdpo")
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["loss", "margin"]
+    assert [len(axes.lines) for axes in figure.axes] == [2, 3]
+    save_figure(figure, tmp_path / "training.png")
+    assert (tmp_path / "training.png").stat().st_size > 5000
