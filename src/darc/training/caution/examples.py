@@ -7,9 +7,9 @@ from typing import Any
 
 from darc.errors import InputError
 from darc.pipeline import records
-from darc.pipeline.entries import read_entries
 from darc.pipeline.folder import RunFolder
 from darc.scorers.base import Pair
+from darc.tables.entries import read_entries
 from darc.types import Message, Prompt
 
 LEAST = 8
