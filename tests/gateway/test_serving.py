@@ -12,6 +12,9 @@ import pytest
 from tests.fakes import FakeServer
 from tests.gateway.running import QUESTION, Running, parts, running
 
+from darc.evaluation.evaluate import evaluate
+from darc.evaluation.reading import read_any
+from darc.evaluation.study import Settings
 from darc.gateway.audit import read_audit
 from darc.web.keys import make_key
 
@@ -153,6 +156,20 @@ def test_decisions_are_written_down(openai_server: FakeServer, tmp_path: Path) -
         assert {"prompt_id", "rule", "parameters", "index", "flags", "candidates"} <= row.keys()
         assert row["candidates"][row["index"]]["index"] == row["index"]
     assert len({row["prompt_id"] for row in rows}) == 1
+
+
+def test_decisions_can_be_evaluated(openai_server: FakeServer, tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    with running(openai_server, audit=path) as gateway:
+        for i in range(4):
+            darc = {"full": True, "k": 3, "n_aug": 3}
+            messages = [{"role": "user", "content": f"Question {i}?"}]
+            body = {**BODY, "messages": messages, "darc": darc}
+            assert post(gateway, body).status_code == 200
+    source = read_any(path)
+    assert source.shape[0] == 4
+    assert source.shape[2:] == (3, 4)
+    assert evaluate([source], Settings(rules=("entropic",), repeats=2), ablations=False).frames
 
 
 def test_answers_have_ids_and_safe_headers(gateway: Running) -> None:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from darc.errors import InputError
 from darc.evaluation.source import NOBODY, Source
+from darc.evaluation.stacking import stacked
 from darc.pipeline import records
 from darc.pipeline.folder import RunFolder
 from darc.pipeline.manifest import check_complete, deciding_of
@@ -26,7 +27,7 @@ def read_run(path: Path, name: str | None = None) -> Source:
         raise InputError(f"{path} has no prompts", "run it on some")
     prompts = [records.read_prompt(folder, prompt_id) for prompt_id in ids]
     candidates = [records.read_candidates(folder, prompt_id) for prompt_id in ids]
-    samples = _stacked([records.read_scores(folder, prompt_id) for prompt_id in ids])
+    samples = stacked([records.read_scores(folder, prompt_id) for prompt_id in ids])
     numbers = np.broadcast_to(np.arange(samples.shape[3]), samples.shape)
     deciding = deciding_of(folder)
     return Source(
@@ -38,7 +39,7 @@ def read_run(path: Path, name: str | None = None) -> Source:
         samples=samples,
         givers=np.where(np.isnan(samples), NOBODY, numbers),
         giver_names=["original", *(f"rewrite {i}" for i in range(1, samples.shape[3]))],
-        tokens=_stacked([np.array([float(c.tokens) for c in own]) for own in candidates]),
+        tokens=stacked([np.array([float(c.tokens) for c in own]) for own in candidates]),
         side=_side(folder, ids),
         constants=deciding.constants,
         bounds=deciding.bounds,
@@ -69,15 +70,6 @@ def _side(folder: RunFolder, ids: list[str]) -> dict[str, Array]:
     rows: list[dict[str, Any]] = [folder.rows("side.jsonl").get(each, {}) for each in ids]
     names = set.intersection(*(set(row) for row in rows)) - {"prompt_id"}
     return {
-        name: _stacked([np.asarray(row[name], dtype=np.float64) for row in rows])
+        name: stacked([np.asarray(row[name], dtype=np.float64) for row in rows])
         for name in sorted(names)
     }
-
-
-def _stacked(arrays: list[Array]) -> Array:
-    """Arrays as one with a leading axis, NaN where one is smaller."""
-    most = np.max([array.shape for array in arrays], axis=0)
-    result = np.full((len(arrays), *most), np.nan)
-    for row, array in zip(result, arrays, strict=True):
-        row[tuple(slice(size) for size in array.shape)] = array
-    return result

@@ -89,6 +89,14 @@ def short(
     }
 
 
+def audit_scores(sheet: Sheet) -> dict[str, Any]:
+    """The raw scores of a decision for the audit log; `lazy` where more could be had."""
+    names = [scorer.name for scorer in sheet.scorers]
+    row = scores_row("", names, sheet.scores, lazy=not sheet.complete)
+    row.pop("prompt_id")
+    return row
+
+
 def details(sheet: Sheet, replies: Sequence[Reply]) -> dict[str, Any]:
     """Everything a reader needs to decide again: texts, rewrites, raw scores, and their scales.
 

@@ -116,6 +116,18 @@ class Sheet:
         """All scorers, active or not."""
         return self.workshop.engine.scorers
 
+    @property
+    def complete(self) -> bool:
+        """Whether every candidate was rewritten and every text scored by every scorer."""
+        for k in range(len(self.candidates)):
+            made = self.perturbed.get(k)
+            if made is None and self.samples > 1:
+                return False
+            count = 1 + (len(made.variants) if made else 0)
+            if np.isnan(self.scores[:, k, :count]).any():
+                return False
+        return True
+
     def text(self, pair: Pair) -> str | None:
         """The original (sample 0) or a rewrite that is made; None where there is none."""
         candidate, sample = pair

@@ -99,7 +99,7 @@ class Gateway:
         if method.metadata == "full" and sheet is not None:
             data |= metadata.details(sheet, replies)
         self.metrics.choice(data)
-        await self._record(prompt, row, replies, outcome, request_id, hands)
+        await self._record(prompt, row, replies, outcome, sheet, request_id, hands)
         body = completion(asked, replies, outcome, spent, request_id)
         if method.metadata or tell is not None:
             body["darc"] = data
@@ -130,7 +130,7 @@ class Gateway:
         if method.metadata == "full":
             data |= metadata.details(sheet, replies)
         self.metrics.choice(data)
-        await self._record(prompt, row, replies, outcome, request_id, hands)
+        await self._record(prompt, row, replies, outcome, sheet, request_id, hands)
         return {**data, "answer": texts[outcome.order[0]]}
 
     async def aclose(self) -> None:
@@ -232,6 +232,7 @@ class Gateway:
         row: Mapping[str, Any],
         replies: Sequence[Reply],
         outcome: Outcome,
+        sheet: Sheet | None,
         request_id: str,
         hands: Hands,
     ) -> None:
@@ -239,6 +240,8 @@ class Gateway:
             return
         answer = replies[outcome.order[0]].text
         line = {"prompt_id": prompt.id, **row, "answer": answer, "request_id": request_id}
+        if sheet is not None:
+            line |= metadata.audit_scores(sheet)
         await hands.do(self.audit.add, line)
 
     def seeds(self, asked: Asked, prompt: Prompt, request_id: str) -> list[int]:

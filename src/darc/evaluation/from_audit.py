@@ -1,0 +1,69 @@
+"""A gateway's audit log as something to evaluate."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from darc.errors import InputError
+from darc.evaluation.source import NOBODY, Source
+from darc.evaluation.stacking import stacked
+
+WANTED = {"prompt_id", "candidates", "answer", "request_id"}
+
+
+def is_audit(path: Path) -> bool:
+    """Whether the first line of a file is a decision of a gateway."""
+    if path.suffix != ".jsonl" or not path.is_file():
+        return False
+    with path.open(encoding="utf-8") as file:
+        try:
+            row = json.loads(file.readline())
+        except ValueError:
+            return False
+    return isinstance(row, dict) and set(row) >= WANTED
+
+
+def read_audit_log(path: Path, name: str | None = None) -> Source:
+    """The decisions of a log whose scores are complete, under the scorers that most of them share.
+
+    A lazy search leaves scores out: requests with darc = {"full": true} keep them all.
+    """
+    rows = [row for row in _rows(path) if row.get("scores") and not row.get("lazy")]
+    if not rows:
+        raise InputError(
+            f"{path} has no decision with complete scores",
+            'ask the gateway with darc = {"full": true}',
+        )
+    (scorers, _), *_ = Counter(tuple(row["scorers"]) for row in rows).most_common(1)
+    kept = [row for row in rows if tuple(row["scorers"]) == scorers]
+    samples = stacked([np.array(row["scores"], dtype=np.float64) for row in kept])
+    numbers = np.broadcast_to(np.arange(samples.shape[3]), samples.shape)
+    sizes = [len(row["scores"][0]) for row in kept]
+    return Source(
+        name=name or path.stem,
+        kind="rewrite",
+        prompt_ids=[f"{row['prompt_id']} {row['request_id']}" for row in kept],
+        candidate_ids=[[str(k) for k in range(size)] for size in sizes],
+        scorers=list(scorers),
+        samples=samples,
+        givers=np.where(np.isnan(samples), NOBODY, numbers),
+        giver_names=["original", *(f"rewrite {i}" for i in range(1, samples.shape[3]))],
+        tokens=np.full((samples.shape[0], samples.shape[2]), np.nan),
+        generator="gateway",
+    )
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    rows = []
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                rows.append(json.loads(line))
+            except ValueError:
+                raise InputError(
+                    f"{path}, line {number}: it is not valid JSON", "remove the line"
+                ) from None
+    return rows
