@@ -47,6 +47,7 @@ def draw_curves(found: Sequence[Curve], title: str) -> "Figure":
             steps, numbers = zip(*curve.held_out, strict=True)
             axes.plot(steps, numbers, color=HELD_OUT, lw=1.6, marker="o", ms=4, label="held out")
         axes.set_xlabel("step")
+        axes.xaxis.get_major_locator().set_params(integer=True)
         axes.set_title(curve.name, loc="left", fontsize=11)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, fontsize=8)
