@@ -33,6 +33,7 @@ def draw_curves(found: Sequence[Curve], title: str) -> "Figure":
     """A figure with one plot a curve."""
     try:
         from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
     except ImportError:
         raise MissingExtra("drawing a picture", "plot") from None
     figure = Figure(figsize=(9.6, 3.8), dpi=150, layout="constrained")
@@ -47,6 +48,7 @@ def draw_curves(found: Sequence[Curve], title: str) -> "Figure":
             steps, numbers = zip(*curve.held_out, strict=True)
             axes.plot(steps, numbers, color=HELD_OUT, lw=1.6, marker="o", ms=4, label="held out")
         axes.set_xlabel("step")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_title(curve.name, loc="left", fontsize=11)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, fontsize=8)
