@@ -1,0 +1,1 @@
+"""The human study: blind ratings from several annotators, their quality watched, all in one database."""
