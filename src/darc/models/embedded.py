@@ -65,6 +65,17 @@ class EmbeddedModel:
             cancel(futures)
             raise
 
+    def chat(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a chat completion as it stands on the wire: one choice, no stream.
+
+        An error is an answer with the key `error`.
+        """
+        workers = self._start()
+        answer: dict[str, Any] = workers.submit(
+            self._server.handle_chat_completions, {"top_k": TOP_K, "min_p": 0.0, **body}
+        ).result()
+        return answer
+
     def close(self) -> None:
         """Free the model's memory; the next `complete` loads it again."""
         with self._lock:

@@ -95,6 +95,12 @@ def save_draft(store: Store, annotator_id: int, code: str, answer: float) -> Non
             connection.execute(update(tasks).where(tasks.c.id == row["id"]).values(**values))
 
 
+def is_flipped(store: Store, annotator_id: int, code: str) -> bool:
+    """Whether a task of the annotator shows its second response on the left."""
+    with store.read() as connection:
+        return bool(_own(connection, annotator_id, code)["flipped"])
+
+
 def mark_seen(store: Store, annotator_id: int, code: str) -> None:
     """Go on from the feedback on a training task."""
     with store.write() as connection:

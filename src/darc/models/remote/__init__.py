@@ -8,8 +8,11 @@ from darc.models.remote.openai import AsyncOpenAI, OpenAIModel, Sample
 from darc.models.remote.problems import Failed, Malformed, Refused
 from darc.models.remote.protocol import Said
 from darc.models.remote.retry import Clock, Retry
+from darc.models.remote.scope import HOST, METER, Host, Meter
 
 __all__ = [
+    "HOST",
+    "METER",
     "Address",
     "AsyncClient",
     "AsyncOpenAI",
@@ -17,7 +20,9 @@ __all__ = [
     "Breaker",
     "Clock",
     "Failed",
+    "Host",
     "Malformed",
+    "Meter",
     "OpenAIModel",
     "Refused",
     "Retry",

@@ -6,6 +6,8 @@ import weakref
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
+from darc.models.remote.scope import HOST
+
 Result = TypeVar("Result")
 
 
@@ -13,7 +15,8 @@ class Background:
     """Runs coroutines for synchronous callers, from any number of threads.
 
     The thread starts with the first of them. `finish` runs in the loop before it ends: at `close`,
-    when the object is collected, or as the interpreter exits.
+    when the object is collected, or as the interpreter exits. In the scope of a host it is the host
+    that runs them, in its own loop: a background is used inside a host or outside, never both.
     """
 
     def __init__(self, finish: Callable[[], Awaitable[None]]) -> None:
@@ -24,6 +27,9 @@ class Background:
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """The coroutine's result; whatever interrupts the wait for it cancels it."""
+        host = HOST.get()
+        if host is not None:
+            return host.run(work)
         future = asyncio.run_coroutine_threadsafe(work, self._start())
         try:
             return future.result()
@@ -33,6 +39,9 @@ class Background:
 
     def close(self) -> None:
         """Cancel what runs, run `finish`, and end the thread; the next `run` starts another."""
+        host = HOST.get()
+        if host is not None:
+            host.run(_finished(self._finish))
         with self._lock:
             stop, self._stop, self._loop = self._stop, None, None
         if stop is not None:
@@ -59,6 +68,10 @@ def _serve(loop: asyncio.AbstractEventLoop, finish: Callable[[], Awaitable[None]
         loop.run_until_complete(_wind_up(finish))
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
+
+
+async def _finished(finish: Callable[[], Awaitable[None]]) -> None:
+    await finish()
 
 
 async def _wind_up(finish: Callable[[], Awaitable[None]]) -> None:

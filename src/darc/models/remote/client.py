@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 import os
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from darc.models.remote.address import is_loopback
 from darc.models.remote.breaker import Breaker
 from darc.models.remote.problems import Failed, Malformed, Passing, Refused, is_final, refusal, said
 from darc.models.remote.retry import Clock, Retry, is_passing, retry_after
+from darc.models.remote.scope import tell_meter
 
 logger = logging.getLogger(__name__)
 
@@ -62,8 +63,14 @@ class AsyncClient:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r})"
 
-    async def post(self, path: str, body: Any, read: Callable[[Any], Result]) -> Result:
-        """What `read` makes of the answer to a POST to `url` + `path`.
+    async def post(
+        self,
+        path: str,
+        body: Any,
+        read: Callable[[Any], Result],
+        headers: Mapping[str, str] | None = None,
+    ) -> Result:
+        """What `read` makes of the answer to a POST to `url` + `path`, with more `headers`.
 
         `read` raises `Malformed` for an answer that is not what it should be. Raises `Refused`
         where no retry helps, and `Failed` after the last attempt.
@@ -75,10 +82,15 @@ class AsyncClient:
                 raise Failed(
                     f"{self.url} has failed {self._breaker.threshold} calls in a row",
                     f"it is asked again in {waiting:.0f} s",
+                    after=waiting,
                 )
             attempts = 1 if self._breaker.begin() else self._retry.attempts
+
+            async def attempt() -> Result:
+                return await self._attempt(http, self.url + path, body, read, headers)
+
             try:
-                result = await self._persist(http, self.url + path, body, read, attempts)
+                result = await self._persist(self.url + path, attempt, attempts)
             except Refused:
                 self._breaker.succeeded()
                 raise
@@ -126,51 +138,64 @@ class AsyncClient:
         return self._http, self._places
 
     async def _persist(
-        self, http: Any, url: str, body: Any, read: Callable[[Any], Result], attempts: int
+        self, url: str, once: Callable[[], Awaitable[Result]], attempts: int
     ) -> Result:
         begun, attempt = self._clock.now(), 1
         while True:
             try:
-                return await self._attempt(http, url, body, read)
+                return await once()
             except Passing as problem:
                 pause = self._retry.pause(attempt, problem.after, self._clock.chance())
                 late = self._clock.now() + pause - begun > self._retry.seconds
                 if attempt >= attempts or late:
                     tries = f" ({attempt} attempts)" if attempt > 1 else ""
+                    told = f"{url} {problem.problem}{tries}"
                     raise Failed(
-                        f"{url} {problem.problem}{tries}", problem.hint, problem.status
+                        told, problem.hint, problem.status, problem.after, problem.body
                     ) from None
                 logger.info("%s %s; trying again in %.1f s", url, problem.problem, pause)
             await self._clock.sleep(pause)
             attempt += 1
 
     async def _attempt(
-        self, http: Any, url: str, body: Any, read: Callable[[Any], Result]
+        self,
+        http: Any,
+        url: str,
+        body: Any,
+        read: Callable[[Any], Result],
+        headers: Mapping[str, str] | None,
     ) -> Result:
         """One call; raises `Passing` where another may do better."""
         httpx = library()
         try:
             async with asyncio.timeout(self.timeout):
-                response = await http.post(url, json=body)
+                response = await http.post(url, json=body, headers=headers)
         except (TimeoutError, httpx.TimeoutException):
+            tell_meter(url, None)
             raise Passing(
                 f"did not answer within {self.timeout:g} s", "raise timeout, or lower concurrency"
             ) from None
         except httpx.RequestError as problem:
+            tell_meter(url, None)
             reason = str(problem) or type(problem).__name__
             raise Passing(f"cannot be reached: {reason}", "is the server running there?") from None
         status: int = response.status_code
         if status >= 300:
+            tell_meter(url, None)
             message = said(response.text, self._key)
             if status < 400:
                 message = f"it has moved to {response.headers.get('location', 'elsewhere')}"
             if not is_passing(status) or is_final(response.text):
-                raise refusal(url, status, message, self.key_env, bool(self._key))
+                raise refusal(
+                    url, status, message, self.key_env, bool(self._key), response.text
+                )
             after = retry_after(response.headers.get("retry-after"), self._clock.wall())
             told = f"answered {status}" + (f": {message}" if message else "")
-            raise Passing(told, status=status, after=after)
+            raise Passing(told, status=status, after=after, body=response.text)
         try:
-            return read(decoded(response.content))
+            answer = decoded(response.content)
+            tell_meter(url, answer)
+            return read(answer)
         except Malformed as problem:
             raise Passing(
                 f"answered with {problem}", "check that the URL is of such a server", status

@@ -14,33 +14,55 @@ _HINTS = {
 
 
 class Refused(InputError):
-    """The server will not do what it was asked, now or later; `said` is its own message."""
+    """The server will not do what it was asked, now or later; `said` is its own message.
 
-    def __init__(self, message: str, hint: str, status: int, said: str) -> None:
+    `body` is all that it answered.
+    """
+
+    def __init__(self, message: str, hint: str, status: int, said: str, body: str = "") -> None:
         super().__init__(message, hint)
         self.status = status
         self.said = said
+        self.body = body
 
 
 class Failed(DarcError):
-    """The server did not answer, or not sensibly, after all attempts; `status` where it has one."""
+    """The server did not answer, or not sensibly, after all attempts; `status` where it has one.
 
-    def __init__(self, message: str, hint: str = "", status: int | None = None) -> None:
+    `after` is when it said to come back, in seconds, and `body` what it answered last.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        hint: str = "",
+        status: int | None = None,
+        after: float | None = None,
+        body: str = "",
+    ) -> None:
         super().__init__(message, hint)
         self.status = status
+        self.after = after
+        self.body = body
 
 
 class Passing(Exception):
     """One attempt failed in a way that may pass; `after` is when the server says to come back."""
 
     def __init__(
-        self, problem: str, hint: str = "", status: int | None = None, after: float | None = None
+        self,
+        problem: str,
+        hint: str = "",
+        status: int | None = None,
+        after: float | None = None,
+        body: str = "",
     ) -> None:
         super().__init__(problem)
         self.problem = problem
         self.hint = hint
         self.status = status
         self.after = after
+        self.body = body
 
 
 class Malformed(ValueError):
@@ -60,15 +82,16 @@ def is_final(body: str) -> bool:
     return "insufficient_quota" in body
 
 
-def refusal(url: str, status: int, message: str, key_env: str, has_key: bool) -> Refused:
+def refusal(
+    url: str, status: int, message: str, key_env: str, has_key: bool, body: str = ""
+) -> Refused:
     """The error for an answer that no retry changes."""
     hint = _HINTS.get(status, "")
     if status in (401, 403):
         state = "is not accepted" if has_key else "is not set"
         hint = f"the key is read from the environment variable {key_env}, which {state}"
-    return Refused(
-        f"{url} answered {status}" + (f": {message}" if message else ""), hint, status, message
-    )
+    told = f"{url} answered {status}" + (f": {message}" if message else "")
+    return Refused(told, hint, status, message, body)
 
 
 def _message(body: str) -> str:

@@ -1,0 +1,143 @@
+"""`darc serve`: risk-constrained answers from an unchanged OpenAI client."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from darc.cli.choice import FAMILIES, NORMALIZATIONS, SPEC, add_rule
+from darc.cli.parser import add_general
+
+if TYPE_CHECKING:
+    from darc.gateway.settings import Settings
+
+DESCRIPTION = """\
+Serve chat completions that a rule has chosen among several, for any OpenAI client: change its base
+URL to this address. Answers come from the embedded model, or from a server behind --backend."""
+EPILOG = """\
+examples:
+  darc models install; darc serve
+  darc serve --backend http://localhost:8001/v1 -k 8 --scorer judge:MODEL@http://localhost:8001/v1
+  darc serve --make-key alice --api-keys keys.jsonl
+  darc serve --host 0.0.0.0 --api-keys keys.jsonl --backend https://api.example.com/v1"""
+
+
+def add(commands: Any, name: str) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        name, help="serve an OpenAI-compatible gateway", description=DESCRIPTION, epilog=EPILOG
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000, help="default: 8000")
+    model = parser.add_argument_group("answers")
+    model.add_argument("--backend", default="", metavar="URL", help="an OpenAI-compatible server")
+    model.add_argument(
+        "--backend-key-env",
+        default="OPENAI_API_KEY",
+        metavar="NAME",
+        help="the environment variable with the backend's key (default: OPENAI_API_KEY)",
+    )
+    model.add_argument("--model", default="", help="for requests that name none")
+    model.add_argument("--timeout", type=float, default=120.0, help="seconds (default: 120)")
+    model.add_argument(
+        "--concurrency", type=int, default=256, help="calls to the backend at a time (default: 256)"
+    )
+    model.add_argument("--attempts", type=int, default=3, help="of a call (default: 3)")
+    model.add_argument(
+        "--max-tokens", type=int, default=320, help="of the embedded model (default: 320)"
+    )
+    choice = parser.add_argument_group("choosing, where a request says nothing else")
+    add_rule(choice)
+    choice.add_argument("-k", "--k", type=int, default=8, help="candidates (default: 8)")
+    choice.add_argument("--n-aug", type=int, default=8, help="rewrites of each (default: 8)")
+    choice.add_argument("--scorer", action="append", metavar=SPEC, help="see darc scorers")
+    choice.add_argument("--rewriter", default="rules", metavar=SPEC, help="see darc rewriters")
+    choice.add_argument("--family", default="style", choices=FAMILIES, help="default: style")
+    choice.add_argument("--no-guard", action="store_true", help="no comparison by embeddings")
+    choice.add_argument("--side", action="append", metavar="NAME=SCORER", help="a side input")
+    choice.add_argument("--normalize", default="auto", choices=NORMALIZATIONS, help="default: auto")
+    choice.add_argument("--wave", type=int, default=16, help="texts scored at once (default: 16)")
+    choice.add_argument("--seed", type=int, help="makes requests without a seed repeatable")
+    choice.add_argument(
+        "--policy",
+        default="open",
+        choices=("open", "closed"),
+        help="when a part fails: a flagged answer, or a 503 (default: open)",
+    )
+    safety = parser.add_argument_group("clients")
+    safety.add_argument("--api-keys", type=Path, metavar="FILE", help="hashed keys of clients")
+    safety.add_argument("--make-key", metavar="NAME", help="add a key to the file, print it, end")
+    safety.add_argument("--rate", type=float, default=0.0, help="requests a minute and client")
+    safety.add_argument("--active", type=int, default=64, help="requests at a time (default: 64)")
+    safety.add_argument("--queue", type=int, default=256, help="requests that wait (default: 256)")
+    safety.add_argument(
+        "--max-body", type=int, default=4_000_000, metavar="BYTES", help="default: 4000000"
+    )
+    safety.add_argument("--audit", type=Path, metavar="FILE", help="append every decision")
+    safety.add_argument(
+        "--audit-bytes", type=int, default=100_000_000, metavar="BYTES", help="before it is rotated"
+    )
+    safety.add_argument("--grace", type=float, default=30.0, help="seconds to end (default: 30)")
+    add_general(parser)
+    parser.set_defaults(run=run, interrupted="the server has stopped")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Serve until it is told to stop."""
+    if arguments.make_key is not None:
+        make(arguments)
+        return
+    from darc.errors import MissingExtra
+
+    try:
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError:
+        raise MissingExtra("darc serve", "serve") from None
+    from darc.gateway.app import make_app
+    from darc.web.logs import log_as_json
+    from darc.web.server import check_address, listening, serve
+
+    settings = settings_of(arguments)
+    check_address(arguments.host, settings.api_keys is not None)
+    app = make_app(settings)
+    bound = listening(arguments.host, arguments.port)
+    log_as_json(arguments.log_level)
+    source = settings.backend or "the embedded model"
+    port = bound.getsockname()[1]
+    print(f"serving {source} on http://{arguments.host}:{port}/v1", file=sys.stderr, flush=True)
+    serve(app, bound, arguments.grace)
+
+
+def make(arguments: argparse.Namespace) -> None:
+    """Print a new key, once, and add its hash to the file."""
+    from darc.errors import InputError
+    from darc.web.keys import make_key
+
+    if arguments.api_keys is None:
+        raise InputError("there is no file to add the key to", "give --api-keys FILE")
+    print(make_key(arguments.api_keys, arguments.make_key, arguments.rate))
+    print(f"its hash is in {arguments.api_keys}; it is not shown again", file=sys.stderr)
+
+
+def settings_of(arguments: argparse.Namespace) -> "Settings":
+    """The settings that the options stand for."""
+    from darc.gateway.settings import Settings
+    from darc.pipeline.parts import SCORERS, Parts
+    from darc.registry.pairs import split_pairs
+
+    same = (
+        "backend", "backend_key_env", "model", "rule", "beta", "gamma", "normalize", "k", "wave",
+        "policy", "seed", "max_tokens", "api_keys", "audit", "audit_bytes", "max_body", "rate",
+        "active", "queue", "concurrency", "timeout", "attempts",
+    )  # fmt: skip
+    parts = Parts(
+        rewriter=arguments.rewriter,
+        scorers=tuple(arguments.scorer or SCORERS),
+        n_aug=arguments.n_aug,
+        family=arguments.family,
+        seed=arguments.seed or 0,
+        guard=not arguments.no_guard,
+        side=split_pairs(arguments.side or (), "--side"),
+    )
+    return Settings(parts=parts, **{name: getattr(arguments, name) for name in same})

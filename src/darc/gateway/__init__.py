@@ -1,0 +1,1 @@
+"""An OpenAI-compatible service that answers with DARC's choice instead of the first sample."""

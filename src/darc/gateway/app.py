@@ -1,0 +1,185 @@
+"""The gateway as an ASGI application."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route, Router
+
+from darc import __version__
+from darc.gateway.backend import Backend
+from darc.gateway.chat import Chat
+from darc.gateway.embedded import EmbeddedBackend
+from darc.gateway.headers import onward
+from darc.gateway.method import PREFIX, read_method
+from darc.gateway.metrics import TYPE
+from darc.gateway.openapi import document
+from darc.gateway.passing import anything
+from darc.gateway.remote import RemoteBackend
+from darc.gateway.scoring import Workshop
+from darc.gateway.selection import selection
+from darc.gateway.service import Gateway
+from darc.gateway.settings import Settings
+from darc.models.remote import Breaker, Retry
+from darc.scorers.http import HttpScorer
+from darc.scorers.judge import Judge
+from darc.types import Message, Prompt
+from darc.web.guard import Guard
+from darc.web.keys import Keys, read_keys
+from darc.web.problems import Problem
+from darc.web.shell import Shell
+
+logger = logging.getLogger(__name__)
+
+PAGE = Path(__file__).parent / "page"
+KINDS = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+}
+FREE = ("/", "/healthz", "/readyz", "/openapi.json")
+
+
+def make_backend(settings: Settings) -> Backend:
+    """The server behind the URL, or the installed model."""
+    if settings.backend:
+        return RemoteBackend(
+            settings.backend,
+            key_env=settings.backend_key_env,
+            timeout=settings.timeout,
+            concurrency=settings.concurrency,
+            retry=Retry(attempts=settings.attempts, seconds=30.0, first=0.25, longest=8.0),
+            breaker=Breaker(threshold=20, cooldown=5.0),
+        )
+    from darc.models.embedded import EmbeddedModel
+    from darc.models.installed import require
+
+    return EmbeddedBackend(EmbeddedModel(require().path), settings.max_tokens)
+
+
+def make_gateway(settings: Settings, backend: Backend | None = None) -> Gateway:
+    """The gateway; whatever is wrong with the settings is told here, before it serves."""
+    import darc.scorers  # noqa: F401  (registers the scorers)
+
+    engine = settings.parts.engine()
+    side = settings.parts.side_maker()
+    try:
+        side.check(read_method(None, "", settings).spec.rule)
+    except Problem as problem:
+        from darc.errors import InputError
+
+        raise InputError(problem.message) from None
+    workshop = Workshop(engine, settings.timeout)
+    return Gateway(settings, backend or make_backend(settings), workshop, side)
+
+
+def make_app(settings: Settings, gateway: Gateway | None = None) -> Shell:
+    """The application with everything around it."""
+    keys = Keys() if settings.api_keys is None else read_keys(settings.api_keys)
+    gateway = gateway or make_gateway(settings)
+    routes = _Routes(gateway)
+    app = Router(routes.all(), lifespan=routes.lifespan)
+    free = (*FREE, *routes.files())
+    return Shell(app, Guard(keys, settings.rate), free, gateway.metrics.observe)
+
+
+class _Routes:
+    """The endpoints, and their beginning and end."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self.gateway = gateway
+        self.ready = False
+
+    def all(self) -> list[Route]:
+        chat = Chat(self.gateway)
+        everything = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
+        return [
+            Route("/v1/chat/completions", chat.completions, methods=["POST"]),
+            Route("/v1/playground", chat.playground, methods=["POST"]),
+            Route("/v1/select", self.select, methods=["POST"]),
+            Route("/v1/models", self.models, methods=["GET"]),
+            Route("/healthz", self.health, methods=["GET"]),
+            Route("/readyz", self.readiness, methods=["GET"]),
+            Route("/metrics", self.metrics, methods=["GET"]),
+            Route("/openapi.json", self.openapi, methods=["GET"]),
+            *(Route(path, self.file, methods=["GET"]) for path in ("/", *self.files())),
+            Route("/v1/{rest:path}", self.other, methods=everything),
+            Route("/{rest:path}", self.nothing, methods=everything),
+        ]
+
+    def files(self) -> list[str]:
+        """The paths of the page's files, fixed as the service starts."""
+        return [f"/{each.name}" for each in sorted(PAGE.iterdir()) if each.suffix in KINDS]
+
+    @contextlib.asynccontextmanager
+    async def lifespan(self, _: Any) -> AsyncIterator[None]:
+        warming = asyncio.create_task(self._warm())
+        try:
+            yield
+        finally:
+            self.ready = False
+            warming.cancel()
+            await asyncio.gather(warming, return_exceptions=True)
+            await self.gateway.aclose()
+
+    async def select(self, request: Request) -> Response:
+        return await selection(self.gateway, request)
+
+    async def models(self, request: Request) -> Response:
+        settings, backend = self.gateway.settings, self.gateway.backend
+        found = await backend.models(onward(request.headers, self.gateway.trusting))
+        default = {"rule": settings.rule, "k": settings.k, "n_aug": settings.parts.n_aug}
+        name = settings.rule.partition(":")[0]
+        own = [{**each, "darc": default} for each in found]
+        named = [{**each, "id": f"{PREFIX}-{name}/{each['id']}", "darc": default} for each in found]
+        return JSONResponse({"object": "list", "data": [*own, *named]})
+
+    async def health(self, _: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def readiness(self, _: Request) -> Response:
+        fine = self.ready and self.gateway.backend.ready()
+        return JSONResponse({"status": "ok" if fine else "not ready"}, 200 if fine else 503)
+
+    async def metrics(self, _: Request) -> Response:
+        return PlainTextResponse(self.gateway.metrics.text(), media_type=TYPE)
+
+    async def openapi(self, _: Request) -> Response:
+        return JSONResponse(document(self.gateway.settings, __version__))
+
+    async def file(self, request: Request) -> Response:
+        name = request.url.path.lstrip("/") or "index.html"
+        path = PAGE / name
+        return FileResponse(path, media_type=KINDS[path.suffix])
+
+    async def other(self, request: Request) -> Response:
+        return await anything(self.gateway, request)
+
+    async def nothing(self, request: Request) -> Response:
+        raise Problem(404, f"there is no {request.url.path}", code="not_found")
+
+    async def _warm(self) -> None:
+        """Load what is loaded at the first use; a part that fails is told again when it is used."""
+        loop = asyncio.get_running_loop()
+        warm: Any = getattr(self.gateway.backend, "warm", None)
+        try:
+            if warm is not None:
+                await loop.run_in_executor(self.gateway.pool, warm)
+            await loop.run_in_executor(self.gateway.pool, _load, self.gateway.workshop)
+        except Exception as problem:
+            logger.warning("a part is not ready: %s", problem)
+        self.ready = True
+
+
+def _load(workshop: Workshop) -> None:
+    """Use every part that lives in this process once."""
+    prompt = Prompt("warm", (Message("user", "Is it warm?"),))
+    for scorer in workshop.engine.scorers:
+        if not isinstance(scorer, HttpScorer | Judge):
+            workshop.scores(scorer, prompt, ["It is warm."])

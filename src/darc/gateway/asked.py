@@ -1,0 +1,137 @@
+"""A chat completion as it was asked for."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from darc.gateway.method import Method, read_method, split_model, wrong
+from darc.gateway.settings import Settings
+from darc.types import Message, Prompt
+
+MOST_CHOICES = 128
+# What is not passed on with the candidates: these are answered here.
+HERE = ("darc", "n", "stream", "stream_options")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request: what is sent on, what is answered here.
+
+    `body` is the client's own, without `darc` and with the backend's name of the model; `same` says
+    that it is byte for byte what the client sent. `forced` says that the answer has a prescribed
+    form (response_format), and must not be rewritten.
+    """
+
+    body: dict[str, Any]
+    model: str
+    method: Method
+    n: int
+    stream: bool
+    include_usage: bool
+    seed: int | None
+    forced: bool
+    same: bool
+
+    @property
+    def k(self) -> int:
+        """How many candidates are made: 1 where all would be the same."""
+        if self.body.get("temperature") == 0:
+            return 1
+        return max(self.method.k, self.n) if self.method.k > 1 else 1
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        """The body of a call for candidates."""
+        return {name: value for name, value in self.body.items() if name not in HERE}
+
+
+def read_asked(body: Mapping[str, Any], settings: Settings) -> Asked:
+    """A request taken apart; raises a `Problem` with 400 for what cannot be used."""
+    if "best_of" in body:
+        raise wrong("best_of", "is not sent to a backend; say how many candidates with darc.k")
+    given = body.get("model")
+    if given is not None and not isinstance(given, str):
+        raise wrong("model", "is no text")
+    named, model = split_model(given or settings.model)
+    kept = {name: value for name, value in body.items() if name != "darc"}
+    if model:
+        kept["model"] = model
+    options = body.get("stream_options")
+    if options is not None and not isinstance(options, Mapping):
+        raise wrong("stream_options", "is no object")
+    temperature = body.get("temperature")
+    if temperature is not None and not _is_number(temperature):
+        raise wrong("temperature", "is no number")
+    form = body.get("response_format")
+    kind = form.get("type") if isinstance(form, Mapping) else form
+    return Asked(
+        body=kept,
+        model=model,
+        method=read_method(body.get("darc"), named, settings),
+        n=_whole(body, "n", 1, MOST_CHOICES) or 1,
+        stream=_truth(body, "stream"),
+        include_usage=bool((options or {}).get("include_usage")),
+        seed=_whole(body, "seed", -(2**63), 2**63 - 1),
+        forced=kind not in (None, "text"),
+        same="darc" not in body and model == given,
+    )
+
+
+def read_prompt(body: Mapping[str, Any]) -> Prompt:
+    """The conversation as scorers see it; its id is a hash of the messages."""
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise wrong("messages", "must be a list with at least one message")
+    turns = []
+    for place, message in enumerate(messages):
+        if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
+            raise wrong(f"messages.{place}", "must be an object with a role")
+        turns.append(Message(message["role"], _text(message, place)))
+    return Prompt(prompt_id(messages), tuple(turns))
+
+
+def prompt_id(messages: Any) -> str:
+    """The first 16 hexadecimal digits of a hash of the messages."""
+    text = json.dumps(messages, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _text(message: Mapping[str, Any], place: int) -> str:
+    """The words of a message; parts that are not text are named in brackets, never fetched."""
+    content = message.get("content")
+    if content is None:
+        calls = message.get("tool_calls")
+        return json.dumps(calls, ensure_ascii=False) if calls else ""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        raise wrong(f"messages.{place}.content", "must be a text or a list of parts")
+    words = []
+    for part in content:
+        if not isinstance(part, Mapping):
+            raise wrong(f"messages.{place}.content", "has a part that is no object")
+        text = part.get("text", part.get("refusal"))
+        words.append(text if isinstance(text, str) else f"[{str(part.get('type', 'part'))[:40]}]")
+    return "\n".join(words)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _whole(body: Mapping[str, Any], name: str, least: int, most: int) -> int | None:
+    value = body.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise wrong(name, f"must be a whole number from {least} to {most}")
+    return value
+
+
+def _truth(body: Mapping[str, Any], name: str) -> bool:
+    value = body.get(name)
+    if value is not None and not isinstance(value, bool):
+        raise wrong(name, "must be true or false")
+    return bool(value)

@@ -1,0 +1,76 @@
+"""Errors of the backend, told to the client as they were told to us."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from darc.errors import DarcError
+from darc.models.remote import Failed, Refused
+from darc.models.remote.problems import said
+from darc.web.problems import Problem
+
+
+def told(problem: DarcError) -> Problem:
+    """The `Problem` for a failed call: the backend's status, message, type and code where known.
+
+    A backend that cannot be reached is 502, one that takes too long 504, and one that is left alone
+    after many failures 503 with the time to come back.
+    """
+    if isinstance(problem, Refused):
+        return upstream_problem(problem.status, problem.body)
+    if isinstance(problem, Failed):
+        if problem.status is not None and problem.status >= 400:
+            return upstream_problem(problem.status, problem.body, problem.after)
+        if problem.status is not None:
+            return _own(502, "the backend's answer is no chat completion", "upstream_malformed")
+        if problem.after is not None:
+            return _own(
+                503,
+                "the backend has failed again and again and is left alone for a while",
+                "upstream_unavailable",
+                problem.after,
+            )
+        if "did not answer within" in problem.message:
+            return _own(504, "the backend did not answer in time", "upstream_timeout")
+        return _own(502, "the backend cannot be reached", "upstream_unreachable")
+    return Problem(400, problem.message, code="invalid_request")
+
+
+def upstream_problem(status: int, body: str, after: float | None = None) -> Problem:
+    """An error of the backend with its status, and what its body says in any usual shape."""
+    inner = _inner(body)
+    message = said(body) or f"the backend answered {status}"
+    kind = inner.get("type")
+    default = "server_error" if status >= 500 else "invalid_request_error"
+    return Problem(
+        status,
+        message,
+        kind if isinstance(kind, str) and kind else default,
+        _text(inner.get("code")),
+        _text(inner.get("param")),
+        {} if after is None else {"Retry-After": str(max(0, int(after + 0.999)))},
+    )
+
+
+def unavailable(message: str, code: str) -> Problem:
+    """A 503 of our own."""
+    return _own(503, message, code)
+
+
+def _own(status: int, message: str, code: str, after: float | None = None) -> Problem:
+    headers = {} if after is None else {"Retry-After": str(max(1, int(after + 0.999)))}
+    return Problem(status, message, "server_error", code, headers=headers)
+
+
+def _inner(body: str) -> Mapping[str, Any]:
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    if isinstance(found, dict) and isinstance(found.get("error"), dict):
+        found = found["error"]
+    return found if isinstance(found, dict) else {}
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)

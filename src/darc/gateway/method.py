@@ -1,0 +1,185 @@
+"""How one request wants its answer chosen."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from darc.errors import DarcError
+from darc.gateway.settings import POLICIES, Settings
+from darc.pipeline.deciding import NORMALIZATIONS
+from darc.pipeline.rule_spec import RuleSpec, parse_rules
+from darc.web.problems import Problem
+
+PREFIX = "darc"
+LONGEST_NAME = 80
+OWN = frozenset(
+    {
+        "rule", "k", "n_aug", "beta", "gamma", "normalize", "budget", "policy", "metadata", "full",
+        "wave",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a choice may cost: texts scored, and milliseconds from the request to the answer."""
+
+    calls: int | None = None
+    milliseconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Method:
+    """A rule and its surroundings. `metadata` is "", "short" or "full"."""
+
+    spec: RuleSpec
+    k: int
+    n_aug: int
+    normalize: str
+    policy: str
+    budget: Budget
+    metadata: str
+    full: bool
+    wave: int
+
+
+def split_model(name: str) -> tuple[str, str]:
+    """The rule, empty where there is none, and the model of a name such as darc-epsilon/MODEL."""
+    head, slash, rest = name.partition("/")
+    if not slash or (head != PREFIX and not head.startswith(PREFIX + "-")):
+        return "", name
+    return head[len(PREFIX) + 1 :], rest
+
+
+def read_method(given: Any, named: str, settings: Settings) -> Method:
+    """The method of a request's `darc` object and the rule in its model's name.
+
+    The object wins over the name, and the name over the settings. Whatever else stands in the
+    object is a parameter of the rule. Raises a `Problem` with 400 for what cannot be used.
+    """
+    if given is None:
+        given = {}
+    if not isinstance(given, Mapping):
+        raise wrong("darc", "is no object")
+    text = given.get("rule") or named or settings.rule
+    if not isinstance(text, str) or len(text) > 10 * LONGEST_NAME:
+        raise wrong("darc.rule", "is no name of a rule")
+    parameters = {key: value for key, value in given.items() if key not in OWN}
+    for key, value in parameters.items():
+        plain = value is None or isinstance(value, bool | int | float | str)
+        if not plain or (isinstance(value, float) and not math.isfinite(value)):
+            raise wrong(f"darc.{key[:LONGEST_NAME]}", "is no number, text or truth value")
+    beta = _number(given, "beta", settings.beta)
+    gamma = _number(given, "gamma", settings.gamma)
+    try:
+        (spec,) = parse_rules([text], parameters, beta, gamma)
+    except DarcError as problem:
+        raise Problem(400, str(problem), code="invalid_darc", param="darc") from None
+    if not all(isinstance(x, int | float) and x >= 0 for x in (spec.beta, spec.gamma)):
+        raise wrong("darc.beta", "and gamma must be 0 or more")
+    return Method(
+        spec=spec,
+        k=_whole(given, "k", settings.k, 1, settings.max_k),
+        n_aug=_whole(given, "n_aug", settings.parts.n_aug, 0, settings.max_n_aug),
+        normalize=_one_of(given, "normalize", settings.normalize, NORMALIZATIONS),
+        policy=_one_of(given, "policy", settings.policy, POLICIES),
+        budget=_budget(given.get("budget")),
+        metadata=_metadata(given.get("metadata")),
+        full=_truth(given, "full"),
+        wave=_whole(given, "wave", settings.wave, 1, 10_000),
+    )
+
+
+def check_rule(method: Method) -> None:
+    """Refuse parameters that the rule itself refuses, before anything is spent."""
+    import numpy as np
+
+    from darc.selection.decide import decide
+    from darc.selection.pools import Pools
+
+    spec = method.spec
+    side = {
+        "log_likelihood": np.zeros((1, 2)),
+        "tokens": np.ones((1, 2)),
+        "atypicality": np.zeros((1, 2)),
+        "similarity": np.ones((1, 2, 2)),
+        "dropout": np.zeros((1, 2, 2)),
+    }
+    scores = np.array([[[[1.0, 2.0], [2.0, 2.5]]]])
+    needed = {name: side[name] for name in spec.rule.required() if name in side}
+    try:
+        pools = Pools(
+            scores, spec.beta, spec.gamma, seeds=np.zeros(1, dtype=np.uint64), side=needed
+        )
+        decide(spec.rule, pools)
+    except (DarcError, ValueError, TypeError, ArithmeticError) as problem:
+        raise Problem(400, str(problem), code="invalid_darc", param="darc") from None
+
+
+def wrong(param: str, what: str) -> Problem:
+    """A 400 about one field."""
+    return Problem(400, f"{param} {what}", code="invalid_value", param=param)
+
+
+def _number(given: Mapping[str, Any], name: str, default: float) -> float:
+    value = given.get(name)
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e12:
+        raise wrong(f"darc.{name}", "must be a number of 0 or more")
+    return float(value)
+
+
+def _whole(given: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:
+    value = given.get(name)
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise wrong(f"darc.{name}", f"must be a whole number from {least} to {most}")
+    return value
+
+
+def _one_of(given: Mapping[str, Any], name: str, default: str, known: tuple[str, ...]) -> str:
+    value = given.get(name)
+    if value is None:
+        return default
+    if value not in known:
+        raise wrong(f"darc.{name}", f"must be one of {', '.join(known)}")
+    return str(value)
+
+
+def _truth(given: Mapping[str, Any], name: str) -> bool:
+    value = given.get(name)
+    if value is not None and not isinstance(value, bool):
+        raise wrong(f"darc.{name}", "must be true or false")
+    return bool(value)
+
+
+def _metadata(value: Any) -> str:
+    if value in (None, False):
+        return ""
+    if value is True or value == "short":
+        return "short"
+    if value == "full":
+        return "full"
+    raise wrong("darc.metadata", "must be true, false or full")
+
+
+def _budget(value: Any) -> Budget:
+    if value is None:
+        return Budget()
+    if not isinstance(value, Mapping):
+        raise wrong("darc.budget", "is no object")
+    for name in value:
+        if name not in ("calls", "milliseconds"):
+            raise wrong("darc.budget", "has calls and milliseconds only")
+    for name, number in value.items():
+        fine = isinstance(number, int | float) and not isinstance(number, bool)
+        if number is not None and not (fine and 0 <= number < 1e12):
+            raise wrong(f"darc.budget.{name}", "must be a number of 0 or more")
+    calls, milliseconds = value.get("calls"), value.get("milliseconds")
+    return Budget(
+        None if calls is None else int(calls),
+        None if milliseconds is None else float(milliseconds),
+    )

@@ -1,0 +1,65 @@
+"""What a gateway is told when it starts."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from darc.errors import InputError
+from darc.models.remote.client import KEY
+from darc.pipeline.parts import Parts
+
+POLICIES = ("open", "closed")
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where answers come from, how they are chosen, and how much is done at a time.
+
+    Without a `backend` URL the embedded model answers. `rule`, `beta`, `gamma`, `k` and
+    `parts.n_aug` are what a request gets that says nothing else. `wave` is how many texts the lazy
+    search has scored at a time. `seed` makes requests without one repeatable. Times are in seconds,
+    `rate` is requests a minute and client (0: no limit), `max_body` bytes. `keep_alive` is the time
+    before a stream begins, and between its comments, while nothing is chosen yet.
+    """
+
+    backend: str = ""
+    backend_key_env: str = KEY
+    model: str = ""
+    rule: str = "epsilon"
+    beta: float = 1.0
+    gamma: float = 1.0
+    normalize: str = "auto"
+    k: int = 8
+    parts: Parts = field(default_factory=Parts)
+    wave: int = 16
+    policy: str = "open"
+    seed: int | None = None
+    max_k: int = 64
+    max_n_aug: int = 32
+    max_tokens: int = 320
+    api_keys: Path | None = None
+    audit: Path | None = None
+    audit_bytes: int = 100 * MEGABYTE
+    max_body: int = 4 * MEGABYTE
+    rate: float = 0.0
+    active: int = 64
+    queue: int = 256
+    concurrency: int = 256
+    timeout: float = 120.0
+    attempts: int = 3
+    keep_alive: float = 5.0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be served by."""
+        least: dict[str, Any] = {
+            "k": 1, "wave": 1, "max_k": 1, "max_tokens": 1, "max_body": 1, "active": 1,
+            "concurrency": 1, "attempts": 1, "queue": 0, "rate": 0, "audit_bytes": 1,
+        }  # fmt: skip
+        for name, bound in least.items():
+            if getattr(self, name) < bound:
+                raise InputError(f"{name} is {getattr(self, name)}", f"give at least {bound}")
+        if self.policy not in POLICIES:
+            raise InputError(f"policy is {self.policy!r}", f"one of {', '.join(POLICIES)}")
+        if not self.timeout > 0 or not self.keep_alive > 0:
+            raise InputError("timeout and keep_alive must be over 0", "120 and 5 are usual")

@@ -1,0 +1,124 @@
+"""A finished completion as the events of a stream."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from darc.web.problems import Problem
+
+DONE = b"data: [DONE]\n\n"
+KEEP_ALIVE = b": keep-alive\n\n"
+MOST_PIECES = 200
+_WORDS = re.compile(r"\s*\S+\s*\Z|\s*\S+|\s+")
+PLAIN = ("role", "content", "refusal", "tool_calls")
+
+
+def event(data: Any) -> bytes:
+    """One event."""
+    return b"data: " + json.dumps(data, ensure_ascii=False).encode("utf-8", "replace") + b"\n\n"
+
+
+def error_event(problem: Problem) -> bytes:
+    """An error inside a stream, which OpenAI's clients raise; nothing follows it."""
+    return event(problem.body())
+
+
+def events(completion: Mapping[str, Any], include_usage: bool) -> Iterator[bytes]:
+    """A completion as events: role, content in pieces, the reason to finish, usage if asked for.
+
+    What is not part of the protocol (`darc`) stands in the last event before the end.
+    """
+    made = list(chunks(completion, include_usage))
+    if "darc" in completion:
+        made[-1]["darc"] = completion["darc"]
+    for each in made:
+        yield event(each)
+    yield DONE
+
+
+def chunks(completion: Mapping[str, Any], include_usage: bool) -> Iterator[dict[str, Any]]:
+    """The chunks of a completion; all share its id, time and model."""
+    head = {
+        name: value
+        for name, value in completion.items()
+        if name not in ("choices", "usage", "object", "darc")
+    }
+    head["object"] = "chat.completion.chunk"
+    rest: dict[str, Any] = {"usage": None} if include_usage else {}
+    for choice in completion["choices"]:
+        index = choice["index"]
+        for delta, logprobs in deltas(choice):
+            one = {"index": index, "delta": delta, "logprobs": logprobs, "finish_reason": None}
+            yield {**head, "choices": [one], **rest}
+        extra = {
+            name: value
+            for name, value in choice.items()
+            if name not in ("index", "message", "logprobs", "finish_reason")
+        }
+        reason = choice.get("finish_reason") or "stop"
+        end = {"index": index, "delta": {}, "logprobs": None, "finish_reason": reason, **extra}
+        yield {**head, "choices": [end], **rest}
+    if include_usage:
+        yield {**head, "choices": [], "usage": completion.get("usage")}
+
+
+def deltas(choice: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
+    """The message of a choice in pieces, each with its log-probabilities where they are given."""
+    message = choice["message"]
+    content = message.get("content")
+    first = {"role": message.get("role") or "assistant"}
+    if isinstance(content, str):
+        yield {**first, "content": ""}, None
+    else:
+        yield {**first, "content": content}, None
+    others = {name: value for name, value in message.items() if name not in PLAIN}
+    if others:
+        yield others, None
+    logprobs = choice.get("logprobs")
+    if isinstance(content, str) and content:
+        yield from _texts(content, logprobs)
+        logprobs = None
+    if logprobs is not None:
+        yield {}, logprobs
+    if isinstance(message.get("refusal"), str):
+        for piece in pieces(message["refusal"]):
+            yield {"refusal": piece}, None
+    for place, call in enumerate(message.get("tool_calls") or ()):
+        yield from ((each, None) for each in _call(place, call))
+
+
+def pieces(text: str) -> list[str]:
+    """A text in words with the space before them, at most 200 pieces, that join to it again."""
+    words = _WORDS.findall(text)
+    size = -(-len(words) // MOST_PIECES) or 1
+    return ["".join(words[i : i + size]) for i in range(0, len(words), size)]
+
+
+def _texts(content: str, logprobs: Any) -> Iterator[tuple[dict[str, Any], Any]]:
+    entries = logprobs.get("content") if isinstance(logprobs, Mapping) else None
+    if isinstance(entries, list) and entries:
+        tokens = [e.get("token") if isinstance(e, Mapping) else None for e in entries]
+        joined = "".join(token for token in tokens if isinstance(token, str))
+        if joined == content:
+            for token, entry in zip(tokens, entries, strict=True):
+                yield {"content": token}, {**logprobs, "content": [entry]}
+            return
+    for place, piece in enumerate(pieces(content)):
+        yield {"content": piece}, None if place else logprobs
+
+
+def _call(place: int, call: Any) -> Iterator[dict[str, Any]]:
+    """A tool call: its id and name first, then its arguments in pieces."""
+    if not isinstance(call, Mapping) or not isinstance(call.get("function"), Mapping):
+        yield {"tool_calls": [{"index": place, **(call if isinstance(call, Mapping) else {})}]}
+        return
+    function = dict(call["function"])
+    arguments = function.get("arguments")
+    if not isinstance(arguments, str):
+        yield {"tool_calls": [{"index": place, **call}]}
+        return
+    begin = {**call, "index": place, "function": {**function, "arguments": ""}}
+    yield {"tool_calls": [begin]}
+    for piece in pieces(arguments):
+        yield {"tool_calls": [{"index": place, "function": {"arguments": piece}}]}

@@ -1,0 +1,1 @@
+"""What every web service here shares: keys, limits, headers, logs, starting and stopping."""

@@ -1,0 +1,70 @@
+"""A gateway that runs in a thread, on a real port of the loopback interface."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tests.fakes import FakeServer
+
+from darc.gateway.app import make_app, make_gateway
+from darc.gateway.service import Gateway
+from darc.gateway.settings import Settings
+from darc.pipeline.parts import Parts
+from darc.web.server import listening, server
+
+QUESTION = [{"role": "user", "content": "Why are there two tides?"}]
+
+
+class Running:
+    """A gateway under test: its URL, itself, and a way to stop it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.gateway: Gateway = make_gateway(settings)
+        self._socket = listening("127.0.0.1", 0)
+        self.port: int = self._socket.getsockname()[1]
+        self.server = server(make_app(settings, self.gateway), grace=10)
+        self.thread = threading.Thread(target=self.server.run, args=([self._socket],))
+        self.thread.start()
+        while not self.server.started:
+            assert self.thread.is_alive()
+            time.sleep(0.005)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def close(self) -> None:
+        self.server.should_exit = True
+        self.thread.join(20)
+        assert not self.thread.is_alive()
+        self._socket.close()
+
+
+def parts(**given: Any) -> Parts:
+    """Scorers and a rewriter that need no model."""
+    return Parts(**{"scorers": ("form",), "n_aug": 2, "guard": False, **given})
+
+
+def settings_for(backend: FakeServer | None, **given: Any) -> Settings:
+    base: dict[str, Any] = {
+        "backend": "" if backend is None else backend.url,
+        "k": 4,
+        "parts": parts(),
+        "attempts": 2,
+        "timeout": 5.0,
+        "keep_alive": 0.2,
+    }
+    return Settings(**{**base, **given})
+
+
+@contextmanager
+def running(backend: FakeServer, **given: Any) -> Iterator[Running]:
+    """A gateway in front of a fake server."""
+    one = Running(settings_for(backend, **given))
+    try:
+        yield one
+    finally:
+        one.close()
