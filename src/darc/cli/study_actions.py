@@ -62,7 +62,10 @@ def init(arguments: Arguments) -> None:
         f"{len(found.people) or 'open enrolment of'} annotators",
         file=sys.stderr,
     )
-    print("the lead's link, shown this once; darc study links makes those of annotators:", file=sys.stderr)
+    print(
+        "the lead's link, shown this once; darc study links makes those of annotators:",
+        file=sys.stderr,
+    )
     _print([("lead", "/lead/join/", lead)], arguments)
     if config.panel is None:
         _print([("enrolment", "/enrol/", enrol)], arguments, header=False)
@@ -147,7 +150,9 @@ def review(arguments: Arguments) -> None:
             print(f"{arguments.exclude} is excluded; their slots are open again", file=sys.stderr)
         elif arguments.reinstate:
             back, surplus = exclusion.reinstate(store, arguments.reinstate)
-            print(f"{back} ratings count again, {surplus} found their slots filled", file=sys.stderr)
+            print(
+                f"{back} ratings count again, {surplus} found their slots filled", file=sys.stderr
+            )
         elif arguments.clear:
             exclusion.clear(store, arguments.clear)
         elif arguments.log:

@@ -1,1 +1,1 @@
-"""The human study: blind ratings from several annotators, their quality watched, all in one database."""
+"""The human study: blind ratings of several annotators, their quality watched, in one database."""

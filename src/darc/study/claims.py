@@ -64,7 +64,9 @@ def next_step(store: Store, annotator_id: int) -> Step:
 def counted(now: float) -> Any:
     """The condition that a task takes a slot of its unit: a valid answer or a live lease."""
     live = and_(tasks.c.answered.is_(None), tasks.c.lease_until > now)
-    return and_(tasks.c.kind == "item", or_(and_(tasks.c.answered.is_not(None), tasks.c.valid), live))
+    return and_(
+        tasks.c.kind == "item", or_(and_(tasks.c.answered.is_not(None), tasks.c.valid), live)
+    )
 
 
 def taken(connection: Connection, unit_id: int, now: float) -> int:
@@ -82,7 +84,7 @@ def full_units(connection: Connection, ratings: int, now: float) -> set[int]:
 def read_task(connection: Connection, row: Mapping[str, Any]) -> Task:
     """A task with its unit."""
     query = select(units).where(units.c.id == row["unit_id"])
-    return Task(row, connection.execute(query).mappings().one())
+    return Task(row, dict(connection.execute(query).mappings().one()))
 
 
 def _step(store: Store, connection: Connection, known: Numbering, annotator_id: int) -> Step:
@@ -192,8 +194,12 @@ def _lease(
     else:
         values |= {"annotator_id": annotator_id, "unit_id": unit_id, "kind": kind}
         done = connection.execute(insert(tasks).values(**values, flipped=flipped))
-        row_id = done.inserted_primary_key[0]
+        row_id = _key(done)
     return connection.execute(select(tasks).where(tasks.c.id == row_id)).mappings().one()
+
+
+def _key(done: Any) -> int:
+    return int(done.inserted_primary_key[0])
 
 
 def _median(seconds: list[float]) -> float | None:

@@ -140,7 +140,9 @@ def read_config(path: Path) -> Config:
     return config_of(data, str(path), path.parent)
 
 
-def config_of(data: Mapping[str, Any], where: str = "study.toml", folder: Path | None = None) -> Config:
+def config_of(
+    data: Mapping[str, Any], where: str = "study.toml", folder: Path | None = None
+) -> Config:
     """The settings of a mapping of sections; unknown and impossible ones are refused."""
     unknown = sorted(set(data) - set(SECTIONS))
     if unknown:

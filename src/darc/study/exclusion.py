@@ -59,9 +59,7 @@ def exclude(store: Store, connection: Connection, person: Any, reason: str, acto
     freed = sorted(connection.execute(valid).scalars())
     item = own & (tasks.c.kind == "item")
     connection.execute(
-        update(tasks)
-        .where(item, tasks.c.answered.is_not(None))
-        .values(valid=False, reason=reason)
+        update(tasks).where(item, tasks.c.answered.is_not(None)).values(valid=False, reason=reason)
     )
     connection.execute(update(tasks).where(own, tasks.c.answered.is_(None)).values(lease_until=0.0))
     note(connection, now, actor, "excluded", person["name"], reason)
@@ -87,7 +85,8 @@ def exclude_by_name(store: Store, name: str, reason: str, actor: str = "lead") -
 def reinstate(store: Store, name: str, actor: str = "lead") -> tuple[int, int]:
     """Undo an exclusion; how many ratings count again, and how many found their slots filled.
 
-    Checks do not exclude the annotator again. Ratings that found no slot stay set aside as surplus, so that no item has more than its number of ratings.
+    Checks do not exclude the annotator again. Ratings that found no slot stay set aside as surplus,
+    so that no item has more than its number of ratings.
     """
     with store.write() as connection:
         person = store.locked(connection, people, annotator_by_name(connection, name)["id"])

@@ -164,7 +164,7 @@ def _design(connection: Connection, config: Config) -> dict[str, Any]:
         "schema": schema.SCHEMA,
         "config": config.plain(),
         "units": [dict(row) for row in connection.execute(query.order_by(units.c.id)).mappings()],
-        "plans": {name: plan for name, plan in connection.execute(plans)},
+        "plans": dict(connection.execute(plans).tuples().all()),
     }
 
 

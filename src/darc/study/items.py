@@ -1,4 +1,4 @@
-"""Prompts with the responses of several systems, from JSON lines, run folders and alpaca_eval files."""
+"""Prompts with responses of several systems: JSON lines, run folders, alpaca_eval outputs."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -30,7 +30,7 @@ def add_annotators(store: Store, connection: Connection, config: Config, count: 
         name = f"r{number + 1:03d}"
         row = {"name": name, "number": number, "plan": plain_plan(plan(design, number))}
         done = connection.execute(insert(people).values(**row, created=store.now()))
-        added.append(int(done.inserted_primary_key[0]))
+        added.append(_key(done))
         note(connection, store.now(), "study", "added", name)
     return added
 
@@ -159,9 +159,7 @@ def enrol(store: Store, person: str, session: str) -> Enrolled:
         (added,) = add_annotators(store, connection, store.config, 1)
         change = update(people).where(people.c.id == added)
         connection.execute(
-            change.values(
-                token_hash=digest, person=person or None, session_hash=digest_of_session
-            )
+            change.values(token_hash=digest, person=person or None, session_hash=digest_of_session)
         )
     return Enrolled(token)
 
@@ -190,6 +188,10 @@ def erase(store: Store, name: str) -> int:
         )
         note(connection, store.now(), "lead", "erased", name)
     return int(done.rowcount)
+
+
+def _key(done: Any) -> int:
+    return int(done.inserted_primary_key[0])
 
 
 def _subjects(connection: Connection, action: str) -> set[str]:

@@ -29,7 +29,7 @@ class Design:
 
     @cached_property
     def shares(self) -> list[set[int]]:
-        """The prompts that each place of the panel begins with: every prompt at `ratings` places."""
+        """The prompts that each place of the panel begins with; each at `ratings` places."""
         draw = np.random.default_rng([self.seed, _ASSIGN])
         count = max(self.prompts, default=-1) + 1
         ranks, places = draw.permutation(count), draw.permutation(self.panel)
@@ -45,7 +45,7 @@ class Plan:
     """An annotator's plan.
 
     `order` are item numbers, the own share first; `flipped[i]` tells whether item i is shown with
-    its second response on the left; `checks` are (items rated before it, check, flipped), ascending.
+    its second response on the left; `checks` are (items rated before, check, flipped), ascending.
     """
 
     order: tuple[int, ...]

@@ -1,10 +1,10 @@
 """The tables of a study, the same in SQLite and PostgreSQL."""
 
 from sqlalchemy import (
-    DDL,
     JSON,
     Boolean,
     Column,
+    Connection,
     Float,
     ForeignKey,
     Index,
@@ -14,7 +14,6 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-    event,
 )
 
 SCHEMA = 1
@@ -110,24 +109,20 @@ log = Table(
 )
 
 
-def _append_only() -> None:
-    """Let the databases themselves refuse to change or remove a line of the log."""
-    for verb in ("UPDATE", "DELETE"):
-        event.listen(
-            log,
-            "after_create",
-            DDL(
-                f"CREATE TRIGGER log_no_{verb.lower()} BEFORE {verb} ON log "
-                "BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END"
-            ).execute_if(dialect="sqlite"),
-        )
-    for statement in (
-        "CREATE FUNCTION log_is_kept() RETURNS trigger LANGUAGE plpgsql AS "
-        "$$ BEGIN RAISE EXCEPTION 'the log is append-only'; END $$",
-        "CREATE TRIGGER log_kept BEFORE UPDATE OR DELETE ON log "
-        "FOR EACH ROW EXECUTE FUNCTION log_is_kept()",
-    ):
-        event.listen(log, "after_create", DDL(statement).execute_if(dialect="postgresql"))
+REFUSE = "BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END"
+SQLITE = tuple(
+    f"CREATE TRIGGER log_no_{verb} BEFORE {verb} ON log {REFUSE}" for verb in ("update", "delete")
+)
+POSTGRESQL = (
+    """CREATE FUNCTION log_is_kept() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'the log is append-only'; END $$""",
+    """CREATE TRIGGER log_kept BEFORE UPDATE OR DELETE ON log
+    FOR EACH ROW EXECUTE FUNCTION log_is_kept()""",
+)
 
 
-_append_only()
+def create_tables(connection: Connection) -> None:
+    """Make all tables; the database itself refuses to change or remove a line of the log."""
+    metadata.create_all(connection)
+    for statement in SQLITE if connection.dialect.name == "sqlite" else POSTGRESQL:
+        connection.exec_driver_sql(statement)

@@ -82,7 +82,9 @@ def status(store: Store) -> Status:
         query = select(tasks.c.unit_id, func.count()).where(
             counted(store.now()), tasks.c.answered.is_(None)
         )
-        leased = dict(connection.execute(query.group_by(tasks.c.unit_id)).tuples().all())
+        leased: dict[int, int] = dict(
+            connection.execute(query.group_by(tasks.c.unit_id)).tuples().all()
+        )
         answers = connection.execute(
             select(people.c.name, tasks.c.unit_id, tasks.c.answer, tasks.c.valid)
             .join(people, tasks.c.annotator_id == people.c.id)

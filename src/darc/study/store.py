@@ -48,9 +48,12 @@ class Store:
             with self.engine.begin() as connection:
                 yield connection
             return
-        with self._turn, self.engine.connect().execution_options(writing=True) as connection:
-            with connection.begin():
-                yield connection
+        with (
+            self._turn,
+            self.engine.connect().execution_options(writing=True) as connection,
+            connection.begin(),
+        ):
+            yield connection
 
     def locked(self, connection: Connection, table: Any, row_id: int) -> Any:
         """A row, held until the transaction ends; None where there is none."""
@@ -89,7 +92,7 @@ def open_store(place: str, *, new: bool = False, now: Callable[[], float] = time
             raise InputError(f"there is no study at {place}", "make one with: darc study init")
         if new:
             with store.write() as connection:
-                schema.metadata.create_all(connection)
+                schema.create_tables(connection)
             return store
         with store.read() as connection:
             version = connection.execute(select(schema.study.c.schema)).scalar()

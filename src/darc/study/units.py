@@ -104,9 +104,7 @@ def made_attention(config: Config, items: Sequence[Unit]) -> list[Unit]:
         texts = [base.first, base.second]
         texts[value % 2] += f"\n\n{PREFER}"
         second = value % 2 == 1
-        units.append(
-            Unit("attention", "", base.turns, "", texts[0], "", texts[1], float(second))
-        )
+        units.append(Unit("attention", "", base.turns, "", texts[0], "", texts[1], float(second)))
     return units
 
 
@@ -148,7 +146,7 @@ def _check(
         turns=read_turns(path, row, line),
         first_id="",
         first=row[names[0]],
-        second=row[names[1]] if pairwise else "",
+        second=row["second"] if pairwise else "",
         reference=value,
         tolerance=float(row.get("tolerance", 0.0 if pairwise else tolerance)),
         rationale=str(row.get("rationale") or ""),

@@ -4,16 +4,16 @@ import json
 from collections.abc import Sequence
 
 CONSENT = """\
-You are invited to read answers and say how good you find them. Taking part is voluntary, and you may
-stop at any time without giving a reason.
+You are invited to read answers and say how good you find them. Taking part is voluntary, and you
+may stop at any time without giving a reason.
 
-Your answers are kept under a pseudonym, with the time that each of them took. Ask the people who gave
-you the link if you want them deleted.
+Your answers are kept under a pseudonym, with the time that each of them took. Ask the people who
+gave you the link if you want them deleted.
 """
 INSTRUCTIONS = """\
-Read the question and the whole answer before you decide. There is no right opinion: we ask for yours.
-Where you are shown examples with explanations, they say how the scale is meant. A few of the later
-tasks check that they are being read.
+Read the question and the whole answer before you decide. There is no right opinion: we ask for
+yours. Where you are shown examples with explanations, they say how the scale is meant. A few of
+the later tasks check that they are being read.
 """
 RUBRIC = """\
 How satisfied would you be if you had asked this question and were given this answer?
@@ -29,7 +29,9 @@ How satisfied would you be if you had asked this question and were given this an
 """
 
 
-def template(items: Sequence[str], mode: str, ratings: int, annotators: int | str, seed: int) -> str:
+def template(
+    items: Sequence[str], mode: str, ratings: int, annotators: int | str, seed: int
+) -> str:
     """A `study.toml` with the settings that most studies change."""
     return f"""\
 [study]

@@ -9,7 +9,11 @@ from darc.study.pages.layout import form, page
 
 KEYS_SCALAR = "Keys: 0 to 9, x for 10, Enter to send, u to change the last answer."
 KEYS_PAIR = "Keys: ← answer 1, → answer 2, {tie}Enter to send, u to change the last answer."
-CHOICES = {"left": "Answer 1 is better", "tie": "They are equally good", "right": "Answer 2 is better"}
+CHOICES = {
+    "left": "Answer 1 is better",
+    "tie": "They are equally good",
+    "right": "Answer 2 is better",
+}
 
 
 def consent_page(root: str, token: str, config: Config) -> str:
@@ -137,7 +141,9 @@ def _scalar_fields(chosen: float | None) -> str:
         f"{' checked' if chosen == value else ''}><span>{value}</span></label>"
         for value in range(low, high + 1)
     )
-    return f'<fieldset class="scale"><legend>Your rating, {low} to {high}</legend>{radios}</fieldset>'
+    return (
+        f'<fieldset class="scale"><legend>Your rating, {low} to {high}</legend>{radios}</fieldset>'
+    )
 
 
 def _pair_fields(task: Task, config: Config, chosen: float | None) -> str:

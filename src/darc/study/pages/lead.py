@@ -97,7 +97,7 @@ def _decide(root: str, token: str, person: PersonStatus, closed: bool) -> str:
 def _items(status: Status) -> str:
     ranked = sorted(
         status.items,
-        key=lambda item: (-item.disagreement if item.disagreement == item.disagreement else 1.0),
+        key=lambda item: -item.disagreement if item.disagreement == item.disagreement else 1.0,
     )
     names = "<th>prompt</th><th>candidate</th>" if status.closed else ""
     measure = "share against the majority" if status.mode == "pairwise" else "standard deviation"
@@ -155,4 +155,4 @@ def _links(links: Sequence[tuple[str, str]]) -> str:
 
 
 def _number(value: float) -> str:
-    return "–" if value != value else f"{value:.2f}"
+    return "-" if value != value else f"{value:.2f}"
