@@ -7,15 +7,18 @@ BIN := $(VENV)/bin
 QUESTION ?= Give me three tips for sleeping better.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test test-hf check bench bench-pipeline clean
+.PHONY: help demo test test-hf chromium test-browser check docs bench bench-pipeline results clean
 
 help:
 	@echo "make demo    ask a small real model a question and choose an answer, with a picture"
 	@echo "make test    install what the tests need, check the code, run the tests"
 	@echo "make test-hf install torch and transformers, run the tests that need them"
+	@echo "make test-browser   open the pages in headless Chromium (Debian: chromium, chromium-driver)"
+	@echo "make docs    write docs/api.md from the docstrings"
 	@echo "make check   ruff, mypy and the direction of imports"
 	@echo "make bench   print the benchmarks"
 	@echo "make bench-pipeline   the cost of choosing beside writing, on the embedded model"
+	@echo "make results DATA=FOLDER   the evaluation on real ratings: docs/results.md"
 	@echo "make clean   remove what make made"
 
 $(BIN)/python:
@@ -70,6 +73,21 @@ test-hf: $(VENV)/.hf
 	@echo "running the tests that need torch and transformers, without network"
 	HF_HUB_OFFLINE=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -m hf --durations 10
 
+$(VENV)/.browser: $(VENV)/.test
+	$(PIP) install --group browser
+	@touch $@
+
+chromium:
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || { \
+	  echo "make test-browser needs chromium and chromedriver;" \
+	    "on Debian: apt-get install chromium chromium-driver" >&2; exit 1; }
+
+test-browser: chromium $(VENV)/.browser
+	$(BIN)/python -m pytest tests/browser -m browser
+
+docs: $(VENV)/.test
+	$(BIN)/python docs/make_api.py
+
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run
 
@@ -77,6 +95,11 @@ bench-pipeline: $(VENV)/.test
 	@echo "what choosing costs beside writing, on the embedded model: 3 to 5 minutes"
 	$(BIN)/darc models install
 	$(BIN)/python -m benchmarks.run pipeline
+
+results: $(VENV)/.test
+	@test -n "$(DATA)" || { echo "name the folder with the ratings: make results DATA=FOLDER"; exit 2; }
+	@echo "evaluating the ratings in $(DATA) and a pool of the embedded model: up to 45 minutes, resumable"
+	$(BIN)/python -m benchmarks.results $(DATA)
 
 clean:
 	rm -rf $(VENV) demo build dist .mypy_cache .pytest_cache .ruff_cache

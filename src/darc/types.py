@@ -92,7 +92,8 @@ class Candidate:
     """One answer to a prompt.
 
     `truncated` marks an answer that stopped at the token limit; `log_likelihood` is the mean per
-    token under the generator, where it is known.
+    token under the generator, where it is known; `name` is what others call an answer that was not
+    made here.
     """
 
     prompt_id: str
@@ -102,6 +103,7 @@ class Candidate:
     truncated: bool = False
     log_likelihood: float | None = None
     seed: int | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True)

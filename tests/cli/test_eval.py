@@ -26,6 +26,7 @@ def test_tables_and_warnings_are_printed(ratings: Path, capsys: pytest.CaptureFi
     assert "made, overall, 12 prompts" in printed
     assert "made, high-variance, 3 prompts" in printed
     assert "warning: made: rbon was not run" in printed
+    assert printed.startswith("made, overall (12 prompts): ")
 
 
 def test_files_and_json(ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -36,7 +37,17 @@ def test_files_and_json(ratings: Path, tmp_path: Path, capsys: pytest.CaptureFix
     rows = data["frames"]["main"]["rows"]
     assert {row["method"] for row in rows} == {"mean", "epsilon"}
     assert (folder / "human.tex").exists()
+    assert (folder / "report.html").exists()
+    assert (folder / "figures" / "gains.svg").exists()
+    assert data["summary"]
     assert (folder / "main.csv").read_text(encoding="utf-8").count("\n") == len(rows) + 1
+
+
+def test_figures_can_be_left_out(ratings: Path, tmp_path: Path) -> None:
+    command = ["eval", str(ratings), "--rule", "lcb", "--repeats", "2", "--draws", "50"]
+    assert main([*command, "--out", str(tmp_path / "out"), "--no-figures"]) == 0
+    assert (tmp_path / "out" / "report.html").exists()
+    assert not (tmp_path / "out" / "figures").exists()
 
 
 def test_settings_come_from_a_file(

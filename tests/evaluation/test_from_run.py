@@ -7,6 +7,7 @@ from tests.pipeline.makers import IDS, start
 from darc.errors import InputError
 from darc.evaluation.from_run import read_run
 from darc.evaluation.source import NOBODY
+from darc.evaluation.tables.cost import latency_table
 
 
 def test_run_folder_as_a_source(tmp_path: Path) -> None:
@@ -25,6 +26,14 @@ def test_run_folder_as_a_source(tmp_path: Path) -> None:
     assert np.array_equal(source.side["log_likelihood"], np.tile([-1.0, -2.0, -3.0, -4.0], (5, 1)))
     assert source.categories[1] == "cooking"
     assert source.costs["generate answers"] == 20
+    accepted, refused = (source.costs[f"rewrites {what}"] for what in ("accepted", "refused"))
+    assert accepted == (~np.isnan(source.samples[:, 0, :, 1:])).sum()
+    assert refused == sum(len(row["rejected"]) for row in folder.rows("rejected.jsonl").values())
+    frame = latency_table(source)
+    spent = {str(row[1]): (float(str(row[2])), float(str(row[3]))) for row in frame.rows}
+    assert spent["rewrite"][1] == 0
+    assert spent["score"][1] < spent["score"][0]
+    assert spent["generate"][0] == spent["generate"][1]
     assert source.bounds == [(0.0, 1000.0), (0.0, 1.0)]
     assert folder.manifest()["complete"]
 

@@ -26,5 +26,5 @@ def test_embedded_model_must_be_installed(
 
 @pytest.mark.parametrize("text", ["gpt", "http://h"])
 def test_other_names(text: str) -> None:
-    with pytest.raises(InputError, match="write embedded or MODEL@URL"):
+    with pytest.raises(InputError, match="write embedded, transformers:MODEL or MODEL@URL"):
         chat_model(text)

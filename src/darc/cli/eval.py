@@ -39,8 +39,9 @@ def add(commands: Any, name: str) -> None:
     _add_measures(parser)
     group = parser.add_argument_group("output")
     group.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="write every table as CSV, Markdown and LaTeX"
+        "--out", type=Path, metavar="FOLDER", help="write report.html, every table and every figure"
     )
+    group.add_argument("--no-figures", action="store_true", help="draw nothing")
     group.add_argument("--json", action="store_true", help="print every table as JSON")
     group.add_argument(
         "--check-paper",
@@ -120,21 +121,32 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.cli.evaluated import print_evaluation
     from darc.cli.progress import progress
     from darc.evaluation.evaluate import evaluate
-    from darc.evaluation.frame import write_frames
     from darc.evaluation.reading import read_any
+    from darc.evaluation.verdict import summary, verdicts
 
     settings = _settings(arguments)
     sources = [read_any(path, arguments.texts) for path in arguments.sources]
     every = arguments.json or arguments.out is not None
     with progress("evaluating", " splits") as report:
         result = evaluate(sources, settings, report, ablations=every)
+    said = summary(result, verdicts(result))
     if arguments.out is not None:
-        paths = write_frames(result.frames, arguments.out)
-        print(f"wrote {len(paths)} files to {arguments.out}", file=sys.stderr)
+        _write(result, said, arguments)
     if arguments.json:
-        print(json.dumps(_plain(result), ensure_ascii=False, allow_nan=False))
+        print(json.dumps(_plain(result, said), ensure_ascii=False, allow_nan=False))
     else:
-        print_evaluation(result, arguments.out)
+        print_evaluation(result, said, arguments.out)
+
+
+def _write(result: "Evaluation", said: list[str], arguments: argparse.Namespace) -> None:
+    from darc import __version__
+    from darc.cli.progress import progress
+    from darc.evaluation.folder import write_evaluation
+
+    figures = not arguments.no_figures
+    with progress("drawing", " figures") as report:
+        paths = write_evaluation(result, said, arguments.out, __version__, figures, report)
+    print(f"wrote {len(paths)} files to {arguments.out}", file=sys.stderr)
 
 
 def _settings(arguments: argparse.Namespace) -> "Settings":
@@ -160,8 +172,9 @@ def _settings(arguments: argparse.Namespace) -> "Settings":
     )
 
 
-def _plain(result: "Evaluation") -> dict[str, Any]:
+def _plain(result: "Evaluation", said: list[str]) -> dict[str, Any]:
     return {
+        "summary": said,
         "warnings": result.warnings,
         "frames": {
             frame.name: {"title": frame.title, "note": frame.note, "rows": frame.records()}

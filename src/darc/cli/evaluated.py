@@ -1,5 +1,6 @@
 """An evaluation on a terminal."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,9 @@ if TYPE_CHECKING:
     from darc.evaluation.study import Study
 
 
-def print_evaluation(result: "Evaluation", folder: Path | None = None) -> None:
-    """Print the main numbers of each source and subset, where the rest is, and the warnings."""
+def print_evaluation(result: "Evaluation", said: Sequence[str], folder: Path | None = None) -> None:
+    """Print what the data say, the numbers behind it, where the rest is, and the warnings."""
+    print("\n".join(said), end="\n\n")
     main, human = result.frame("main"), result.frame("human")
     if main is not None and human is not None:
         print(human.note)
@@ -23,6 +25,7 @@ def print_evaluation(result: "Evaluation", folder: Path | None = None) -> None:
                 _print_subset(study, subset, main.where(**wanted), human.where(**wanted))
         print()
     if folder is not None:
+        print(f"the report is {folder / 'report.html'}")
         print(f"tables in {folder}: {', '.join(frame.name for frame in result.frames)}")
     for sentence in result.warnings:
         print(f"warning: {sentence}")

@@ -20,7 +20,8 @@ decide. Each stage is a plain JSONL file in the folder; running the same command
 it stopped. The settings are kept in the folder's run.toml."""
 EPILOG = """\
 prompts are JSON lines (prompt, instruction, question or text; turns; messages), an alpaca_eval
-list, MT-Bench questions, or one text a line; "examples" stands for 40 prompts that come with DARC
+list, MT-Bench questions, answers for --generator given:FILE, or one text a line; "examples" stands
+for 40 prompts that come with DARC
 
 examples:
   darc run --prompts questions.jsonl --out run
@@ -43,6 +44,7 @@ def add(commands: Any, name: str) -> None:
         choices=STAGES,
         help="do this stage and the later ones again; leave it out to go on",
     )
+    parser.add_argument("--sample", type=int, metavar="N", help="only N of the prompts, by --seed")
     extent = parser.add_mutually_exclusive_group()
     extent.add_argument(
         "--lazy", action="store_true", help="leave out what cannot change the decision"
@@ -63,7 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.pipeline.deciding import Deciding
     from darc.pipeline.folder import RunFolder
     from darc.pipeline.manifest import manifest
-    from darc.pipeline.questions import find_questions
+    from darc.pipeline.questions import find_questions, sampled
     from darc.pipeline.run import run as run_all
     from darc.pipeline.stages import Job
     from darc.pipeline.summary import summary
@@ -71,6 +73,8 @@ def run(arguments: argparse.Namespace) -> None:
     spec, parts, sampling = rule_of(arguments), parts_of(arguments), sampling_of(arguments)
     lazy = arguments.lazy and not arguments.complete
     questions = find_questions(arguments.prompts)
+    if arguments.sample is not None:
+        questions = sampled(questions, arguments.sample, arguments.seed)
     side = parts.side_maker()
     side.check(spec.rule)
     engine, generator = parts.engine(cache_of(arguments)), generator_of(arguments)

@@ -30,6 +30,11 @@ def source_warnings(source: Source) -> list[str]:
         said.append("there are no texts: lengths and mismatch cases are left out")
     elif np.isnan(source.tokens[there.any(axis=(1, 3))]).any():
         said.append("some candidates have no text, so lengths are of the others")
+    accepted = source.costs.get("rewrites accepted", 0.0)
+    refused = source.costs.get("rewrites refused", 0.0)
+    if refused > accepted:
+        share = refused / (accepted + refused)
+        said.append(f"{share:.0%} of the rewrites were refused, so samples are few or alike")
     for m in range(scorers):
         values = source.samples[:, m][there[:, m]]
         if values.size and values.min() == values.max():

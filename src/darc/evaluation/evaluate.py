@@ -17,7 +17,7 @@ from darc.evaluation.source import Source
 from darc.evaluation.study import Report, Settings, Study, halves_of_seeds, make_study, study_of
 from darc.evaluation.tables.buckets import bucket_table
 from darc.evaluation.tables.calls import call_table
-from darc.evaluation.tables.cost import cost_table, decision_cost_table
+from darc.evaluation.tables.cost import cost_table, decision_cost_table, latency_table
 from darc.evaluation.tables.errors import error_table
 from darc.evaluation.tables.families import family_agreement_table, family_table
 from darc.evaluation.tables.human import human_table
@@ -114,6 +114,8 @@ def _of_source(
     settings, attempt = result.settings, result.attempt
     result.warnings += source_warnings(source)
     made = [*attempt(pool_table, source), *attempt(cost_table, source)]
+    if source.kind == "rewrite":
+        made += attempt(latency_table, source)
     for study in attempt(make_study, source, settings, report):
         result.studies.append(study)
         result.warnings += study_warnings(study)

@@ -33,7 +33,7 @@ def read_run(path: Path, name: str | None = None) -> Source:
         name=name or path.resolve().name,
         kind="rewrite",
         prompt_ids=ids,
-        candidate_ids=[[str(candidate.index) for candidate in own] for own in candidates],
+        candidate_ids=[[c.name or str(c.index) for c in own] for own in candidates],
         scorers=[scorer["name"] for scorer in data["settings"]["scorers"]],
         samples=samples,
         givers=np.where(np.isnan(samples), NOBODY, numbers),
@@ -45,14 +45,23 @@ def read_run(path: Path, name: str | None = None) -> Source:
         questions=[prompt.question for prompt in prompts],
         texts=[[candidate.text for candidate in own] for own in candidates],
         categories=[prompt.category for prompt in prompts],
-        costs={
-            f"{stage} {unit}": number
-            for stage, counts in cost(folder).items()
-            for unit, number in counts.items()
-        },
+        costs=_costs(folder),
         generator=data["settings"]["generator"]["name"],
         family=data["settings"]["rewrites"]["family"],
     )
+
+
+def _costs(folder: RunFolder) -> dict[str, float]:
+    """Seconds and counts by stage, and what became of the rewrites."""
+    costs = {
+        f"{stage} {unit}": number
+        for stage, counts in cost(folder).items()
+        for unit, number in counts.items()
+    }
+    for name, file in (("variants", "variants.jsonl"), ("rejected", "rejected.jsonl")):
+        total = sum(len(row[name]) for row in folder.rows(file).values())
+        costs["rewrites accepted" if name == "variants" else "rewrites refused"] = total
+    return costs
 
 
 def _side(folder: RunFolder, ids: list[str]) -> dict[str, Array]:

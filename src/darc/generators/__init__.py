@@ -3,6 +3,7 @@
 from darc.generators.base import Generator, Settings, candidate_seeds
 from darc.generators.deal import DealGenerator
 from darc.generators.embedded import EmbeddedGenerator
+from darc.generators.given import GivenGenerator
 from darc.generators.openai import OpenAIGenerator
 from darc.generators.transformers import TransformersGenerator
 
@@ -10,6 +11,7 @@ __all__ = [
     "DealGenerator",
     "EmbeddedGenerator",
     "Generator",
+    "GivenGenerator",
     "OpenAIGenerator",
     "Settings",
     "TransformersGenerator",

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import TableError
-from darc.pipeline.entries import read_entries
+from darc.tables.entries import read_entries
 from darc.types import Candidate
 
 TEXTS = ("text", "answer", "response", "output", "content")

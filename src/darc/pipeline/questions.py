@@ -6,8 +6,11 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from darc.errors import TableError
-from darc.pipeline.entries import read_entries
+import numpy as np
+
+from darc.core.draws import prompt_seeds
+from darc.errors import InputError, TableError
+from darc.tables.entries import read_entries
 from darc.types import Message, Prompt
 
 TEXTS = ("prompt", "instruction", "question", "text")
@@ -48,6 +51,8 @@ def find_questions(place: str) -> list[Question]:
 def read_questions(path: Path) -> list[Question]:
     """The questions of a file: JSON lines, a JSON list (alpaca_eval), or one text a line."""
     rows = read_entries(path)
+    if rows and is_answer(rows[0][1]):
+        return _answered(path, rows)
     questions = [_question(path, place, row, line) for place, (line, row) in enumerate(rows)]
     if not questions:
         raise TableError(str(path), "there are no prompts", "give one a line")
@@ -59,6 +64,35 @@ def read_questions(path: Path) -> list[Question]:
             )
         seen.add(question.id)
     return questions
+
+
+def is_answer(row: Any) -> bool:
+    """Whether a row is an answer to a prompt, several of which share the prompt."""
+    return isinstance(row, Mapping) and {"prompt_id", "candidate_id", "response"} <= set(row)
+
+
+def _answered(path: Path, rows: Sequence[tuple[int | None, Any]]) -> list[Question]:
+    """The questions of a file of answers (prompt_id, candidate_id, response and often prompt)."""
+    questions: dict[str, Question] = {}
+    for line, row in rows:
+        if not is_answer(row):
+            raise TableError(str(path), "an answer lacks prompt_id or response", "add it", line)
+        text = row.get("prompt") or ""
+        made = Question(str(row["prompt_id"]), (str(text),), str(row.get("category") or ""))
+        if questions.setdefault(made.id, made) != made:
+            raise TableError(
+                str(path), f"prompt {made.id!r} has two texts", "give it one text", line
+            )
+    return list(questions.values())
+
+
+def sampled(questions: Sequence[Question], count: int, seed: int) -> list[Question]:
+    """A sample of the questions, in their order, that depends on their ids and the seed alone."""
+    if count < 1:
+        raise InputError(f"a sample of {count} questions cannot be drawn", "give 1 or more")
+    drawn = prompt_seeds(seed, [question.id for question in questions])
+    kept = set(np.argsort(drawn, kind="stable")[:count].tolist())
+    return [question for place, question in enumerate(questions) if place in kept]
 
 
 def _question(path: Path, place: int, row: Any, line: int | None) -> Question:

@@ -23,7 +23,11 @@ def prompt_row(prompt: Prompt) -> dict[str, Any]:
 
 def candidates_row(prompt_id: str, candidates: Sequence[Candidate]) -> dict[str, Any]:
     """The candidates of a prompt as a row."""
-    return {"prompt_id": prompt_id, "candidates": [_plain(each) for each in candidates]}
+    rows = [_plain(each) for each in candidates]
+    for row in rows:
+        if not row["name"]:
+            row.pop("name")
+    return {"prompt_id": prompt_id, "candidates": rows}
 
 
 def variants_row(prompt_id: str, made: dict[int, Perturbed], count: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.errors import InputError
+from darc.errors import InputError, MissingExtra
 from darc.pipeline.meaning import similarities
 from darc.scorers.base import Embedder, Scorer
 from darc.selection.rule import Rule
@@ -33,10 +33,7 @@ class SideMaker:
         """Refuse a rule whose side inputs cannot be made, before anything is done."""
         for name in rule.required():
             if name == "similarity" and self.embedder is None:
-                raise InputError(
-                    f"rule {rule.name!r} needs similarities of the answers",
-                    "install what makes them: pip install 'darc-decoding[embedded]'",
-                )
+                raise MissingExtra(f"rule {rule.name!r} (similarities of answers)", "embedded")
             if name == "atypicality" and name not in self.scorers:
                 raise InputError(
                     f"rule {rule.name!r} needs {name!r}",

@@ -28,15 +28,15 @@ th:last-child, td:last-child { text-align: left; white-space: normal; min-width:
 """
 
 
-def page(title: str, body: str) -> str:
-    """A whole HTML page; the body is trusted, the title is not."""
+def page(title: str, body: str, style: str = "") -> str:
+    """A whole HTML page; the body and the added style are trusted, the title is not."""
     return (
         "<!doctype html>\n"
         '<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
         "style-src 'unsafe-inline'; img-src data:\">"
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n"
+        f"<title>{escape(title)}</title><style>{STYLE}{style}</style></head>\n"
         f"<body>\n{body}\n</body></html>\n"
     )
 

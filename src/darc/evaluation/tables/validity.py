@@ -148,10 +148,10 @@ def points_table(joined: Joined) -> Frame:
     """Both sigmas of every candidate."""
     items = items_of(joined)
     rows = [
-        (*_head(joined, p, k), x, y)
+        (*_head(joined, p, k), joined.human.name, x, y)
         for p, k, x, y in zip(items.prompt, items.candidate, items.proxy, items.human, strict=True)
     ]
-    columns = ("source", "prompt_id", "candidate_id", "sigma_proxy", "sigma_human")
+    columns = ("source", "prompt_id", "candidate_id", "ratings", "sigma_proxy", "sigma_human")
     return Frame.of("points", "The proxy's and people's sigma of every candidate", columns, rows)
 
 

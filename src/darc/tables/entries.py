@@ -1,5 +1,6 @@
 """The entries of a small file: a JSON list, JSON lines, or one text a line."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,10 @@ Entry = tuple[int | None, Any]
 def read_entries(path: Path) -> list[Entry]:
     """Each entry with its line, None within a JSON list."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        data = path.read_bytes()
+        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8-sig")
+    except gzip.BadGzipFile:
+        raise TableError(str(path), "it is no gzip file", "unpack or rename it") from None
     except OSError as problem:
         raise TableError(str(path), f"it cannot be read ({problem.strerror})") from None
     except UnicodeDecodeError:

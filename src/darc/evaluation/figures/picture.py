@@ -1,0 +1,67 @@
+"""A drawn frame, and what the figures share in reading frames."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from darc.evaluation.frame import Cell, Frame
+from darc.evaluation.methods import BASELINE
+from darc.views.chart import MOST_SERIES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIRST = ("epsilon", "entropic", "tau", "lcb", "cvar", "penalty")
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A figure of one frame and one source; `name` is the stem of its files."""
+
+    name: str
+    caption: str
+    source: str
+    figure: "Figure"
+
+
+def values(frame: Frame, name: str) -> list[str]:
+    """The different cells of a column as text, in order of appearance."""
+    return list(dict.fromkeys(str(cell) for cell in frame.column(name)))
+
+
+def number(cell: Cell) -> float:
+    """A cell as a number, NaN where it has none."""
+    return float(cell) if isinstance(cell, int | float) else float("nan")
+
+
+def numbers(frame: Frame, name: str) -> list[float]:
+    """A column as numbers, NaN where there is none."""
+    return [number(cell) for cell in frame.column(name)]
+
+
+def few(methods: Sequence[str], most: int = 6) -> list[str]:
+    """At most `most` methods without Best-of-K, well-known rules first, whatever their results."""
+    most = min(most, MOST_SERIES)
+    others = [method for method in methods if method != BASELINE]
+    known = [method for method in FIRST if method in others]
+    return (known + [method for method in others if method not in known])[:most]
+
+
+def left_out(shown: Sequence[str], methods: Sequence[str]) -> str:
+    """A sentence on the methods that are not drawn, empty for none."""
+    others = [method for method in methods if method not in shown and method != BASELINE]
+    return f" Not drawn: {', '.join(others)}; the table has them." if others else ""
+
+
+def metric_name(name: str) -> str:
+    """A metric as an axis names it."""
+    return name.replace("cvar_", "CVaR ").replace("cvar", "CVaR") + (
+        " %" if name.startswith("cvar_") else ""
+    )
+
+
+def tail_of(frame: Frame) -> str:
+    """What the CVaR is called in a frame with its differences."""
+    return next(
+        name.removeprefix("delta_") for name in frame.columns if name.startswith("delta_cvar")
+    )

@@ -1,0 +1,32 @@
+"""The proxy's sigma of each candidate against people's."""
+
+from darc.evaluation.figures.picture import Picture, numbers, values
+from darc.evaluation.frame import Frame
+from darc.views.chart import COLORS, new_figure, quiet
+
+MANY = 400
+
+
+def draw_scatter(points: Frame) -> list[Picture]:
+    """One picture a proxy, a panel a file of ratings, a dot a candidate."""
+    return [_picture(source, points.where(source=source)) for source in values(points, "source")]
+
+
+def _picture(source: str, frame: Frame) -> Picture:
+    ratings = values(frame, "ratings")
+    figure = new_figure(6.2 if len(ratings) == 1 else 4.2 * len(ratings), 4.6)
+    for axes, name in zip(figure.subplots(1, len(ratings), squeeze=False)[0], ratings, strict=True):
+        rows = frame.where(ratings=name)
+        axes.plot(
+            numbers(rows, "sigma_proxy"),
+            numbers(rows, "sigma_human"),
+            linestyle="none",
+            marker="o",
+            markersize=4.5 if len(rows) < MANY else 3.0,
+            markerfacecolor=COLORS[0],
+            markeredgecolor="none",
+            alpha=0.55 if len(rows) < MANY else 0.3,
+        )
+        quiet(axes, name, "the proxy's sigma", "people's sigma")
+    caption = f"The two sigmas of {len(frame)} candidates, a dot each."
+    return Picture("scatter", caption, source, figure)

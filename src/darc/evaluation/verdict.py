@@ -1,0 +1,181 @@
+"""Whether any rule beats Best-of-K beyond noise, in plain words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from darc.evaluation.bootstrap import LEVEL, average, over_splits, tail
+from darc.evaluation.evaluate import Evaluation
+from darc.evaluation.metrics import Mask
+from darc.evaluation.source import Array
+from darc.evaluation.study import Study
+from darc.evaluation.tables.common import prompts_in
+
+NAMED = 4
+FEWEST = 8
+NOTHING = 1e-9
+BAND = (
+    f"Beyond noise means outside a {LEVEL:.0%} band that holds for all rules and both measures "
+    "together, so that many rules do not win by luck."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What a study says on one subset: differences to Best-of-K and their bands.
+
+    `delta` and `margin` are (2, A), by tradeoff and by CVaR over prompts; beyond noise is
+    |delta| > margin. `mean` (A,) is the difference of the means.
+    """
+
+    source: str
+    subset: str
+    prompts: int
+    methods: list[str]
+    measures: tuple[str, str]
+    delta: Array
+    margin: Array
+    mean: Array
+
+    def better(self, measure: int) -> list[int]:
+        """The methods that beat Best-of-K beyond noise, best first."""
+        found = np.flatnonzero(self.delta[measure] > self.margin[measure])
+        return sorted(found.tolist(), key=lambda a: (-self.delta[measure, a], a))
+
+    def worse(self, measure: int) -> list[int]:
+        """The methods that lose to Best-of-K beyond noise, worst first."""
+        found = np.flatnonzero(self.delta[measure] < -self.margin[measure])
+        return sorted(found.tolist(), key=lambda a: (self.delta[measure, a], a))
+
+
+def judge(study: Study, subset: str, among: Mask) -> Verdict:
+    """The verdict of a study on prompts (R, P), by a bootstrap of the largest deviation.
+
+    The band of each difference is the same multiple of its bootstrap deviation: the one that 95 %
+    of the resamples keep for all methods and both measures. O(B R A P).
+    """
+    tradeoff = study.tradeoff - study.tradeoff[:, :1]
+
+    def measured(counts: Array) -> Array:
+        worst = over_splits(tail(study.outcome, among, counts, study.settings.tail))
+        return np.stack([over_splits(average(tradeoff, among, counts)), worst - worst[:, :1]], 1)
+
+    ones = np.ones((1, among.shape[1]))
+    reward = study.reward - study.reward[:, :1]
+    whole = np.round(measured(ones)[0], 12)
+    return Verdict(
+        source=study.source.name,
+        subset=subset,
+        prompts=round(prompts_in(among)),
+        methods=study.methods,
+        measures=("tradeoff", study.settings.tail_name),
+        delta=whole,
+        margin=_margins(whole, measured(study.counts)),
+        mean=np.round(over_splits(average(reward, among, ones))[0], 12),
+    )
+
+
+def _margins(whole: Array, drawn: Array) -> Array:
+    """Half widths (2, A) of a simultaneous band from resamples (B, 2, A); infinite for none."""
+    usable = drawn[~np.isnan(drawn[:, ~np.isnan(whole)]).any(axis=1)]
+    if len(usable) < 2:
+        return np.full(whole.shape, np.inf)
+    deviation = usable.std(axis=0)
+    moving = deviation > NOTHING
+    distance = np.abs(usable - whole)[:, moving] / deviation[moving]
+    limit = float(np.quantile(distance.max(axis=1, initial=0.0), LEVEL))
+    return np.where(moving, limit * deviation, NOTHING)
+
+
+def verdicts(result: Evaluation) -> list[Verdict]:
+    """A verdict for each study and subset with other rules than Best-of-K and enough prompts."""
+    return [
+        judge(study, subset, among)
+        for study in [*result.studies, *(study for _, study in result.pairs)]
+        for subset, among in study.subsets.items()
+        if len(study.methods) > 1 and prompts_in(among) >= FEWEST
+    ]
+
+
+def told(verdict: Verdict) -> str:
+    """A verdict in words."""
+    rules = len(verdict.methods) - 1
+    where = f"{verdict.source}, {verdict.subset} ({verdict.prompts} prompts)"
+    wins = [verdict.better(0), verdict.better(1)]
+    names = [_measure(name) for name in verdict.measures]
+    if np.isnan(verdict.delta[0]).all():
+        names[0] = "tradeoff (unknown here)"
+    if not any(wins):
+        said = f"{where}: no rule of {rules} beats Best-of-K beyond noise, by {names[0]} or by "
+        said += f"{names[1]}."
+    else:
+        parts = [
+            f"by {name} {_count(found, rules)}: {_listed(verdict, measure, found)}"
+            if found
+            else f"by {name} none"
+            for measure, (name, found) in enumerate(zip(names, wins, strict=True))
+        ]
+        said = f"{where}: rules that beat Best-of-K beyond noise: {'; '.join(parts)}."
+    lost = [
+        f"by {name} {_named([verdict.methods[a] for a in verdict.worse(measure)])}"
+        for measure, name in enumerate(names)
+        if verdict.worse(measure)
+    ]
+    if lost:
+        said += f" Worse beyond noise: {'; '.join(lost)}."
+    return said
+
+
+def summary(result: Evaluation, found: Sequence[Verdict]) -> list[str]:
+    """The sentences that come first: what the data say, and how far to trust them."""
+    said = [told(verdict) for verdict in found]
+    if not found:
+        why = f"there are fewer than {FEWEST} prompts or no other rule"
+        return [f"Whether a rule beats Best-of-K cannot be told: {why}."]
+    if not any(verdict.better(measure) for verdict in found for measure in (0, 1)):
+        said.append("These data give no reason to leave Best-of-K, the rule mean.")
+    said.append(BAND)
+    if any(study.source.kind != "rater" for study in result.studies):
+        names = ", ".join(s.source.name for s in result.studies if s.source.kind != "rater")
+        said.append(f"In {names} scorers judge held-out rewrites; no person was asked.")
+    return said + _followed(result)
+
+
+def _followed(result: Evaluation) -> list[str]:
+    """How well each proxy's sigma follows people's."""
+    frame = result.frame("validity")
+    if frame is None:
+        return []
+    rows = frame.where(metric="spearman", scorer="all", items="all candidates").records()
+    said = []
+    for row in rows:
+        low, high = row["low"], row["high"]
+        text = f"The sigma of {row['source']} follows that of {row['ratings']} with a rank "
+        text += f"correlation of {row['value']:.2f}"
+        if isinstance(low, float) and isinstance(high, float):
+            text += f" [{low:.2f}, {high:.2f}]"
+            text += "" if low > 0 else ", which may be none"
+        said.append(f"{text} ({row['n']} candidates).")
+    return said
+
+
+def _measure(name: str) -> str:
+    return f"CVaR {name.removeprefix('cvar_')} %" if name.startswith("cvar_") else name
+
+
+def _count(found: Sequence[int], rules: int) -> str:
+    return f"{len(found)} of {rules}"
+
+
+def _listed(verdict: Verdict, measure: int, found: Sequence[int]) -> str:
+    words = [
+        f"{verdict.methods[a]} {verdict.delta[measure, a]:+.3f} (mean {verdict.mean[a]:+.3f})"
+        for a in found
+    ]
+    return _named(words)
+
+
+def _named(words: Sequence[str]) -> str:
+    shown = ", ".join(words[:NAMED])
+    return shown if len(words) <= NAMED else f"{shown} and {len(words) - NAMED} more"

@@ -1,0 +1,123 @@
+"""What all charts share: series told apart without colour, quiet axes, the same bytes each time."""
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from darc.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+INK, PALE, GRID = "#1f2933", "#8a94a3", "#e8ecf0"
+COLORS = ("#0b5a8a", "#d1611a", "#1f2933", "#35b892", "#b0559f", "#c79a00", "#6db3e0", "#7d8794")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (1, 1.2)),
+    (0, (5, 1.5, 1, 1.5)),
+    (0, (8, 2)),
+    (0, (3, 1, 1, 1, 1, 1)),
+    (0, (2, 2)),
+    (0, (9, 2, 1, 2, 1, 2)),
+)
+MOST_SERIES = len(MARKERS)
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colour, marker and dashes of one series; each alone tells it from the others."""
+
+    color: str
+    marker: str
+    dashes: Any
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """The look of a line with markers, as matplotlib's keywords."""
+        return {
+            "color": self.color,
+            "marker": self.marker,
+            "linestyle": self.dashes,
+            "linewidth": 1.6,
+            "markersize": 5.0,
+        }
+
+
+def looks(names: Sequence[str]) -> dict[str, Look]:
+    """A look for each of at most `MOST_SERIES` names."""
+    if len(names) > MOST_SERIES:
+        raise ValueError(f"{len(names)} series, at most {MOST_SERIES} can be told apart")
+    rows = zip(names, COLORS, MARKERS, DASHES, strict=False)
+    return {name: Look(*look) for name, *look in rows}
+
+
+def new_figure(width: float, height: float) -> "Figure":
+    """An empty figure, in inches, apart from any global state."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra("drawing a picture", "plot") from None
+    return Figure(figsize=(width, height), dpi=150, layout="constrained")
+
+
+def quiet(axes: Any, title: str = "", across: str = "", up: str = "") -> None:
+    """Axes with a pale grid, names and no frame."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(PALE)
+    axes.tick_params(colors=INK, labelsize=9)
+    axes.grid(color=GRID, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.set_title(title, loc="left", fontsize=10.5, color=INK)
+    axes.set_xlabel(across, fontsize=9.5, color=INK)
+    axes.set_ylabel(up, fontsize=9.5, color=INK)
+
+
+def legend_below(figure: "Figure", axes: Any, columns: int = 3) -> None:
+    """One legend for the whole figure, below its axes."""
+    handles, labels = axes.get_legend_handles_labels()
+    if handles:
+        figure.legend(
+            handles,
+            labels,
+            loc="outside lower center",
+            ncols=min(columns, len(labels)),
+            frameon=False,
+            fontsize=9,
+            handlelength=3.6,
+        )
+
+
+def svg_of(figure: "Figure", name: str) -> str:
+    """The figure as a whole SVG file; the same figure and name give the same text."""
+    import matplotlib as mpl
+
+    file = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    return file.getvalue()
+
+
+def inline_svg(svg: str, name: str, label: str) -> str:
+    """An SVG file as an element of a page, its ids made its own by `name`, read out as `label`."""
+    from html import escape
+
+    text = svg[svg.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, count=1, flags=re.DOTALL)
+    text = re.sub(r'\bid="', f'id="{name}-', text)
+    text = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", text)
+    return text.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1)
+
+
+def write_picture(figure: "Figure", folder: Path, name: str) -> tuple[list[Path], str]:
+    """Write NAME.png and NAME.svg into the folder; the files, and the SVG's text."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = svg_of(figure, name)
+    paths = [folder / f"{name}.png", folder / f"{name}.svg"]
+    figure.savefig(paths[0], metadata={"Software": None})
+    paths[1].write_text(text, encoding="utf-8")
+    return paths, text

@@ -1,0 +1,69 @@
+"""What the tests ask of a page in a real browser."""
+
+import base64
+from pathlib import Path
+from typing import Any
+
+WIDTHS = {"desktop": 1280, "phone": 390}
+
+
+class Browser:
+    """A headless Chromium; `driver` is selenium's own object, for clicking, typing and reading."""
+
+    def __init__(self, chromium: str, chromedriver: str) -> None:
+        from selenium import webdriver
+        from selenium.webdriver.chrome.service import Service
+
+        options = webdriver.ChromeOptions()
+        options.binary_location = chromium
+        flags = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars")
+        for flag in flags:
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.driver = webdriver.Chrome(options=options, service=Service(chromedriver))
+
+    def __enter__(self) -> "Browser":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.driver.quit()
+
+    def open(self, address: str, width: int = 1280, height: int = 900) -> None:
+        """Open an address at a width in CSS pixels; the log starts anew."""
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.command("Emulation.setDeviceMetricsOverride", metrics)
+        self.problems()
+        self.driver.get(address)
+
+    def open_file(self, path: Path, width: int = 1280) -> None:
+        """Open a file."""
+        self.open(path.resolve().as_uri(), width)
+
+    def problems(self) -> list[str]:
+        """What the console has complained about since last asked."""
+        log = self.driver.get_log("browser")
+        return [entry["message"] for entry in log if entry["level"] in ("SEVERE", "WARNING")]
+
+    def script(self, text: str, *given: object) -> Any:
+        """The result of a script in the page."""
+        return self.driver.execute_script(text, *given)
+
+    def command(self, name: str, settings: dict[str, Any]) -> Any:
+        """A command of the browser's own protocol."""
+        return self.driver.execute_cdp_cmd(name, settings)
+
+    def overflow(self) -> int:
+        """By how many pixels the page is wider than the window."""
+        return int(
+            self.script("let d = document.documentElement; return d.scrollWidth - d.clientWidth")
+        )
+
+    def screenshot(self, path: Path, whole: bool = True) -> None:
+        """A PNG of the page, all of it or what the window shows."""
+        settings = {"format": "png", "captureBeyondViewport": whole}
+        if whole:
+            size = self.command("Page.getLayoutMetrics", {})["cssContentSize"]
+            clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+            settings["clip"] = clip
+        shot = self.command("Page.captureScreenshot", settings)
+        path.write_bytes(base64.b64decode(shot["data"]))

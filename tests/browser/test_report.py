@@ -1,0 +1,75 @@
+from pathlib import Path
+
+import pytest
+from tests.browser.page import WIDTHS, Browser
+
+from darc.cli import main
+
+SIZES = """
+return [...document.querySelectorAll("svg, img")].map(e => {
+  let folded = e.closest("details:not([open])");
+  let box = e.getBoundingClientRect();
+  return folded ? [1, 1] : [box.width, box.height];
+})
+"""
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    ratings = folder / "people.csv"
+    people = ["--prompts", "24", "--candidates", "5", "--raters", "8", "--crowd", "8"]
+    assert main(["simulate", *people, "--out", str(ratings)]) == 0
+    texts = folder / "people.texts.jsonl"
+    with texts.open("w", encoding="utf-8") as file:
+        for line in ratings.read_text(encoding="utf-8").splitlines()[1:]:
+            prompt, candidate = line.split(",")[:2]
+            text = f"<script>document.title = 'broken'</script> {'word ' * 60}"
+            file.write(
+                f'{{"prompt_id": "{prompt}", "candidate_id": "{candidate}", '
+                f'"prompt": "What?", "response": "{text}"}}\n'
+            )
+    command = ["eval", str(ratings), "--repeats", "4", "--draws", "200"]
+    assert main([*command, "--out", str(folder / "out")]) == 0
+    return folder / "out" / "report.html"
+
+
+@pytest.mark.parametrize("device", WIDTHS)
+def test_the_report_reads_well(browser: Browser, report: Path, device: str, tmp_path: Path) -> None:
+    browser.open_file(report, WIDTHS[device])
+    browser.screenshot(tmp_path / f"{device}.png")
+    print(f"the screenshot is {tmp_path / device}.png")
+    assert browser.problems() == []
+    assert browser.overflow() == 0
+    assert browser.driver.title == "Evaluation of people"
+    sizes = browser.script(SIZES)
+    assert len(sizes) > 12
+    assert all(width > 20 and height > 10 for width, height in sizes if (width, height) != (1, 1))
+    headings = browser.script("return [...document.querySelectorAll('h2')].map(e => e.innerText)")
+    wanted = ["Warnings", "Rules compared", "Gains by disagreement", "Where the choice changed"]
+    assert [each for each in headings if each in wanted] == wanted
+    assert (tmp_path / f"{device}.png").stat().st_size > 10_000
+
+
+def test_contents_lead_to_every_section(browser: Browser, report: Path) -> None:
+    browser.open_file(report)
+    links = browser.driver.find_elements("css selector", "nav a")
+    assert len(links) > 8
+    links[-1].click()
+    assert browser.script("return location.hash") == "#about"
+    assert browser.script("return window.scrollY") > 1000
+
+
+def test_wide_tables_scroll_in_their_own_box(browser: Browser, report: Path) -> None:
+    browser.open_file(report, WIDTHS["phone"])
+    boxes = "[...document.querySelectorAll('.wide')]"
+    assert browser.script(f"return {boxes}.some(e => e.scrollWidth > e.clientWidth)")
+
+
+def test_folded_tables_open(browser: Browser, report: Path) -> None:
+    browser.open_file(report)
+    fold = browser.driver.find_element("css selector", "details")
+    table = fold.find_element("css selector", "table")
+    assert not table.is_displayed()
+    fold.find_element("css selector", "summary").click()
+    assert table.is_displayed()
