@@ -164,7 +164,7 @@ def _design(connection: Connection, config: Config) -> dict[str, Any]:
         "schema": schema.SCHEMA,
         "config": config.plain(),
         "units": [dict(row) for row in connection.execute(query.order_by(units.c.id)).mappings()],
-        "plans": dict(connection.execute(plans).tuples().all()),
+        "plans": {row.name: row.plan for row in connection.execute(plans)},
     }
 
 

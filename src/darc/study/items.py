@@ -7,7 +7,7 @@ from typing import Any
 
 from darc.errors import InputError, TableError
 from darc.pipeline import records
-from darc.pipeline.entries import read_entries
+from darc.tables.entries import read_entries
 from darc.pipeline.folder import RunFolder
 from darc.study.config import Items
 

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 
 from darc.errors import InputError
 from darc.study import schema
@@ -79,12 +79,8 @@ def status(store: Store) -> Status:
             units.c.id, units.c.label, units.c.prompt_id, units.c.first_id, units.c.second_id
         )
         items = connection.execute(shown.where(own).order_by(units.c.number)).mappings().all()
-        query = select(tasks.c.unit_id, func.count()).where(
-            counted(store.now()), tasks.c.answered.is_(None)
-        )
-        leased: dict[int, int] = dict(
-            connection.execute(query.group_by(tasks.c.unit_id)).tuples().all()
-        )
+        query = select(tasks.c.unit_id).where(counted(store.now()), tasks.c.answered.is_(None))
+        leased = Counter(connection.execute(query).scalars())
         answers = connection.execute(
             select(people.c.name, tasks.c.unit_id, tasks.c.answer, tasks.c.valid)
             .join(people, tasks.c.annotator_id == people.c.id)
@@ -102,7 +98,7 @@ def status(store: Store) -> Status:
         ItemStatus(
             row["label"],
             valid[row["id"]],
-            leased.get(row["id"], 0),
+            leased[row["id"]],
             aside[row["id"]],
             spread.get(row["id"], float("nan")),
             row["prompt_id"] if closed else "",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from darc.errors import InputError, TableError, UnknownName
-from darc.pipeline.entries import read_entries
+from darc.tables.entries import read_entries
 from darc.study.config import SCALE, Config
 from darc.study.items import LONGEST, Prompt, Turn, read_turns
 
