@@ -78,6 +78,7 @@ class Robot:
             fields["answer"] = self.answer(text)
             self.given[fields["task"]] = fields["answer"]
             self.seen.append(text)
+            assert re.search(r'class="answer"><h2>[^<]*</h2>\s*<\w', page), page
         elif path.endswith("/consent"):
             fields["agreed"] = "yes"
         reply = self.post(path, fields)

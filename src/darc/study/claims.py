@@ -184,6 +184,7 @@ def _lease(
     values: dict[str, Any] = {
         "code": make_code(),
         "position": position,
+        "flipped": flipped and store.config.pairwise,
         "lease_until": now + store.config.study.lease_minutes * 60,
         "shown": now,
     }
@@ -193,7 +194,7 @@ def _lease(
         connection.execute(update(tasks).where(tasks.c.id == row_id).values(**values))
     else:
         values |= {"annotator_id": annotator_id, "unit_id": unit_id, "kind": kind}
-        done = connection.execute(insert(tasks).values(**values, flipped=flipped))
+        done = connection.execute(insert(tasks).values(**values))
         row_id = _key(done)
     return connection.execute(select(tasks).where(tasks.c.id == row_id)).mappings().one()
 

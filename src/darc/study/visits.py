@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from darc.study.pages.layout import POLICY, message
@@ -87,7 +87,10 @@ async def read_form(request: Request, token: str) -> dict[str, str]:
         raise Problem(415, "Forms are sent as application/x-www-form-urlencoded.")
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise Problem(403, "The form was sent from another site.")
-    content = await read_body(request, LARGEST)
+    try:
+        content = await read_body(request, LARGEST)
+    except ClientDisconnect:
+        raise Problem(400, "The form was cut off.") from None
     try:
         found = parse_qs(content.decode("utf-8"), keep_blank_values=True, max_num_fields=40)
     except ValueError:
