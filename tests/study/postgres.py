@@ -18,7 +18,7 @@ def binaries() -> Path | None:
     """The folder of initdb and postgres, None where they are not installed."""
     found = shutil.which("initdb")
     if found:
-        return Path(found).parent
+        return Path(found).resolve().parent
     versions = Path("/usr/lib/postgresql")
     folders = sorted(versions.glob("*/bin/initdb")) if versions.is_dir() else []
     return folders[-1].parent if folders else None
