@@ -105,7 +105,7 @@ class Visitor:
     async def ask(
         self, method: str, path: str, fields: dict[str, str] | None = None
     ) -> httpx.Response | None:
-        """A reply that is no failure of the connection or the server, else None."""
+        """A reply that is no failure of the connection and no refusal, else None."""
         started = time.perf_counter()
         try:
             reply = await self.client.request(method, path, data=fields)
@@ -113,6 +113,9 @@ class Visitor:
             await asyncio.sleep(0.05 + self.draw.random() / 5)
             return None
         self.ledger.seconds.append(time.perf_counter() - started)
+        if reply.status_code == 409:
+            self.ledger.fault("told that it was answered")
+            return None
         assert reply.status_code in (200, 303), (method, path, reply.status_code, reply.text[:300])
         return reply
 

@@ -94,14 +94,17 @@ def test_a_form_sent_twice_or_found_again_changes_nothing(place: str, tmp_path: 
     ready(store, 1)
     first = code(next_step(store, 1))
     assert answers.submit(store, 1, first, 0, 3.0)
-    assert not answers.submit(store, 1, first, 0, 8.0)
+    assert not answers.submit(store, 1, first, 0, 3.0)
+    with pytest.raises(answers.AnsweredAlready):
+        answers.submit(store, 1, first, 0, 8.0)
     last = answers.last_answer(store, 1)
     assert last is not None
     assert (last.row["answer"], last.row["revision"]) == (3.0, 1)
     assert answers.submit(store, 1, first, 1, 8.0)
     second = code(next_step(store, 1))
     assert answers.submit(store, 1, second, 0, 1.0)
-    assert not answers.submit(store, 1, first, 2, 0.0), "only the last answer can be changed"
+    with pytest.raises(answers.AnsweredAlready):
+        answers.submit(store, 1, first, 2, 0.0)
     with store.read() as connection:
         found = dict(connection.execute(select(tasks.c.code, tasks.c.answer)).all())  # type: ignore[arg-type]
     assert found == {first: 8.0, second: 1.0}

@@ -29,6 +29,10 @@ from darc.web.problems import Problem
 NO_LINK = "Open the personal link that you were given."
 EXCLUDED = "Thank you. There are no more tasks for you in this study."
 CLOSED = "Thank you. This study is closed and takes no more answers."
+ANSWERED = (
+    "You have answered this before, and your first answer is kept. Open your link again to go on, "
+    "or to change your last answer."
+)
 SIDES = {"left": 0.0, "right": 1.0, "tie": 0.5}
 
 
@@ -170,6 +174,8 @@ class Annotating:
             return await run_in_threadpool(work, self._store, *given)
         except answers.NoSuchTask:
             raise Problem(404, "You have no such task; open your link again.") from None
+        except answers.AnsweredAlready:
+            raise Problem(409, ANSWERED) from None
         except answers.StudyClosed:
             raise Problem(410, CLOSED) from None
 

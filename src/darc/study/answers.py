@@ -24,19 +24,25 @@ class StudyClosed(Exception):
     """The study takes no more answers."""
 
 
+class AnsweredAlready(Exception):
+    """The task has another answer, which the form did not know of."""
+
+
 def submit(store: Store, annotator_id: int, code: str, revision: int, answer: float) -> bool:
     """Keep an answer; whether it is new.
 
     `revision` is how many answers to this task the form knew of: a form sent twice, or found again
-    with the back button, knows of too few and changes nothing. An answer whose slot went to others
+    with the back button, knows of too few and changes nothing; `AnsweredAlready` is raised if it
+    says something else than what is kept. An answer whose slot went to others
     while its lease was lapsed is kept as surplus, not valid.
     """
     with store.write() as connection:
         person = store.locked(connection, people, annotator_id)
         row = _own(connection, annotator_id, code)
-        if row["revision"] != revision:
-            return False
-        if revision and not _is_last(connection, annotator_id, row):
+        late = revision and not _is_last(connection, annotator_id, row)
+        if row["revision"] != revision or late:
+            if row["answer"] != answer:
+                raise AnsweredAlready
             return False
         if connection.execute(select(schema.study.c.closed)).scalar() is not None:
             raise StudyClosed

@@ -27,10 +27,10 @@ def _summary(status: Status) -> str:
         f"<p>The study is {state}.</p><p><label>{status.given} of {total} valid ratings, "
         f"{status.complete} of {len(status.items)} items complete "
         f'<progress max="{max(1, total)}" value="{status.given}"></progress></label></p>'
-        "<h2>Agreement</h2>"
+        "<h2>Agreement</h2><div class='scroll'>"
         "<table><thead><tr><th>ratings</th><th>Krippendorff's alpha</th><th>95 % interval</th>"
         "<th>number</th></tr></thead><tbody>"
-        f"{_alpha('all', status.before)}{_alpha('after exclusion', status.after)}</tbody></table>"
+        f"{_alpha('all', status.before)}{_alpha('after exclusion', status.after)}</tbody></table></div>"
     )
 
 
