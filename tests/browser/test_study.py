@@ -16,7 +16,10 @@ LONG = (
     "There are **three** reasons.\n\n1. Light is scattered by air.\n2. Blue is scattered more.\n"
     "3. The eye sees blue well.\n\n```python\nprint('sky')\n```\n\n" + "It goes on like this. " * 60
 )
-SHORT = "Because of scattering: short waves are scattered more than long ones.\n\n| a | b |\n|--|--|\n| 1 | 2 |"
+SHORT = (
+    "Because of scattering: short waves are scattered more than long ones.\n\n"
+    "| a | b |\n|--|--|\n| 1 | 2 |"
+)
 
 
 def shoot(browser: Browser, name: str) -> None:
@@ -80,11 +83,13 @@ def answers(one: Running, name: str) -> list[float]:
 @pytest.fixture
 def scalar(tmp_path: Path) -> Iterator[Running]:
     training = write_checks(tmp_path, "training", 1)
-    config = config_for(
-        tmp_path, 3, training={"training": str(training)}, quality={"share": 0.0}
-    )
+    config = config_for(tmp_path, 3, training={"training": str(training)}, quality={"share": 0.0})
     rows = [
-        {"prompt_id": f"p{i}", "prompt": "Why is the sky blue?", "responses": {"a": LONG, "b": SHORT}}
+        {
+            "prompt_id": f"p{i}",
+            "prompt": "Why is the sky blue?",
+            "responses": {"a": LONG, "b": SHORT},
+        }
         for i in range(3)
     ]
     (tmp_path / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

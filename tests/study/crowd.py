@@ -124,7 +124,8 @@ class Visitor:
         body = urlencode(fields).encode()
         cookie = f"darc_study={self.token}"
         head = (
-            f"POST /answer HTTP/1.1\r\nHost: x\r\nCookie: {cookie}\r\nContent-Length: {len(body)}\r\n"
+            f"POST /answer HTTP/1.1\r\nHost: x\r\nCookie: {cookie}\r\n"
+            f"Content-Length: {len(body)}\r\n"
             "Content-Type: application/x-www-form-urlencoded\r\n\r\n"
         ).encode()
         data = head + body

@@ -26,7 +26,9 @@ class FakeTime:
         return self.now
 
 
-def write_items(folder: Path, prompts: int = 6, systems: tuple[str, ...] = ("alpha", "beta")) -> Path:
+def write_items(
+    folder: Path, prompts: int = 6, systems: tuple[str, ...] = ("alpha", "beta")
+) -> Path:
     path = folder / "items.jsonl"
     rows = [
         {
@@ -54,10 +56,14 @@ def write_checks(folder: Path, name: str, count: int, pairwise: bool = False) ->
     return path
 
 
-def config_for(folder: Path, prompts: int = 6, **given: dict[str, Any]) -> Config:
+def config_for(
+    folder: Path,
+    prompts: int = 6,
+    systems: tuple[str, ...] = ("alpha", "beta"),
+    **given: dict[str, Any],
+) -> Config:
     """A small configuration; sections are merged into the defaults of tests."""
-    systems = given.pop("systems", ("alpha", "beta"))
-    items = write_items(folder, prompts, tuple(systems))
+    items = write_items(folder, prompts, systems)
     base: dict[str, dict[str, Any]] = {
         "study": {"ratings": 2, "annotators": 3, "seed": 5},
         "items": {"jsonl": [str(items)]},

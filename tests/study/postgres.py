@@ -34,13 +34,41 @@ def postgres_server(tools: Path) -> Iterator[str]:
         drop = {"user": USER, "group": "nogroup", "extra_groups": []}
     data = folder / "data"
     common = {"cwd": folder, "env": {**os.environ, "HOME": str(folder), "LC_ALL": "C"}, **drop}
-    command = [tools / "initdb", "-D", data, "-U", "study", "-A", "trust", "-E", "UTF8", "--no-sync"]
+    command = [
+        str(tools / "initdb"),
+        "-D",
+        str(data),
+        "-U",
+        "study",
+        "-A",
+        "trust",
+        "-E",
+        "UTF8",
+        "--no-sync",
+    ]
     subprocess.run(command, check=True, capture_output=True, **common)
     with (folder / "log").open("wb") as log:
-        running = [tools / "postgres", "-D", data, "-k", folder, "-c", "listen_addresses="]
+        running = [
+            str(tools / "postgres"),
+            "-D",
+            str(data),
+            "-k",
+            str(folder),
+            "-c",
+            "listen_addresses=",
+        ]
         server = subprocess.Popen(running, stdout=log, stderr=log, **common)
         try:
-            ready = [tools / "pg_isready", "-q", "-h", folder, "-U", "study", "-d", "postgres"]
+            ready = [
+                str(tools / "pg_isready"),
+                "-q",
+                "-h",
+                str(folder),
+                "-U",
+                "study",
+                "-d",
+                "postgres",
+            ]
             until = time.monotonic() + 60
             while subprocess.run(ready, check=False).returncode:
                 assert server.poll() is None, (folder / "log").read_text()

@@ -56,7 +56,9 @@ def test_asking_again_gives_the_same_task(place: str, tmp_path: Path) -> None:
     store.close()
 
 
-def test_slots_of_live_leases_are_taken_and_lapsed_ones_are_free(place: str, tmp_path: Path) -> None:
+def test_slots_of_live_leases_are_taken_and_lapsed_ones_are_free(
+    place: str, tmp_path: Path
+) -> None:
     clock = FakeTime()
     config = config_for(tmp_path, 1, systems=("alpha",), quality={"share": 0.0})
     store = new_store(place, config, clock)
@@ -106,7 +108,7 @@ def test_a_form_sent_twice_or_found_again_changes_nothing(place: str, tmp_path: 
     with pytest.raises(answers.AnsweredAlready):
         answers.submit(store, 1, first, 2, 0.0)
     with store.read() as connection:
-        found = dict(connection.execute(select(tasks.c.code, tasks.c.answer)).all())  # type: ignore[arg-type]
+        found = dict(connection.execute(select(tasks.c.code, tasks.c.answer)).all())
     assert found == {first: 8.0, second: 1.0}
     store.close()
 

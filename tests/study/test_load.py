@@ -77,7 +77,9 @@ async def crowd(server: Server, store: Store, tokens: list[str], ledger: Ledger)
         nonlocal killed
         until = time.monotonic() + LIMIT
         while (found := await asyncio.to_thread(valid_ratings, store)) < goal:
-            assert time.monotonic() < until, f"{found} of {goal} ratings after {LIMIT} s\n{server.dump()}"
+            assert time.monotonic() < until, (
+                f"{found} of {goal} ratings after {LIMIT} s\n{server.dump()}"
+            )
             if found > 0.4 * goal and not killed:
                 killed = True
                 await asyncio.to_thread(server.stop, signal.SIGKILL)

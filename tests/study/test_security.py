@@ -15,7 +15,8 @@ from darc.web.logs import log_as_json
 
 NASTY = (
     "<script>alert(1)</script> <img src=x onerror=alert(2)> [click](javascript:alert(3)) "
-    "![p](https://evil.example/p.png) <https://evil.example> <iframe src=//evil.example></iframe>\n\n"
+    "![p](https://evil.example/p.png) <https://evil.example> "
+    "<iframe src=//evil.example></iframe>\n\n"
     "</section></main><form action=/answer><input name=answer value=1></form>\n\n"
     "| a | b |\n|:--|--:|\n| <b onclick=x> | `</code><script>` |\n\n```<x>\n</pre><script>\n```\n"
 )

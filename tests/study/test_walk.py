@@ -31,7 +31,10 @@ def test_a_whole_study_over_http(tmp_path: Path) -> None:
         assert [item.valid for item in found.items] == [2] * 12
         assert found.complete == 12
         assert close(served.store) == 0
-    assert main(["study", "export", str(tmp_path / "out"), "--database", str(tmp_path / "study.db")]) == 0
+    assert (
+        main(["study", "export", str(tmp_path / "out"), "--database", str(tmp_path / "study.db")])
+        == 0
+    )
     with (tmp_path / "out" / "ratings.csv").open() as file:
         rows = list(csv.DictReader(file))
     pairs = Counter((row["prompt_id"], row["candidate_id"]) for row in rows)

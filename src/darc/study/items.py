@@ -7,9 +7,9 @@ from typing import Any
 
 from darc.errors import InputError, TableError
 from darc.pipeline import records
-from darc.tables.entries import read_entries
 from darc.pipeline.folder import RunFolder
 from darc.study.config import Items
+from darc.tables.entries import read_entries
 
 LONGEST = 100_000
 NAMES = ("prompt_id", "id", "question_id")

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from darc.errors import InputError, TableError, UnknownName
-from darc.tables.entries import read_entries
 from darc.study.config import SCALE, Config
 from darc.study.items import LONGEST, Prompt, Turn, read_turns
+from darc.tables.entries import read_entries
 
 WINNERS = ("first", "second", "tie")
 ATTENTION = (

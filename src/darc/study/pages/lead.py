@@ -30,7 +30,8 @@ def _summary(status: Status) -> str:
         "<h2>Agreement</h2><div class='scroll'>"
         "<table><thead><tr><th>ratings</th><th>Krippendorff's alpha</th><th>95 % interval</th>"
         "<th>number</th></tr></thead><tbody>"
-        f"{_alpha('all', status.before)}{_alpha('after exclusion', status.after)}</tbody></table></div>"
+        f"{_alpha('all', status.before)}{_alpha('after exclusion', status.after)}"
+        "</tbody></table></div>"
     )
 
 
