@@ -7,7 +7,8 @@ BIN := $(VENV)/bin
 QUESTION ?= Give me three tips for sleeping better.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test test-hf chromium test-browser check docs bench bench-pipeline results clean
+.PHONY: help demo test test-hf chromium test-browser test-load check docs bench bench-pipeline \
+  bench-gateway results clean
 
 help:
 	@echo "make demo    ask a small real model a question and choose an answer, with a picture"
@@ -18,6 +19,8 @@ help:
 	@echo "make check   ruff, mypy and the direction of imports"
 	@echo "make bench   print the benchmarks"
 	@echo "make bench-pipeline   the cost of choosing beside writing, on the embedded model"
+	@echo "make bench-gateway    what the gateway adds to a backend of 50 ms a call"
+	@echo "make test-load        requests with faults: through a gateway, and fifty people in a study"
 	@echo "make results DATA=FOLDER   the evaluation on real ratings: docs/results.md"
 	@echo "make clean   remove what make made"
 
@@ -100,6 +103,12 @@ results: $(VENV)/.test
 	@test -n "$(DATA)" || { echo "name the folder with the ratings: make results DATA=FOLDER"; exit 2; }
 	@echo "evaluating the ratings in $(DATA) and a pool of the embedded model: up to 45 minutes, resumable"
 	$(BIN)/python -m benchmarks.results $(DATA)
+
+bench-gateway: $(VENV)/.test
+	$(BIN)/python -m benchmarks.run gateway
+
+test-load: $(VENV)/.test
+	$(BIN)/python -m pytest -m load -s tests/gateway tests/study
 
 clean:
 	rm -rf $(VENV) demo build dist .mypy_cache .pytest_cache .ruff_cache

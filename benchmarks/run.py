@@ -4,7 +4,7 @@ import argparse
 import importlib
 
 NAMES = ("batched", "lazy", "imports", "throughput", "small_sample", "tune")
-SEPARATE = ("pipeline",)
+SEPARATE = ("pipeline", "gateway")
 
 
 def main() -> None:

@@ -38,7 +38,11 @@ def choice(
 ) -> dict[str, Any]:
     """One choice of a chat completion; `alternatives` holds probabilities, a token each."""
     said = " ".join(words(body, index)) if text is None else text
-    for stop in body.get("stop") or ():
+    form = body.get("response_format") or {}
+    if text is None and form.get("type", "text") != "text":
+        said = json.dumps({"answer": said})
+    stops = body.get("stop") or ()
+    for stop in [stops] if isinstance(stops, str) else stops:
         said = said.split(stop, 1)[0]
     pieces = tokens(said)
     limit = body.get("max_tokens", body.get("max_completion_tokens", len(pieces)))
@@ -50,10 +54,31 @@ def choice(
         "logprobs": None,
         "finish_reason": finish,
     }
+    if body.get("tools"):
+        result["message"] = {"role": "assistant", "content": None, "tool_calls": [call(body, said)]}
+        result["finish_reason"] = "tool_calls"
+        return result
     if body.get("logprobs"):
         content = [entry(piece, i, body, alternatives) for i, piece in enumerate(pieces)]
         result["logprobs"] = {"content": content}
     return result
+
+
+def call(body: dict[str, Any], said: str) -> dict[str, Any]:
+    """A call of the first tool, whose argument depends on what would have been said."""
+    name = body["tools"][0].get("function", {}).get("name", "tool")
+    arguments = json.dumps({"place": said})
+    return {
+        "id": f"call_{number(said):x}",
+        "type": "function",
+        "function": {"name": name, "arguments": arguments},
+    }
+
+
+def size(message: dict[str, Any]) -> int:
+    """The words of a message, whose content may be in parts."""
+    content = message.get("content") or ""
+    return len((content if isinstance(content, str) else json.dumps(content)).split())
 
 
 def entry(
@@ -77,13 +102,13 @@ def entry(
 
 def completion(body: dict[str, Any], choices: list[dict[str, Any]]) -> dict[str, Any]:
     """A whole answer of /v1/chat/completions."""
-    used = sum(len(tokens(c["message"]["content"])) for c in choices)
-    asked = sum(len(m["content"].split()) for m in body["messages"])
+    used = sum(len(tokens(c["message"]["content"] or "")) for c in choices)
+    asked = sum(size(message) for message in body["messages"])
     return {
         "id": f"chatcmpl-{number(body):x}",
         "object": "chat.completion",
         "created": 1,
-        "model": body["model"],
+        "model": body.get("model", "fake"),
         "choices": choices,
         "usage": {
             "prompt_tokens": asked,
@@ -98,7 +123,7 @@ def chunks(whole: dict[str, Any]) -> list[dict[str, Any]]:
     head = {**{k: whole[k] for k in ("id", "created", "model")}, "object": "chat.completion.chunk"}
     result = []
     for one in whole["choices"]:
-        pieces = tokens(one["message"]["content"])
+        pieces = tokens(one["message"]["content"] or "")
         deltas: list[dict[str, str]] = [{"role": "assistant", "content": ""}]
         deltas += [{"content": piece} for piece in pieces]
         result += [

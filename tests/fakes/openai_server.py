@@ -25,7 +25,8 @@ class Fault:
     """What happens to one request instead of an answer.
 
     `kind` is "status" (with `status`, `message` and `headers`), "hang" (no answer until the client
-    leaves or the server closes), "reset", "malformed" (no JSON), "empty" (no body) or "no-choices".
+    leaves or the server closes), "reset", "malformed" (no JSON), "empty" (no body), "no-choices" or
+    "cut" (a stream that breaks off in the middle).
     """
 
     kind: str = "status"
@@ -127,6 +128,8 @@ class FakeServer:
                 return 200, scoring.score(body, raw)
             case "/predict":
                 return 200, scoring.predict(body, self.classes)
+            case "/embeddings":
+                return 200, {"object": "list", "data": [{"embedding": [0.5]}], "asked": body}
             case "/plain":
                 return 200, scoring.plain(body)
         return 404, error(f"no route {path}")
@@ -177,13 +180,14 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             if self.path == "/v1/models":
                 model = {"id": "fake", "object": "model", "created": 1, "owned_by": "tests"}
-                self.send(200, {"object": "list", "data": [model]})
+                self.send(200, {"object": "list", "data": [model]}, {"X-Fake": "models"})
             else:
                 self.send(404, error(f"no route {self.path}"))
 
         def do_POST(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
-            body = json.loads(self.rfile.read(length))
+            content = self.rfile.read(length)
+            body = json.loads(content) if content else {}
             headers = {name.lower(): value for name, value in self.headers.items()}
             with fake.lock:
                 fake.received.append(Received(self.path, headers, body))
@@ -204,7 +208,10 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
             elif fake.key is not None and headers.get("authorization") != f"Bearer {fake.key}":
                 self.send(401, error(f"wrong key: {headers.get('authorization')}"))
             else:
-                status, answer = fake.answer(self.path, body)
+                try:
+                    status, answer = fake.answer(self.path, body)
+                except (KeyError, TypeError, AttributeError, ValueError) as problem:
+                    status, answer = 400, error(f"cannot be read: {problem!r}")
                 if status == 200 and body.get("stream"):
                     self.stream(body, answer)
                 else:
@@ -218,6 +225,13 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
                 reset = (1).to_bytes(4, "little") + bytes(4)
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
                 self.connection.close()
+                self.close_connection = True
+            elif fault.kind == "cut":
+                self.send_response(200)
+                self.send_header("Content-Type", "text/event-stream")
+                self.send_header("Transfer-Encoding", "chunked")
+                self.end_headers()
+                self.wfile.write(b'20\r\ndata: {"id": "x", "choices": []}\n\n\r\nff\r\ndata: {"id"')
                 self.close_connection = True
             elif fault.kind == "malformed":
                 self.write(200, b'{"choices": [', {})
@@ -245,9 +259,8 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
 
         def write(self, status: int, content: bytes, headers: dict[str, str]) -> None:
             self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            for name, value in headers.items():
+            told = {"Content-Type": "application/json", "Content-Length": str(len(content))}
+            for name, value in {**told, **headers}.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(content)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import httpx
 from tests.fakes import FakeServer
 
 from darc.gateway.app import make_app, make_gateway
@@ -20,9 +21,9 @@ QUESTION = [{"role": "user", "content": "Why are there two tides?"}]
 class Running:
     """A gateway under test: its URL, itself, and a way to stop it."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, gateway: Gateway | None = None) -> None:
         self.settings = settings
-        self.gateway: Gateway = make_gateway(settings)
+        self.gateway = gateway or make_gateway(settings)
         self._socket = listening("127.0.0.1", 0)
         self.port: int = self._socket.getsockname()[1]
         self.server = server(make_app(settings, self.gateway), grace=10)
@@ -35,6 +36,11 @@ class Running:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
+
+    def ready(self) -> None:
+        """Wait until everything is loaded."""
+        while httpx.get(f"{self.url}/readyz").status_code != 200:
+            time.sleep(0.02)
 
     def close(self) -> None:
         self.server.should_exit = True
@@ -55,7 +61,7 @@ def settings_for(backend: FakeServer | None, **given: Any) -> Settings:
         "parts": parts(),
         "attempts": 2,
         "timeout": 5.0,
-        "keep_alive": 0.2,
+        "keep_alive": 3.0,
     }
     return Settings(**{**base, **given})
 

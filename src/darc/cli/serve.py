@@ -57,6 +57,9 @@ def add(commands: Any, name: str) -> None:
     choice.add_argument("--side", action="append", metavar="NAME=SCORER", help="a side input")
     choice.add_argument("--normalize", default="auto", choices=NORMALIZATIONS, help="default: auto")
     choice.add_argument("--wave", type=int, default=16, help="texts scored at once (default: 16)")
+    choice.add_argument(
+        "--scorer-timeout", type=float, default=60.0, help="seconds a wave (default: 60)"
+    )
     choice.add_argument("--seed", type=int, help="makes requests without a seed repeatable")
     choice.add_argument(
         "--policy",
@@ -129,7 +132,7 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
     same = (
         "backend", "backend_key_env", "model", "rule", "beta", "gamma", "normalize", "k", "wave",
         "policy", "seed", "max_tokens", "api_keys", "audit", "audit_bytes", "max_body", "rate",
-        "active", "queue", "concurrency", "timeout", "attempts",
+        "active", "queue", "concurrency", "timeout", "attempts", "scorer_timeout",
     )  # fmt: skip
     parts = Parts(
         rewriter=arguments.rewriter,

@@ -75,7 +75,7 @@ def make_gateway(settings: Settings, backend: Backend | None = None) -> Gateway:
         from darc.errors import InputError
 
         raise InputError(problem.message) from None
-    workshop = Workshop(engine, settings.timeout)
+    workshop = Workshop(engine, settings.scorer_timeout)
     return Gateway(settings, backend or make_backend(settings), workshop, side)
 
 

@@ -64,13 +64,17 @@ def read_asked(body: Mapping[str, Any], settings: Settings) -> Asked:
     temperature = body.get("temperature")
     if temperature is not None and not _is_number(temperature):
         raise wrong("temperature", "is no number")
+    method = read_method(body.get("darc"), named, settings)
+    n = _whole(body, "n", 1, MOST_CHOICES) or 1
+    if n > settings.max_k and method.k > 1 and temperature != 0:
+        raise wrong("n", f"must be at most {settings.max_k}, or darc.k must be 1")
     form = body.get("response_format")
     kind = form.get("type") if isinstance(form, Mapping) else form
     return Asked(
         body=kept,
         model=model,
-        method=read_method(body.get("darc"), named, settings),
-        n=_whole(body, "n", 1, MOST_CHOICES) or 1,
+        method=method,
+        n=n,
         stream=_truth(body, "stream"),
         include_usage=bool((options or {}).get("include_usage")),
         seed=_whole(body, "seed", -(2**63), 2**63 - 1),

@@ -4,17 +4,18 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from darc.errors import DarcError
 from darc.gateway import streaming
 from darc.gateway.asked import Asked, read_asked
 from darc.gateway.errors import told
 from darc.gateway.headers import onward
-from darc.gateway.leaving import ClientLeft, begun, ended, unless_gone
+from darc.gateway.leaving import ClientLeft, ClosingResponse, begun, ended, unless_gone
 from darc.gateway.passing import passed_through
 from darc.gateway.service import Completed, Gateway
 from darc.web.bodies import read_body, read_object
@@ -50,7 +51,9 @@ class Chat:
             flags = work.result().flags
             _note(request, flags)
             headers |= {FLAGS: ascii_only(",".join(flags))} if flags else {}
-        return StreamingResponse(self._stream(work, asked), media_type=EVENTS, headers=headers)
+        return ClosingResponse(
+            self._stream(work, asked), partial(ended, work), media_type=EVENTS, headers=headers
+        )
 
     async def playground(self, request: Request) -> Response:
         """The same as a stream of events: start, candidate, decision, or error."""
@@ -63,7 +66,9 @@ class Chat:
         queue: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
         work = begun(self._completed(request, asked, lambda *each: queue.put_nowait(each)))
         work.add_done_callback(lambda _: queue.put_nowait(("end", None)))
-        return StreamingResponse(self._steps(work, queue, asked), media_type=EVENTS)
+        return ClosingResponse(
+            self._steps(work, queue, asked), partial(ended, work), media_type=EVENTS
+        )
 
     async def _completed(self, request: Request, asked: Asked, tell: Any = None) -> Completed:
         headers = onward(request.headers, self.gateway.trusting)
@@ -92,7 +97,7 @@ class Chat:
             for event in streaming.events(body, asked.include_usage):
                 yield event
         finally:
-            await ended(work)
+            work.cancel()
 
     async def _steps(
         self,
@@ -122,7 +127,7 @@ class Chat:
                 yield _step("error", Problem(500, "the server failed", "server_error").body())
                 raise
         finally:
-            await ended(work)
+            work.cancel()
 
 
 def ascii_only(text: str) -> str:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Coroutine
 from threading import Lock
 from typing import Any, TypeVar
 
+from darc.errors import DarcError
 from darc.models.remote import HOST, METER, Meter
 
 Result = TypeVar("Result")
+ENDED = "the request has ended"
 Future = concurrent.futures.Future[Any]
 
 
@@ -17,7 +19,7 @@ class Hands:
     """Runs functions in a pool of threads for one request.
 
     Remote calls that those functions make are run by the loop, and `cancel` ends them: a thread
-    that waits for one gets a `CancelledError`, and so does one that begins another.
+    that waits for one gets a `DarcError`, and so does one that begins another.
     """
 
     def __init__(self, pool: concurrent.futures.Executor) -> None:
@@ -41,11 +43,14 @@ class Hands:
         with self._lock:
             if self._ended:
                 work.close()
-                raise concurrent.futures.CancelledError
+                raise DarcError(ENDED)
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
             self._under_way.add(future)
         try:
             return future.result()
+        except concurrent.futures.CancelledError:
+            # As it is, it would cancel whoever waits for the thread.
+            raise DarcError(ENDED) from None
         finally:
             self._under_way.discard(future)
 

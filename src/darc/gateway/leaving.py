@@ -1,12 +1,31 @@
 """Work that ends when the client that asked for it leaves."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 from starlette.requests import Request
+from starlette.responses import StreamingResponse
 
 Result = TypeVar("Result")
+
+
+class ClosingResponse(StreamingResponse):  # type: ignore[misc]
+    """A stream that lets go of what it holds, however it ends and even if it never begins."""
+
+    def __init__(
+        self, content: AsyncIterator[bytes], close: Callable[[], Awaitable[None]], **given: Any
+    ) -> None:
+        super().__init__(content, **given)
+        self.closers = [close]
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Send the stream, then close."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            for close in self.closers:
+                await close()
 
 
 class ClientLeft(Exception):

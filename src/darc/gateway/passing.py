@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 
 from darc.gateway.asked import Asked
 from darc.gateway.headers import onward
-from darc.gateway.leaving import ClientLeft, begun, unless_gone
+from darc.gateway.leaving import ClientLeft, ClosingResponse, begun, unless_gone
 from darc.gateway.service import Gateway
 from darc.gateway.streaming import DONE, event
 from darc.web.bodies import read_body
@@ -71,21 +71,11 @@ async def _sent(
     except BaseException:
         await stack.aclose()
         raise
-    if not isinstance(response, StreamingResponse):
+    if isinstance(response, ClosingResponse):
+        response.closers.append(stack.aclose)
+    else:
         await stack.aclose()
-        return response
-    response.body_iterator = _held(response.body_iterator, stack)
     return response
-
-
-async def _held(parts: Any, stack: AsyncExitStack) -> AsyncIterator[bytes]:
-    """The parts of a stream, whose place in the gate is kept until its end."""
-    try:
-        async for part in parts:
-            yield part
-    finally:
-        await parts.aclose()
-        await stack.aclose()
 
 
 def _with_metadata(response: Response, data: dict[str, Any]) -> Response:

@@ -1,17 +1,18 @@
 """A backend behind a URL."""
 
-import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from darc.gateway.errors import told, unavailable, upstream_problem
 from darc.gateway.headers import back, for_candidates
+from darc.gateway.leaving import ClosingResponse
 from darc.models.remote import AsyncClient, Breaker, Clock, Failed, Malformed, Retry
 from darc.models.remote.address import base_url, is_loopback
-from darc.models.remote.client import CONNECTING, library, read_key
+from darc.models.remote.client import CONNECTING, library, read_key, stacked_transport
 from darc.models.remote.retry import is_passing, retry_after
 from darc.web.problems import Problem
 
@@ -45,7 +46,7 @@ class RemoteBackend:
         self.name = self.url
         self.several = True
         self.key = read_key(key_env)
-        self._timeout, self._concurrency = timeout, concurrency
+        self._timeout = timeout
         self._retry = retry or Retry(attempts=3, seconds=30.0, first=0.25, longest=8.0)
         self._breaker = breaker or Breaker()
         self._clock = clock or Clock()
@@ -88,23 +89,33 @@ class RemoteBackend:
         content: bytes,
         again: bool,
     ) -> Response:
-        """What the server says to `path` below its URL, byte by byte as it comes."""
+        """What the server says to `path` below its URL, byte by byte as it comes.
+
+        A short answer that says it is JSON and is not, or that breaks off, is asked for once more.
+        """
         url = f"{self.url}{path}" + (f"?{query}" if query else "")
-        response = await self._persist(method, url, dict(headers), content, again)
-        kept = back(response.headers.multi_items(), whole=True)
-        length = response.headers.get("content-length", "")
-        result: Response
-        if length.isdecimal() and int(length) <= WHOLE:
+        for last in (False, True) if again else (True,):
+            response = await self._persist(method, url, dict(headers), content, again)
+            length = response.headers.get("content-length", "")
+            result: Response
+            if not length.isdecimal() or int(length) > WHOLE:
+                result = ClosingResponse(
+                    _passed(response), response.aclose, status_code=response.status_code
+                )
+                break
             try:
-                parts = [part async for part in response.aiter_raw()]
-            except library().RequestError as problem:
-                raise self._lost(problem) from None
+                body = b"".join([part async for part in response.aiter_raw()])
+                if sound(response, body):
+                    result = Response(body, response.status_code)
+                    break
+                problem = told(Failed("", status=200))
+            except library().RequestError as lost:
+                problem = self._lost(lost)
             finally:
                 await response.aclose()
-            result = Response(b"".join(parts), response.status_code)
-        else:
-            result = StreamingResponse(_passed(response), response.status_code)
-        result.raw_headers = kept
+            if last:
+                raise problem
+        result.raw_headers = back(response.headers.multi_items(), whole=True)
         return result
 
     def ready(self) -> bool:
@@ -181,10 +192,7 @@ class RemoteBackend:
             self._http = httpx.AsyncClient(
                 headers={"authorization": f"Bearer {self.key}"} if self.key else {},
                 timeout=httpx.Timeout(self._timeout, connect=min(CONNECTING, self._timeout)),
-                limits=httpx.Limits(
-                    max_connections=self._concurrency,
-                    max_keepalive_connections=self._concurrency,
-                ),
+                transport=stacked_transport(),
                 follow_redirects=False,
                 trust_env=not is_loopback(self.url),
             )
@@ -208,6 +216,20 @@ def completion(answer: Any) -> dict[str, Any]:
     return answer
 
 
+def sound(response: Any, body: bytes) -> bool:
+    """Whether a good answer that claims to be JSON is; others are not looked at."""
+    kind = response.headers.get("content-type", "")
+    if response.status_code != 200 or not kind.startswith("application/json"):
+        return True
+    if "content-encoding" in response.headers:
+        return True
+    try:
+        json.loads(body)
+    except ValueError:
+        return False
+    return True
+
+
 async def _passed(response: Any) -> AsyncIterator[bytes]:
     """The bytes of a response; one that breaks off ends with an error event, if it is a stream."""
     events = response.headers.get("content-type", "").startswith("text/event-stream")
@@ -221,5 +243,3 @@ async def _passed(response: Any) -> AsyncIterator[bytes]:
 
         problem = unavailable("the backend broke off", "upstream_broke_off")
         yield b"\n\n" + error_event(problem)
-    finally:
-        await asyncio.shield(response.aclose())

@@ -1,7 +1,6 @@
 """Rewrites and scores of one request's candidates, made as they are wanted."""
 
 import asyncio
-import concurrent.futures
 import contextlib
 import logging
 import threading
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.errors import DarcError
-from darc.gateway.hands import Hands
+from darc.gateway.hands import ENDED, Hands
 from darc.gateway.usage import Spent
 from darc.perturb import Perturbed
 from darc.pipeline.clock import Clock
@@ -144,10 +143,12 @@ class Sheet:
             new = [text for text in new if text not in dropped]
             counted = counted[:left]
         self.calls += len(counted)
-        failed = await self._score(new) if new else []
-        for (k, i), text in texts.items():
-            for m in self.active:
-                self.scores[m, k, i] = self._known[m].get(text, np.nan)
+        try:
+            failed = await self._score(new) if new else []
+        finally:
+            for (k, i), text in texts.items():
+                for m in self.active:
+                    self.scores[m, k, i] = self._known[m].get(text, np.nan)
         if failed:
             raise PartFailed(failed)
         if short:
@@ -205,7 +206,7 @@ class Sheet:
 
 def _log(what: str, problem: BaseException) -> None:
     """Say what failed; the end of a request is no failure."""
-    if isinstance(problem, concurrent.futures.CancelledError):
+    if str(problem) == ENDED:
         return
     if not isinstance(problem, Exception):
         raise problem

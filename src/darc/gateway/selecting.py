@@ -38,7 +38,8 @@ class Selection:
     """One request's selection.
 
     `n` candidates are chosen one after the other, each by the rule among those that are left. The
-    lazy search says what is scored, unless one wave covers everything or the rule needs it all.
+    lazy search says what is scored, unless one wave covers everything, the rule needs it all, or
+    more than one candidate is wanted.
     """
 
     sheet: Sheet
@@ -47,9 +48,11 @@ class Selection:
     side: SideMaker
     seed: int = 0
     flags: list[str] = field(default_factory=list)
+    full: bool = False
 
     async def best(self, n: int, deadline: float | None = None) -> Outcome:
         """The n best; whatever goes wrong is in the flags, or is a 503 if the policy is closed."""
+        self.full = self.method.full or n > 1
         order: list[int] = []
         first: Decision | None = None
         left = list(range(len(self.sheet.candidates)))
@@ -91,7 +94,7 @@ class Selection:
     async def _search(self, left: Sequence[int]) -> Decision:
         sheet, deciding, samples = self.sheet, self._deciding(), self.sheet.samples
         wave = self.method.wave
-        lazily = not self.method.full and len(left) * samples > wave
+        lazily = not self.full and len(left) * samples > wave
         if not lazily or not deciding.can_search():
             await sheet.fill([(k, i) for i in range(samples) for k in left])
             with sheet.clock.stage("decide"):

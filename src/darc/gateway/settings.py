@@ -47,6 +47,7 @@ class Settings:
     queue: int = 256
     concurrency: int = 256
     timeout: float = 120.0
+    scorer_timeout: float = 60.0
     attempts: int = 3
     keep_alive: float = 5.0
 
@@ -61,5 +62,5 @@ class Settings:
                 raise InputError(f"{name} is {getattr(self, name)}", f"give at least {bound}")
         if self.policy not in POLICIES:
             raise InputError(f"policy is {self.policy!r}", f"one of {', '.join(POLICIES)}")
-        if not self.timeout > 0 or not self.keep_alive > 0:
-            raise InputError("timeout and keep_alive must be over 0", "120 and 5 are usual")
+        if not min(self.timeout, self.keep_alive, self.scorer_timeout) > 0:
+            raise InputError("a time-out is not over 0", "120 seconds are usual")

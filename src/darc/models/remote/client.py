@@ -130,9 +130,7 @@ class AsyncClient:
             self._http = httpx.AsyncClient(
                 headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
                 timeout=httpx.Timeout(self.timeout, connect=min(CONNECTING, self.timeout)),
-                limits=httpx.Limits(
-                    max_connections=self.concurrency, max_keepalive_connections=self.concurrency
-                ),
+                transport=stacked_transport(),
                 trust_env=not is_loopback(self.url),
             )
         return self._http, self._places
@@ -186,9 +184,7 @@ class AsyncClient:
             if status < 400:
                 message = f"it has moved to {response.headers.get('location', 'elsewhere')}"
             if not is_passing(status) or is_final(response.text):
-                raise refusal(
-                    url, status, message, self.key_env, bool(self._key), response.text
-                )
+                raise refusal(url, status, message, self.key_env, bool(self._key), response.text)
             after = retry_after(response.headers.get("retry-after"), self._clock.wall())
             told = f"answered {status}" + (f": {message}" if message else "")
             raise Passing(told, status=status, after=after, body=response.text)
@@ -227,6 +223,14 @@ def library() -> Any:
     except ImportError:
         raise MissingExtra("talking to a server", "remote") from None
     return httpx
+
+
+def stacked_transport() -> Any:
+    """A pool of connections for many calls at a time."""
+    library()
+    from darc.models.remote.transport import StackedTransport
+
+    return StackedTransport()
 
 
 async def together(calls: Iterable[Awaitable[Result]]) -> list[Result]:

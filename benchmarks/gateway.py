@@ -1,0 +1,133 @@
+"""What the gateway adds to a backend that takes 50 ms a call: latency, throughput, calls."""
+
+import asyncio
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+from benchmarks.report import Table
+from darc.models.remote.client import stacked_transport
+
+LATENCY, K = 0.05, 8
+SEQUENTIAL, REQUESTS, CLIENTS = 40, 64, 32
+MESSAGES = [{"role": "user", "content": "Why are there two tides a day?"}]
+GOALS = {"added": 5.0, "chosen": 120.0, "rate": 60.0}
+
+
+@contextlib.contextmanager
+def started(*command: str) -> Iterator[Any]:
+    """A process of its own, whose first line on standard output or error is read."""
+    process = subprocess.Popen(
+        [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def calls(backend: str) -> int:
+    with urllib.request.urlopen(f"{backend}/calls") as answer:
+        return int(json.load(answer)["calls"])
+
+
+async def measured(url: str, backend: str, body: dict[str, Any]) -> dict[str, float]:
+    """Milliseconds of one request after the other, and requests a second of many."""
+    import httpx
+
+    # The library's own pool would take a good part of the time that is measured.
+    transport = stacked_transport()
+    async with httpx.AsyncClient(timeout=60, transport=transport, trust_env=False) as client:
+
+        async def ask() -> float:
+            begun = time.perf_counter()
+            answer = await client.post(f"{url}/v1/chat/completions", json=body)
+            assert answer.status_code == 200, answer.text
+            assert answer.json()["choices"][0]["message"]["content"]
+            return (time.perf_counter() - begun) * 1000
+
+        for _ in range(3):
+            await ask()
+        before = calls(backend)
+        alone = sorted([await ask() for _ in range(SEQUENTIAL)])
+        each = (calls(backend) - before) / SEQUENTIAL
+        places = asyncio.Semaphore(CLIENTS)
+
+        async def waiting() -> float:
+            async with places:
+                return await ask()
+
+        await asyncio.gather(*(waiting() for _ in range(CLIENTS)))
+        rates = []
+        for _ in range(3):
+            begun = time.perf_counter()
+            await asyncio.gather(*(waiting() for _ in range(REQUESTS)))
+            rates.append(REQUESTS / (time.perf_counter() - begun))
+    return {
+        "p50": alone[len(alone) // 2],
+        "p95": alone[int(len(alone) * 0.95)],
+        "rate": sorted(rates)[1],
+        "calls": each,
+    }
+
+
+def run() -> list[Table]:
+    with contextlib.ExitStack() as stack:
+        port = stack.enter_context(started("-m", "tests.fakes.fast_server", str(LATENCY)))
+        backend = f"http://127.0.0.1:{port}"
+        judge = f"judge:fake@{backend},concurrency=512,key_env="
+        told = stack.enter_context(
+            started(
+                "-m", "darc", "serve", "--port", "0", "--backend", backend, "--scorer", judge,
+                "-k", str(K), "--n-aug", "0", "--rule", "mean", "--no-guard",
+                "--concurrency", "512",
+            )
+        )  # fmt: skip
+        gateway = told.rpartition(" ")[2].removesuffix("/v1")
+        _ready(gateway)
+        body: dict[str, Any] = {"model": "fake", "messages": MESSAGES}
+        found = {
+            "direct": asyncio.run(measured(backend, backend, body)),
+            "pass-through, k = 1": asyncio.run(
+                measured(gateway, backend, {**body, "darc": {"k": 1}})
+            ),
+            f"k = {K} and a judge": asyncio.run(measured(gateway, backend, body)),
+        }
+    rows: list[list[object]] = [
+        [name, *(f"{row[key]:.1f}" for key in ("p50", "p95", "rate", "calls"))]
+        for name, row in found.items()
+    ]
+    direct, passed, chosen = found.values()
+    goals = [
+        ("pass-through adds", passed["p50"] - direct["p50"], "ms", GOALS["added"], True),
+        (f"k = {K} p50", chosen["p50"], "ms", GOALS["chosen"], True),
+        (f"k = {K} throughput", chosen["rate"], "requests/s", GOALS["rate"], False),
+    ]
+    notes = [
+        f"{name} {number:.1f} {unit}, goal {'at most' if below else 'at least'} {goal:g}: "
+        + ("met" if (number <= goal) == below else "not met")
+        for name, number, unit, goal, below in goals
+    ]
+    title = (
+        f"a backend of {LATENCY * 1000:.0f} ms a call: {SEQUENTIAL} requests one by one, "
+        f"{REQUESTS} from {CLIENTS} clients"
+    )
+    header = ["", "p50 ms", "p95 ms", "requests/s", "backend calls"]
+    note = "; ".join(notes) + f"; {os.cpu_count()} cores, client and backend included"
+    return [Table(title, header, rows, note)]
+
+
+def _ready(url: str) -> None:
+    for _ in range(200):
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/readyz"):
+            return
+        time.sleep(0.1)
+    raise RuntimeError(f"{url} does not become ready")

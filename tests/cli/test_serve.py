@@ -1,0 +1,78 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+from tests.fakes import FakeServer
+
+from darc.cli import main
+
+pytest.importorskip("starlette")
+
+
+def test_public_address_without_a_key_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--host", "0.0.0.0", "--backend", "http://127.0.0.1:9"]) == 2
+    assert "no API keys" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["-k", "0"], ["--rule", "nonsense"], ["--scorer", "nonsense"], ["--backend", "ftp://x"],
+     ["--api-keys", "/nonexistent/keys"], ["--n-aug", "-1"]],
+)  # fmt: skip
+def test_settings_are_checked_before_serving(
+    options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", "--backend", "http://127.0.0.1:9", *options]) == 2
+    assert capsys.readouterr().err.startswith("darc: ")
+
+
+def test_key_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "keys.jsonl"
+    assert main(["serve", "--make-key", "alice", "--api-keys", str(path), "--rate", "5"]) == 0
+    printed = capsys.readouterr().out.strip()
+    assert printed.startswith("darc-")
+    row = json.loads(path.read_text())
+    assert (row["name"], row["rate"]) == ("alice", 5.0)
+    assert printed not in path.read_text()
+    assert main(["serve", "--make-key", "alice", "--api-keys", str(path)]) == 2
+    assert main(["serve", "--make-key", "bob"]) == 2
+
+
+def test_serves_until_it_is_told_to_stop(openai_server: FakeServer, tmp_path: Path) -> None:
+    settings = tmp_path / "darc.toml"
+    settings.write_text('[serve]\nk = 3\nn_aug = 1\nscorer = ["form"]\nno_guard = true\n')
+    command = [
+        sys.executable, "-m", "darc", "serve", "--port", "0", "--backend", openai_server.url,
+        "--config", str(settings), "--log-level", "info", "--audit", str(tmp_path / "audit.jsonl"),
+    ]  # fmt: skip
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env={**os.environ, "OPENAI_API_KEY": "sk-hush"}
+    )
+    assert process.stderr is not None
+    try:
+        url = process.stderr.readline().strip().rpartition(" ")[2]
+        body = {"model": "m", "messages": [{"role": "user", "content": "Why?"}]}
+        asked = urllib.request.Request(
+            f"{url}/chat/completions",
+            json.dumps(body).encode(),
+            {"Authorization": "Bearer client-secret-key", "X-Request-Id": "mine"},
+        )
+        with urllib.request.urlopen(asked) as answer:
+            assert json.load(answer)["choices"][0]["message"]["content"]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        _, logged = process.communicate(timeout=20)
+    assert process.returncode in (0, -signal.SIGTERM)
+    rows = [json.loads(line) for line in logged.splitlines()]
+    (row,) = [row for row in rows if row.get("request_id") == "mine"]
+    assert (row["status"], row["path"]) == (200, "/v1/chat/completions")
+    assert "secret" not in logged
+    assert "hush" not in logged
+    assert openai_server.received[0].headers["authorization"] == "Bearer sk-hush"
+    assert openai_server.bodies[0]["n"] == 3
+    assert json.loads((tmp_path / "audit.jsonl").read_text())["request_id"] == "mine"

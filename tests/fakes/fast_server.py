@@ -1,0 +1,135 @@
+"""The fake chat server on an event loop, for load: thousands of calls a second, with faults.
+
+Answers are those of the other fake; a judge's request (temperature 0, few tokens) gets a grade. It
+runs in this process, or in one of its own: python -m tests.fakes.fast_server LATENCY.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from tests.fakes import answers
+from tests.fakes.openai_server import Fault, error
+
+FaultOf = Callable[[int], Fault | None]
+
+
+class FastServer:
+    """Counts its calls and open connections; `fault(call)` may break the n-th POST."""
+
+    def __init__(self, latency: float = 0.0, fault: FaultOf | None = None) -> None:
+        self.latency = latency
+        self.fault = fault
+        self.calls = self.open = self.busy = 0
+        self.port = 0
+        self._server: asyncio.AbstractServer | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def start(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(lambda: _Connection(self), "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def close(self) -> None:
+        assert self._server is not None
+        self._server.close()
+
+
+class _Connection(asyncio.Protocol):
+    def __init__(self, fake: FastServer) -> None:
+        self.fake = fake
+        self.held = b""
+        self.task: asyncio.Task[None] | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+        self.fake.open += 1
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.fake.open -= 1
+        if self.task is not None:
+            self.task.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        self.held += data
+        head, found, rest = self.held.partition(b"\r\n\r\n")
+        if not found:
+            return
+        lines = head.split(b"\r\n")
+        length = 0
+        for line in lines[1:]:
+            name, _, value = line.partition(b":")
+            if name.lower() == b"content-length":
+                length = int(value)
+        if len(rest) < length:
+            return
+        self.held = rest[length:]
+        method, path, _ = lines[0].split(b" ", 2)
+        self.task = asyncio.get_running_loop().create_task(
+            self.respond(method.decode(), path.decode(), rest[:length])
+        )
+
+    async def respond(self, method: str, path: str, content: bytes) -> None:
+        fake = self.fake
+        if path == "/calls":
+            self.send(200, {"calls": fake.calls, "open": fake.open, "busy": fake.busy})
+            return
+        if method == "GET":
+            self.send(200, {"object": "list", "data": [{"id": "fake", "object": "model"}]})
+            return
+        fake.calls += 1
+        fake.busy += 1
+        try:
+            fault = None if fake.fault is None else fake.fault(fake.calls)
+            if fake.latency:
+                await asyncio.sleep(fake.latency)
+            if fault is None:
+                self.answer(json.loads(content))
+            elif fault.kind == "hang":
+                await asyncio.sleep(30)
+                self.transport.close()
+            elif fault.kind == "reset":
+                self.transport.abort()
+            elif fault.kind == "malformed":
+                self.write(200, b'{"choices": [')
+            else:
+                self.send(fault.status, error(fault.message), fault.headers)
+        finally:
+            fake.busy -= 1
+
+    def answer(self, body: dict[str, Any]) -> None:
+        judged = body.get("temperature") == 0 and body.get("max_tokens", 99) <= 16
+        grade = str(answers.number(body["messages"]) % 10) if judged else None
+        made = [answers.choice(body, i, grade, None) for i in range(body.get("n") or 1)]
+        whole = answers.completion(body, made)
+        if not body.get("stream"):
+            self.send(200, whole)
+            return
+        events = [json.dumps(each) for each in answers.chunks(whole)]
+        text = "".join(f"data: {each}\n\n" for each in [*events, "[DONE]"])
+        self.write(200, text.encode(), {"Content-Type": "text/event-stream"})
+
+    def send(self, status: int, answer: Any, headers: dict[str, str] | None = None) -> None:
+        self.write(status, json.dumps(answer).encode(), headers)
+
+    def write(self, status: int, content: bytes, headers: dict[str, str] | None = None) -> None:
+        told = {"Content-Type": "application/json", **(headers or {})}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in told.items())
+        head = f"HTTP/1.1 {status} X\r\nContent-Length: {len(content)}\r\n{lines}\r\n"
+        self.transport.write(head.encode() + content)
+
+
+async def serve(latency: float) -> None:
+    fake = FastServer(latency)
+    await fake.start()
+    print(fake.port, flush=True)
+    await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(float(sys.argv[1])))
