@@ -52,15 +52,25 @@ def task(browser: Browser) -> str:
 
 
 def click(browser: Browser, selector: str, leave: bool = True) -> None:
-    """Click, and wait for the next page."""
+    """Click as soon as there is something to click on, and wait for the next page."""
+    from selenium.common.exceptions import NoSuchElementException, WebDriverException
     from selenium.webdriver.common.by import By
-    from selenium.webdriver.support.expected_conditions import staleness_of
     from selenium.webdriver.support.ui import WebDriverWait
 
-    found = browser.driver.find_element(By.CSS_SELECTOR, selector)
+    wait = WebDriverWait(browser.driver, 10, ignored_exceptions=[NoSuchElementException])
+    found = wait.until(lambda driver: driver.find_element(By.CSS_SELECTOR, selector))
     found.click()
+
+    def gone(_: object) -> bool:
+        # Chromium tells of an element of the page before in more than one way.
+        try:
+            return not found.is_displayed()
+        except WebDriverException:
+            return True
+
     if leave:
-        WebDriverWait(browser.driver, 10).until(staleness_of(found))
+        wait.until(gone)
+        wait.until(lambda driver: driver.find_element(By.CSS_SELECTOR, "main"))
 
 
 def enter(browser: Browser, one: Running, place: int, width: int, height: int = 900) -> None:

@@ -1,66 +1,24 @@
 import asyncio
-import os
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
 
-import httpx
 import numpy as np
 import pytest
 from sqlalchemy import func, select
 from tests.study.crowd import Ledger, Visitor
 from tests.study.making import config_for, new_store
+from tests.study.process import Server
 
 from darc.study import schema
 from darc.study.people import issue_links
 from darc.study.store import Store
-from darc.web.server import listening
 
 PEOPLE, PROMPTS, RATINGS = 50, 40, 5
 LIMIT = 100.0
 
 tasks = schema.tasks
-
-
-class Server:
-    """`darc study serve` in a process of its own, which can be killed and started again."""
-
-    def __init__(self, place: str, log: Path) -> None:
-        bound = listening("127.0.0.1", 0)
-        self.port: int = bound.getsockname()[1]
-        bound.close()
-        self._place = place
-        self._log = log
-        self.start()
-
-    def start(self) -> None:
-        command = [sys.executable, "-m", "darc", "study", "serve", "--port", str(self.port)]
-        variables = {"DARC_STUDY_DATABASE": self._place, "PYTHONFAULTHANDLER": "1"}
-        with self._log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [*command, "--rate", "0"], env={**os.environ, **variables}, stderr=log
-            )
-        until = time.monotonic() + 30
-        while True:
-            try:
-                if httpx.get(f"http://127.0.0.1:{self.port}/healthz").status_code == 200:
-                    return
-            except httpx.TransportError:
-                assert self.process.poll() is None
-                assert time.monotonic() < until
-                time.sleep(0.1)
-
-    def dump(self) -> str:
-        """What the server said, and where its threads are when it is aborted."""
-        self.stop(signal.SIGABRT)
-        return self._log.read_text()[-8000:]
-
-    def stop(self, how: signal.Signals) -> None:
-        self.process.send_signal(how)
-        self.process.wait(30)
 
 
 def valid_ratings(store: Store) -> int:
@@ -107,7 +65,7 @@ def test_fifty_people_and_a_killed_server(
     )
     store = new_store(place, config)
     ledger = Ledger()
-    server = Server(place, tmp_path / "server.log")
+    server = Server(place, tmp_path / "server.log", "--rate", "0")
     tokens = [token for _, token in issue_links(store)]
     started = time.perf_counter()
     try:

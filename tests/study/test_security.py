@@ -2,15 +2,18 @@ import io
 import json
 import logging
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-from tests.study.making import Running, config_for, running
+from tests.study.making import Running, config_for, new_store, running
+from tests.study.process import Server
 from tests.study.robots import Robot, form_of
 
 from darc.study.markdown import render
+from darc.study.people import issue_links, revoke
 from darc.web.logs import log_as_json
 
 NASTY = (
@@ -112,8 +115,6 @@ def test_too_many_requests_are_told_to_wait(tmp_path: Path) -> None:
 
 
 def test_a_revoked_link_stops_working(served: Running) -> None:
-    from darc.study.people import issue_links, revoke
-
     with at_task(served, 0) as robot:
         revoke(served.store, "r001")
         assert robot.client.get("/").status_code == 403
@@ -131,6 +132,8 @@ def test_tokens_are_not_stored_and_not_logged(served: Running, tmp_path: Path) -
         with at_task(served, 0) as robot:
             robot.client.get("/lead/join/" + served.lead)
             robot.client.get("/join/wrongwrongwrong")
+            for path in ("/rate/join/{}", "/join/{}.", "/join/{}/", "/join//{}%20"):
+                robot.client.get(path.format(served.links[0][1]))
             robot.client.get("/enrol/" + served.enrol + "?PROLIFIC_PID=person17")
     finally:
         logging.root.handlers[:] = handlers
@@ -143,6 +146,22 @@ def test_tokens_are_not_stored_and_not_logged(served: Running, tmp_path: Path) -
     stored = b"".join(path.read_bytes() for path in tmp_path.glob("s.db*"))
     for secret in tokens:
         assert secret.encode() not in stored
+
+
+def test_the_command_serves_and_tells_no_token(tmp_path: Path) -> None:
+    place, log = str(tmp_path / "s.db"), tmp_path / "server.log"
+    store = new_store(place, config_for(tmp_path))
+    links = issue_links(store)
+    server = Server(place, log, "--log-level", "debug", "--root-path", "/rate")
+    try:
+        with Robot(f"http://127.0.0.1:{server.port}", links[0][1], five, "/rate") as robot:
+            robot.work(5)
+    finally:
+        server.stop(signal.SIGTERM)
+    store.close()
+    text = log.read_text()
+    assert '"path": "/join"' in text
+    assert links[0][1] not in text
 
 
 def test_pages_forbid_scripts_from_elsewhere(served: Running) -> None:

@@ -14,6 +14,7 @@ from starlette.routing import Route, Router
 from darc.study import schema
 from darc.study.annotating import Annotating
 from darc.study.leading import Leading
+from darc.study.numbering import numbering
 from darc.study.store import Store
 from darc.study.visits import HiddenSecrets, Site, told
 from darc.web.guard import Guard
@@ -33,6 +34,8 @@ def make_app(store: Store, root: str = "", url: str = "", rate: float = 600.0) -
     are for TLS only if it is https), `rate` requests a minute and visitor.
     """
     site = Site(store, root.rstrip("/"), url or "http://127.0.0.1:8710", rate)
+    # Read now, because within a transaction it would take a second connection.
+    _ = store.config, numbering(store)
     asking, leading = Annotating(site), Leading(site)
     pages: dict[tuple[str, str], Handler] = {
         ("GET", "/"): asking.home,

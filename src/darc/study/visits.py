@@ -19,7 +19,8 @@ from darc.web.problems import Problem
 LARGEST = 16_384
 ANNOTATOR, LEAD = "darc_study", "darc_lead"
 DAYS = 60
-_SECRET = re.compile(r"/(join|lead/join|enrol)/([\w-]{1,200})")
+# Also behind a prefix or with something appended, so that a mistyped link is not logged either.
+_SECRET = re.compile(r"(.*?)/(lead/join|join|enrol)/+(.*)", re.DOTALL)
 
 Scope = MutableMapping[str, Any]
 
@@ -67,7 +68,7 @@ class HiddenSecrets:
             state = dict(scope.get("state") or {})
             found = _SECRET.fullmatch(path)
             if found:
-                path, state["secret"] = f"/{found[1]}", found[2]
+                path, state["secret"] = f"{found[1]}/{found[2]}", found[3][:200]
             scope = {**scope, "path": path, "raw_path": path.encode(), "state": state}
         await self._app(scope, receive, send)
 
