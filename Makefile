@@ -7,12 +7,13 @@ BIN := $(VENV)/bin
 QUESTION ?= Give me three tips for sleeping better.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test test-hf test-train test-load chromium test-browser check docs bench \
+.PHONY: help demo test test-model test-hf test-train test-load chromium test-browser check docs bench \
   bench-pipeline bench-gateway results clean
 
 help:
 	@echo "make demo    ask a small real model a question and choose an answer, with a picture"
 	@echo "make test    install what the tests need, check the code, run the tests"
+	@echo "make test-model   install the embedded model, run the tests that need it"
 	@echo "make test-hf install torch and transformers, run the tests that need them"
 	@echo "make test-browser   open the pages in headless Chromium (Debian: chromium, chromium-driver)"
 	@echo "make docs    write docs/api.md from the docstrings"
@@ -22,7 +23,7 @@ help:
 	@echo "make bench-pipeline   the cost of choosing beside writing, on the embedded model"
 	@echo "make results DATA=FOLDER   the evaluation on real ratings: docs/results.md"
 	@echo "make bench-gateway    what the gateway adds to a backend of 50 ms a call"
-	@echo "make test-load        2,000 requests through a gateway whose backend fails"
+	@echo "make test-load   requests with faults: through a gateway, and fifty people in a study"
 	@echo "make clean   remove what make made"
 
 $(BIN)/python:
@@ -79,6 +80,10 @@ check: $(VENV)/.test
 test: $(VENV)/.test check
 	$(BIN)/python -m pytest -n auto --durations 10
 
+test-model: $(VENV)/.test
+	@echo "running the tests that write with the embedded model"
+	$(BIN)/python -m pytest -m model --durations 10
+
 test-hf: $(VENV)/.hf
 	@echo "running the tests that need torch and transformers, without network"
 	HF_HUB_OFFLINE=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -m hf --durations 10
@@ -119,7 +124,7 @@ bench-gateway: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run gateway
 
 test-load: $(VENV)/.test
-	$(BIN)/python -m pytest -m load -s tests/gateway
+	$(BIN)/python -m pytest -m load -s tests/gateway tests/study
 
 clean:
 	rm -rf $(VENV) demo build dist .mypy_cache .pytest_cache .ruff_cache

@@ -36,3 +36,13 @@ def openai_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with FakeServer() as server:
         yield server
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what runs the embedded model, unless it belongs to a slower suite already."""
+    for item in items:
+        wanted = set(getattr(item, "fixturenames", ())) & {"installed", "model"}
+        others = ("browser", "hf", "load", "train")
+        if wanted and not any(item.get_closest_marker(name) for name in others):
+            item.add_marker(pytest.mark.model)

@@ -24,6 +24,7 @@ COMMANDS = {
     "tune": "tune",
     "pairs": "pairs",
     "train": "train",
+    "study": "study",
     "rules": "rules",
     "scorers": "listing",
     "rewriters": "listing",

@@ -1,0 +1,257 @@
+"""The actions of `darc study`."""
+
+import argparse
+import csv
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+from darc.errors import InputError
+from darc.study import exclusion, people
+from darc.study.backup import backup as copy
+from darc.study.config import read_config
+from darc.study.create import create
+from darc.study.export import export as write_files
+from darc.study.log import lines
+from darc.study.status import Status
+from darc.study.status import close as close_study
+from darc.study.status import status as read_status
+from darc.study.store import Store, open_store
+from darc.study.words import template
+from darc.views.text_table import text_table
+
+Arguments = argparse.Namespace
+
+DEFAULT = "study.db"
+VARIABLE = "DARC_STUDY_DATABASE"
+
+
+@contextmanager
+def opened(arguments: Arguments, *, new: bool = False) -> Iterator[Store]:
+    """The study's store, closed at the end."""
+    store = open_store(_place(arguments), new=new)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def init(arguments: Arguments) -> None:
+    """Make the study; print the lead's link."""
+    if arguments.items is not None:
+        _write_template(arguments)
+    config = read_config(arguments.file)
+    place = _place(arguments)
+    existed = "://" in place or Path(place).exists()
+    try:
+        with opened(arguments, new=True) as store:
+            lead, enrol = create(store, config)
+            found = read_status(store)
+    except BaseException:
+        if not existed:
+            for ending in ("", "-wal", "-shm"):
+                Path(place + ending).unlink(missing_ok=True)
+        raise
+    print(
+        f"{len(found.items)} items, {config.study.ratings} ratings each, "
+        f"{len(found.people) or 'open enrolment of'} annotators",
+        file=sys.stderr,
+    )
+    print(
+        "the lead's link, shown this once; darc study links makes those of annotators:",
+        file=sys.stderr,
+    )
+    _print([("lead", "/lead/join/", lead)], arguments)
+    if config.panel is None:
+        _print([("enrolment", "/enrol/", enrol)], arguments, header=False)
+
+
+def links(arguments: Arguments) -> None:
+    """Make links as CSV: rater_id, link."""
+    with opened(arguments) as store:
+        if arguments.revoke:
+            for name in arguments.revoke:
+                people.revoke(store, name)
+                print(f"the link of {name} works no more", file=sys.stderr)
+            return
+        if arguments.lead:
+            made = [("lead", "/lead/join/", people.renew_lead(store))]
+        elif arguments.enrolment:
+            if store.config.panel is not None:
+                raise InputError("the study has a panel", 'write annotators = "open" for enrolment')
+            made = [("enrolment", "/enrol/", people.renew_enrolment(store))]
+        elif arguments.add is not None:
+            made = [(n, "/join/", token) for n, token in people.add_links(store, arguments.add)]
+        else:
+            issued = people.issue_links(store, arguments.renew or ())
+            made = [(name, "/join/", token) for name, token in issued]
+    if not made:
+        print("every annotator has a link; --renew RATER makes a new one", file=sys.stderr)
+        return
+    _print(made, arguments)
+
+
+def serve(arguments: Arguments) -> None:
+    """Serve until SIGINT or SIGTERM."""
+    from darc.study.app import make_app
+    from darc.web.logs import log_as_json
+    from darc.web.server import listening
+    from darc.web.server import serve as serve_app
+
+    store = open_store(_place(arguments))
+    bound = listening(arguments.host, arguments.port)
+    url = arguments.url if arguments.url != "http://127.0.0.1:8710" else ""
+    port = bound.getsockname()[1]
+    app = make_app(
+        store, arguments.root_path, url or f"http://{arguments.host}:{port}", arguments.rate
+    )
+    log_as_json(arguments.log_level)
+    print(
+        f"serving the study on http://{arguments.host}:{port}{arguments.root_path}",
+        file=sys.stderr,
+        flush=True,
+    )
+    serve_app(app, bound, arguments.grace)
+
+
+def status(arguments: Arguments) -> None:
+    """Print where the study stands."""
+    with opened(arguments) as store:
+        found = read_status(store)
+    if arguments.json:
+        plain = json.loads(json.dumps(asdict(found)), parse_constant=lambda _: None)
+        print(json.dumps(plain, ensure_ascii=False))
+        return
+    print(
+        f"{'closed' if found.closed else 'open'}: {found.given} of "
+        f"{len(found.items) * found.ratings} valid ratings, "
+        f"{found.complete} of {len(found.items)} items complete"
+    )
+    for name, alpha in (("all ratings", found.before), ("after exclusion", found.after)):
+        if alpha.alpha == alpha.alpha:
+            print(
+                f"Krippendorff's alpha, {name}: {alpha.alpha:.3f} "
+                f"({alpha.low:.3f} to {alpha.high:.3f}), {alpha.ratings} ratings"
+            )
+    print()
+    print(_people(found, [each.name for each in found.people]))
+
+
+def review(arguments: Arguments) -> None:
+    """Decide on an annotator, or list those who are flagged or excluded."""
+    with opened(arguments) as store:
+        if arguments.exclude:
+            exclusion.exclude_by_name(store, arguments.exclude, arguments.reason)
+            print(f"{arguments.exclude} is excluded; their slots are open again", file=sys.stderr)
+        elif arguments.reinstate:
+            back, surplus = exclusion.reinstate(store, arguments.reinstate)
+            print(
+                f"{back} ratings count again, {surplus} found their slots filled", file=sys.stderr
+            )
+        elif arguments.clear:
+            exclusion.clear(store, arguments.clear)
+        elif arguments.log:
+            with store.read() as connection:
+                for row in lines(connection):
+                    at = datetime.fromtimestamp(row["at"], UTC).strftime("%Y-%m-%d %H:%M:%S")
+                    told = (at, row["actor"], row["action"], row["subject"], row["detail"])
+                    print("  ".join(part for part in told if part))
+        else:
+            found = read_status(store)
+            named = [
+                each.name
+                for each in found.people
+                if each.state == "excluded" or (each.care.flags and not each.cleared)
+            ]
+            print(_people(found, named) if named else "nobody is flagged or excluded")
+
+
+def close(arguments: Arguments) -> None:
+    """Close the study."""
+    with opened(arguments) as store:
+        found = read_status(store)
+        lacking = len(found.items) - found.complete
+        if lacking and not found.closed and not arguments.force:
+            raise InputError(
+                f"{lacking} of {len(found.items)} items lack ratings",
+                "wait for them, or add --force",
+            )
+        close_study(store)
+    print(f"closed; {lacking} of {len(found.items)} items lack ratings", file=sys.stderr)
+
+
+def export(arguments: Arguments) -> None:
+    """Write the files and print their names."""
+    with opened(arguments) as store:
+        for path in write_files(store, arguments.folder, unblind=arguments.unblind):
+            print(path)
+
+
+def erase(arguments: Arguments) -> None:
+    """Forget a person."""
+    with opened(arguments) as store:
+        count = people.erase(store, arguments.rater)
+    print(f"{arguments.rater} is forgotten, with {count} answers", file=sys.stderr)
+
+
+def backup(arguments: Arguments) -> None:
+    """Copy the database."""
+    with opened(arguments) as store:
+        copy(store, arguments.file)
+    print(f"wrote {arguments.file}", file=sys.stderr)
+
+
+def _place(arguments: Arguments) -> str:
+    return str(arguments.database or os.environ.get(VARIABLE) or DEFAULT)
+
+
+def _write_template(arguments: Arguments) -> None:
+    if arguments.file.exists():
+        raise InputError(f"{arguments.file} exists already", "leave --items out to use it")
+    count = arguments.annotators
+    if count != "open" and not count.isdecimal():
+        raise InputError(f"--annotators is {count!r}", "give a number, or: open")
+    folder = arguments.file.resolve().parent
+    items = [os.path.relpath(Path(name).resolve(), folder) for name in arguments.items]
+    text = template(
+        items,
+        arguments.mode,
+        arguments.ratings,
+        count if count == "open" else int(count),
+        arguments.seed,
+    )
+    arguments.file.write_text(text, encoding="utf-8")
+
+
+def _print(
+    made: Sequence[tuple[str, str, str]], arguments: Arguments, *, header: bool = True
+) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    if header:
+        writer.writerow(("rater_id", "link"))
+    for name, path, token in made:
+        root = arguments.root_path.rstrip("/")
+        writer.writerow((name, f"{arguments.url.rstrip('/')}{root}{path}{token}"))
+
+
+def _people(found: Status, names: Sequence[str]) -> str:
+    header = ("rater", "state", "items", "seconds", "attention failed", "gold failed", "flags")
+    rows = [
+        (
+            each.name,
+            each.state + (f": {each.reason}" if each.reason else ""),
+            each.care.items,
+            each.care.median_seconds,
+            f"{each.care.attention_failed} of {each.care.attention}",
+            f"{each.care.gold_failed} of {each.care.gold}",
+            ", ".join(each.care.flags) + (" (looked at)" if each.cleared else ""),
+        )
+        for each in found.people
+        if each.name in names
+    ]
+    return text_table(header, rows)

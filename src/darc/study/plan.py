@@ -1,0 +1,106 @@
+"""Who sees what, in which order and on which side: a pure function of the design and the seed."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+
+_ASSIGN, _ORDER, _SIDES, _CHECKS = 1, 2, 3, 5
+
+
+@dataclass(frozen=True)
+class Design:
+    """What plans are made from.
+
+    `prompts[i]` is the number of the prompt that item i belongs to. `panel` is how many annotators
+    share the items (under open enrolment: how many it takes). Checks are numbered by themselves.
+    """
+
+    prompts: tuple[int, ...]
+    attention: int
+    gold: int
+    ratings: int
+    panel: int
+    share: float
+    seed: int
+
+    @cached_property
+    def shares(self) -> list[set[int]]:
+        """The prompts that each place of the panel begins with; each at `ratings` places."""
+        draw = np.random.default_rng([self.seed, _ASSIGN])
+        count = max(self.prompts, default=-1) + 1
+        ranks, places = draw.permutation(count), draw.permutation(self.panel)
+        result: list[set[int]] = [set() for _ in range(self.panel)]
+        for rank, prompt in enumerate(ranks.tolist()):
+            for turn in range(min(self.ratings, self.panel)):
+                result[places[(rank * self.ratings + turn) % self.panel]].add(prompt)
+        return result
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An annotator's plan.
+
+    `order` are item numbers, the own share first; `flipped[i]` tells whether item i is shown with
+    its second response on the left; `checks` are (items rated before, check, flipped), ascending.
+    """
+
+    order: tuple[int, ...]
+    flipped: tuple[bool, ...]
+    checks: tuple[tuple[int, int, bool], ...]
+
+
+def plan(design: Design, number: int) -> Plan:
+    """The plan of annotator `number`, counted from 0.
+
+    Within an annotator as many items are flipped as not, up to one, and annotators 2j and 2j + 1
+    flip opposite ones, so that a pair of them balances every item. A check stands at a random place
+    of each block of (1 - share)/share items. O(items log items).
+    """
+    count = len(design.prompts)
+    draw = np.random.default_rng([design.seed, _ORDER, number])
+    own = design.shares[number % design.panel]
+    mine = np.array([prompt in own for prompt in design.prompts], dtype=bool)
+    keys = draw.random(count)
+    order = np.lexsort((keys, ~mine))
+    pair = np.random.default_rng([design.seed, _SIDES, number // 2])
+    flipped = pair.permutation(count) % 2 == number % 2
+    return Plan(
+        tuple(order.tolist()),
+        tuple(flipped.tolist()),
+        _checks(design, number, max(1, int(mine.sum()))),
+    )
+
+
+def _checks(design: Design, number: int, expected: int) -> tuple[tuple[int, int, bool], ...]:
+    """Checks of both kinds in random order and evenly mixed, one a block."""
+    pool = design.attention + design.gold
+    if not pool or not design.share:
+        return ()
+    draw = np.random.default_rng([design.seed, _CHECKS, number])
+    queue = _mixed(draw, design.attention, design.gold)
+    block = max((1 - design.share) / design.share, 1.0)
+    # A pool that is too small is spread over what the annotator is expected to rate.
+    block = max(block, expected / pool)
+    result = []
+    for turn, check in enumerate(queue):
+        at = int((turn + draw.random()) * block)
+        if at >= len(design.prompts):
+            break
+        result.append((at, check, bool(draw.random() < 0.5)))
+    return tuple(result)
+
+
+def _mixed(draw: np.random.Generator, attention: int, gold: int) -> list[int]:
+    """All checks, attention ones numbered first, so that every prefix is mixed as the whole is."""
+    places = np.concatenate(
+        [
+            (np.arange(size) + draw.random(size)) / size if size else np.empty(0)
+            for size in (attention, gold)
+        ]
+    )
+    names = np.concatenate([draw.permutation(attention), attention + draw.permutation(gold)])
+    return [int(names[place]) for place in np.argsort(places, kind="stable")]

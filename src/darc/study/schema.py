@@ -1,0 +1,128 @@
+"""The tables of a study, the same in SQLite and PostgreSQL."""
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Connection,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+SCHEMA = 1
+
+metadata = MetaData()
+
+study = Table(
+    "study",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("schema", Integer, nullable=False),
+    Column("config", JSON, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("closed", Float),
+    Column("lead_hash", String(64), nullable=False),
+    Column("enrol_hash", String(64), nullable=False),
+    Column("completion_code", String(64), nullable=False),
+)
+# `number` counts the items, and the checks by themselves, as the plans do. `label` is what the lead
+# sees of an item while the study is open.
+units = Table(
+    "units",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("kind", String(16), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("label", String(32), nullable=False),
+    Column("prompt_id", Text, nullable=False),
+    Column("turns", JSON, nullable=False),
+    Column("first_id", Text, nullable=False),
+    Column("first", Text, nullable=False),
+    Column("second_id", Text, nullable=False),
+    Column("second", Text, nullable=False),
+    Column("reference", Float),
+    Column("tolerance", Float, nullable=False),
+    Column("rationale", Text, nullable=False),
+)
+# `cleared`: the lead looked at the flags; `kept`: the lead undid an exclusion.
+annotators = Table(
+    "annotators",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(32), nullable=False, unique=True),
+    Column("number", Integer, nullable=False, unique=True),
+    Column("plan", JSON, nullable=False),
+    Column("token_hash", String(64), unique=True),
+    Column("person", Text, unique=True),
+    Column("session_hash", String(64)),
+    Column("created", Float, nullable=False),
+    Column("consented", Float),
+    Column("instructed", Float),
+    Column("finished", Float),
+    Column("excluded", Float),
+    Column("exclusion_reason", Text, nullable=False, default=""),
+    Column("cleared", Boolean, nullable=False, default=False),
+    Column("kept", Boolean, nullable=False, default=False),
+    Column("erased", Float),
+)
+# `answer` is a rating, or the winner as 0 first, 1 second, 0.5 tie. `revision` counts the answers
+# given, so that a form sent twice is told from a changed mind.
+tasks = Table(
+    "tasks",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("code", String(32), nullable=False, unique=True),
+    Column("annotator_id", ForeignKey("annotators.id"), nullable=False),
+    Column("unit_id", ForeignKey("units.id"), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("flipped", Boolean, nullable=False),
+    Column("lease_until", Float, nullable=False),
+    Column("shown", Float, nullable=False),
+    Column("answered", Float),
+    Column("revision", Integer, nullable=False, default=0),
+    Column("answer", Float),
+    Column("draft", Float),
+    Column("milliseconds", Integer),
+    Column("valid", Boolean, nullable=False, default=False),
+    Column("reason", Text, nullable=False, default=""),
+    Column("seen", Boolean, nullable=False, default=False),
+    UniqueConstraint("annotator_id", "unit_id"),
+    Index("tasks_by_unit", "unit_id"),
+)
+log = Table(
+    "log",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("actor", String(32), nullable=False),
+    Column("action", String(32), nullable=False),
+    Column("subject", String(64), nullable=False),
+    Column("detail", Text, nullable=False),
+)
+
+
+REFUSE = "BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END"
+SQLITE = tuple(
+    f"CREATE TRIGGER log_no_{verb} BEFORE {verb} ON log {REFUSE}" for verb in ("update", "delete")
+)
+POSTGRESQL = (
+    """CREATE FUNCTION log_is_kept() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'the log is append-only'; END $$""",
+    """CREATE TRIGGER log_kept BEFORE UPDATE OR DELETE ON log
+    FOR EACH ROW EXECUTE FUNCTION log_is_kept()""",
+)
+
+
+def create_tables(connection: Connection) -> None:
+    """Make all tables; the database itself refuses to change or remove a line of the log."""
+    metadata.create_all(connection)
+    for statement in SQLITE if connection.dialect.name == "sqlite" else POSTGRESQL:
+        connection.exec_driver_sql(statement)

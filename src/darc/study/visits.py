@@ -1,0 +1,135 @@
+"""Requests and replies of a study: cookies, forms, and who is asking."""
+
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from darc.study.pages.layout import POLICY, message
+from darc.study.store import Store
+from darc.study.tokens import form_is_own
+from darc.web.bodies import read_body
+from darc.web.limits import Rates
+from darc.web.problems import Problem
+
+LARGEST = 16_384
+ANNOTATOR, LEAD = "darc_study", "darc_lead"
+DAYS = 60
+# Also behind a prefix or with something appended, so that a mistyped link is not logged either.
+_SECRET = re.compile(r"(.*?)/(lead/join|join|enrol)/+(.*)", re.DOTALL)
+
+Scope = MutableMapping[str, Any]
+
+
+@dataclass
+class Site:
+    """A study that is served: its store, where it lies, and its limits."""
+
+    store: Store
+    root: str = ""
+    url: str = "http://127.0.0.1:8710"
+    rate: float = 600.0
+    rates: Rates = field(default_factory=Rates)
+
+    @property
+    def secure(self) -> bool:
+        """Whether cookies may travel over TLS only."""
+        return self.url.startswith("https://")
+
+    def link(self, path: str) -> str:
+        """A whole link to a path."""
+        return f"{self.url.rstrip('/')}{self.root}{path}"
+
+    def count(self, client: str) -> None:
+        """Count a request of a client; too many are refused with 429."""
+        early = self.rates.wait(client, self.rate)
+        if early:
+            wait = {"Retry-After": str(max(1, int(early + 0.999)))}
+            raise Problem(429, "Too many requests at once; wait a moment.", headers=wait)
+
+
+class HiddenSecrets:
+    """ASGI that takes the secrets out of paths before anything can log them, and the root too."""
+
+    def __init__(self, app: Callable[..., Awaitable[None]], root: str) -> None:
+        self._app = app
+        self._root = root
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        """Serve with `/join/TOKEN` as `/join` and the token in the request's state."""
+        if scope["type"] == "http":
+            path = scope["path"]
+            if self._root and path.startswith(self._root + "/"):
+                path = path[len(self._root) :]
+            state = dict(scope.get("state") or {})
+            found = _SECRET.fullmatch(path)
+            if found:
+                path, state["secret"] = f"{found[1]}/{found[2]}", found[3][:200]
+            scope = {**scope, "path": path, "raw_path": path.encode(), "state": state}
+        await self._app(scope, receive, send)
+
+
+def secret_of(request: Request) -> str:
+    """The secret that a link carried."""
+    return str(getattr(request.state, "secret", ""))
+
+
+async def read_form(request: Request, token: str) -> dict[str, str]:
+    """The fields of a form that this visitor's own page sent; anything else is refused.
+
+    A form is small, comes from this site, and carries what only its pages know.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        raise Problem(415, "Forms are sent as application/x-www-form-urlencoded.")
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise Problem(403, "The form was sent from another site.")
+    try:
+        content = await read_body(request, LARGEST)
+    except ClientDisconnect:
+        raise Problem(400, "The form was cut off.") from None
+    try:
+        found = parse_qs(content.decode("utf-8"), keep_blank_values=True, max_num_fields=40)
+    except ValueError:
+        raise Problem(400, "The form cannot be read.") from None
+    fields = {name: values[0] for name, values in found.items()}
+    if token and not form_is_own(token, fields.get("form_token", "")):
+        raise Problem(403, "The form is too old or not yours; open your link again.")
+    return fields
+
+
+def page_response(text: str, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """A page with the policy that pages with forms need."""
+    return HTMLResponse(text, status, {"content-security-policy": POLICY, **(headers or {})})
+
+
+def go(site: Site, path: str) -> Response:
+    """Send the visitor on with a GET."""
+    return RedirectResponse(f"{site.root}{path}", 303)
+
+
+def with_cookie(site: Site, response: Response, name: str, token: str) -> Response:
+    """Let the browser remember a visitor's token, out of reach of scripts."""
+    response.set_cookie(
+        name,
+        token,
+        max_age=DAYS * 86_400,
+        path=site.root or "/",
+        secure=site.secure,
+        httponly=True,
+        samesite="lax",
+    )
+    return response
+
+
+def told(site: Site, problem: Problem) -> Response:
+    """A problem as a page."""
+    return page_response(
+        message(site.root, "That did not work", problem.message),
+        problem.status,
+        dict(problem.headers),
+    )

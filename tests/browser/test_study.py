@@ -1,0 +1,254 @@
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+from tests.browser.page import WIDTHS, Browser
+from tests.study.making import Running, config_for, running, write_checks
+
+from darc.study import schema
+from darc.study.status import status
+
+SHOTS = os.environ.get("DARC_SCREENSHOTS")
+LONG = (
+    "There are **three** reasons.\n\n1. Light is scattered by air.\n2. Blue is scattered more.\n"
+    "3. The eye sees blue well.\n\n```python\nprint('sky')\n```\n\n" + "It goes on like this. " * 60
+)
+SHORT = (
+    "Because of scattering: short waves are scattered more than long ones.\n\n"
+    "| a | b |\n|--|--|\n| 1 | 2 |"
+)
+
+
+def shoot(browser: Browser, name: str) -> None:
+    if SHOTS:
+        browser.screenshot(Path(SHOTS) / f"study-{name}.png", whole=False)
+
+
+def press(browser: Browser, *keys: str) -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    ActionChains(browser.driver).send_keys(*keys).perform()
+
+
+def moved(browser: Browser, before: str) -> None:
+    """Wait until the page shows another task than before."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    WebDriverWait(browser.driver, 10).until(lambda _: task(browser) != before)
+
+
+def task(browser: Browser) -> str:
+    return str(
+        browser.script(
+            "let e = document.querySelector('input[name=task]');"
+            "return document.readyState == 'complete' ? (e ? e.value + e.form.action : '')"
+            " : arguments[0]",
+            "loading",
+        )
+    )
+
+
+def click(browser: Browser, selector: str, leave: bool = True) -> None:
+    """Click as soon as there is something to click on, and wait for the next page."""
+    from selenium.common.exceptions import NoSuchElementException, WebDriverException
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    wait = WebDriverWait(browser.driver, 10, ignored_exceptions=[NoSuchElementException])
+    found = wait.until(lambda driver: driver.find_element(By.CSS_SELECTOR, selector))
+    found.click()
+
+    def gone(_: object) -> bool:
+        # Chromium tells of an element of the page before in more than one way.
+        try:
+            return not found.is_displayed()
+        except WebDriverException:
+            return True
+
+    if leave:
+        wait.until(gone)
+        wait.until(lambda driver: driver.find_element(By.CSS_SELECTOR, "main"))
+
+
+def enter(browser: Browser, one: Running, place: int, width: int, height: int = 900) -> None:
+    browser.open(f"{one.url}/join/{one.links[place][1]}", width, height)
+    shoot(browser, f"consent-{width}")
+    click(browser, "input[name=agreed]", leave=False)
+    click(browser, "button")
+    shoot(browser, f"instructions-{width}")
+    click(browser, "button")
+
+
+def answers(one: Running, name: str) -> list[float]:
+    tasks, people = schema.tasks, schema.annotators
+    with one.store.read() as connection:
+        own = people.c.name == name, tasks.c.kind == "item"
+        query = select(tasks.c.answer).join(people).where(*own)
+        return list(connection.execute(query.order_by(tasks.c.position)).scalars())
+
+
+@pytest.fixture
+def scalar(tmp_path: Path) -> Iterator[Running]:
+    training = write_checks(tmp_path, "training", 1)
+    config = config_for(tmp_path, 3, training={"training": str(training)}, quality={"share": 0.0})
+    rows = [
+        {
+            "prompt_id": f"p{i}",
+            "prompt": "Why is the sky blue?",
+            "responses": {"a": LONG, "b": SHORT},
+        }
+        for i in range(3)
+    ]
+    (tmp_path / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with running(str(tmp_path / "s.db"), config) as one:
+        yield one
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Iterator[Running]:
+    config = config_for(tmp_path, 3, study={"mode": "pairwise"}, quality={"share": 0.0})
+    with running(str(tmp_path / "s.db"), config) as one:
+        yield one
+
+
+def test_a_whole_annotation_by_keyboard(browser: Browser, scalar: Running) -> None:
+    enter(browser, scalar, 0, WIDTHS["desktop"])
+    before = task(browser)
+    shoot(browser, "training")
+    press(browser, "4", "\ue007")
+    moved(browser, before)
+    assert "Feedback" in browser.driver.page_source
+    shoot(browser, "feedback")
+    press(browser, "\ue007")
+    for key in ("7", "x", "0", "9", "3"):
+        moved(browser, before)
+        before = task(browser)
+        press(browser, key)
+        shoot(browser, f"chosen-{key}")
+        press(browser, "\ue007")
+    moved(browser, before)
+    before = task(browser)
+    press(browser, "u")
+    moved(browser, before)
+    assert "change it" in browser.driver.page_source
+    assert browser.script("return document.querySelector('input:checked').value") == "3"
+    shoot(browser, "undo")
+    before = task(browser)
+    press(browser, "5", "\ue007")
+    moved(browser, before)
+    before = task(browser)
+    press(browser, "2", "\ue007")
+    moved(browser, before)
+    assert "Thank you" in browser.driver.page_source
+    assert answers(scalar, "r001") == [7.0, 10.0, 0.0, 9.0, 5.0, 2.0]
+    assert browser.problems() == []
+
+
+def test_pairs_by_arrows_and_t(browser: Browser, pairs: Running) -> None:
+    enter(browser, pairs, 0, WIDTHS["desktop"])
+    before = "loading"
+    for key in ("\ue012", "\ue014", "t"):
+        moved(browser, before)
+        before = task(browser)
+        press(browser, key)
+        shoot(browser, f"pair-{key == 't'}")
+        press(browser, "\ue007")
+    moved(browser, before)
+    assert sorted(answers(pairs, "r001"))[1] in (0.0, 0.5, 1.0)
+    assert answers(pairs, "r001")[2] == 0.5
+    assert status(pairs.store).given == 3
+    assert browser.problems() == []
+
+
+def test_a_whole_annotation_at_phone_width(browser: Browser, scalar: Running) -> None:
+    enter(browser, scalar, 1, WIDTHS["phone"], 844)
+    before = task(browser)
+    click(browser, "input[value='6']", leave=False)
+    click(browser, "#answer button")
+    moved(browser, before)
+    click(browser, "button")
+    before = ""
+    for value in (1, 2, 3, 4, 8, 10):
+        moved(browser, before)
+        before = task(browser)
+        assert browser.overflow() <= 0
+        sizes = browser.script(
+            "return [...document.querySelectorAll('.scale label')].map(e => e.offsetHeight)"
+        )
+        assert min(sizes) >= 44
+        if value == 1 and SHOTS:
+            browser.screenshot(Path(SHOTS) / "study-phone.png", whole=True)
+        click(browser, f"input[value='{value}']", leave=False)
+        click(browser, "#answer button")
+    moved(browser, before)
+    assert "Thank you" in browser.driver.page_source
+    assert answers(scalar, "r002") == [1.0, 2.0, 3.0, 4.0, 8.0, 10.0]
+
+
+def test_a_pair_at_phone_width_is_stacked(browser: Browser, pairs: Running) -> None:
+    enter(browser, pairs, 1, WIDTHS["phone"], 844)
+    tops = browser.script(
+        "return [...document.querySelectorAll('.answer, .rubric, #answer')]"
+        ".map(e => e.getBoundingClientRect().top)"
+    )
+    assert tops == sorted(tops)
+    assert len(set(tops)) == 4
+    assert browser.overflow() <= 0
+    shoot(browser, "pair-phone")
+
+
+def test_without_scripts_it_works_too(browser: Browser, scalar: Running) -> None:
+    browser.command("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        enter(browser, scalar, 2, WIDTHS["desktop"])
+        click(browser, "input[value='9']", leave=False)
+        click(browser, "#answer button")
+        assert "Feedback" in browser.driver.page_source
+        click(browser, "button")
+        for _ in range(6):
+            click(browser, "input[value='9']", leave=False)
+            click(browser, "#answer button")
+        assert "Thank you" in browser.driver.page_source
+    finally:
+        browser.command("Emulation.setScriptExecutionDisabled", {"value": False})
+    assert answers(scalar, "r003") == [9.0] * 6
+
+
+def test_a_choice_survives_a_reload_and_a_lost_connection(browser: Browser, pairs: Running) -> None:
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    enter(browser, pairs, 2, WIDTHS["desktop"])
+    moved(browser, "loading")
+    before = task(browser)
+    press(browser, "\ue014")
+    tasks = schema.tasks
+
+    def saved(_: object) -> bool:
+        with pairs.store.read() as connection:
+            return connection.execute(select(tasks.c.draft)).scalar() is not None
+
+    WebDriverWait(browser.driver, 10).until(saved)
+    browser.driver.refresh()
+    assert browser.script("return document.querySelector('input:checked').value") == "right"
+    offline = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    browser.command("Network.enable", {})
+    browser.command("Network.emulateNetworkConditions", {**offline, "offline": True})
+    press(browser, "\ue007")
+    WebDriverWait(browser.driver, 10).until(lambda d: "No connection" in d.page_source)
+    shoot(browser, "offline")
+    browser.command("Network.emulateNetworkConditions", {**offline, "offline": False})
+    moved(browser, before)
+    assert len(answers(pairs, "r003")) == 2
+    assert status(pairs.store).given == 1
+
+
+def test_the_leads_page(browser: Browser, scalar: Running) -> None:
+    for width in WIDTHS.values():
+        browser.open(f"{scalar.url}/lead/join/{scalar.lead}", width)
+        assert "Annotators" in browser.driver.page_source
+        assert browser.overflow() <= 0
+        assert browser.problems() == []
+        shoot(browser, f"lead-{width}")

@@ -1,0 +1,116 @@
+"""Studies for tests: small sets of items, a store, and a server that runs in a thread."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from darc.study.app import make_app
+from darc.study.config import Config, config_of
+from darc.study.create import create
+from darc.study.people import issue_links
+from darc.study.store import Store, open_store
+from darc.web.server import listening, server
+
+
+class FakeTime:
+    """A clock that moves when it is told to."""
+
+    def __init__(self, now: float = 1_000_000.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def write_items(
+    folder: Path, prompts: int = 6, systems: tuple[str, ...] = ("alpha", "beta")
+) -> Path:
+    path = folder / "items.jsonl"
+    rows = [
+        {
+            "prompt_id": f"p{p}",
+            "prompt": f"Question number {p}?",
+            "responses": {s: f"Text of p{p} by c{k}." for k, s in enumerate(systems)},
+        }
+        for p in range(prompts)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def write_checks(folder: Path, name: str, count: int, pairwise: bool = False) -> Path:
+    path = folder / f"{name}.jsonl"
+    with path.open("w") as file:
+        for i in range(count):
+            row: dict[str, Any] = {"prompt": f"{name} question {i}?", "rationale": f"Because {i}."}
+            if pairwise:
+                row |= {"first": f"{name} one {i}", "second": f"{name} two {i}"}
+                row["reference"] = ("first", "second")[i % 2]
+            else:
+                row |= {"response": f"{name} answer {i}, worth {i % 11}", "reference": i % 11}
+            file.write(json.dumps(row) + "\n")
+    return path
+
+
+def config_for(
+    folder: Path,
+    prompts: int = 6,
+    systems: tuple[str, ...] = ("alpha", "beta"),
+    **given: dict[str, Any],
+) -> Config:
+    """A small configuration; sections are merged into the defaults of tests."""
+    items = write_items(folder, prompts, systems)
+    base: dict[str, dict[str, Any]] = {
+        "study": {"ratings": 2, "annotators": 3, "seed": 5},
+        "items": {"jsonl": [str(items)]},
+    }
+    for name, section in given.items():
+        base[name] = {**base.get(name, {}), **section}
+    return config_of(base)
+
+
+def new_store(place: str, config: Config, now: Callable[[], float] = time.time) -> Store:
+    store = open_store(place, new=True, now=now)
+    create(store, config)
+    return store
+
+
+class Running:
+    """A study under test, served on a real port; `links` are (rater, token)."""
+
+    def __init__(self, place: str, config: Config, root: str = "", rate: float = 0.0) -> None:
+        self.store = open_store(place, new=True)
+        self.lead, self.enrol = create(self.store, config)
+        self.links = issue_links(self.store) if config.panel is not None else []
+        self._socket = listening("127.0.0.1", 0)
+        self.port: int = self._socket.getsockname()[1]
+        self.server = server(make_app(self.store, root, "", rate), grace=5)
+        self.thread = threading.Thread(target=self.server.run, args=([self._socket],))
+        self.thread.start()
+        while not self.server.started:
+            assert self.thread.is_alive()
+            time.sleep(0.005)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def close(self) -> None:
+        self.server.should_exit = True
+        self.thread.join(20)
+        assert not self.thread.is_alive()
+        self._socket.close()
+        self.store.close()
+
+
+@contextmanager
+def running(place: str, config: Config, root: str = "", rate: float = 0.0) -> Iterator[Running]:
+    one = Running(place, config, root, rate)
+    try:
+        yield one
+    finally:
+        one.close()

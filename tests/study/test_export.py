@@ -1,0 +1,194 @@
+import csv
+import io
+import json
+import sqlite3
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.study.making import config_for, new_store, running
+from tests.study.robots import Robot, form_of, obedient
+from tests.study.test_claims import finish, ready
+
+from darc.cli import main
+from darc.errors import InputError
+from darc.study.backup import backup
+from darc.study.design import design_of
+from darc.study.exclusion import exclude_by_name
+from darc.study.export import export, files
+from darc.study.people import plain_plan
+from darc.study.plan import plan
+from darc.study.status import close, status
+from darc.study.store import open_store
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_excluded_ratings_stay_marked_and_are_passed_over(
+    place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = new_store(place, config_for(tmp_path))
+    ready(store, 1, 2, 3)
+    finish(store, 1, 10.0)
+    finish(store, 2, 4.0)
+    exclude_by_name(store, "r001", "unfit")
+    finish(store, 3, 6.0)
+    with pytest.raises(InputError, match="open"):
+        files(store)
+    close(store)
+    made = files(store)
+    store.close()
+    rows = rows_of(made["ratings.csv"])
+    assert len(rows) == 36
+    aside = [row for row in rows if row["valid"] == "false"]
+    assert {(row["rater_id"], row["rating"], row["given"]) for row in aside} == {("r001", "", "10")}
+    assert {row["exclusion_reason"] for row in aside} == {"unfit"}
+    assert {row["kind"] for row in rows} == {"item"}
+    kinds = {row["kind"] for row in rows_of(made["all_answers.csv"])}
+    assert kinds == {"item", "attention"}
+    (decision,) = rows_of(made["exclusions.csv"])
+    assert (decision["rater_id"], decision["actor"], decision["reason"]) == (
+        "r001",
+        "lead",
+        "unfit",
+    )
+    path = tmp_path / "ratings.csv"
+    path.write_text(made["ratings.csv"])
+    capsys.readouterr()
+    assert main(["select", str(path), "--csv", "--rule", "mean"]) == 0
+    assert {row["mean"] for row in rows_of(capsys.readouterr().out)} == {"5"}
+    assert main(["eval", str(path), "--rule", "mean"]) == 0
+
+
+def test_the_plan_is_frozen_and_made_again_from_the_design(tmp_path: Path) -> None:
+    config = config_for(tmp_path)
+    designs = []
+    for name in ("a", "b"):
+        store = new_store(str(tmp_path / f"{name}.db"), config)
+        made = json.loads(files(store, unblind=True)["design.json"])
+        designs.append(made)
+        with store.read() as connection:
+            again = design_of(connection, config)
+        assert made["plans"]["r002"] == plain_plan(plan(again, 1))
+        store.close()
+    assert designs[0] == designs[1]
+
+
+def test_a_backup_is_taken_while_serving(tmp_path: Path) -> None:
+    with running(str(tmp_path / "s.db"), config_for(tmp_path)) as one:
+        with Robot(one.url, one.links[0][1], obedient(lambda text: "5")) as robot:
+            robot.work(6)
+            backup(one.store, tmp_path / "copy.db")
+            before = status(one.store).given
+            robot.work()
+        copy = open_store(str(tmp_path / "copy.db"))
+        assert status(copy).given == before > 0
+        copy.close()
+    connection = sqlite3.connect(tmp_path / "copy.db")
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
+
+
+def test_a_backup_of_postgresql(new_database: Callable[[], str], tmp_path: Path) -> None:
+    store = new_store(new_database(), config_for(tmp_path))
+    backup(store, tmp_path / "copy.dump")
+    store.close()
+    assert (tmp_path / "copy.dump").read_bytes().startswith(b"PGDMP")
+
+
+def test_the_lead_decides_on_the_page_under_a_root(tmp_path: Path) -> None:
+    config = config_for(tmp_path, quality={"share": 0.0})
+    with running(str(tmp_path / "s.db"), config, root="/study") as one:
+        for place in (0, 1):
+            with Robot(one.url, one.links[place][1], lambda text: "5", "/study") as robot:
+                robot.work()
+                assert "Thank you" in robot.pages[-1]
+                assert 'href="/study/' in robot.pages[-2]
+        with httpx.Client(base_url=one.url) as client:
+            assert client.get(f"/lead/join/{one.lead}").headers["location"] == "/study/lead"
+            page = client.get("/study/lead").text
+            assert "12 of 12 items complete" in page
+
+            def act(path: str, **more: str) -> httpx.Response:
+                _, fields = form_of(client.get("/study/lead").text, path)
+                return client.post(path, data={**fields, **more})
+
+            decide = "/study/lead/decide"
+            assert act(decide, rater="r001", action="exclude").status_code == 400
+            assert act(decide, rater="r001", action="exclude", reason="why").status_code == 303
+            assert status(one.store).complete == 0
+            assert act(decide, rater="r001", action="reinstate").status_code == 303
+            assert status(one.store).complete == 12
+            assert act(decide, rater="r001", action="clear").status_code == 303
+            assert "/join/" in act(decide, rater="r001", action="renew").text
+            assert act(decide, rater="r001", action="revoke").status_code == 303
+            assert act(decide, rater="nobody", action="revoke").status_code == 400
+            assert act("/study/lead/links", count="2").text.count("/study/join/") == 2
+            assert act(decide, rater="r005", action="erase").status_code == 303
+            assert act("/study/lead/close", sure="yes").status_code == 303
+            content = client.get("/study/lead/export").content
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            assert "ratings.csv" in archive.namelist()
+
+
+def test_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config_for(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert main(["study", "init", "--items", "items.jsonl", "--ratings", "2", "--seed", "4"]) == 0
+    assert "/lead/join/" in capsys.readouterr().out
+    assert main(["study", "init"]) == 2
+    assert "already" in capsys.readouterr().err
+    assert main(["study", "links", "--url", "https://x.org", "--root-path", "/s"]) == 0
+    links = rows_of(capsys.readouterr().out)
+    assert [row["rater_id"] for row in links] == [f"r00{i}" for i in range(1, 6)]
+    assert links[0]["link"].startswith("https://x.org/s/join/")
+    for arguments in (
+        ["links", "--add", "1"],
+        ["links", "--renew", "r002"],
+        ["links", "--revoke", "r002"],
+        ["links", "--lead"],
+        ["review", "--exclude", "r003", "--reason", "no show"],
+        ["review"],
+        ["review", "--reinstate", "r003"],
+        ["review", "--clear", "r003"],
+        ["review", "--log"],
+        ["erase", "r006"],
+        ["backup", "copy.db"],
+        ["status"],
+        ["status", "--json"],
+    ):
+        assert main(["study", *arguments]) == 0, arguments
+    out = capsys.readouterr().out
+    assert "no show" in out
+    assert json.loads(out.splitlines()[-1])["ratings"] == 2
+    for arguments in (
+        ["links", "--renew", "r0"],
+        ["close"],
+        ["export", "out"],
+        ["links", "--enrolment"],
+    ):
+        assert main(["study", *arguments]) == 2, arguments
+    assert main(["study", "close", "--force"]) == 0
+    assert main(["study", "export", "out"]) == 0
+    assert main(["study", "status", "--database", "nowhere.db"]) == 2
+    assert not (tmp_path / "nowhere.db").exists()
+
+
+def test_export_writes_whole_files(tmp_path: Path) -> None:
+    store = new_store(str(tmp_path / "s.db"), config_for(tmp_path))
+    names = {path.name for path in export(store, tmp_path / "out", unblind=True)}
+    store.close()
+    assert names == {
+        "ratings.csv",
+        "ratings.texts.jsonl",
+        "all_answers.csv",
+        "exclusions.csv",
+        "design.json",
+        "log.csv",
+    }

@@ -1,0 +1,140 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.study.making import config_for, write_checks
+
+from darc.errors import InputError
+from darc.pipeline.folder import RunFolder
+from darc.study.config import Items, config_of, read_config
+from darc.study.items import read_items
+from darc.study.units import check_units, item_units
+
+
+def write(path: Path, rows: list[Any]) -> str:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def test_both_forms_of_json_lines_say_the_same(tmp_path: Path) -> None:
+    grouped = [{"prompt_id": "p", "prompt": "Q?", "responses": {"a": "1", "b": "2"}}]
+    single = [
+        {"prompt_id": "p", "candidate_id": "a", "prompt": "Q?", "response": "1"},
+        {"prompt_id": "p", "candidate_id": "b", "prompt": "Q?", "response": "2"},
+    ]
+    one = read_items(Items(jsonl=(write(tmp_path / "a.jsonl", grouped),)))
+    two = read_items(Items(jsonl=(write(tmp_path / "b.jsonl", single),)))
+    assert one == two
+    assert one[0].responses == {"a": "1", "b": "2"}
+
+
+def test_alpaca_outputs_meet_at_their_instruction(tmp_path: Path) -> None:
+    names = []
+    for name in ("x", "y"):
+        rows = [{"instruction": "Say hi", "output": f"hi {name}", "generator": name}]
+        (tmp_path / f"{name}.json").write_text(json.dumps(rows))
+        names.append(str(tmp_path / f"{name}.json"))
+    (found,) = read_items(Items(alpaca=tuple(names)))
+    assert found.responses == {"x": "hi x", "y": "hi y"}
+
+
+def test_a_run_folder(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.open({"input": "", "settings": {}})
+    messages = [{"role": "user", "content": "Q?"}]
+    folder.append("prompts.jsonl", {"prompt_id": "p", "category": "", "messages": messages})
+    candidates = [{"index": k, "text": f"text {k}"} for k in range(2)]
+    folder.append("candidates.jsonl", {"prompt_id": "p", "candidates": candidates})
+    folder.close()
+    (found,) = read_items(Items(run=(str(tmp_path / "run"),)))
+    assert found.responses == {"0": "text 0", "1": "text 1"}
+    assert found.turns == (("user", "Q?"),)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"prompt_id": "p", "prompt": "Q?"}],
+        [{"prompt_id": "p", "responses": {"a": "1"}}],
+        [{"prompt_id": "p", "prompt": "Q?", "responses": {"a": " "}}],
+        [{"prompt_id": "p", "prompt": "Q?", "responses": {"a": "1"}}] * 2,
+        [
+            {"prompt_id": "p", "prompt": "Q?", "responses": {"a": "1"}},
+            {"prompt_id": "p", "prompt": "R?", "responses": {"b": "1"}},
+        ],
+        ["text"],
+    ],
+)
+def test_items_that_cannot_be_used_are_told(tmp_path: Path, rows: list[Any]) -> None:
+    with pytest.raises(InputError):
+        read_items(Items(jsonl=(write(tmp_path / "items.jsonl", rows),)))
+
+
+def test_pairs_are_all_or_those_with_a_baseline(tmp_path: Path) -> None:
+    for pairs, count in (("all", 3), ("b", 2)):
+        config = config_for(
+            tmp_path, 2, systems=("a", "b", "c"), study={"mode": "pairwise"}, items={"pairs": pairs}
+        )
+        assert len(item_units(config, read_items(config.items))) == 2 * count
+    config = config_for(tmp_path, 2, study={"mode": "pairwise"}, items={"pairs": "zeta"})
+    with pytest.raises(InputError, match="zeta"):
+        item_units(config, read_items(config.items))
+
+
+def test_attention_checks_are_made_from_items_and_say_what_to_do(tmp_path: Path) -> None:
+    for mode in ("scalar", "pairwise"):
+        config = config_for(tmp_path, 30, study={"mode": mode})
+        items = item_units(config, read_items(config.items))
+        checks = check_units(config, items)
+        assert len(checks) >= 4
+        for check in checks:
+            if mode == "scalar":
+                assert f"the rating {check.reference:g}," in check.first
+            else:
+                asked = check.second if check.reference == 1.0 else check.first
+                assert "choose it" in asked
+        assert checks == check_units(config, items)
+
+
+def test_checks_of_a_file(tmp_path: Path) -> None:
+    gold = write_checks(tmp_path, "gold", 3, pairwise=True)
+    config = config_for(
+        tmp_path, study={"mode": "pairwise"}, quality={"gold": str(gold), "attention": ""}
+    )
+    assert [unit.reference for unit in check_units(config, [])] == [0.0, 1.0, 0.0]
+    gold.write_text('{"prompt": "q", "first": "a", "second": "b", "reference": 3}\n')
+    with pytest.raises(InputError, match="reference"):
+        check_units(config, [])
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"stdy": {}}, "stdy"),
+        ({"study": {"rating": 5}}, "rating"),
+        ({"study": {"ratings": "5"}}, "ratings"),
+        ({"study": {"ratings": True}}, "ratings"),
+        ({"study": {"ratings": 5, "annotators": 4}}, "annotators"),
+        ({"study": {"annotators": "some"}}, "open"),
+        ({"study": {"mode": "stars"}}, "mode"),
+        ({"study": {"completion_url": "javascript:x"}}, "https"),
+        ({"quality": {"share": 0.9}}, "share"),
+        ({"study": 5}, "section"),
+    ],
+)
+def test_settings_that_cannot_be_are_told(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        config_of(given)
+
+
+def test_texts_come_from_files_beside_the_settings(tmp_path: Path) -> None:
+    (tmp_path / "rubric.md").write_text("# Be kind\n")
+    (tmp_path / "study.toml").write_text(
+        '[texts]\nrubric = "rubric.md"\nconsent = "Yes?"\n[items]\njsonl = "i.jsonl"\n'
+    )
+    config = read_config(tmp_path / "study.toml")
+    assert config.texts.rubric == "# Be kind\n"
+    assert config.texts.consent == "Yes?"
+    assert config.items.jsonl == (str(tmp_path / "i.jsonl"),)
+    assert config_of(json.loads(json.dumps(config.plain()))) == config

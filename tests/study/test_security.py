@@ -1,0 +1,222 @@
+import io
+import json
+import logging
+import re
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.study.making import Running, config_for, new_store, running
+from tests.study.process import Server
+from tests.study.robots import Robot, form_of
+
+from darc.study.markdown import render
+from darc.study.people import issue_links, revoke
+from darc.web.logs import log_as_json
+
+NASTY = (
+    "<script>alert(1)</script> <img src=x onerror=alert(2)> [click](javascript:alert(3)) "
+    "![p](https://evil.example/p.png) <https://evil.example> "
+    "<iframe src=//evil.example></iframe>\n\n"
+    "</section></main><form action=/answer><input name=answer value=1></form>\n\n"
+    "| a | b |\n|:--|--:|\n| <b onclick=x> | `</code><script>` |\n\n```<x>\n</pre><script>\n```\n"
+)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Running]:
+    with running(str(tmp_path / "s.db"), config_for(tmp_path, quality={"share": 0.0})) as one:
+        yield one
+
+
+def five(text: str) -> str:
+    return "5"
+
+
+def at_task(one: Running, place: int) -> Robot:
+    robot = Robot(one.url, one.links[place][1], five)
+    robot.step()
+    robot.step()
+    return robot
+
+
+def test_nothing_without_a_link(served: Running) -> None:
+    with httpx.Client(base_url=served.url) as client:
+        for path in ("/", "/back", "/join/wrong", "/lead", "/lead/export", "/lead/join/wrong"):
+            assert client.get(path).status_code == 403, path
+        for path in ("/answer", "/draft", "/seen", "/consent", "/lead/decide", "/lead/close"):
+            assert client.post(path, data={"task": "x"}).status_code == 403, path
+        assert client.get("/enrol/" + served.enrol).status_code == 404, "it has a panel"
+        assert client.get("/nowhere").status_code == 404
+        assert client.get("/static/..%2fapp.py").status_code == 404
+
+
+def test_one_annotator_cannot_reach_anothers_task(served: Running) -> None:
+    with at_task(served, 0) as first, at_task(served, 1) as second:
+        path, fields = form_of(first.page())
+        _, own = form_of(second.page())
+        stolen = {**fields, "form_token": own["form_token"], "answer": "0"}
+        assert second.post(path, stolen).status_code == 404
+        assert second.post("/draft", stolen).status_code == 404
+        assert second.post("/seen", stolen).status_code == 404
+        assert first.post(path, {**fields, "answer": "4"}).status_code == 303
+
+
+def test_an_annotators_token_opens_no_page_of_the_lead(served: Running) -> None:
+    with httpx.Client(base_url=served.url) as client:
+        token = served.links[0][1]
+        assert client.get(f"/lead/join/{token}").status_code == 403
+        client.cookies.set("darc_lead", token)
+        assert client.get("/lead").status_code == 403
+        assert client.get(f"/join/{served.lead}").status_code == 403
+
+
+def test_forms_of_other_sites_are_refused(served: Running) -> None:
+    with at_task(served, 0) as robot:
+        path, fields = form_of(robot.page())
+        answer = {**fields, "answer": "5"}
+        assert robot.post(path, {**answer, "form_token": "0" * 64}).status_code == 403
+        assert robot.post(path, {"task": fields["task"], "answer": "5"}).status_code == 403
+        cross = {"sec-fetch-site": "cross-site"}
+        assert robot.post(path, answer, headers=cross).status_code == 403
+        assert robot.client.post(path, json=answer).status_code == 415
+        assert robot.client.get(path, params=answer).status_code == 405
+        assert robot.post(path, answer).status_code == 303
+    cookie = httpx.get(f"{served.url}/join/{served.links[0][1]}").headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=lax" in cookie
+
+
+def test_wrong_values_are_refused(served: Running) -> None:
+    with at_task(served, 0) as robot:
+        path, fields = form_of(robot.page())
+        for value in ("11", "-1", "5.5", "x", "", "²", "9999999999"):
+            assert robot.post(path, {**fields, "answer": value}).status_code == 400, value
+        for revision in ("-1", "x", "9" * 30):
+            wrong = {**fields, "answer": "5", "revision": revision}
+            assert robot.post(path, wrong).status_code == 400, revision
+
+
+def test_large_requests_are_refused(served: Running) -> None:
+    with at_task(served, 0) as robot:
+        path, fields = form_of(robot.page())
+        assert robot.post(path, {**fields, "answer": "5" * 20_000}).status_code == 413
+        many = {f"f{i}": "x" for i in range(100)}
+        assert robot.post(path, {**fields, **many}).status_code == 400
+
+
+def test_too_many_requests_are_told_to_wait(tmp_path: Path) -> None:
+    with running(str(tmp_path / "s.db"), config_for(tmp_path), rate=5.0) as one:
+        replies = [httpx.get(f"{one.url}/join/wrong") for _ in range(8)]
+        assert replies[-1].status_code == 429
+        assert int(replies[-1].headers["retry-after"]) >= 1
+
+
+def test_a_revoked_link_stops_working(served: Running) -> None:
+    with at_task(served, 0) as robot:
+        revoke(served.store, "r001")
+        assert robot.client.get("/").status_code == 403
+        assert issue_links(served.store) == []
+        ((_, token),) = issue_links(served.store, ["r001"])
+        assert robot.client.get(f"/join/{token}").status_code == 303
+        assert robot.client.get("/").status_code == 200
+
+
+def test_tokens_are_not_stored_and_not_logged(served: Running, tmp_path: Path) -> None:
+    stream = io.StringIO()
+    handlers, level = logging.root.handlers[:], logging.root.level
+    log_as_json("debug", stream)
+    try:
+        with at_task(served, 0) as robot:
+            robot.client.get("/lead/join/" + served.lead)
+            robot.client.get("/join/wrongwrongwrong")
+            for path in ("/rate/join/{}", "/join/{}.", "/join/{}/", "/join//{}%20"):
+                robot.client.get(path.format(served.links[0][1]))
+            robot.client.get("/enrol/" + served.enrol + "?PROLIFIC_PID=person17")
+    finally:
+        logging.root.handlers[:] = handlers
+        logging.root.setLevel(level)
+    text = stream.getvalue()
+    assert '"path": "/join"' in text
+    tokens = [served.lead, served.enrol, *(token for _, token in served.links)]
+    for secret in (*tokens, "wrongwrongwrong", "person17"):
+        assert secret not in text
+    stored = b"".join(path.read_bytes() for path in tmp_path.glob("s.db*"))
+    for secret in tokens:
+        assert secret.encode() not in stored
+
+
+def test_the_command_serves_and_tells_no_token(tmp_path: Path) -> None:
+    place, log = str(tmp_path / "s.db"), tmp_path / "server.log"
+    store = new_store(place, config_for(tmp_path))
+    links = issue_links(store)
+    server = Server(place, log, "--log-level", "debug", "--root-path", "/rate")
+    try:
+        with Robot(f"http://127.0.0.1:{server.port}", links[0][1], five, "/rate") as robot:
+            robot.work(5)
+    finally:
+        server.stop(signal.SIGTERM)
+    store.close()
+    text = log.read_text()
+    assert '"path": "/join"' in text
+    assert links[0][1] not in text
+
+
+def test_pages_forbid_scripts_from_elsewhere(served: Running) -> None:
+    with at_task(served, 0) as robot:
+        reply = robot.client.get("/")
+    policy = reply.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe-inline" not in policy
+    assert reply.headers["referrer-policy"] == "no-referrer"
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    assert reply.headers["cache-control"] == "no-store"
+    assert re.findall(r'(?:src|href)="(?!/static/|/back|data:,)', reply.text) == []
+    assert re.findall(r"<[^>]+ (?:on\w+|style)=", reply.text) == []
+
+
+def test_html_and_markdown_in_items_stay_inert(tmp_path: Path) -> None:
+    config = config_for(tmp_path, 1, quality={"share": 0.0})
+    row = {"prompt_id": NASTY, "prompt": NASTY, "responses": {"one": NASTY, "two": "fine"}}
+    (tmp_path / "items.jsonl").write_text(json.dumps(row) + "\n")
+    with running(str(tmp_path / "s.db"), config) as one:
+        with at_task(one, 0) as robot:
+            robot.work()
+            pages = "".join(robot.pages)
+        with httpx.Client(base_url=one.url) as client:
+            client.get(f"/lead/join/{one.lead}")
+            _, fields = form_of(client.get("/lead").text, "/lead/close")
+            client.post("/lead/close", data={**fields, "sure": "yes"})
+            pages += client.get("/lead").text
+    for wrong in ("<script>", "<img", "<iframe", "<b onclick", "javascript:alert(3)<", "<x>"):
+        assert wrong not in pages.replace("javascript:alert(3))", "")
+    assert 'href="https://evil' not in pages
+    assert "src=x" not in re.sub(r"&lt;.*?&gt;", "", pages)
+
+
+@pytest.mark.parametrize("text", [NASTY, "a" * 50_000, "[" * 5000, "> " * 3000, "`" * 5000, "\x00"])
+def test_markdown_is_bounded_and_has_no_attributes(text: str) -> None:
+    assert re.findall(r"<\w+ [^>]*>", render(text).replace("<br />", "")) == []
+
+
+def test_no_system_names_or_tells(served: Running) -> None:
+    seen = []
+    for place in range(3):
+        with at_task(served, place) as robot:
+            robot.work()
+            seen += robot.pages
+            seen += [str(dict(robot.client.cookies))]
+    with httpx.Client(base_url=served.url) as client:
+        client.get(f"/lead/join/{served.lead}")
+        seen.append(client.get("/lead").text)
+        assert client.get("/lead/export").status_code == 400
+        _, fields = form_of(seen[-1], "/lead/close")
+        assert client.post("/lead/close", data={**fields, "sure": "yes"}).status_code == 303
+        after = client.get("/lead").text
+        assert client.get("/lead/export").status_code == 200
+    for word in ("alpha", "beta", "first_id", "attention", "gold"):
+        assert not any(word in page.replace("alpha</th>", "") for page in seen[:-1]), word
+    assert "alpha</td>" not in seen[-1]
+    assert "alpha</td>" in after
