@@ -282,8 +282,10 @@ def test_interrupt_writes_nothing_and_exits_with_130(tmp_path: Path) -> None:
     )
     assert process.stdin is not None
     process.stdin.write(TIDY)
+    # More than a pipe holds: the write returns once the command is reading.
+    process.stdin.write("".join(f"q{i},a,r,1,x\n" for i in range(40_000)))
     process.stdin.flush()
-    time.sleep(1.0)
+    time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
