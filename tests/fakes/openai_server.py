@@ -12,10 +12,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any
 
 from tests.fakes import answers, scoring
+
+from darc.closing import Closing
 
 HANG = 30.0
 
@@ -44,7 +45,7 @@ class Received:
     body: Any
 
 
-class FakeServer:
+class FakeServer(Closing):
     """The server; a context manager. Faults are used up from the front, one a POST.
 
     `ignores` and `refuses` hold names of parameters ("n", "logprobs", "max_tokens"); `reply(body,
@@ -83,17 +84,6 @@ class FakeServer:
         self._thread.join()
         self._server.cut()
         self._server.server_close()
-
-    def __enter__(self) -> "FakeServer":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def fault(self) -> Fault | None:
         with self.lock:

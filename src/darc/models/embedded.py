@@ -10,9 +10,9 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
+from darc.closing import Closing
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.completion import Completion, Report, Request
 
@@ -25,7 +25,7 @@ QUIET, LOUD = -1, 4
 WAITING = "OMP_WAIT_POLICY"
 
 
-class EmbeddedModel:
+class EmbeddedModel(Closing):
     """A chat model from a GGUF file, loaded at the first use; answers `slots` requests at a time.
 
     The same request gives the same text whatever else is answered with it. llama.cpp has several
@@ -83,17 +83,6 @@ class EmbeddedModel:
             if workers is not None:
                 workers.shutdown(cancel_futures=True)
             self._server = None
-
-    def __enter__(self) -> "EmbeddedModel":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _start(self) -> ThreadPoolExecutor:
         with self._lock:

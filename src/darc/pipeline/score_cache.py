@@ -7,8 +7,8 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 
+from darc.closing import Closing
 from darc.models.cache import cache_folder
 from darc.types import Prompt
 
@@ -19,7 +19,7 @@ AT_ONCE = 500
 BUSY_SECONDS = 30.0
 
 
-class ScoreCache:
+class ScoreCache(Closing):
     """Scores in one SQLite file, by a hash of scorer, version, conversation and answer.
 
     A number is kept whole (64 bits), so that a kept score is the score. Several processes may use
@@ -72,17 +72,6 @@ class ScoreCache:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-
-    def __enter__(self) -> "ScoreCache":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _open(self) -> sqlite3.Connection | None:
         connection = None

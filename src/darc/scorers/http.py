@@ -1,11 +1,11 @@
 """Scores from a server."""
 
 from collections.abc import Sequence
-from types import TracebackType
 from urllib.parse import urlsplit
 
 import numpy as np
 
+from darc.closing import Closing
 from darc.errors import InputError
 from darc.models.remote import AsyncClient, Background, together
 from darc.models.remote.address import checked_url
@@ -17,7 +17,7 @@ from darc.scorers.http_forms import FORMS, Rows, form_name, one_each, read_rows
 
 
 @scorer("http", "URL")
-class HttpScorer:
+class HttpScorer(Closing):
     """Scores by a reward model behind a URL.
 
     `form` is what the server speaks, by default what the end of the path says:
@@ -85,17 +85,6 @@ class HttpScorer:
     def close(self) -> None:
         """Close the connections."""
         self._background.close()
-
-    def __enter__(self) -> "HttpScorer":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     async def _ask(self, parts: Sequence[Sequence[Pair]]) -> list[Rows]:
         form = FORMS[self.form]

@@ -5,9 +5,9 @@ import os
 import sys
 import zlib
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, Protocol
 
+from darc.closing import Closing
 from darc.errors import TableError, nearest
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -51,7 +51,7 @@ class Peekable:
         raise OSError(f"cannot seek to {offset}")
 
 
-class Source:
+class Source(Closing):
     """The decompressed bytes of a file, of standard input or of a given stream, read once.
 
     `name` is how errors call it, `path` is None unless it is a file that can be opened again,
@@ -95,17 +95,6 @@ class Source:
         """Close the file, if this object opened it."""
         if self._opened is not None:
             self._opened.close()
-
-    def __enter__(self) -> "Source":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _open(self, path: Path) -> BinaryIO:
         if path.is_dir():

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from types import TracebackType
 from typing import Protocol
 
+from darc.closing import Closing
 from darc.tables.batch import Batch
 from darc.tables.grouping import Integers
 from darc.tables.plan import Sizes
@@ -23,7 +23,7 @@ class Assembler(Protocol):
         ...
 
 
-class RatingTable:
+class RatingTable(Closing):
     """The ratings of a file, in batches of whole prompts, in order of first appearance.
 
     `rows` counts the file's rows and `prompts` its prompts; `extra_columns` are those that say
@@ -63,14 +63,3 @@ class RatingTable:
     def close(self) -> None:
         """Remove the temporary files."""
         self._resources.close()
-
-    def __enter__(self) -> "RatingTable":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()

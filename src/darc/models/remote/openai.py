@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import Any, TypeVar
 
+from darc.closing import Closing
 from darc.models.completion import Completion, Report, Request
 from darc.models.remote.address import parse_address
 from darc.models.remote.background import Background
@@ -154,7 +154,7 @@ class AsyncOpenAI:
         await self._client.aclose()
 
 
-class OpenAIModel:
+class OpenAIModel(Closing):
     """`AsyncOpenAI` for callers without an event loop: it has one in a thread of its own.
 
     May be used from several threads; an interrupt cancels the calls under way.
@@ -199,17 +199,6 @@ class OpenAIModel:
     def close(self) -> None:
         """Close the connections and end the thread; the next call begins again."""
         self._background.close()
-
-    def __enter__(self) -> "OpenAIModel":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
         return self._background.run(work)
