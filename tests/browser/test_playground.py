@@ -7,13 +7,14 @@ from typing import Any
 
 import httpx
 import pytest
-from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
 from tests.browser.page import WIDTHS, Browser
 from tests.fakes import FakeServer, Fault
 from tests.gateway.running import Running, parts, running
 
 from darc.web.keys import make_key
+
+Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
+WebDriverWait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait
 
 PROMPT = "Why do people keep a diary?"
 ANSWERS = [
