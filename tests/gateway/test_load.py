@@ -177,6 +177,10 @@ def test_two_thousand_requests_with_faults(monkeypatch: pytest.MonkeyPatch) -> N
         assert answers.get(200, 0) + answers.get(0, 0) == len(calm)
     finally:
         gateway.close()
+        # The backend hears of closed connections a moment later.
+        deadline = time.monotonic() + 10
+        while backend.fake.open and time.monotonic() < deadline:
+            time.sleep(0.05)
         left = backend.fake.open
         backend.close()
     assert left == 0
