@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from benchmarks.report import Table
 from darc.generators import EmbeddedGenerator, Settings
-from darc.pipeline.choose import choose
-from darc.pipeline.clock import Clock
-from darc.pipeline.parts import Parts
-from darc.pipeline.questions import find_questions
-from darc.pipeline.rule_spec import parse_rules
+from darc.engine.choose import choose
+from darc.engine.clock import Clock
+from darc.engine.parts import Parts
+from darc.runs.questions import find_questions
+from darc.engine.rule_spec import parse_rules
 from darc.types import Candidate, Prompt
 
 PROMPTS, TOKENS, ROUNDS = 8, 128, 3

@@ -1,6 +1,7 @@
 """The plain records that travel between the parts of DARC."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,3 +130,54 @@ class Rejection:
     family: str
     rewriter: str
     reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What M scorers gave the n samples of each of K candidates, with all that describes them.
+
+    `values` is (M, K, n), NaN where there is no sample or it was never asked for. `bounds`,
+    `location` and `scale` are each scorer's own (the latter two None where it was never
+    calibrated), `samples` names the samples, such as original or rewrite 1, or the raters.
+    `complete` says that nothing more could be had.
+    """
+
+    values: Array
+    scorers: tuple[str, ...]
+    bounds: tuple[tuple[float, float], ...]
+    location: tuple[float | None, ...]
+    scale: tuple[float | None, ...]
+    samples: tuple[str, ...] = ()
+    complete: bool = True
+
+    @property
+    def constants(self) -> tuple[list[float], list[float]] | None:
+        """The scorers' locations and scales, None unless each has both."""
+        locations = [each for each in self.location if each is not None]
+        scales = [each for each in self.scale if each is not None]
+        whole = len(locations) == len(scales) == len(self.scorers)
+        return (locations, scales) if whole else None
+
+    @property
+    def clipped(self) -> Array:
+        """The values within the bounds of their scorers, (M, K, n)."""
+        low, high = np.array(self.bounds, dtype=np.float64).T[:, :, None, None]
+        return np.clip(self.values, low, high)
+
+    @property
+    def share_clipped(self) -> float:
+        """How much of the values lies outside the bounds."""
+        seen = ~np.isnan(self.values)
+        return float(((self.clipped != self.values) & seen).sum() / max(1, seen.sum()))
+
+    def only(self, scorers: Sequence[int], candidates: Sequence[int] | None = None) -> "Scores":
+        """The same for some of the scorers and candidates."""
+        kept = range(self.values.shape[1]) if candidates is None else candidates
+        return replace(
+            self,
+            values=self.values[np.ix_(scorers, kept)],
+            scorers=tuple(self.scorers[m] for m in scorers),
+            bounds=tuple(self.bounds[m] for m in scorers),
+            location=tuple(self.location[m] for m in scorers),
+            scale=tuple(self.scale[m] for m in scorers),
+        )

@@ -12,7 +12,7 @@ from tests.fakes import FakeServer
 from darc.gateway.app import make_app, make_gateway
 from darc.gateway.service import Gateway
 from darc.gateway.settings import Settings
-from darc.pipeline.parts import Parts
+from darc.engine.parts import Parts
 from darc.web.server import listening, server
 
 QUESTION = [{"role": "user", "content": "Why are there two tides?"}]

@@ -6,7 +6,7 @@ import pytest
 
 from darc.errors import InputError, TableError
 from darc.generators import Generator, GivenGenerator, Settings
-from darc.pipeline.questions import read_questions, sampled
+from darc.runs.questions import read_questions, sampled
 from darc.registry import generators
 from darc.types import Message, Prompt
 

@@ -19,7 +19,7 @@ from tests.perturb.helpers import HERE, rows
 
 from darc.perturb import Perturbed
 from darc.perturb.rules_rewriter import distance, neighbours
-from darc.pipeline.parts import SCORERS, Parts
+from darc.engine.parts import SCORERS, Parts
 from darc.types import Candidate, Message, Prompt
 
 LONG = 25

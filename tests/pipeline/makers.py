@@ -9,16 +9,16 @@ import numpy as np
 
 from darc.generators.base import Settings
 from darc.perturb import RulesRewriter
-from darc.pipeline.deciding import Deciding
+from darc.engine.deciding import Deciding
 from darc.pipeline.engine import Engine
-from darc.pipeline.folder import RunFolder
-from darc.pipeline.manifest import manifest
-from darc.pipeline.parts import Parts
-from darc.pipeline.questions import Question
-from darc.pipeline.rule_spec import parse_rules
-from darc.pipeline.run import run
-from darc.pipeline.side import SideMaker
-from darc.pipeline.stages import Job
+from darc.runs.folder import RunFolder
+from darc.runs.manifest import manifest
+from darc.engine.parts import Parts
+from darc.runs.questions import Question
+from darc.engine.rule_spec import parse_rules
+from darc.runs.run import run
+from darc.engine.side_inputs import SideMaker
+from darc.runs.stages import Job
 from darc.types import Candidate, Prompt
 
 QUESTIONS = [

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from darc.errors import TableError
-from darc.pipeline.answers import read_answers
+from darc.runs.answers import read_answers
 
 
 def write(folder: Path, text: str) -> Path:

@@ -8,11 +8,11 @@ from tests.pipeline.makers import Vowels
 
 from darc.errors import DarcError, InputError
 from darc.perturb import RulesRewriter
-from darc.pipeline.choose import choose
+from darc.engine.choose import choose
 from darc.pipeline.engine import Engine
-from darc.pipeline.parts import Parts
-from darc.pipeline.rule_spec import parse_rules
-from darc.pipeline.scoring import Patience
+from darc.engine.parts import Parts
+from darc.engine.rule_spec import parse_rules
+from darc.engine.scoring import Patience
 from darc.types import Candidate, Message, Prompt
 
 PROMPT = Prompt("tides", (Message("user", "Why are there two high tides a day?"),))

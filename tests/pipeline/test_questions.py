@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from darc.errors import TableError
-from darc.pipeline.questions import read_questions
+from darc.runs.questions import read_questions
 
 
 def write(folder: Path, text: str) -> Path:

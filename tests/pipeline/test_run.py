@@ -11,13 +11,13 @@ import pytest
 from tests.pipeline.makers import IDS, QUESTIONS, Lengths, Vowels, Words, contents, start
 
 from darc.errors import InputError
-from darc.pipeline.folder import RunFolder
-from darc.pipeline.manifest import check_complete, deciding_of
-from darc.pipeline.questions import Question
-from darc.pipeline.rule_spec import parse_rules
-from darc.pipeline.score_cache import ScoreCache
-from darc.pipeline.summary import summary
-from darc.pipeline.telling import read_story
+from darc.runs.folder import RunFolder
+from darc.runs.manifest import check_complete, deciding_of
+from darc.runs.questions import Question
+from darc.engine.rule_spec import parse_rules
+from darc.engine.score_cache import ScoreCache
+from darc.runs.summary import summary
+from darc.runs.telling import read_story
 
 
 def test_run_writes_every_stage_and_the_second_turn_sees_the_first(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ import pytest
 from tests.pipeline.makers import Lengths
 
 from darc.errors import DarcError, InputError
-from darc.pipeline.score_cache import ScoreCache, keys_of
-from darc.pipeline.scoring import Patience, Scoring, patient_scores
+from darc.engine.score_cache import ScoreCache, keys_of
+from darc.engine.scoring import Patience, Scoring, patient_scores
 from darc.types import Message, Prompt
 
 PROMPT = Prompt("tides", (Message("user", "Why are there two high tides a day?"),))

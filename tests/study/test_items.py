@@ -6,7 +6,7 @@ import pytest
 from tests.study.making import config_for, write_checks
 
 from darc.errors import InputError
-from darc.pipeline.folder import RunFolder
+from darc.runs.folder import RunFolder
 from darc.study.config import Items, config_of, read_config
 from darc.study.items import read_items
 from darc.study.units import check_units, item_units

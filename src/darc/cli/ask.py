@@ -44,59 +44,37 @@ def add(commands: Any, name: str) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Ask, choose, print."""
-    from darc.cli.choice import cache_of, parts_of, rule_of
-    from darc.cli.told import page_of, picture_of, print_story
-    from darc.errors import InputError
-    from darc.pipeline.choose import choose
-    from darc.pipeline.clock import Clock
-    from darc.types import Message, Prompt
+    from darc.cli.choice import engine_of
+    from darc.cli.progress import progress
+    from darc.cli.print_outcome import page_of, picture_of, print_outcome
+    from darc.engine.engine import as_prompt
     from darc.views import check_picture
 
     text = sys.stdin.read() if arguments.question == "-" else arguments.question
-    if not text.strip():
-        raise InputError("there is no question", 'such as: darc ask "Why is the sky blue?"')
-    spec = rule_of(arguments)
+    prompt = as_prompt(text)
     if arguments.plot is not None:
         check_picture(arguments.plot)
-    prompt, clock = Prompt("question", (Message("user", text.strip()),)), Clock()
-    parts = parts_of(arguments)
-    side = parts.side_maker()
-    side.check(spec.rule)
-    engine = parts.engine(cache_of(arguments))
-    story = choose(
-        engine,
-        prompt,
-        _candidates(arguments, prompt, clock),
-        spec,
-        lazily=not arguments.full,
-        normalize=arguments.normalize,
-        side=side,
-        clock=clock,
-    )
+    with engine_of(arguments, model=arguments.answers is None) as engine:
+        if arguments.answers is not None:
+            from darc.runs.answers import read_answers
+
+            answers = read_answers(arguments.answers, prompt.id)
+            outcome = engine.choose(prompt, answers, full=arguments.full)
+        else:
+            assert engine.generator is not None
+            k, name = engine.sampling.k, engine.generator.name
+            print(f"writing {k} answers ({name}) ...", file=sys.stderr, flush=True)
+            with progress("writing", " answers") as engine.report:
+                engine.report(0, k)
+                outcome = engine.ask(prompt, full=arguments.full)
     if arguments.html is not None:
-        page_of(story, arguments.html)
+        page_of(outcome, arguments.html)
     if arguments.plot is not None:
-        picture_of(story, arguments.plot)
+        picture_of(outcome, arguments.plot)
     if arguments.json:
-        data = {**story.decision.to_dict(), "answer": story.answer, "calls": story.calls}
-        data["milliseconds"] = {name: round(ms, 1) for name, ms in story.milliseconds.items()}
+        assert outcome.decision is not None
+        data = {**outcome.decision.to_dict(), "answer": outcome.answer, "calls": outcome.calls}
+        data["milliseconds"] = {name: round(ms, 1) for name, ms in outcome.milliseconds.items()}
         print(json.dumps(data, ensure_ascii=False))
     else:
-        print_story(story)
-
-
-def _candidates(arguments: argparse.Namespace, prompt: Any, clock: Any) -> Any:
-    """The user's own answers, or a model's."""
-    if arguments.answers is not None:
-        from darc.pipeline.answers import read_answers
-
-        return read_answers(arguments.answers, prompt.id)
-    from darc.cli.choice import generator_of, sampling_of
-    from darc.cli.progress import progress
-
-    settings, generator = sampling_of(arguments), generator_of(arguments)
-    print(f"writing {settings.k} answers ({generator.name}) ...", file=sys.stderr, flush=True)
-    with clock.stage("generate"), progress("writing", " answers") as report:
-        report(0, settings.k)
-        (candidates,) = generator.generate([prompt], settings, report)
-    return candidates
+        print_outcome(outcome)

@@ -4,10 +4,9 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from darc.generators.base import Generator, Settings
-    from darc.pipeline.parts import Parts
-    from darc.pipeline.rule_spec import RuleSpec
-    from darc.pipeline.score_cache import ScoreCache
+    from darc.engine.engine import Engine
+    from darc.engine.rule_spec import RuleSpec
+    from darc.generators.base import Settings
 
 FAMILIES = ("style", "targeted", "hybrid")
 NORMALIZATIONS = ("auto", "prompt", "fixed", "none")
@@ -90,7 +89,7 @@ def add_rule(parser: argparse.ArgumentParser, own: bool = False) -> None:
 
 def rule_of(arguments: argparse.Namespace) -> "RuleSpec":
     """The rule that was asked for."""
-    from darc.pipeline.rule_spec import parse_rules
+    from darc.engine.rule_spec import parse_rules
 
     (spec,) = parse_rules([arguments.rule], {}, arguments.beta, arguments.gamma)
     return spec
@@ -109,36 +108,27 @@ def sampling_of(arguments: argparse.Namespace) -> "Settings":
     )
 
 
-def parts_of(arguments: argparse.Namespace) -> "Parts":
-    """What the answers are rewritten and scored by."""
-    from darc.pipeline.parts import SCORERS, Parts
+def engine_of(arguments: argparse.Namespace, model: bool = True, **changes: Any) -> "Engine":
+    """The engine that the options stand for; without a `model` it has no generator."""
+    from darc.engine.engine import Engine
+    from darc.engine.parts import SCORERS
+    from darc.engine.scoring import Patience
     from darc.registry.pairs import split_pairs
 
-    return Parts(
-        rewriter=arguments.rewriter,
-        scorers=tuple(arguments.scorer or SCORERS),
-        n_aug=arguments.n_aug,
-        family=arguments.family,
-        seed=arguments.seed,
-        guard=not arguments.no_guard,
-        entities=arguments.entities,
-        side=split_pairs(arguments.side or (), "--side"),
-        seconds=arguments.timeout,
-    )
-
-
-def generator_of(arguments: argparse.Namespace) -> "Generator":
-    """What writes the answers."""
-    import darc.generators
-    import darc.scorers  # noqa: F401  (a generator may look ahead with a scorer)
-    from darc.registry import generators
-
-    made: Generator = generators.make(arguments.generator)
-    return made
-
-
-def cache_of(arguments: argparse.Namespace) -> "ScoreCache | None":
-    """Where scores are kept."""
-    from darc.pipeline.score_cache import ScoreCache
-
-    return None if arguments.no_cache else ScoreCache()
+    options: dict[str, Any] = {
+        "model": arguments.generator if model else None,
+        "scorers": tuple(arguments.scorer or SCORERS),
+        "rule": rule_of(arguments),
+        "rewriter": arguments.rewriter,
+        "n_aug": arguments.n_aug,
+        "family": arguments.family,
+        "normalize": arguments.normalize,
+        "seed": arguments.seed,
+        "sampling": sampling_of(arguments),
+        "guard": not arguments.no_guard,
+        "entities": arguments.entities,
+        "side": split_pairs(arguments.side or (), "--side"),
+        "cache": not arguments.no_cache,
+        "patience": Patience(seconds=arguments.timeout),
+    }
+    return Engine(**{**options, **changes})

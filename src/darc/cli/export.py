@@ -29,9 +29,9 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the file and print its path."""
     from darc.errors import InputError
-    from darc.pipeline.exporting import export
-    from darc.pipeline.folder import RunFolder
-    from darc.pipeline.manifest import check_complete
+    from darc.runs.exporting import export
+    from darc.runs.folder import RunFolder
+    from darc.runs.manifest import check_complete
 
     folder = RunFolder(arguments.folder)
     if arguments.format in ("tidy", "parquet"):

@@ -11,7 +11,7 @@ from darc.cli.parser import add_general
 
 if TYPE_CHECKING:
     from darc.pipeline.engine import Engine
-    from darc.pipeline.folder import RunFolder
+    from darc.runs.folder import RunFolder
 
 STAGES = ("candidates", "variants", "scores", "side", "decisions")
 DESCRIPTION = """\
@@ -62,13 +62,13 @@ def run(arguments: argparse.Namespace) -> None:
     """Open the folder, run, tell."""
     from darc.cli.choice import cache_of, generator_of, parts_of, rule_of, sampling_of
     from darc.cli.progress import stages
-    from darc.pipeline.deciding import Deciding
-    from darc.pipeline.folder import RunFolder
-    from darc.pipeline.manifest import manifest
-    from darc.pipeline.questions import find_questions, sampled
-    from darc.pipeline.run import run as run_all
-    from darc.pipeline.stages import Job
-    from darc.pipeline.summary import summary
+    from darc.engine.deciding import Deciding
+    from darc.runs.folder import RunFolder
+    from darc.runs.manifest import manifest
+    from darc.runs.questions import find_questions, sampled
+    from darc.runs.run import run as run_all
+    from darc.runs.stages import Job
+    from darc.runs.summary import summary
 
     spec, parts, sampling = rule_of(arguments), parts_of(arguments), sampling_of(arguments)
     lazy = arguments.lazy and not arguments.complete

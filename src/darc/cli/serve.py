@@ -126,7 +126,7 @@ def make(arguments: argparse.Namespace) -> None:
 def settings_of(arguments: argparse.Namespace) -> "Settings":
     """The settings that the options stand for."""
     from darc.gateway.settings import Settings
-    from darc.pipeline.parts import SCORERS, Parts
+    from darc.engine.parts import SCORERS, Parts
     from darc.registry.pairs import split_pairs
 
     same = (

@@ -25,10 +25,10 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read the story and tell it."""
     from darc.cli.told import page_of, picture_of, print_story
-    from darc.pipeline.folder import RunFolder
-    from darc.pipeline.manifest import deciding_of
-    from darc.pipeline.rule_spec import parse_rules
-    from darc.pipeline.telling import read_story
+    from darc.runs.folder import RunFolder
+    from darc.runs.manifest import deciding_of
+    from darc.engine.rule_spec import parse_rules
+    from darc.runs.telling import read_story
     from darc.views import check_picture
 
     if arguments.plot is not None:

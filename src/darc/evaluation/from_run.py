@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from darc.errors import InputError
 from darc.evaluation.source import NOBODY, Source
 from darc.evaluation.stacking import stacked
-from darc.pipeline import records
-from darc.pipeline.folder import RunFolder
-from darc.pipeline.manifest import check_complete, deciding_of
-from darc.pipeline.summary import cost
+from darc.runs import records
+from darc.runs.folder import RunFolder
+from darc.runs.manifest import check_complete, deciding_of
+from darc.runs.summary import cost
 
 Array = NDArray[np.float64]
 

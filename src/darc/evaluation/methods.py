@@ -12,7 +12,7 @@ from darc.core.normalization import Normalization
 from darc.errors import InputError
 from darc.evaluation.source import Array, Integers, Source
 from darc.evaluation.split import Halves
-from darc.pipeline.rule_spec import RuleSpec, parse_rules
+from darc.engine.rule_spec import RuleSpec, parse_rules
 from darc.registry import rules
 from darc.selection.decide import decide
 from darc.selection.pools import Pools, Settled

@@ -32,7 +32,7 @@ from darc.evaluation.metrics import (
 )
 from darc.evaluation.source import Array, Integers, Source
 from darc.evaluation.split import Halves, choose_split, draw_halves
-from darc.pipeline.rule_spec import RuleSpec
+from darc.engine.rule_spec import RuleSpec
 
 Report = Callable[[int, int | None], None]
 

@@ -9,7 +9,7 @@ from darc.gateway.method import Method
 from darc.gateway.scoring import Sheet
 from darc.gateway.selecting import Outcome
 from darc.gateway.usage import Spent
-from darc.pipeline.records import scores_row
+from darc.runs.records import scores_row
 from darc.selection.explain import FLAGS
 
 WORDS = {

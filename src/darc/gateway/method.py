@@ -7,8 +7,8 @@ from typing import Any
 
 from darc.errors import DarcError
 from darc.gateway.settings import POLICIES, Settings
-from darc.pipeline.deciding import NORMALIZATIONS
-from darc.pipeline.rule_spec import RuleSpec, parse_rules
+from darc.engine.deciding import NORMALIZATIONS
+from darc.engine.rule_spec import RuleSpec, parse_rules
 from darc.web.problems import Problem
 
 PREFIX = "darc"

@@ -14,7 +14,7 @@ from darc.errors import DarcError
 from darc.gateway.hands import ENDED, Hands
 from darc.gateway.usage import Spent
 from darc.perturb import Perturbed
-from darc.pipeline.clock import Clock
+from darc.engine.clock import Clock
 from darc.pipeline.engine import Engine
 from darc.scorers.base import Scorer
 from darc.scorers.http import HttpScorer

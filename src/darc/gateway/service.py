@@ -23,8 +23,8 @@ from darc.gateway.usage import Spent
 from darc.generators.base import Settings as Sampling
 from darc.generators.base import candidate_seeds
 from darc.models.remote import METER
-from darc.pipeline.clock import Clock
-from darc.pipeline.side import SideMaker
+from darc.engine.clock import Clock
+from darc.engine.side_inputs import SideMaker
 from darc.types import Prompt
 from darc.web.limits import Gate
 

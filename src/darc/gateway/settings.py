@@ -6,7 +6,7 @@ from typing import Any
 
 from darc.errors import InputError
 from darc.models.remote.client import KEY
-from darc.pipeline.parts import Parts
+from darc.engine.parts import Parts
 
 POLICIES = ("open", "closed")
 MEGABYTE = 1_000_000

@@ -18,6 +18,7 @@ class EmbeddedGenerator:
     """
 
     name = "embedded"
+    parallel = 16
 
     def __init__(self, model: EmbeddedModel | None = None) -> None:
         self._model = model

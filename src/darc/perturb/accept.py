@@ -1,7 +1,7 @@
 """Rewrites of a candidate proposed, judged and asked for again until there are enough."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,12 +58,14 @@ def perturb(
     similarity: Similarity | None = None,
     least_similarity: float = LEAST_SIMILARITY,
     find_entities: Entities | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Perturbed:
     """Up to `n_aug` accepted rewrites of the candidate, and every rejection.
 
     At most `max_attempts` proposals are judged (4 n_aug by default; the family `hybrid` shares both
     numbers between its halves). `similarity(pairs)` returns one number a pair, and those below
-    `least_similarity` are refused. The result depends on the arguments alone.
+    `least_similarity` are refused. The result depends on the arguments alone, except that `stop`,
+    asked before each proposal is judged, ends the work with what is there.
     """
     if n_aug < 0 or (max_attempts is not None and max_attempts < 0):
         raise InputError("n_aug and max_attempts must be 0 or more")
@@ -74,7 +76,7 @@ def perturb(
     for (part, wanted), (_, budget) in zip(parts(family, n_aug), budgets, strict=True):
         judge = Judge(candidate.text, part, find_entities)
         goal, tried, rounds = len(variants) + wanted, 0, 0
-        while len(variants) < goal and tried < budget:
+        while len(variants) < goal and tried < budget and not stop():
             count = min(goal - len(variants), budget - tried)
             round_seed = derived(seed, prompt.id, candidate.index, part, rounds)
             proposals = rewriter.rewrite(prompt, candidate.text, count, part, round_seed)[:count]
@@ -82,6 +84,8 @@ def perturb(
                 break
             likeness = _likeness(candidate.text, proposals, similarity)
             for text, value in zip(proposals, likeness, strict=True):
+                if stop():
+                    break
                 reason = (
                     duplicate(candidate.text, text, (variant.text for variant in variants))
                     or judge.reason(text)

@@ -35,6 +35,7 @@ class RulesRewriter:
     """Proposes rewrites by rule; a few milliseconds for a page of text."""
 
     name = "rules"
+    in_process = True
 
     def rewrite(self, prompt: Prompt, text: str, count: int, family: str, seed: int) -> list[str]:
         """Up to `count` proposals, distinct and different from the text; fewer if it allows fewer.

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from darc.core.draws import prompt_seeds
 from darc.core.normalization import Normalization
-from darc.pipeline.rule_spec import RuleSpec
+from darc.engine.rule_spec import RuleSpec
 from darc.pipeline.side_inputs import check_side, side_inputs
 from darc.selection.decide import decide
 from darc.selection.decision import Decision, Decisions

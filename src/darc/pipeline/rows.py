@@ -10,7 +10,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from darc.pipeline.ratings import Decided
-from darc.pipeline.rule_spec import RuleSpec
+from darc.engine.rule_spec import RuleSpec
 from darc.selection.decision import Decision
 
 NUMBERS = ("value", "mean", "sigma", "risk_premium")

@@ -36,6 +36,7 @@ class Fluency:
 
     name = "fluency"
     version = source_version()
+    in_process = True
     # Printed by `python -m tests.scorers.calibrate`.
     location = 0.838
     scale = 0.140

@@ -43,6 +43,7 @@ class Form:
 
     name = "form"
     version = source_version()
+    in_process = True
     # Printed by `python -m tests.scorers.calibrate`.
     location = 0.848
     scale = 0.151

@@ -63,6 +63,7 @@ class Relevance:
 
     name = "relevance"
     version = source_version()
+    in_process = True
     # Printed by `python -m tests.scorers.calibrate`.
     location = 0.482
     scale = 0.176

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import InputError, TableError
-from darc.pipeline import records
-from darc.pipeline.folder import RunFolder
+from darc.runs import records
+from darc.runs.folder import RunFolder
 from darc.study.config import Items
 from darc.tables.entries import read_entries
 

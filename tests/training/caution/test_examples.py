@@ -2,7 +2,7 @@ from pathlib import Path
 
 from tests.pipeline.makers import Words, start
 
-from darc.pipeline.questions import Question
+from darc.runs.questions import Question
 from darc.training.caution.examples import read_examples
 from darc.types import Candidate, Prompt
 

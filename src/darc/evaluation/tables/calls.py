@@ -8,7 +8,7 @@ from darc.api import select_batch, select_lazily
 from darc.evaluation.frame import Frame
 from darc.evaluation.methods import clipped
 from darc.evaluation.source import Array, Source
-from darc.pipeline.rule_spec import RuleSpec
+from darc.engine.rule_spec import RuleSpec
 from darc.selection.lazy import Pair
 
 MOST = 10

@@ -181,11 +181,11 @@ class OpenAIModel(Closing):
         self, requests: Sequence[Request], report: Report | None = None
     ) -> list[Completion]:
         """One completion a request, in their order; `report(done, total)` counts them."""
-        return self._run(self.remote.complete(requests, report))
+        return self.run(self.remote.complete(requests, report))
 
     def say(self, requests: Sequence[Request], top: int = 0) -> list[Said]:
         """Like `complete`, with the `top` likeliest tokens at each place where they are given."""
-        return self._run(self.remote.say(requests, top))
+        return self.run(self.remote.say(requests, top))
 
     def sample(
         self,
@@ -194,13 +194,14 @@ class OpenAIModel(Closing):
         report: Report | None = None,
     ) -> list[list[Sample]]:
         """As many answers to each request as it has seeds; see `AsyncOpenAI.sample`."""
-        return self._run(self.remote.sample(requests, seeds, report))
+        return self.run(self.remote.sample(requests, seeds, report))
 
     def close(self) -> None:
         """Close the connections and end the thread; the next call begins again."""
         self._background.close()
 
-    def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """What a coroutine returns, run in the model's own loop."""
         return self._background.run(work)
 
 

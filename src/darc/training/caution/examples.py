@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import InputError
-from darc.pipeline import records
-from darc.pipeline.folder import RunFolder
+from darc.runs import records
+from darc.runs.folder import RunFolder
 from darc.scorers.base import Pair
 from darc.tables.entries import read_entries
 from darc.types import Message, Prompt

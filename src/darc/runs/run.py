@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from darc.pipeline.folder import RunFolder
-from darc.pipeline.questions import Question
-from darc.pipeline.stages import Job, Stages
+from darc.runs.folder import RunFolder
+from darc.runs.questions import Question
+from darc.runs.stages import Job, Stages
 
 Report = Callable[[str, int, int], None]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from darc.errors import MissingExtra
-from darc.pipeline import records
-from darc.pipeline.folder import RunFolder
+from darc.runs import records
+from darc.runs.folder import RunFolder
 from darc.tables.write import atomic_path, atomic_writer
 
 FORMATS = ("alpaca", "mt-bench", "tidy", "parquet")

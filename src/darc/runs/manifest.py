@@ -12,12 +12,12 @@ import numpy as np
 import darc
 from darc.errors import InputError
 from darc.generators.base import Generator, Settings
-from darc.pipeline.deciding import Deciding
+from darc.engine.deciding import Deciding
 from darc.pipeline.engine import Engine
-from darc.pipeline.folder import RunFolder
-from darc.pipeline.parts import Parts
-from darc.pipeline.questions import Question
-from darc.pipeline.rule_spec import RuleSpec
+from darc.runs.folder import RunFolder
+from darc.engine.parts import Parts
+from darc.runs.questions import Question
+from darc.engine.rule_spec import RuleSpec
 
 
 def manifest(
@@ -76,7 +76,7 @@ def manifest(
 
 def deciding_of(folder: RunFolder, spec: RuleSpec | None = None) -> Deciding:
     """How the decisions of a run are made, by its own rule or by another."""
-    from darc.pipeline.rule_spec import parse_rules
+    from darc.engine.rule_spec import parse_rules
 
     data = folder.manifest()
     try:

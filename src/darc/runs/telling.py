@@ -3,11 +3,11 @@
 import numpy as np
 
 from darc.errors import InputError
-from darc.pipeline import records
-from darc.pipeline.deciding import Deciding
-from darc.pipeline.folder import RunFolder
-from darc.pipeline.manifest import completing
-from darc.pipeline.stages import decide
+from darc.runs import records
+from darc.engine.deciding import Deciding
+from darc.runs.folder import RunFolder
+from darc.runs.manifest import completing
+from darc.runs.stages import decide
 from darc.pipeline.story import Story
 from darc.selection.decision import Decision
 from darc.selection.lazy import drive

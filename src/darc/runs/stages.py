@@ -8,14 +8,14 @@ import numpy as np
 
 from darc.generators.base import Generator, Settings
 from darc.perturb import Perturbed
-from darc.pipeline import records
-from darc.pipeline.choose import choose
-from darc.pipeline.clock import Clock
-from darc.pipeline.deciding import Deciding
+from darc.runs import records
+from darc.engine.choose import choose
+from darc.engine.clock import Clock
+from darc.engine.deciding import Deciding
 from darc.pipeline.engine import Engine
-from darc.pipeline.folder import RunFolder
-from darc.pipeline.questions import Question
-from darc.pipeline.side import SideMaker
+from darc.runs.folder import RunFolder
+from darc.runs.questions import Question
+from darc.engine.side_inputs import SideMaker
 from darc.selection.decision import Decision
 from darc.types import Prompt
 

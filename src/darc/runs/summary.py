@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from darc.pipeline import records
-from darc.pipeline.deciding import Deciding, share_clipped
-from darc.pipeline.folder import RunFolder
+from darc.runs import records
+from darc.engine.deciding import Deciding, share_clipped
+from darc.runs.folder import RunFolder
 
 STAGES = ("generate", "rewrite", "score", "side", "decide")
 UNITS = {

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from darc.errors import InputError
 from darc.perturb import Perturbed
-from darc.pipeline.folder import RunFolder
+from darc.runs.folder import RunFolder
 from darc.types import Candidate, Message, Prompt, Rejection, Variant
 
 Array = NDArray[np.float64]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.errors import InputError, MissingExtra
-from darc.pipeline.meaning import similarities
+from darc.engine.similarity import similarities
 from darc.scorers.base import Embedder, Scorer
 from darc.selection.rule import Rule
 from darc.types import Candidate, Prompt

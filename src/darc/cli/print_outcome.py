@@ -1,0 +1,60 @@
+"""An outcome on a terminal, as a page and as a picture."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from darc.views.text_table import text_table
+
+if TYPE_CHECKING:
+    from darc.engine.outcome import Outcome
+
+NUMBERS = ("value", "mean", "sigma", "risk_premium")
+
+
+def print_outcome(outcome: "Outcome") -> None:
+    """Print the answer, then the candidates and why they were not chosen."""
+    print(outcome.answer)
+    print()
+    decision = outcome.decision
+    assert decision is not None
+    statistics = decision.statistics
+    order = sorted(range(len(outcome.candidates)), key=lambda k: -np.nan_to_num(statistics.value[k]))
+    rows: list[list[object]] = []
+    for k in order:
+        seen = int((~np.isnan(outcome.scores.values[:, k])).all(axis=0).sum())
+        numbers: list[object] = [f"{getattr(statistics, name)[k]:.3f}" for name in NUMBERS]
+        if decision.bounded is not None and decision.bounded[k]:
+            numbers = [f"<{numbers[0]}", "", "", ""]
+        opening = " ".join(outcome.candidates[k].text.split())[:34]
+        rows.append([k, *numbers, seen, outcome.why_not(k) or "chosen", opening])
+    print(text_table(["", "value", "mean", "sigma", "premium", "scored", "", "begins"], rows))
+    print()
+    print(outcome.explain())
+    total = outcome.scores.values.shape[1] * outcome.scores.values.shape[2]
+    spent = ", ".join(f"{name} {ms / 1000:.1f} s" for name, ms in outcome.milliseconds.items())
+    print(f"scored {outcome.calls} of {total} texts; {spent}", file=sys.stderr)
+
+
+def page_of(outcome: "Outcome", path: Path) -> None:
+    """Write the outcome as a self-contained page."""
+    from darc.tables import atomic_writer
+
+    with atomic_writer(path) as file:
+        file.write(outcome.to_html())
+    print(f"the page is {path}", file=sys.stderr)
+
+
+def picture_of(outcome: "Outcome", path: Path) -> None:
+    """Draw the decision to a file."""
+    from darc.tables.write import atomic_path
+    from darc.views import check_picture, draw_plane, plane, save_figure
+
+    check_picture(path)
+    assert outcome.decision is not None
+    figure = draw_plane(plane(outcome.decision, (), outcome.prompt.question[:70]))
+    with atomic_path(path) as temporary:
+        save_figure(figure, temporary)
+    print(f"the picture is {path}", file=sys.stderr)

@@ -1,0 +1,1 @@
+"""One prompt, from candidates to a decision; many prompts at once."""

@@ -1,0 +1,170 @@
+"""From candidates to a choice: the search, its budget, and what to do when parts fail."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from darc.engine.deciding import Deciding
+from darc.engine.rule_spec import parse_rules
+from darc.engine.samples import REWRITER, OutOfCalls, PartFailed, RewriteSamples
+from darc.errors import DarcError
+from darc.selection.decision import Decision
+
+BEST_OF_K, FIRST = "best_of_k", "first_candidate"
+
+
+@dataclass
+class Choosing:
+    """The choice among one prompt's candidates.
+
+    `strict` raises whatever goes wrong; otherwise the choice goes on with the parts that are left,
+    down to Best-of-K and to the first candidate, and the flags say so. The search asks for at most
+    `wave` samples at a time, as many as candidates by default; with `full`, and where the rule
+    cannot be searched, everything is scored.
+    """
+
+    samples: RewriteSamples
+    deciding: Deciding
+    full: bool = False
+    strict: bool = True
+    wave: int | None = None
+    flags: list[str] = field(default_factory=list)
+
+    async def best(
+        self, n: int = 1, deadline: float | None = None
+    ) -> tuple[list[int], Decision | None]:
+        """The n best, each by the rule among those that are left, and the first decision.
+
+        The decision is None where nothing could be compared and the first candidate was taken.
+        """
+        self.full = self.full or n > 1
+        order: list[int] = []
+        first: Decision | None = None
+        left = list(range(len(self.samples.candidates)))
+        stopped = ""
+        while len(order) < n and left:
+            decision = None
+            if not stopped:
+                try:
+                    async with asyncio.timeout_at(deadline):
+                        decision = await self._decision(left)
+                except TimeoutError:
+                    stopped = "budget_milliseconds"
+                except OutOfCalls:
+                    stopped = "budget_calls"
+            if stopped:
+                self._flag(stopped)
+                decision = self._from_what_is_there(left)
+            place = 0 if decision is None else decision.index
+            if not order:
+                first = decision
+            order.append(left.pop(place))
+        decided = [] if first is None else list(first.flags)
+        self.flags = list(dict.fromkeys([*self.flags, *decided]))
+        return order, first
+
+    async def _decision(self, left: Sequence[int]) -> Decision | None:
+        """The rule's decision among some candidates, with fewer parts each time that some fail."""
+        while self.samples.active:
+            try:
+                return await self._search(left)
+            except PartFailed as failed:
+                if self.strict:
+                    raise
+                self._go_on_without(failed)
+            except OutOfCalls:
+                raise
+            except DarcError:
+                if self.strict:
+                    raise
+                self._flag("rule_failed")
+                break
+        return self._best_of_k(left)
+
+    async def _search(self, left: Sequence[int]) -> Decision:
+        samples, n = self.samples, self.samples.values.shape[2]
+        deciding, scores = self._settled(), samples.scores.only(samples.active, left)
+        wave = self.wave or len(left)
+        lazily = not self.full and len(left) * n > wave and deciding.can_search(scores)
+        if not lazily:
+            await samples.fill([(k, i) for i in range(n) for k in left])
+            side = await self.samples.engine.side_inputs(
+                samples.prompt, [samples.candidates[k] for k in left], deciding.spec.rule
+            )
+            with samples.clock.stage("decide"):
+                scores = samples.scores.only(samples.active, left)
+                fixed = deciding.normalize == "auto" and scores.constants is not None
+                return deciding.decide(samples.prompt.id, scores, side, lazily=fixed)
+        search = deciding.search(scores)
+        while True:
+            with samples.clock.stage("decide"):
+                pairs = search.ask(wave)
+            if not pairs:
+                break
+            places = [(left[k], i) for k, i in pairs]
+            await samples.fill(places)
+            search.tell(pairs, [samples.values[samples.active, k, i] for k, i in places])
+        with samples.clock.stage("decide"):
+            return search.decision()
+
+    def _settled(self) -> Deciding:
+        """How to decide with the scorers that are left, on the scale that all of them had."""
+        every = self.samples.scores
+        if (
+            self.deciding.normalize == "auto"
+            and len(every.scorers) > 1
+            and every.constants is not None
+        ):
+            return replace(self.deciding, normalize="fixed")
+        return self.deciding
+
+    def _go_on_without(self, failed: PartFailed) -> None:
+        for part in failed.causes:
+            if part == REWRITER:
+                self._flag("rewriter_failed")
+                self.samples.without_rewrites()
+            else:
+                self._flag(f"scorer_failed:{self.samples.scores.scorers[part]}")
+                self.samples.active.remove(part)
+
+    def _from_what_is_there(self, left: Sequence[int]) -> Decision | None:
+        """The rule's decision on the scores that have come, or else Best-of-K."""
+        samples = self.samples
+        known = ~np.isnan(samples.values[np.ix_(samples.active, left)])
+        there = [m for m, has in zip(samples.active, known.any(axis=(1, 2)), strict=True) if has]
+        if there and not self.deciding.spec.rule.required():
+            if len(there) < len(samples.active):
+                self._flag("fewer_scorers")
+            scores = samples.scores.only(there, left)
+            whole = np.where(np.isnan(scores.values).any(axis=0), np.nan, scores.values)
+            if not np.isnan(whole).all():
+                try:
+                    return self._settled().decide(
+                        samples.prompt.id,
+                        replace(scores, values=whole),
+                        {},
+                        lazily=scores.constants is not None,
+                    )
+                except DarcError:
+                    pass
+        return self._best_of_k(left)
+
+    def _best_of_k(self, left: Sequence[int]) -> Decision | None:
+        """The largest mean by the scorer that has said most, or None."""
+        samples, spec = self.samples, self.deciding.spec
+        known = ~np.isnan(samples.values[:, left])
+        if not known.any():
+            self._flag(FIRST)
+            return None
+        self._flag(BEST_OF_K)
+        most = int(np.argmax(known.any(axis=2).sum(axis=1)))
+        (mean,) = parse_rules(["mean"], {}, spec.beta, spec.gamma)
+        deciding = replace(self.deciding, spec=mean, normalize="none")
+        return deciding.decide(samples.prompt.id, samples.scores.only([most], left), {})
+
+    def _flag(self, flag: str) -> None:
+        if flag not in self.flags:
+            self.flags.append(flag)
+

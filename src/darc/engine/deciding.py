@@ -1,0 +1,89 @@
+"""A rule on the scale of some scorers: from `Scores` to a decision, whole or searched for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from darc.api import lazy_search, select
+from darc.core.normalization import Normalization
+from darc.engine.rule_spec import RuleSpec
+from darc.engine.side_inputs import wanted
+from darc.errors import InputError
+from darc.selection.decision import Decision
+from darc.selection.lazy import LazySearch
+from darc.types import Scores
+
+NORMALIZATIONS = ("auto", "prompt", "fixed", "none")
+
+
+@dataclass(frozen=True)
+class Deciding:
+    """A rule, and on which scale it sees the scorers.
+
+    `normalize` is auto, prompt, fixed or none; auto is none for one scorer, and for several fixed
+    where they have constants and the decision may be searched for, prompt otherwise. `sample` is
+    what a sample is called in explanations.
+    """
+
+    spec: RuleSpec
+    normalize: str = "auto"
+    seed: int = 0
+    sample: str = "rewrite"
+
+    def scale(self, scores: Scores, lazily: bool) -> Normalization:
+        """The normalisation that `darc.select` is to use."""
+        if self.normalize not in NORMALIZATIONS:
+            raise InputError(
+                f"normalize is {self.normalize!r}", f"one of {', '.join(NORMALIZATIONS)}"
+            )
+        one = len(scores.scorers) == 1
+        if self.normalize == "none" or (self.normalize == "auto" and one):
+            return "none"
+        if self.normalize == "fixed" or (self.normalize == "auto" and lazily):
+            if scores.constants is None:
+                raise InputError(
+                    "not every scorer has a fixed location and scale",
+                    "give them, as in SCORER,location=0,scale=1, or --normalize prompt",
+                )
+            return scores.constants
+        return "prompt"
+
+    def can_search(self, scores: Scores) -> bool:
+        """Whether the lazy search is exact for this rule and scale."""
+        if self.spec.rule.plan is None or self.spec.rule.required():
+            return False
+        one = len(scores.scorers) == 1
+        if self.normalize == "prompt" and not one:
+            return False
+        return self.normalize in ("none", "prompt") or one or scores.constants is not None
+
+    def search(self, scores: Scores) -> LazySearch:
+        """A lazy search for this rule among as many candidates and samples as the scores have."""
+        return lazy_search(
+            scores.values.shape[1],
+            scores.values.shape[2],
+            self.spec.rule,
+            scores.bounds,
+            clip=True,
+            beta=self.spec.beta,
+            gamma=self.spec.gamma,
+            normalize=self.scale(scores, lazily=True),
+            sample=self.sample,
+        )
+
+    def decide(
+        self, prompt_id: str, scores: Scores, side: Mapping[str, Any], lazily: bool = False
+    ) -> Decision:
+        """The decision on all scores of one prompt, clipped to the scorers' bounds."""
+        found: dict[str, Any] = dict(wanted(self.spec.rule, side))
+        return select(
+            scores.clipped,
+            self.spec.rule,
+            beta=self.spec.beta,
+            gamma=self.spec.gamma,
+            normalize=self.scale(scores, lazily),
+            seed=self.seed,
+            prompt_id=prompt_id,
+            sample=self.sample,
+            **found,
+        )

@@ -1,0 +1,326 @@
+"""The engine: prompts become candidates, candidates become samples, samples become a decision."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import darc.generators
+import darc.scorers  # noqa: F401  (register what users name)
+from darc.closing import Closing
+from darc.engine.batcher import Batcher
+from darc.engine.choose import Choosing
+from darc.engine.clock import Clock
+from darc.engine.deciding import Deciding
+from darc.engine.outcome import Outcome
+from darc.engine.parts import SCORERS, Parts, Tools
+from darc.engine.rule_spec import RuleSpec, parse_rules
+from darc.engine.samples import PartFailed, RewriteSamples
+from darc.engine.score_cache import ScoreCache
+from darc.engine.scoring import Patience, Scoring
+from darc.engine.side_inputs import SideMaker
+from darc.engine.workers import Workers
+from darc.errors import DarcError, InputError
+from darc.generators.base import Generator, Settings
+from darc.models.remote.background import Background
+from darc.perturb import Perturbed, Rewriter
+from darc.registry import generators, rewriters, scorers as scorer_makers
+from darc.registry.capabilities import declared
+from darc.scorers.base import Scorer
+from darc.selection.rule import Rule
+from darc.types import Candidate, Message, Prompt
+
+Result = TypeVar("Result")
+Report = Callable[[int, int], None]
+WINDOW = 16
+
+
+class Engine(Closing):
+    """Chooses answers: a model's (`ask`, `map`) or somebody's own (`choose`).
+
+    `model`, `scorers`, `rewriter` and `rule` are names as the command line takes them (see
+    `darc generators`, `darc scorers`, `darc rewriters`, `darc rules`) or objects. Every candidate
+    is rewritten up to `n_aug` times, and what cannot change the choice is neither rewritten nor
+    scored. With `workers` the rewriting and the scorers that ship with DARC run in so many
+    processes. `cache` keeps scores for later. Use an engine in a `with` block, either from ordinary
+    code or, by the methods that end in `_async`, from one event loop.
+    """
+
+    def __init__(
+        self,
+        model: str | Generator | None = None,
+        *,
+        scorers: Sequence[str | Scorer] = SCORERS,
+        rule: str | RuleSpec = "epsilon",
+        rewriter: str | Rewriter = "rules",
+        n_aug: int = 8,
+        family: str = "style",
+        normalize: str = "auto",
+        seed: int = 0,
+        sampling: Settings | None = None,
+        guard: bool = True,
+        entities: str = "",
+        side: SideMaker | dict[str, str] | None = None,
+        cache: bool | ScoreCache | None = False,
+        workers: int = 0,
+        patience: Patience | None = None,
+    ) -> None:
+        named = all(isinstance(part, str) for part in (rewriter, *scorers))
+        self.parts = Parts(
+            rewriter=rewriter if isinstance(rewriter, str) else rewriter.name,
+            scorers=[s if isinstance(s, str) else s.name for s in scorers],
+            n_aug=n_aug,
+            family=family,
+            seed=seed,
+            guard=guard,
+            entities=entities,
+            side=side if isinstance(side, dict) else {},
+        )
+        self.tools = self.parts.tools(rewriter, scorers)
+        self.side = side if isinstance(side, SideMaker) else self.parts.side_maker()
+        spec = parse_rules([rule], {})[0] if isinstance(rule, str) else rule
+        self.deciding = Deciding(spec, normalize, seed)
+        self.side.check(spec.rule)
+        self.sampling = sampling or Settings(k=8, seed=seed)
+        self.workers = Workers(self.tools, self.parts if named else None, workers)
+        self.cache = ScoreCache() if cache is True else (cache or None)
+        self.patience = patience or Patience()
+        self.scoring = Scoring(self.tools, self.workers, self.cache, self.patience)
+        self.generator: Generator | None = (
+            declared(generators.make(model) if isinstance(model, str) else model) if model else None
+        )
+        self._writing: Batcher[Prompt, list[Candidate]] = Batcher(
+            self._write, size=max(1, -(-self._at_once() // self.sampling.k)), calls=1
+        )
+        self.report: Report | None = None
+        self._background = Background(self.aclose)
+
+    # The answers of a model.
+
+    async def generate(self, prompt: Prompt) -> list[Candidate]:
+        """K candidates of the model, in order."""
+        if self.generator is None:
+            raise InputError("the engine has no model", "give one: Engine('openai:MODEL@URL')")
+        if self.generator.remote:
+            made = await self.generator.generate_async([prompt], self.sampling, self.report)
+            return list(made[0])
+        (candidates,) = await self._writing.ask([prompt], prompt.id)
+        return candidates
+
+    async def ask_async(self, prompt: str | Prompt, **options: Any) -> Outcome:
+        """`ask`, awaited."""
+        prompt, clock = as_prompt(prompt), Clock()
+        with clock.stage("generate"):
+            candidates = await self.generate(prompt)
+        return await self.decide(prompt, candidates, clock=clock, **options)
+
+    def ask(self, prompt: str | Prompt, **options: Any) -> Outcome:
+        """The outcome for a prompt that the model answers; `options` are those of `decide`."""
+        return self._run(self.ask_async(prompt, **options))
+
+    # Answers that are there.
+
+    async def choose_async(
+        self, prompt: str | Prompt, answers: Sequence[str | Candidate], **options: Any
+    ) -> Outcome:
+        """`choose`, awaited."""
+        prompt = as_prompt(prompt)
+        return await self.decide(prompt, as_candidates(prompt, answers), **options)
+
+    def choose(
+        self, prompt: str | Prompt, answers: Sequence[str | Candidate], **options: Any
+    ) -> Outcome:
+        """The outcome for answers of one's own; `options` are those of `decide`."""
+        return self._run(self.choose_async(prompt, answers, **options))
+
+    # Many prompts.
+
+    async def map_async(
+        self, prompts: Iterable[str | Prompt], *, window: int = WINDOW, **options: Any
+    ) -> AsyncIterator[Outcome]:
+        """`map`, awaited."""
+        under_way: deque[asyncio.Task[Outcome]] = deque()
+        try:
+            for place, prompt in enumerate(prompts):
+                if len(under_way) >= window:
+                    yield await under_way.popleft()
+                named = as_prompt(prompt, str(place + 1))
+                under_way.append(asyncio.ensure_future(self.ask_async(named, **options)))
+            while under_way:
+                yield await under_way.popleft()
+        finally:
+            for task in under_way:
+                task.cancel()
+            await asyncio.gather(*under_way, return_exceptions=True)
+
+    def map(
+        self, prompts: Iterable[str | Prompt], *, window: int = WINDOW, **options: Any
+    ) -> Iterator[Outcome]:
+        """The outcomes of many prompts in their order, `window` of them at work at a time.
+
+        Prompts are taken as they are wanted, so that there may be any number of them.
+        """
+        outcomes = self.map_async(prompts, window=window, **options)
+        try:
+            while (outcome := self._run(_next(outcomes))) is not None:
+                yield outcome
+        finally:
+            self._run(outcomes.aclose())  # type: ignore[attr-defined]
+
+    # One prompt.
+
+    async def decide(
+        self,
+        prompt: Prompt,
+        candidates: Sequence[Candidate],
+        *,
+        rule: str | RuleSpec | None = None,
+        n: int = 1,
+        n_aug: int | None = None,
+        full: bool = False,
+        strict: bool = True,
+        calls: int | None = None,
+        deadline: float | None = None,
+        wave: int | None = None,
+        owner: Hashable = None,
+        flags: Sequence[str] = (),
+        deciding: Deciding | None = None,
+        clock: Clock | None = None,
+    ) -> Outcome:
+        """The `Outcome` of choosing `n` of a prompt's candidates.
+
+        With `full` every rewrite is made and scored. `calls` bounds the texts scored and `deadline`
+        (of the event loop's clock) the time; what is best by then is taken, and flagged. `strict`
+        raises when a part fails; otherwise the choice goes on without it, and is flagged. Work of
+        different `owner`s takes turns, prompts by default.
+        """
+        if deciding is None:
+            deciding = self.deciding
+            if rule is not None:
+                spec = parse_rules([rule], {})[0] if isinstance(rule, str) else rule
+                deciding = Deciding(spec, deciding.normalize, deciding.seed)
+        samples = RewriteSamples(
+            self,
+            prompt,
+            candidates,
+            self.tools.n_aug if n_aug is None else n_aug,
+            owner=prompt.id if owner is None else owner,
+            limit=calls,
+            clock=clock or Clock(),
+        )
+        choosing = Choosing(samples, deciding, full, strict, wave, list(flags))
+        try:
+            order, decision = await choosing.best(n, deadline)
+        except PartFailed as failed:
+            raise next(iter(failed.causes.values())) from None
+        return Outcome(
+            prompt,
+            candidates,
+            samples.rewrites,
+            samples.scores,
+            decision,
+            order,
+            choosing.flags,
+            samples.clock.milliseconds,
+            samples.calls,
+            samples.tally.asked,
+            samples.tally.kept,
+        )
+
+    async def rewrite(
+        self, prompt: Prompt, candidate: Candidate, n_aug: int, owner: Hashable
+    ) -> Perturbed:
+        """The rewrites of a candidate."""
+        rewriter, seconds = self.tools.rewriter, self.patience.seconds
+        if rewriter.in_process:
+            made = await self.workers.in_process(
+                owner, "rewrite", prompt, candidate, n_aug, seconds=seconds
+            )
+        else:
+            made = await self.workers.in_thread(
+                self.tools.rewrite, prompt, candidate, n_aug, seconds=seconds
+            )
+        assert isinstance(made, Perturbed)
+        return made
+
+    async def side_inputs(
+        self, prompt: Prompt, candidates: Sequence[Candidate], rule: Rule | None = None
+    ) -> dict[str, Any]:
+        """What rules want to know besides the scores; with a rule, nothing that it does not use."""
+        if rule is not None and not (rule.required() or set(rule.takes) & set(self.side.scorers)):
+            return {}
+        made: dict[str, Any] = await self.workers.in_thread(self.side.make, prompt, candidates)
+        return made
+
+    # The end.
+
+    async def aclose(self) -> None:
+        """Let go of everything, from the event loop that used it."""
+        await self.scoring.aclose()
+        await self._writing.aclose()
+        parts: list[Any] = [self.tools.rewriter, *self.tools.scorers]
+        if self.generator is not None:
+            parts.append(self.generator)
+        for part in parts:
+            await part.aclose()
+        self._release()
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self._background.close()
+        self._release()
+
+    def _release(self) -> None:
+        self.workers.close()
+        if self.cache is not None:
+            self.cache.close()
+
+    def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        return self._background.run(work)
+
+    def _at_once(self) -> int:
+        return int(self.generator.parallel) if self.generator is not None else 1
+
+    async def _write(self, prompts: list[Prompt], _: Hashable) -> list[list[Candidate]]:
+        assert self.generator is not None
+        made = await self.workers.in_thread(
+            self.generator.generate, prompts, self.sampling, self.report
+        )
+        return list(made)
+
+
+def as_prompt(prompt: str | Prompt, name: str = "question") -> Prompt:
+    """A prompt; a text becomes one of a single message."""
+    if isinstance(prompt, Prompt):
+        return prompt
+    if not prompt.strip():
+        raise InputError("there is no question", "such as: Why is the sky blue?")
+    return Prompt(name, (Message("user", prompt.strip()),))
+
+
+def as_candidates(prompt: Prompt, answers: Sequence[str | Candidate]) -> list[Candidate]:
+    """Candidates; texts are numbered in their order."""
+    if not answers:
+        raise InputError("there are no answers to choose from", "give at least one")
+    return [
+        answer if isinstance(answer, Candidate) else Candidate(prompt.id, index, answer)
+        for index, answer in enumerate(answers)
+    ]
+
+
+async def _next(outcomes: AsyncIterator[Outcome]) -> Outcome | None:
+    return await anext(outcomes, None)
+
+
+def ask(prompt: str | Prompt, model: str | Generator, k: int = 8, **options: Any) -> Outcome:
+    """The outcome for a prompt that a model answers `k` times; `options` are `Engine`'s."""
+    seed = int(options.get("seed", 0))
+    sampling = options.pop("sampling", None) or Settings(k=k, seed=seed)
+    with Engine(model, sampling=sampling, **options) as engine:
+        return engine.ask(prompt)
+
+
+def choose(prompt: str | Prompt, answers: Sequence[str | Candidate], **options: Any) -> Outcome:
+    """The outcome for answers of one's own; `options` are `Engine`'s."""
+    with Engine(**options) as engine:
+        return engine.choose(prompt, answers)

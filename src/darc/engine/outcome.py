@@ -1,0 +1,159 @@
+"""What came of choosing for one prompt: the answer, the decision, and everything behind them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from darc.perturb import Perturbed
+from darc.selection.decision import Decision
+from darc.selection.explain import FLAGS
+from darc.types import Candidate, Prompt, Rejection, Scores, Variant
+
+WORDS = {
+    **FLAGS,
+    "fewer_candidates": "some candidates could not be made",
+    "fewer_scorers": "not every scorer had answered in time",
+    "budget_milliseconds": "the time was up; this is the best choice so far",
+    "budget_calls": "the budget of scores was used up; this is the best choice so far",
+    "rewriter_failed": "the rewriter failed, so each answer was scored once",
+    "rule_failed": "the rule could not be applied",
+    "best_of_k": "the rule could not be applied, so the largest mean was taken",
+    "first_candidate": "nothing could be scored, so the first answer was taken",
+    "not_rewritten": "answers of a prescribed form are not rewritten: each was scored once",
+    "one_candidate": "there was one candidate only",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """One prompt's candidates, what each scorer gave them, and the choice among them.
+
+    `order` has the chosen candidates, the best first; `decision` is None where nothing could be
+    compared. `rewrites` holds those of the candidates that were rewritten. `milliseconds` is by
+    stage; `calls` counts the texts scored, `kept` those whose scores were kept from earlier.
+    """
+
+    prompt: Prompt
+    candidates: Sequence[Candidate]
+    rewrites: Mapping[int, Perturbed]
+    scores: Scores
+    decision: Decision | None
+    order: Sequence[int] = ()
+    flags: Sequence[str] = ()
+    milliseconds: Mapping[str, float] = field(default_factory=dict)
+    calls: int = 0
+    asked: int = 0
+    kept: int = 0
+
+    def __repr__(self) -> str:
+        return f"Outcome({self.name(self.index)}: {self.answer[:60]!r})"
+
+    @property
+    def index(self) -> int:
+        """The place of the chosen candidate."""
+        return self.order[0]
+
+    @property
+    def answer(self) -> str:
+        """The chosen answer."""
+        return self.candidates[self.index].text
+
+    @property
+    def variants(self) -> list[Sequence[Variant]]:
+        """The accepted rewrites of each candidate."""
+        places = range(len(self.candidates))
+        return [self.rewrites[k].variants if k in self.rewrites else () for k in places]
+
+    @property
+    def rejections(self) -> list[Rejection]:
+        """The refused rewrites of all candidates."""
+        return [each for k in sorted(self.rewrites) for each in self.rewrites[k].rejections]
+
+    def name(self, index: int) -> str:
+        """What a candidate is called."""
+        return self.candidates[index].name or f"candidate {index}"
+
+    def explain(self) -> str:
+        """Why this answer, in words, with everything that went wrong."""
+        told = [] if self.decision is None else [self.decision.explain().rstrip(".")]
+        known = () if self.decision is None else self.decision.flags
+        told += [flag_words(flag) for flag in self.flags if flag not in known]
+        return "; ".join(told) + "." if told else ""
+
+    def why_not(self, index: int) -> str:
+        """Why a candidate was not chosen, in a few words; empty for the choice."""
+        decision = self.decision
+        if index == self.index:
+            return ""
+        if decision is None:
+            return "not compared"
+        statistics = decision.statistics
+        few = len(self.variants[index]) + 1 < statistics.count.max() / 2
+        if few and index in self.rewrites:
+            return "too few rewrites"
+        if decision.bounded is not None and decision.bounded[index]:
+            return "ruled out early"
+        if not decision.feasible[index]:
+            gap = np.nanmax(statistics.value) - statistics.value[index]
+            return f"value {gap:.2f} below the best"
+        if statistics.sigma[index] > statistics.sigma[self.index]:
+            return "higher sigma"
+        return "ranked lower"
+
+    def to_html(self) -> str:
+        """Everything as a self-contained page."""
+        from darc.views.decision_page import Shown, decision_page
+
+        assert self.decision is not None
+        shown = []
+        for k, candidate in enumerate(self.candidates):
+            texts = [candidate.text, *(variant.text for variant in self.variants[k])]
+            samples = [
+                (text, [None if np.isnan(x) else float(x) for x in self.scores.values[:, k, i]])
+                for i, text in enumerate(texts)
+            ]
+            refused = [(r.reason, r.text) for r in self.rejections if r.candidate == k]
+            shown.append(
+                Shown(candidate.text, candidate.truncated, self.why_not(k), samples, refused)
+            )
+        _, count, n = self.scores.values.shape
+        note = f"{self.calls} of {count * n} texts were scored; the others could not matter."
+        return decision_page(
+            self.prompt.question, self.decision, shown, self.scores.scorers, self._svg(), [note]
+        )
+
+    def _repr_html_(self) -> str:
+        """The answer and why, for a notebook."""
+        from darc.views.page import element, table
+
+        rows = []
+        for k, candidate in enumerate(self.candidates):
+            opening = " ".join(candidate.text.split())[:80]
+            rows.append([self.name(k), self.why_not(k) or "chosen", opening])
+        kinds = ["chosen" if k == self.index else "" for k in range(len(rows))]
+        return (
+            element("p", self.answer)
+            + element("p", self.explain())
+            + table(["candidate", "", "begins"], rows, kinds)
+        )
+
+    def _svg(self) -> str:
+        """The picture as an SVG element, or nothing without matplotlib."""
+        from darc.errors import MissingExtra
+        from darc.views import draw_plane, plane
+        from darc.views.chart import inline_svg, svg_of
+
+        assert self.decision is not None
+        try:
+            figure = draw_plane(plane(self.decision, (), ""))
+        except MissingExtra:
+            return ""
+        return inline_svg(svg_of(figure, "decision"), "decision", "value and disagreement")
+
+
+def flag_words(flag: str) -> str:
+    """A flag in words."""
+    if flag.startswith("scorer_failed:"):
+        return f"scorer {flag.partition(':')[2]} failed and was left out"
+    return WORDS.get(flag, flag)

@@ -1,0 +1,159 @@
+"""The rewriter and the scorers: as users write them, and made ready."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from darc.engine.side_inputs import SIDE_NAMES, SideMaker
+from darc.engine.similarity import LEAST, similarity_of, usable
+from darc.errors import InputError
+from darc.models.embeddings import Embeddings
+from darc.perturb import Perturbed, Rewriter, perturb
+from darc.perturb.families import parts as check_family
+from darc.perturb.filters import Entities, Similarity
+from darc.registry import rewriters, scorers
+from darc.registry.capabilities import declared
+from darc.scorers.base import Scorer
+from darc.types import Candidate, Prompt, Scores
+
+if TYPE_CHECKING:
+    from darc.scorers.base import Pair
+
+Array = NDArray[np.float64]
+
+SCORERS = ("relevance", "fluency", "form")
+ATTEMPTS, SECONDS = 3, 600.0
+
+
+@dataclass(frozen=True)
+class Tools:
+    """A rewriter and some scorers, ready: what turns the answers to a prompt into numbers.
+
+    `similarity` and `find_entities` are further checks of rewrites.
+    """
+
+    rewriter: Rewriter
+    scorers: Sequence[Scorer]
+    n_aug: int = 8
+    family: str = "style"
+    seed: int = 0
+    similarity: Similarity | None = None
+    find_entities: Entities | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be worked with, and fill in what parts do not declare."""
+        for part in (self.rewriter, *self.scorers):
+            declared(part)
+        if self.n_aug < 0:
+            raise InputError(f"n_aug must be 0 or more, not {self.n_aug}", "8 is usual")
+        names = [scorer.name for scorer in self.scorers]
+        if not names:
+            raise InputError("there is no scorer", "give at least one")
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"scorer {name!r} is given twice", "give each scorer once")
+
+    def scores(self, candidates: int, n_aug: int | None = None) -> Scores:
+        """Scores of which none is known yet."""
+        samples = 1 + (self.n_aug if n_aug is None else n_aug)
+        return Scores(
+            values=np.full((len(self.scorers), candidates, samples), np.nan),
+            scorers=tuple(scorer.name for scorer in self.scorers),
+            bounds=tuple((float(s.bounds[0]), float(s.bounds[1])) for s in self.scorers),
+            location=tuple(scorer.location for scorer in self.scorers),
+            scale=tuple(scorer.scale for scorer in self.scorers),
+            samples=("original", *(f"rewrite {i}" for i in range(1, samples))),
+            complete=False,
+        )
+
+    def rewrite(
+        self,
+        prompt: Prompt,
+        candidate: Candidate,
+        n_aug: int,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Perturbed:
+        """The accepted and the rejected rewrites of a candidate; `stop` ends the work early."""
+        return perturb(
+            prompt,
+            candidate,
+            n_aug,
+            self.rewriter,
+            family=self.family,
+            seed=self.seed,
+            similarity=self.similarity,
+            least_similarity=LEAST,
+            find_entities=self.find_entities,
+            stop=stop,
+        )
+
+    def score(
+        self, place: int, pairs: "Sequence[Pair]", stop: Callable[[], bool] = lambda: False
+    ) -> Array:
+        """What one scorer gives pairs of prompt and answer."""
+        return self.scorers[place].score(pairs)
+
+    def close(self) -> None:
+        """Close whatever can be closed."""
+        for part in (self.rewriter, *self.scorers):
+            part.close()
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What turns answers into numbers, as users write it."""
+
+    rewriter: str = "rules"
+    scorers: Sequence[str] = SCORERS
+    n_aug: int = 8
+    family: str = "style"
+    seed: int = 0
+    guard: bool = True
+    entities: str = ""
+    side: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = SECONDS
+
+    def tools(
+        self, rewriter: str | Rewriter = "", given: Sequence[str | Scorer] = ()
+    ) -> Tools:
+        """The tools, made from their names unless they are given.
+
+        Nothing is loaded that is not needed to know that it can be.
+        """
+        check_family(self.family, self.n_aug)
+        embedder = Embeddings()
+        maker = rewriter or self.rewriter
+        return Tools(
+            rewriter=rewriters.make(maker) if isinstance(maker, str) else maker,
+            scorers=[
+                scorers.make(each) if isinstance(each, str) else each
+                for each in given or self.scorers
+            ],
+            n_aug=self.n_aug,
+            family=self.family,
+            seed=self.seed,
+            similarity=similarity_of(embedder) if self.guard and usable(embedder) else None,
+            find_entities=self._entity_finder(),
+        )
+
+    def side_maker(self) -> SideMaker:
+        """What makes the side inputs of rules."""
+        made: dict[str, Scorer] = {}
+        for name, text in self.side.items():
+            if name not in SIDE_NAMES:
+                raise InputError(
+                    f"--side {name}: there is no such side input", f"one of {', '.join(SIDE_NAMES)}"
+                )
+            made[name] = scorers.make(text)
+        embedder = Embeddings()
+        return SideMaker(made, embedder if usable(embedder) else None)
+
+    def _entity_finder(self) -> Entities | None:
+        if not self.entities:
+            return None
+        from darc.perturb.filters.ner import entity_finder
+
+        return entity_finder(self.entities)

@@ -1,0 +1,186 @@
+"""What a sample is: the scores of one prompt's candidates, made as they are wanted."""
+
+import asyncio
+import logging
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from darc.engine.clock import Clock
+from darc.engine.scoring import Tally
+from darc.errors import DarcError
+from darc.perturb import Perturbed
+from darc.types import Candidate, Prompt, Scores
+
+if TYPE_CHECKING:
+    from darc.engine.engine import Engine
+
+logger = logging.getLogger(__name__)
+
+Pair = tuple[int, int]
+REWRITER = -1
+
+
+class PartFailed(DarcError):
+    """Some scorers, by their places, or the rewriter (`REWRITER`) failed; `causes` says why."""
+
+    def __init__(self, causes: Mapping[int, Exception], names: Sequence[str]) -> None:
+        super().__init__(f"{' and '.join(names)} failed")
+        self.causes = causes
+
+
+class OutOfCalls(DarcError):
+    """The budget of texts to be scored is used up."""
+
+
+@dataclass
+class RewriteSamples:
+    """The scores (M, K, n) of the candidates and their rewrites under every scorer.
+
+    Sample 0 is the original, sample i its rewrite i; rewrites are made when the first of a
+    candidate's is wanted. `active` are the places of the scorers that still count, `calls` counts
+    the texts scored, at most `limit`. Equal texts are scored once.
+    """
+
+    engine: "Engine"
+    prompt: Prompt
+    candidates: Sequence[Candidate]
+    n_aug: int
+    owner: Hashable = None
+    limit: int | None = None
+    rewrites: dict[int, Perturbed] = field(default_factory=dict)
+    clock: Clock = field(default_factory=Clock)
+    tally: Tally = field(default_factory=Tally)
+    calls: int = 0
+
+    def __post_init__(self) -> None:
+        """Begin with nothing known."""
+        self._empty = self.engine.tools.scores(len(self.candidates), self.n_aug)
+        self.values = self._empty.values
+        self.active = list(range(len(self.values)))
+        self._known: list[dict[str, float]] = [{} for _ in self.active]
+
+    @property
+    def scores(self) -> Scores:
+        """What is known so far, of all scorers."""
+        return replace(self._empty, values=self.values, complete=self.complete)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every candidate was rewritten and every text scored by every scorer."""
+        for k in range(len(self.candidates)):
+            made = self.rewrites.get(k)
+            if made is None and self.n_aug:
+                return False
+            count = 1 + (len(made.variants) if made else 0)
+            if np.isnan(self.values[:, k, :count]).any():
+                return False
+        return True
+
+    def restore(self, scores: Scores) -> None:
+        """Take over scores that are there already, texts and rewrites being the same."""
+        self.values[:] = scores.values
+        for m, known in enumerate(self._known):
+            for k, i in np.argwhere(~np.isnan(scores.values[m])):
+                text = self._text((int(k), int(i)))
+                if text is not None:
+                    known[text] = float(scores.values[m, k, i])
+
+    def without_rewrites(self) -> None:
+        """Go on with the originals alone."""
+        self.n_aug = 0
+        self.values = self.values[:, :, :1]
+        self._empty = self.engine.tools.scores(len(self.candidates), 0)
+
+    async def rewrite(self, wanted: Sequence[int]) -> None:
+        """Rewrite those candidates that are not rewritten yet."""
+        missing = [k for k in dict.fromkeys(wanted) if k not in self.rewrites]
+        if not missing:
+            return
+        with self.clock.stage("rewrite"):
+            made = await asyncio.gather(
+                *(
+                    self.engine.rewrite(self.prompt, self.candidates[k], self.n_aug, self.owner)
+                    for k in missing
+                ),
+                return_exceptions=True,
+            )
+        for k, result in zip(missing, made, strict=True):
+            if isinstance(result, Perturbed):
+                self.rewrites[k] = result
+        for result in made:
+            if isinstance(result, Exception):
+                logger.warning("the rewriter failed: %s", _words(result))
+                raise PartFailed({REWRITER: result}, ["the rewriter"])
+            if isinstance(result, BaseException):
+                raise result
+
+    async def fill(self, pairs: Sequence[Pair]) -> None:
+        """Make and score what is not there yet of (candidate, sample) pairs.
+
+        Raises `PartFailed`, after keeping what the other scorers gave, and `OutOfCalls`.
+        """
+        await self.rewrite([candidate for candidate, sample in pairs if sample > 0])
+        texts = {pair: text for pair in pairs if (text := self._text(pair)) is not None}
+        wanted = dict.fromkeys(texts.values())
+        new = [t for t in wanted if any(t not in self._known[m] for m in self.active)]
+        counted = [t for t in new if all(t not in known for known in self._known)]
+        left = len(counted) if self.limit is None else max(0, self.limit - self.calls)
+        short = len(counted) > left
+        if short:
+            dropped = set(counted[left:])
+            new = [text for text in new if text not in dropped]
+        self.calls += min(len(counted), left)
+        try:
+            failed = await self._score(new) if new else {}
+        finally:
+            for (k, i), text in texts.items():
+                for m in self.active:
+                    self.values[m, k, i] = self._known[m].get(text, np.nan)
+        if failed:
+            names = [f"scorer {self._empty.scorers[m]}" for m in failed]
+            raise PartFailed(failed, names)
+        if short:
+            raise OutOfCalls("the budget of scores is used up")
+
+    async def everything(self) -> None:
+        """Make every rewrite and score it by every scorer."""
+        await self.fill([(int(k), int(i)) for k, i in np.ndindex(self.values.shape[1:])])
+
+    def _text(self, pair: Pair) -> str | None:
+        """The original (sample 0) or a rewrite that is made; None where there is none."""
+        candidate, sample = pair
+        if sample == 0:
+            return self.candidates[candidate].text
+        made = self.rewrites.get(candidate)
+        if made is None or sample > len(made.variants):
+            return None
+        return made.variants[sample - 1].text
+
+    async def _score(self, texts: Sequence[str]) -> dict[int, Exception]:
+        """Ask every active scorer for what it has not said yet; why those that fail do."""
+        failed: dict[int, Exception] = {}
+
+        async def one(place: int) -> None:
+            asked = [text for text in texts if text not in self._known[place]]
+            if not asked:
+                return
+            try:
+                numbers = await self.engine.scoring.score(
+                    place, self.prompt, asked, self.owner, self.tally
+                )
+            except Exception as problem:
+                logger.debug("scorer %s failed: %s", self._empty.scorers[place], _words(problem))
+                failed[place] = problem
+                return
+            self._known[place].update(zip(asked, numbers.tolist(), strict=True))
+
+        with self.clock.stage("score"):
+            await asyncio.gather(*(one(place) for place in self.active))
+        return dict(sorted(failed.items()))
+
+
+def _words(problem: Exception) -> str:
+    return str(problem) or type(problem).__name__

@@ -1,0 +1,184 @@
+"""Scorers asked with patience: in full batches, checked, tried again, and not asked twice."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from darc.engine.batcher import Batcher
+from darc.engine.parts import ATTEMPTS, SECONDS, Tools
+from darc.engine.score_cache import ScoreCache, keys_of
+from darc.engine.workers import TimedOut, Workers
+from darc.errors import DarcError, InputError, MissingExtra
+from darc.scorers.base import Pair
+from darc.types import Prompt
+
+logger = logging.getLogger(__name__)
+
+Array = NDArray[np.float64]
+
+RESUME = "mend it and run again: what is written stays"
+# So that a batch of long texts does not keep everybody else waiting.
+CHARACTERS = 30_000
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How often a local scorer is asked for the same texts, how long it may take, and the waits.
+
+    A remote scorer is asked once: its client has patience of its own.
+    """
+
+    attempts: int = ATTEMPTS
+    seconds: float = SECONDS
+    wait: float = 1.0
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+@dataclass
+class Tally:
+    """Texts that scorers were asked for, and those that were kept from earlier."""
+
+    asked: int = 0
+    kept: int = 0
+
+
+@dataclass
+class Scoring:
+    """The scorers of an engine; a kept score is not asked for again."""
+
+    tools: Tools
+    workers: Workers
+    cache: ScoreCache | None = None
+    patience: Patience = field(default_factory=Patience)
+
+    def __post_init__(self) -> None:
+        """Put a batcher before each scorer that takes several texts at once."""
+        self._batchers = {
+            place: Batcher[Pair, float](
+                lambda pairs, owner, place=place: self._patient(place, pairs, owner),
+                size=scorer.batch_size,
+                calls=max(1, self.workers.processes) if scorer.in_process else scorer.parallel,
+                weigh=lambda pair: len(pair[1]),
+                most=CHARACTERS,
+            )
+            for place, scorer in enumerate(self.tools.scorers)
+            if scorer.batch_size > 1
+        }
+
+    async def score(
+        self, place: int, prompt: Prompt, texts: Sequence[str], owner: Hashable, tally: Tally
+    ) -> Array:
+        """What one scorer gives each text, (texts,)."""
+        scorer = self.tools.scorers[place]
+        if self.cache is None or not scorer.version:
+            tally.asked += len(texts)
+            return await self._asked(place, prompt, texts, owner)
+        keys = keys_of(scorer.name, scorer.version, prompt, texts)
+        known = self.cache.known(keys)
+        missing = [i for i, key in enumerate(keys) if key not in known]
+        if missing:
+            fresh = await self._asked(place, prompt, [texts[i] for i in missing], owner)
+            made = {keys[i]: float(score) for i, score in zip(missing, fresh, strict=True)}
+            self.cache.keep(made)
+            known.update(made)
+        tally.asked += len(missing)
+        tally.kept += len(texts) - len(missing)
+        return np.array([known[key] for key in keys])
+
+    async def aclose(self) -> None:
+        """End what runs."""
+        for batcher in self._batchers.values():
+            await batcher.aclose()
+
+    async def _asked(
+        self, place: int, prompt: Prompt, texts: Sequence[str], owner: Hashable
+    ) -> Array:
+        pairs = [(prompt, text) for text in texts]
+        batcher = self._batchers.get(place)
+        if batcher is None:
+            return await self._once(place, pairs, owner)
+        return np.array(await batcher.ask(pairs, owner))
+
+    async def _patient(self, place: int, pairs: list[Pair], owner: Hashable) -> Array:
+        """A scorer's numbers for pairs, asked for again where a local one fails.
+
+        The error after the last attempt names the scorer and the text that it fails on; a mistake
+        of the user's is not tried again.
+        """
+        attempts = 1 if self.tools.scorers[place].remote else self.patience.attempts
+        for attempt in range(1, attempts + 1):
+            try:
+                return await self._once(place, pairs, owner)
+            except (InputError, MissingExtra):
+                raise
+            except DarcError as problem:
+                if attempt == attempts:
+                    raise await self._narrowed(place, pairs, owner, problem) from problem
+                logger.warning("%s; trying again (%d of %d)", problem, attempt, attempts)
+                await self.patience.sleep(self.patience.wait * 4 ** (attempt - 1))
+        raise AssertionError("no attempt was made")
+
+    async def _once(self, place: int, pairs: Sequence[Pair], owner: Hashable) -> Array:
+        """One call, checked."""
+        scorer, seconds = self.tools.scorers[place], self.patience.seconds
+        where = f"scorer {scorer.name!r}, prompt {pairs[0][0].id!r}"
+        try:
+            if scorer.remote:
+                answer = await asyncio.wait_for(scorer.score_async(pairs), seconds)
+            elif scorer.in_process:
+                answer = await self.workers.in_process(
+                    owner, "score", place, list(pairs), seconds=seconds
+                )
+            else:
+                answer = await self.workers.in_thread(scorer.score, pairs, seconds=seconds)
+        except (TimeoutError, TimedOut):
+            raise TimedOut(f"{where}: no answer within {seconds:g} s", RESUME) from None
+        except DarcError:
+            raise
+        except Exception as problem:
+            told = str(problem) or type(problem).__name__
+            raise DarcError(f"{where}: it failed ({told})", RESUME) from problem
+        return _checked(where, answer, pairs)
+
+    async def _narrowed(
+        self, place: int, pairs: Sequence[Pair], owner: Hashable, problem: DarcError
+    ) -> DarcError:
+        """The same error, with the text that brings it about where one alone does."""
+        if len(pairs) > 1 and not isinstance(problem, TimedOut):
+            for pair in pairs:
+                try:
+                    await self._once(place, [pair], owner)
+                except DarcError as narrow:
+                    message, text = narrow.message, shortened(pair[1])
+                    if text not in message:
+                        message = f"{message}, text {text}"
+                    return DarcError(message, RESUME)
+        return problem
+
+
+def _checked(where: str, answer: object, pairs: Sequence[Pair]) -> Array:
+    try:
+        numbers = np.asarray(answer, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DarcError(f"{where}: it returned no numbers", "return one a text") from None
+    if numbers.shape != (len(pairs),):
+        raise DarcError(
+            f"{where}: it returned an array of shape {numbers.shape} for {len(pairs)} texts",
+            "a scorer returns one number a text",
+        )
+    if not np.isfinite(numbers).all():
+        text = pairs[int(np.argmin(np.isfinite(numbers)))][1]
+        raise DarcError(
+            f"{where}: it gave no number for the text {shortened(text)}",
+            "a scorer returns finite numbers",
+        )
+    return numbers
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text, quoted."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")

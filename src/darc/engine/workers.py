@@ -1,0 +1,174 @@
+"""Work for processors: rewriting and local scorers, in processes of their own or in threads."""
+
+import asyncio
+import contextlib
+import contextvars
+import logging
+import multiprocessing
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from darc.engine.turns import Turns
+from darc.errors import DarcError
+
+if TYPE_CHECKING:
+    from darc.engine.parts import Parts, Tools
+
+logger = logging.getLogger(__name__)
+
+# How much longer than its limit a piece of work may take before its process is ended.
+GRACE = 5.0
+
+_TOOLS: "Tools | None" = None
+_STOPS: Any = None
+
+
+class TimedOut(DarcError):
+    """A piece of work took longer than it may."""
+
+
+class Stopped(Exception):
+    """Whoever wanted the work has left."""
+
+
+class Workers:
+    """Runs methods of `Tools` for owners in turn.
+
+    With `processes` those methods run in so many processes, each with tools of its own that are
+    made from `parts`; otherwise in threads, with the `tools` that are given. Work that nobody waits
+    for any longer is not begun; rewriting that has begun stops before its next proposal.
+    """
+
+    def __init__(self, tools: "Tools", parts: "Parts | None" = None, processes: int = 0) -> None:
+        self.processes = processes if parts is not None else 0
+        self._tools, self._parts = tools, parts
+        self._turns = Turns(self.processes or 1)
+        self._pool: Any = None
+        self._stops: Any = None
+
+    async def in_process(
+        self, owner: Hashable, method: str, *arguments: Any, seconds: float
+    ) -> Any:
+        """What a method of the tools returns, in a process where there are any, else a thread."""
+        async with self._turns.slot(owner) as slot:
+            if self.processes:
+                return await self._scheduled(slot, method, arguments, seconds)
+            stop = threading.Event()
+            call = getattr(self._tools, method)
+            return await self._threaded(call, (*arguments, stop.is_set), seconds, stop.set)
+
+    async def in_thread(
+        self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None
+    ) -> Any:
+        """What a function returns, in a thread of this process."""
+        return await self._threaded(function, arguments, seconds, lambda: None)
+
+    def warm(self) -> None:
+        """Start the processes, so that the first work need not wait for them."""
+        if self.processes and self._pool is None:
+            self._pool, self._stops = self._started()
+
+    def close(self) -> None:
+        """End everything at once."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.stop()
+            pool.join()
+
+    async def _threaded(
+        self,
+        function: Callable[..., Any],
+        arguments: Sequence[Any],
+        seconds: float | None,
+        stop: Callable[[], None],
+    ) -> Any:
+        work = _begun(function, arguments)
+        try:
+            return await asyncio.wait_for(asyncio.shield(work), seconds)
+        except TimeoutError:
+            raise TimedOut(f"no answer within {seconds:g} s") from None
+        finally:
+            stop()
+            work.cancel()
+            work.add_done_callback(_heard)
+
+    async def _scheduled(
+        self, slot: int, method: str, arguments: Sequence[Any], seconds: float
+    ) -> Any:
+        """Work in a process; the slot is kept until it has really ended."""
+        self.warm()
+        self._stops[slot] = 0
+        future = self._pool.schedule(
+            _work, args=[slot, method, arguments], timeout=seconds + GRACE
+        )
+        work = asyncio.wrap_future(future)
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            self._stops[slot] = 1
+            await asyncio.wait([work])
+            raise
+        except TimeoutError:
+            raise TimedOut(f"no answer within {seconds:g} s") from None
+        except Stopped:
+            raise asyncio.CancelledError from None
+        except Exception as problem:
+            if type(problem).__name__ in ("ProcessExpired", "BrokenProcessPool"):
+                raise DarcError(f"a worker process ended ({problem})") from None
+            raise
+
+    def _started(self) -> tuple[Any, Any]:
+        from pebble import ProcessPool
+
+        context = multiprocessing.get_context("spawn")
+        stops = context.Array("b", self.processes, lock=False)
+        pool = ProcessPool(
+            self.processes,
+            initializer=_begin,
+            initargs=(self._parts, stops),
+            context=context,
+        )
+        return pool, stops
+
+
+def _begin(parts: "Parts", stops: Any) -> None:
+    """Make the tools of a worker process; an interrupt is for the process that started it."""
+    import signal
+
+    global _TOOLS, _STOPS
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _TOOLS, _STOPS = parts.tools(), stops
+
+
+def _work(slot: int, method: str, arguments: Sequence[Any]) -> Any:
+    assert _TOOLS is not None
+    return getattr(_TOOLS, method)(*arguments, lambda: bool(_STOPS[slot]))
+
+
+def _begun(function: Callable[..., Any], arguments: Sequence[Any]) -> "asyncio.Future[Any]":
+    """A function at work in a thread that keeps no process from ending."""
+    loop = asyncio.get_running_loop()
+    result: asyncio.Future[Any] = loop.create_future()
+
+    def tell(set_: Callable[[Any], None], value: Any) -> None:
+        if not result.done():
+            set_(value)
+
+    def work() -> None:
+        try:
+            told = (result.set_result, function(*arguments))
+        except BaseException as problem:
+            told = (result.set_exception, problem)
+        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(tell, *told)
+
+    context = contextvars.copy_context()
+    threading.Thread(target=context.run, args=[work], name="darc-work", daemon=True).start()
+    return result
+
+
+def _heard(work: "asyncio.Future[Any]") -> None:
+    """Nobody waits for this any longer; a failure is no news."""
+    if not work.cancelled() and work.exception() is not None:
+        logger.debug("abandoned work failed: %s", work.exception())

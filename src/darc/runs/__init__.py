@@ -1,0 +1,1 @@
+"""Many prompts in a folder that a stopped run goes on from."""
