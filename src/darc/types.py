@@ -138,7 +138,8 @@ class Scores:
 
     `values` is (M, K, n), NaN where there is no sample or it was never asked for. `bounds`,
     `location` and `scale` are each scorer's own (the latter two None where it was never
-    calibrated), `samples` names the samples, such as original or rewrite 1, or the raters.
+    calibrated), `samples` names the samples, such as original or rewrite 1, or the raters, and
+    `candidates` the candidates, where they have names.
     `complete` says that nothing more could be had.
     """
 
@@ -148,6 +149,7 @@ class Scores:
     location: tuple[float | None, ...]
     scale: tuple[float | None, ...]
     samples: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
     complete: bool = True
 
     @property
@@ -180,4 +182,5 @@ class Scores:
             bounds=tuple(self.bounds[m] for m in scorers),
             location=tuple(self.location[m] for m in scorers),
             scale=tuple(self.scale[m] for m in scorers),
+            candidates=tuple(self.candidates[k] for k in kept) if self.candidates else (),
         )

@@ -68,6 +68,7 @@ class Deciding:
             beta=self.spec.beta,
             gamma=self.spec.gamma,
             normalize=self.scale(scores, lazily=True),
+            candidate_ids=scores.candidates or None,
             sample=self.sample,
         )
 
@@ -84,6 +85,7 @@ class Deciding:
             normalize=self.scale(scores, lazily),
             seed=self.seed,
             prompt_id=prompt_id,
+            candidate_ids=scores.candidates or None,
             sample=self.sample,
             **found,
         )

@@ -104,7 +104,7 @@ class Engine(Closing):
         if self.generator.remote:
             made = await self.generator.generate_async([prompt], self.sampling, self.report)
             return list(made[0])
-        (candidates,) = await self._writing.ask([prompt], prompt.id)
+        (candidates,) = await self._writing.ask([prompt], object())
         return candidates
 
     async def ask_async(self, prompt: str | Prompt, **options: Any) -> Outcome:
@@ -192,7 +192,7 @@ class Engine(Closing):
         With `full` every rewrite is made and scored. `calls` bounds the texts scored and `deadline`
         (of the event loop's clock) the time; what is best by then is taken, and flagged. `strict`
         raises when a part fails; otherwise the choice goes on without it, and is flagged. Work of
-        different `owner`s takes turns, prompts by default.
+        different `owner`s takes turns, calls of this by default.
         """
         if deciding is None:
             deciding = self.deciding
@@ -204,7 +204,7 @@ class Engine(Closing):
             prompt,
             candidates,
             self.tools.n_aug if n_aug is None else n_aug,
-            owner=prompt.id if owner is None else owner,
+            owner=object() if owner is None else owner,
             limit=calls,
             clock=clock or Clock(),
         )

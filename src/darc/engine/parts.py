@@ -56,16 +56,18 @@ class Tools:
             if names.count(name) > 1:
                 raise InputError(f"scorer {name!r} is given twice", "give each scorer once")
 
-    def scores(self, candidates: int, n_aug: int | None = None) -> Scores:
+    def scores(self, candidates: Sequence[Candidate], n_aug: int) -> Scores:
         """Scores of which none is known yet."""
-        samples = 1 + (self.n_aug if n_aug is None else n_aug)
+        samples = 1 + n_aug
+        names = [c.name or f"candidate {k}" for k, c in enumerate(candidates)]
         return Scores(
-            values=np.full((len(self.scorers), candidates, samples), np.nan),
+            values=np.full((len(self.scorers), len(candidates), samples), np.nan),
             scorers=tuple(scorer.name for scorer in self.scorers),
             bounds=tuple((float(s.bounds[0]), float(s.bounds[1])) for s in self.scorers),
             location=tuple(scorer.location for scorer in self.scorers),
             scale=tuple(scorer.scale for scorer in self.scorers),
             samples=("original", *(f"rewrite {i}" for i in range(1, samples))),
+            candidates=tuple(names) if any(c.name for c in candidates) else (),
             complete=False,
         )
 

@@ -57,7 +57,7 @@ class RewriteSamples:
 
     def __post_init__(self) -> None:
         """Begin with nothing known."""
-        self._empty = self.engine.tools.scores(len(self.candidates), self.n_aug)
+        self._empty = self.engine.tools.scores(self.candidates, self.n_aug)
         self.values = self._empty.values
         self.active = list(range(len(self.values)))
         self._known: list[dict[str, float]] = [{} for _ in self.active]
@@ -92,7 +92,7 @@ class RewriteSamples:
         """Go on with the originals alone."""
         self.n_aug = 0
         self.values = self.values[:, :, :1]
-        self._empty = self.engine.tools.scores(len(self.candidates), 0)
+        self._empty = self.engine.tools.scores(self.candidates, 0)
 
     async def rewrite(self, wanted: Sequence[int]) -> None:
         """Rewrite those candidates that are not rewritten yet."""

@@ -8,17 +8,7 @@ from typing import Any
 import numpy as np
 
 from darc.generators.base import Settings
-from darc.perturb import RulesRewriter
-from darc.engine.deciding import Deciding
-from darc.pipeline.engine import Engine
-from darc.runs.folder import RunFolder
-from darc.runs.manifest import manifest
-from darc.engine.parts import Parts
 from darc.runs.questions import Question
-from darc.engine.rule_spec import parse_rules
-from darc.runs.run import run
-from darc.engine.side_inputs import SideMaker
-from darc.runs.stages import Job
 from darc.types import Candidate, Prompt
 
 QUESTIONS = [
@@ -98,42 +88,3 @@ class Vowels(Lengths):
     def score(self, pairs: Any) -> Any:
         self.asked += [text for _, text in pairs]
         return np.array([sum(c in "aeiou" for c in text) / max(1, len(text)) for _, text in pairs])
-
-
-def start(
-    path: Path,
-    rule: str = "epsilon",
-    *,
-    lazy: bool = False,
-    normalize: str = "fixed",
-    restart: str | None = None,
-    generator: Words | None = None,
-    scorers: Sequence[Lengths] | None = None,
-    questions: Sequence[Question] = QUESTIONS,
-    cache: Any = None,
-    n_aug: int = 3,
-) -> RunFolder:
-    """A run with what is above."""
-    (spec,) = parse_rules([rule], {})
-    made = generator or Words()
-    engine = Engine(RulesRewriter(), scorers or [Lengths(), Vowels()], n_aug, cache=cache)
-    deciding = Deciding(spec, engine.bounds, engine.constants, normalize)
-    sampling = Settings(k=4)
-    folder = RunFolder(path)
-    parts = Parts(n_aug=n_aug)
-    try:
-        folder.open(manifest(questions, made, sampling, parts, engine, deciding), restart)
-        run(
-            folder,
-            questions,
-            Job(made, sampling, engine, deciding, SideMaker({}, None), lazy),
-        )
-    finally:
-        folder.close()
-    return folder
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """The bytes of everything but the timings."""
-    names = [f"{name}.jsonl" for name in FILES] + ["manifest.json"]
-    return {name: (folder / name).read_bytes() for name in names}

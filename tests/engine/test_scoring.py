@@ -1,14 +1,18 @@
+import asyncio
 import threading
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.pipeline.makers import Lengths
+from tests.engine.makers import Lengths
 
 from darc.errors import DarcError, InputError
 from darc.engine.score_cache import ScoreCache, keys_of
-from darc.engine.scoring import Patience, Scoring, patient_scores
+from darc.engine.scoring import Patience, Scoring, Tally
+from darc.engine.workers import Workers
+from darc.engine.parts import Tools
+from darc.perturb import RulesRewriter
 from darc.types import Message, Prompt
 
 PROMPT = Prompt("tides", (Message("user", "Why are there two high tides a day?"),))
@@ -48,14 +52,17 @@ def only_short(pairs: Any) -> Any:
 
 def patience(waits: list[float] | None = None, seconds: float = 60.0) -> Patience:
     noted = [] if waits is None else waits
-    return Patience(attempts=3, seconds=seconds, wait=1.0, sleep=noted.append)
+
+    async def sleep(pause: float) -> None:
+        noted.append(pause)
+
+    return Patience(attempts=3, seconds=seconds, wait=1.0, sleep=sleep)
 
 
-def test_equal_texts_are_scored_once() -> None:
-    scorer = Lengths()
-    scores = Scoring([scorer]).score(PROMPT, ["one text", "another", "one text"])
-    assert scorer.asked == ["one text", "another"]
-    assert scores[:, 0].tolist() == [8, 7, 8]
+def patient_scores(scorer: Any, prompt: Prompt, texts: list[str], patience: Patience) -> Any:
+    tools = Tools(RulesRewriter(), [scorer])
+    scoring = Scoring(tools, Workers(tools), patience=patience)
+    return asyncio.run(scoring.score(0, prompt, texts, "owner", Tally()))
 
 
 @pytest.mark.parametrize("first", [raising, nothing, lambda pairs: [1.0], lambda pairs: ["x"] * 2])

@@ -1,0 +1,152 @@
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.engine.makers import Vowels, Words
+
+from darc.errors import DarcError, InputError
+from darc.engine.engine import Engine, choose
+from darc.engine.scoring import Patience
+from darc.generators.base import Settings
+from darc.types import Candidate, Message, Prompt
+
+PROMPT = Prompt("tides", (Message("user", "Why are there two high tides a day?"),))
+SET = Path(__file__).parents[1] / "scorers" / "discrimination.jsonl"
+
+
+def candidates(*texts: str) -> list[Candidate]:
+    return [Candidate(PROMPT.id, index, text) for index, text in enumerate(texts)]
+
+
+ANSWERS = candidates(
+    "The water rises because the Moon pulls on it, and it rises on both sides.",
+    "Bulges form on the near side and on the far side, so a coast meets two of them.",
+    "Rhythms fly by; why try?",
+    "The Moon pulls hardest on the near side and weakest on the far side of the planet.",
+)
+
+
+@pytest.mark.parametrize("rule", ["epsilon", "entropic", "tau:tau=0.3", "penalty", "mean"])
+def test_lazy_choice_is_the_full_choice(rule: str) -> None:
+    with Engine(scorers=[Vowels()], rule=rule, n_aug=4) as engine:
+        lazy = engine.choose(PROMPT, ANSWERS)
+        full = engine.choose(PROMPT, ANSWERS, full=True)
+    assert lazy.index == full.index
+    assert lazy.calls <= full.calls
+    seen = ~np.isnan(lazy.scores.values)
+    assert np.array_equal(lazy.scores.values[seen], full.scores.values[seen])
+    assert full.scores.complete
+    assert full.why_not(full.index) == ""
+    assert all(full.why_not(k) for k in range(4) if k != full.index)
+
+
+async def at_once(seconds: float) -> None:
+    """Wait for nothing."""
+
+
+def test_scorer_that_fails_is_named() -> None:
+    scorer = Vowels()
+    scorer.score = lambda pairs: 1 / 0  # type: ignore[method-assign]
+    with (
+        Engine(scorers=[scorer], n_aug=2, patience=Patience(sleep=at_once)) as engine,
+        pytest.raises(DarcError, match=r"scorer 'vowels', prompt 'tides': .*division by zero"),
+    ):
+        engine.choose(PROMPT, ANSWERS)
+
+
+def test_several_scorers_without_constants_are_scored_in_full() -> None:
+    scorers = [Vowels(), Vowels("other")]
+    for scorer in scorers:
+        scorer.location = scorer.scale = None
+    outcome = choose(PROMPT, ANSWERS, scorers=scorers, n_aug=2)
+    assert outcome.decision is not None
+    assert not outcome.decision.bounded
+    assert np.isfinite(outcome.scores.values[:, :, 0]).all()
+    with pytest.raises(InputError, match="not every scorer has a fixed location"):
+        choose(PROMPT, ANSWERS, scorers=scorers, n_aug=2, normalize="fixed")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"n_aug": -1}, "n_aug"), ({"scorers": []}, "no scorer"), ({"scorers": [1, 1]}, "twice")],
+)
+def test_engine_refuses(change: dict[str, Any], words: str) -> None:
+    settings = {"scorers": [1], "n_aug": 2, **change}
+    settings["scorers"] = [Vowels() for _ in settings["scorers"]]
+    with pytest.raises(InputError, match=words):
+        Engine(**settings)
+
+
+def test_good_answers_win_with_the_embedded_scorers() -> None:
+    rows = [json.loads(line) for line in SET.read_text(encoding="utf-8").splitlines()]
+    rude = [row for row in rows if row.get("rude")][:8]
+    wins = 0
+    with Engine(n_aug=4) as engine:
+        for row, other in zip(rude, rude[1:] + rude[:1], strict=True):
+            prompt = Prompt(row["id"], (Message("user", row["prompt"]),))
+            texts = [row["rude"], other["good"], row["good"], row["good"][:120]]
+            outcome = engine.choose(prompt, texts)
+            wins += outcome.index == 2
+            assert outcome.calls < 4 * 5
+    assert wins >= 7
+
+
+def test_many_prompts_are_answered_in_order_by_a_model() -> None:
+    questions = [f"Why are there {i} tides a day?" for i in range(30)]
+    with Engine(Words(), scorers=[Vowels()], n_aug=2, sampling=Settings(k=4)) as engine:
+        outcomes = list(engine.map(iter(questions), window=7))
+        alone = engine.ask(questions[3], rule="mean")
+    assert [outcome.prompt.question for outcome in outcomes] == questions
+    assert [outcome.prompt.id for outcome in outcomes] == [str(i) for i in range(1, 31)]
+    assert len(alone.candidates) == 4
+
+
+def test_a_prompt_that_fails_does_not_keep_the_engine_from_the_others() -> None:
+    class Picky(Vowels):
+        def score(self, pairs: Any) -> Any:
+            if any("13" in text for _, text in pairs):
+                raise RuntimeError("unlucky")
+            return super().score(pairs)
+
+    async def main() -> list[object]:
+        engine = Engine(
+            Words(),
+            scorers=[Picky()],
+            n_aug=2,
+            sampling=Settings(k=4),
+            patience=Patience(sleep=at_once),
+        )
+        asked = [engine.ask_async(f"Why are there {i} tides?") for i in range(10, 16)]
+        results = list(await asyncio.gather(*asked, return_exceptions=True))
+        await engine.aclose()
+        return results
+
+    results = asyncio.run(main())
+    failed = [i for i, result in enumerate(results) if isinstance(result, Exception)]
+    assert failed == [3]
+
+
+def test_candidates_keep_their_names() -> None:
+    named = [Candidate("tides", i, c.text, name=f"model {i}") for i, c in enumerate(ANSWERS)]
+    outcome = choose(PROMPT, named, scorers=[Vowels()], n_aug=2)
+    assert f"model {outcome.index}" in outcome.explain()
+    assert f"model {outcome.index}" in outcome._repr_html_()
+    assert f"model {outcome.index}" in repr(outcome)
+
+
+def test_what_goes_wrong_is_flagged_unless_strict() -> None:
+    class Broken(Vowels):
+        def score(self, pairs: Any) -> Any:
+            raise RuntimeError("broken")
+
+    scorers = [Vowels(), Broken("other")]
+    with Engine(scorers=scorers, n_aug=2, patience=Patience(sleep=at_once)) as engine:
+        outcome = engine.choose(PROMPT, ANSWERS, strict=False)
+        assert "scorer_failed:other" in outcome.flags
+        assert "scorer other failed and was left out" in outcome.explain()
+        few = engine.choose(PROMPT, ANSWERS, strict=False, calls=2)
+        assert "budget_calls" in few.flags
+        assert few.calls == 2
