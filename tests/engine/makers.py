@@ -18,7 +18,6 @@ QUESTIONS = [
     Question("rain", ("Why does it rain, and when does it not?",)),
 ]
 IDS = ["tides", "bread", "sky", "rain", "tides#2"]
-FILES = ("prompts", "candidates", "variants", "rejected", "scores", "side", "decisions")
 ENDINGS = (
     "because the water is pulled and the ground turns below it",
     "because I do not know, but it's often said that nobody does",

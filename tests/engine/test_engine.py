@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from tests.engine.makers import Vowels, Words
 
-from darc.errors import DarcError, InputError
 from darc.engine.engine import Engine, choose
 from darc.engine.scoring import Patience
+from darc.errors import DarcError, InputError
 from darc.generators.base import Settings
 from darc.types import Candidate, Message, Prompt
 
@@ -111,7 +111,7 @@ def test_a_prompt_that_fails_does_not_keep_the_engine_from_the_others() -> None:
                 raise RuntimeError("unlucky")
             return super().score(pairs)
 
-    async def main() -> list[object]:
+    async def main() -> list[Any]:
         engine = Engine(
             Words(),
             scorers=[Picky()],

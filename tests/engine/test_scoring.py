@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from tests.engine.makers import Lengths
 
-from darc.errors import DarcError, InputError
+from darc.engine.parts import Tools
 from darc.engine.score_cache import ScoreCache, keys_of
 from darc.engine.scoring import Patience, Scoring, Tally
 from darc.engine.workers import Workers
-from darc.engine.parts import Tools
+from darc.errors import DarcError, InputError
 from darc.perturb import RulesRewriter
+from darc.registry.capabilities import declared
 from darc.types import Message, Prompt
 
 PROMPT = Prompt("tides", (Message("user", "Why are there two high tides a day?"),))
@@ -60,7 +61,7 @@ def patience(waits: list[float] | None = None, seconds: float = 60.0) -> Patienc
 
 
 def patient_scores(scorer: Any, prompt: Prompt, texts: list[str], patience: Patience) -> Any:
-    tools = Tools(RulesRewriter(), [scorer])
+    tools = Tools(declared(RulesRewriter()), [declared(scorer)])
     scoring = Scoring(tools, Workers(tools), patience=patience)
     return asyncio.run(scoring.score(0, prompt, texts, "owner", Tally()))
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.pipeline.makers import IDS, start
+from tests.runs.makers import IDS, start
 
 from darc.errors import InputError
 from darc.evaluation.from_run import read_run

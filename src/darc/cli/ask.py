@@ -45,8 +45,8 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Ask, choose, print."""
     from darc.cli.choice import engine_of
-    from darc.cli.progress import progress
     from darc.cli.print_outcome import page_of, picture_of, print_outcome
+    from darc.cli.progress import progress
     from darc.engine.engine import as_prompt
     from darc.views import check_picture
 

@@ -21,7 +21,7 @@ def print_outcome(outcome: "Outcome") -> None:
     decision = outcome.decision
     assert decision is not None
     statistics = decision.statistics
-    order = sorted(range(len(outcome.candidates)), key=lambda k: -np.nan_to_num(statistics.value[k]))
+    order = np.argsort(-np.nan_to_num(statistics.value), kind="stable").tolist()
     rows: list[list[object]] = []
     for k in order:
         seen = int((~np.isnan(outcome.scores.values[:, k])).all(axis=0).sum())

@@ -2,7 +2,9 @@
 
 import argparse
 import json
+import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +12,7 @@ from darc.cli.choice import add_choice
 from darc.cli.parser import add_general
 
 if TYPE_CHECKING:
-    from darc.pipeline.engine import Engine
+    from darc.engine.engine import Engine
     from darc.runs.folder import RunFolder
 
 STAGES = ("candidates", "variants", "scores", "side", "decisions")
@@ -52,6 +54,30 @@ def add(commands: Any, name: str) -> None:
     extent.add_argument(
         "--complete", action="store_true", help="make what a lazy run of this folder left out"
     )
+    files = parser.add_argument_group("files and machine")
+    files.add_argument(
+        "--shard-size",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="prompts a shard: what is in memory, and what is done again when a file is damaged "
+        "(default: 1000)",
+    )
+    files.add_argument(
+        "--keep",
+        default="all",
+        choices=("all", "scores", "decisions"),
+        help="what is left of a finished shard (default: all)",
+    )
+    files.add_argument(
+        "--compress", action="store_true", help="pack the files of finished shards (zstd)"
+    )
+    files.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="processes for rewriting and embedded scorers (default: one a core; 0: none)",
+    )
     add_choice(parser)
     parser.add_argument("--json", action="store_true", help="the summary as one JSON object")
     add_general(parser)
@@ -59,39 +85,40 @@ def add(commands: Any, name: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Open the folder, run, tell."""
-    from darc.cli.choice import cache_of, generator_of, parts_of, rule_of, sampling_of
+    """Open the folder, run, print the summary."""
+    from darc.cli.choice import engine_of
     from darc.cli.progress import stages
-    from darc.engine.deciding import Deciding
     from darc.runs.folder import RunFolder
     from darc.runs.manifest import manifest
-    from darc.runs.questions import find_questions, sampled
+    from darc.runs.questions import find_questions
     from darc.runs.run import run as run_all
-    from darc.runs.stages import Job
     from darc.runs.summary import summary
 
-    spec, parts, sampling = rule_of(arguments), parts_of(arguments), sampling_of(arguments)
     lazy = arguments.lazy and not arguments.complete
-    questions = find_questions(arguments.prompts)
-    if arguments.sample is not None:
-        questions = sampled(questions, arguments.sample, arguments.seed)
-    side = parts.side_maker()
-    side.check(spec.rule)
-    engine, generator = parts.engine(cache_of(arguments)), generator_of(arguments)
+    questions = find_questions(arguments.prompts, arguments.sample, arguments.seed)
     folder = RunFolder(arguments.out)
-    normalize = _normalize(arguments, engine, folder)
-    deciding = Deciding(spec, engine.bounds, engine.constants, normalize, arguments.seed)
-    deciding.scale(lazily=lazy)
-    try:
-        made = manifest(questions, generator, sampling, parts, engine, deciding)
-        folder.open(made, arguments.restart)
-        _write_settings(arguments, normalize)
-        job = Job(generator, sampling, engine, deciding, side, lazy)
-        with stages() as report:
-            run_all(folder, questions, job, report)
-        told = summary(folder, deciding)
-    finally:
-        folder.close()
+    workers = os.cpu_count() or 1 if arguments.workers is None else arguments.workers
+    with engine_of(arguments, workers=workers) as engine:
+        normalize = _normalize(arguments, engine, folder)
+        engine.deciding = replace(engine.deciding, normalize=normalize)
+        engine.deciding.scale(engine.tools.scores((), 0), lazily=lazy)
+        try:
+            made = manifest(questions.digest, engine)
+            folder.open({**made, "shard_size": arguments.shard_size}, arguments.restart)
+            _write_settings(arguments, normalize)
+            with stages() as report:
+                run_all(
+                    folder,
+                    questions,
+                    engine,
+                    lazy=lazy,
+                    keep=arguments.keep,
+                    pack=arguments.compress,
+                    report=report,
+                )
+            told = summary(folder, engine.deciding)
+        finally:
+            folder.close()
     if arguments.json:
         print(json.dumps({**told, "folder": str(arguments.out)}, ensure_ascii=False))
     else:
@@ -104,11 +131,11 @@ def _normalize(arguments: argparse.Namespace, engine: "Engine", folder: "RunFold
     if arguments.normalize != "auto":
         return str(arguments.normalize)
     if arguments.complete:
-        decision = folder.manifest().get("settings", {}).get("decision", {})
-        return str(decision.get("normalize", "auto"))
-    if len(engine.scorers) == 1:
+        return str(folder.manifest()["settings"]["decision"]["normalize"])
+    if len(engine.tools.scorers) == 1:
         return "none"
-    return "fixed" if arguments.lazy and engine.constants is not None else "prompt"
+    constants = engine.tools.scores((), 0).constants
+    return "fixed" if arguments.lazy and constants is not None else "prompt"
 
 
 def _write_settings(arguments: argparse.Namespace, normalize: str) -> None:
@@ -116,7 +143,8 @@ def _write_settings(arguments: argparse.Namespace, normalize: str) -> None:
     from darc.config import write_settings
 
     left_out = {"out", "restart", "lazy", "complete", "json", "config", "log_level", "run"}
-    left_out |= {"command", "version", "interrupted", "no_cache", "timeout"}
+    left_out |= {"command", "version", "interrupted", "no_cache", "timeout", "workers", "keep"}
+    left_out |= {"shard_size", "compress"}
     settings = {k: v for k, v in sorted(vars(arguments).items()) if k not in left_out}
     path = Path(arguments.prompts)
     settings["prompts"] = str(path.resolve()) if path.is_file() else arguments.prompts

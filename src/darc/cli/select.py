@@ -140,9 +140,9 @@ def run(arguments: Arguments) -> None:
     """Read, decide, write."""
     from darc.cli.progress import progress
     from darc.cli.shown import Shown
+    from darc.engine.rule_spec import parse_rules
     from darc.pipeline.ratings import decide_table
     from darc.pipeline.rows import CsvRows, Detail, JsonRows, Summary
-    from darc.engine.rule_spec import parse_rules
     from darc.pipeline.spotlight import Spotlight
     from darc.registry.pairs import parse_pairs
     from darc.tables import atomic_writer, read_ratings

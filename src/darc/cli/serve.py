@@ -125,8 +125,8 @@ def make(arguments: argparse.Namespace) -> None:
 
 def settings_of(arguments: argparse.Namespace) -> "Settings":
     """The settings that the options stand for."""
-    from darc.gateway.settings import Settings
     from darc.engine.parts import SCORERS, Parts
+    from darc.gateway.settings import Settings
     from darc.registry.pairs import split_pairs
 
     same = (

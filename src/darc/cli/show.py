@@ -1,4 +1,4 @@
-"""`darc show`: the whole story of one decision of a run."""
+"""`darc show`: one decision of a run, with everything behind it."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ from darc.cli.parser import add_general
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(name, help="tell the story of one prompt of a run")
+    parser = commands.add_parser(name, help="show how one prompt of a run was decided")
     parser.add_argument("folder", type=Path, help="a folder made by darc run")
     parser.add_argument("prompt", help="the prompt's id")
     add_rule(parser, own=True)
@@ -23,12 +23,12 @@ def add(commands: Any, name: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read the story and tell it."""
-    from darc.cli.told import page_of, picture_of, print_story
+    """Read the outcome and print it."""
+    from darc.cli.print_outcome import page_of, picture_of, print_outcome
+    from darc.engine.rule_spec import parse_rules
     from darc.runs.folder import RunFolder
     from darc.runs.manifest import deciding_of
-    from darc.engine.rule_spec import parse_rules
-    from darc.runs.telling import read_story
+    from darc.runs.replay import read_outcome
     from darc.views import check_picture
 
     if arguments.plot is not None:
@@ -38,12 +38,14 @@ def run(arguments: argparse.Namespace) -> None:
     beta = own.beta if arguments.beta is None else arguments.beta
     gamma = own.gamma if arguments.gamma is None else arguments.gamma
     (spec,) = parse_rules([arguments.rule or own.label], {}, beta, gamma)
-    story = read_story(folder, arguments.prompt, deciding_of(folder, spec))
+    outcome = read_outcome(folder, arguments.prompt, deciding_of(folder, spec))
     if arguments.html is not None:
-        page_of(story, arguments.html)
+        page_of(outcome, arguments.html)
     if arguments.plot is not None:
-        picture_of(story, arguments.plot)
+        picture_of(outcome, arguments.plot)
     if arguments.json:
-        print(json.dumps({**story.decision.to_dict(), "answer": story.answer}, ensure_ascii=False))
+        assert outcome.decision is not None
+        data = {**outcome.decision.to_dict(), "answer": outcome.answer}
+        print(json.dumps(data, ensure_ascii=False))
     else:
-        print_story(story)
+        print_outcome(outcome)

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Call = Callable[[list[Any], Hashable], Awaitable[Sequence[Any]]]
+Call = Callable[[list[Any], Hashable], Awaitable[Any]]
 
 
 class Batcher(Generic[Item, Result]):

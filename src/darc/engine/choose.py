@@ -133,7 +133,7 @@ class Choosing:
         """The rule's decision on the scores that have come, or else Best-of-K."""
         samples = self.samples
         known = ~np.isnan(samples.values[np.ix_(samples.active, left)])
-        there = [m for m, has in zip(samples.active, known.any(axis=(1, 2)), strict=True) if has]
+        there = [m for m, own in zip(samples.active, known, strict=True) if own.any()]
         if there and not self.deciding.spec.rule.required():
             if len(there) < len(samples.active):
                 self._flag("fewer_scorers")
@@ -167,4 +167,3 @@ class Choosing:
     def _flag(self, flag: str) -> None:
         if flag not in self.flags:
             self.flags.append(flag)
-

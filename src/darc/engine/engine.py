@@ -2,7 +2,15 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Hashable,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from typing import Any, TypeVar
 
 import darc.generators
@@ -13,18 +21,18 @@ from darc.engine.choose import Choosing
 from darc.engine.clock import Clock
 from darc.engine.deciding import Deciding
 from darc.engine.outcome import Outcome
-from darc.engine.parts import SCORERS, Parts, Tools
+from darc.engine.parts import SCORERS, Parts
 from darc.engine.rule_spec import RuleSpec, parse_rules
 from darc.engine.samples import PartFailed, RewriteSamples
 from darc.engine.score_cache import ScoreCache
 from darc.engine.scoring import Patience, Scoring
 from darc.engine.side_inputs import SideMaker
 from darc.engine.workers import Workers
-from darc.errors import DarcError, InputError
-from darc.generators.base import Generator, Settings
+from darc.errors import InputError
+from darc.generators.base import Generator, ReadyGenerator, Settings
 from darc.models.remote.background import Background
 from darc.perturb import Perturbed, Rewriter
-from darc.registry import generators, rewriters, scorers as scorer_makers
+from darc.registry import generators
 from darc.registry.capabilities import declared
 from darc.scorers.base import Scorer
 from darc.selection.rule import Rule
@@ -86,7 +94,7 @@ class Engine(Closing):
         self.cache = ScoreCache() if cache is True else (cache or None)
         self.patience = patience or Patience()
         self.scoring = Scoring(self.tools, self.workers, self.cache, self.patience)
-        self.generator: Generator | None = (
+        self.generator: ReadyGenerator | None = (
             declared(generators.make(model) if isinstance(model, str) else model) if model else None
         )
         self._writing: Batcher[Prompt, list[Candidate]] = Batcher(
@@ -116,7 +124,7 @@ class Engine(Closing):
 
     def ask(self, prompt: str | Prompt, **options: Any) -> Outcome:
         """The outcome for a prompt that the model answers; `options` are those of `decide`."""
-        return self._run(self.ask_async(prompt, **options))
+        return self.run(self.ask_async(prompt, **options))
 
     # Answers that are there.
 
@@ -131,7 +139,7 @@ class Engine(Closing):
         self, prompt: str | Prompt, answers: Sequence[str | Candidate], **options: Any
     ) -> Outcome:
         """The outcome for answers of one's own; `options` are those of `decide`."""
-        return self._run(self.choose_async(prompt, answers, **options))
+        return self.run(self.choose_async(prompt, answers, **options))
 
     # Many prompts.
 
@@ -162,10 +170,10 @@ class Engine(Closing):
         """
         outcomes = self.map_async(prompts, window=window, **options)
         try:
-            while (outcome := self._run(_next(outcomes))) is not None:
+            while (outcome := self.run(_next(outcomes))) is not None:
                 yield outcome
         finally:
-            self._run(outcomes.aclose())  # type: ignore[attr-defined]
+            self.run(outcomes.aclose())  # type: ignore[attr-defined]
 
     # One prompt.
 
@@ -275,7 +283,8 @@ class Engine(Closing):
         if self.cache is not None:
             self.cache.close()
 
-    def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """What a coroutine returns, run in the engine's own event loop."""
         return self._background.run(work)
 
     def _at_once(self) -> int:

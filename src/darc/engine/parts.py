@@ -14,9 +14,10 @@ from darc.models.embeddings import Embeddings
 from darc.perturb import Perturbed, Rewriter, perturb
 from darc.perturb.families import parts as check_family
 from darc.perturb.filters import Entities, Similarity
+from darc.perturb.rewriter import ReadyRewriter
 from darc.registry import rewriters, scorers
 from darc.registry.capabilities import declared
-from darc.scorers.base import Scorer
+from darc.scorers.base import ReadyScorer, Scorer
 from darc.types import Candidate, Prompt, Scores
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ class Tools:
     `similarity` and `find_entities` are further checks of rewrites.
     """
 
-    rewriter: Rewriter
-    scorers: Sequence[Scorer]
+    rewriter: ReadyRewriter
+    scorers: Sequence[ReadyScorer]
     n_aug: int = 8
     family: str = "style"
     seed: int = 0
@@ -44,9 +45,7 @@ class Tools:
     find_entities: Entities | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be worked with, and fill in what parts do not declare."""
-        for part in (self.rewriter, *self.scorers):
-            declared(part)
+        """Refuse what cannot be worked with."""
         if self.n_aug < 0:
             raise InputError(f"n_aug must be 0 or more, not {self.n_aug}", "8 is usual")
         names = [scorer.name for scorer in self.scorers]
@@ -100,8 +99,9 @@ class Tools:
 
     def close(self) -> None:
         """Close whatever can be closed."""
-        for part in (self.rewriter, *self.scorers):
-            part.close()
+        self.rewriter.close()
+        for scorer in self.scorers:
+            scorer.close()
 
 
 @dataclass(frozen=True)
@@ -118,9 +118,7 @@ class Parts:
     side: Mapping[str, str] = field(default_factory=dict)
     seconds: float = SECONDS
 
-    def tools(
-        self, rewriter: str | Rewriter = "", given: Sequence[str | Scorer] = ()
-    ) -> Tools:
+    def tools(self, rewriter: str | Rewriter = "", given: Sequence[str | Scorer] = ()) -> Tools:
         """The tools, made from their names unless they are given.
 
         Nothing is loaded that is not needed to know that it can be.
@@ -129,9 +127,9 @@ class Parts:
         embedder = Embeddings()
         maker = rewriter or self.rewriter
         return Tools(
-            rewriter=rewriters.make(maker) if isinstance(maker, str) else maker,
+            rewriter=declared(rewriters.make(maker) if isinstance(maker, str) else maker),
             scorers=[
-                scorers.make(each) if isinstance(each, str) else each
+                declared(scorers.make(each) if isinstance(each, str) else each)
                 for each in given or self.scorers
             ],
             n_aug=self.n_aug,

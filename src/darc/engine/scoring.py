@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +60,7 @@ class Scoring:
         """Put a batcher before each scorer that takes several texts at once."""
         self._batchers = {
             place: Batcher[Pair, float](
-                lambda pairs, owner, place=place: self._patient(place, pairs, owner),
+                partial(self._patient, place),
                 size=scorer.batch_size,
                 calls=max(1, self.workers.processes) if scorer.in_process else scorer.parallel,
                 weigh=lambda pair: len(pair[1]),

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.errors import InputError, MissingExtra
 from darc.engine.similarity import similarities
+from darc.errors import InputError, MissingExtra
 from darc.scorers.base import Embedder, Scorer
 from darc.selection.rule import Rule
 from darc.types import Candidate, Prompt

@@ -99,9 +99,7 @@ class Workers:
         """Work in a process; the slot is kept until it has really ended."""
         self.warm()
         self._stops[slot] = 0
-        future = self._pool.schedule(
-            _work, args=[slot, method, arguments], timeout=seconds + GRACE
-        )
+        future = self._pool.schedule(_work, args=[slot, method, arguments], timeout=seconds + GRACE)
         work = asyncio.wrap_future(future)
         try:
             return await asyncio.shield(work)

@@ -1,18 +1,19 @@
 """A run folder as something to evaluate."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.errors import InputError
 from darc.evaluation.source import NOBODY, Source
 from darc.evaluation.stacking import stacked
 from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.runs.manifest import check_complete, deciding_of
-from darc.runs.summary import cost
+from darc.runs.summary import Cost
+from darc.types import Candidate, Prompt
 
 Array = NDArray[np.float64]
 
@@ -21,53 +22,56 @@ def read_run(path: Path, name: str | None = None) -> Source:
     """The candidates, scores and side inputs of a finished run; a lazy one must be completed."""
     folder = RunFolder(path)
     check_complete(folder)
-    data = folder.manifest()
-    ids = list(folder.rows("decisions.jsonl"))
-    if not ids:
-        raise InputError(f"{path} has no prompts", "run it on some")
-    prompts = [records.read_prompt(folder, prompt_id) for prompt_id in ids]
-    candidates = [records.read_candidates(folder, prompt_id) for prompt_id in ids]
-    samples = stacked([records.read_scores(folder, prompt_id) for prompt_id in ids])
+    deciding_of(folder)
+    settings = folder.manifest()["settings"]
+    ids: list[str] = []
+    prompts: list[Prompt] = []
+    candidates: list[list[Candidate]] = []
+    values: list[Array] = []
+    side: list[dict[str, Any]] = []
+    cost, rewrites = Cost(), Counter[str]()
+    for shard in folder.shards():
+        for prompt_id in shard.rows("decisions.jsonl"):
+            ids.append(prompt_id)
+            prompts.append(records.read_prompt(shard, prompt_id))
+            candidates.append(records.read_candidates(shard, prompt_id))
+            values.append(records.read_scores(shard, prompt_id).values)
+            side.append(shard.rows("side.jsonl").get(prompt_id, {}))
+        cost.add(shard)
+        if "variants.jsonl" in shard.kept:
+            for name, key in (("accepted", "variants"), ("refused", "rejected")):
+                rows = shard.rows(f"{key}.jsonl").values()
+                rewrites[f"rewrites {name}"] += sum(len(row[key]) for row in rows)
+    samples = stacked(values)
+    described = records.scores_of(settings, samples[0])
     numbers = np.broadcast_to(np.arange(samples.shape[3]), samples.shape)
-    deciding = deciding_of(folder)
     return Source(
         name=name or path.resolve().name,
         kind="rewrite",
         prompt_ids=ids,
         candidate_ids=[[c.name or str(c.index) for c in own] for own in candidates],
-        scorers=[scorer["name"] for scorer in data["settings"]["scorers"]],
+        scorers=list(described.scorers),
         samples=samples,
         givers=np.where(np.isnan(samples), NOBODY, numbers),
-        giver_names=["original", *(f"rewrite {i}" for i in range(1, samples.shape[3]))],
+        giver_names=list(described.samples),
         tokens=stacked([np.array([float(c.tokens) for c in own]) for own in candidates]),
-        side=_side(folder, ids),
-        constants=deciding.constants,
-        bounds=deciding.bounds,
+        side=_side(side),
+        constants=described.constants,
+        bounds=described.bounds,
         questions=[prompt.question for prompt in prompts],
         texts=[[candidate.text for candidate in own] for own in candidates],
         categories=[prompt.category for prompt in prompts],
-        costs=_costs(folder),
-        generator=data["settings"]["generator"]["name"],
-        family=data["settings"]["rewrites"]["family"],
+        costs={
+            **{f"{s} {u}": x for s, counts in cost.by_stage.items() for u, x in counts.items()},
+            **rewrites,
+        },
+        generator=settings["generator"]["name"],
+        family=settings["rewrites"]["family"],
     )
 
 
-def _costs(folder: RunFolder) -> dict[str, float]:
-    """Seconds and counts by stage, and what became of the rewrites."""
-    costs = {
-        f"{stage} {unit}": number
-        for stage, counts in cost(folder).items()
-        for unit, number in counts.items()
-    }
-    for name, file in (("variants", "variants.jsonl"), ("rejected", "rejected.jsonl")):
-        total = sum(len(row[name]) for row in folder.rows(file).values())
-        costs["rewrites accepted" if name == "variants" else "rewrites refused"] = total
-    return costs
-
-
-def _side(folder: RunFolder, ids: list[str]) -> dict[str, Array]:
+def _side(rows: list[dict[str, Any]]) -> dict[str, Array]:
     """The side inputs that every prompt has, with a leading prompt axis."""
-    rows: list[dict[str, Any]] = [folder.rows("side.jsonl").get(each, {}) for each in ids]
     names = set.intersection(*(set(row) for row in rows)) - {"prompt_id"}
     return {
         name: stacked([np.asarray(row[name], dtype=np.float64) for row in rows])

@@ -9,10 +9,10 @@ import numpy as np
 import darc.rules  # noqa: F401  (registers the rules)
 from darc.core.draws import prompt_seeds
 from darc.core.normalization import Normalization
+from darc.engine.rule_spec import RuleSpec, parse_rules
 from darc.errors import InputError
 from darc.evaluation.source import Array, Integers, Source
 from darc.evaluation.split import Halves
-from darc.engine.rule_spec import RuleSpec, parse_rules
 from darc.registry import rules
 from darc.selection.decide import decide
 from darc.selection.pools import Pools, Settled

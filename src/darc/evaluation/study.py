@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from darc.engine.rule_spec import RuleSpec
 from darc.errors import InputError
 from darc.evaluation.bootstrap import draw_counts
 from darc.evaluation.methods import (
@@ -32,7 +33,6 @@ from darc.evaluation.metrics import (
 )
 from darc.evaluation.source import Array, Integers, Source
 from darc.evaluation.split import Halves, choose_split, draw_halves
-from darc.engine.rule_spec import RuleSpec
 
 Report = Callable[[int, int | None], None]
 

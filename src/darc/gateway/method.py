@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from darc.errors import DarcError
-from darc.gateway.settings import POLICIES, Settings
 from darc.engine.deciding import NORMALIZATIONS
 from darc.engine.rule_spec import RuleSpec, parse_rules
+from darc.errors import DarcError
+from darc.gateway.settings import POLICIES, Settings
 from darc.web.problems import Problem
 
 PREFIX = "darc"

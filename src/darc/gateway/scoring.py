@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from darc.engine.clock import Clock
 from darc.errors import DarcError
 from darc.gateway.hands import ENDED, Hands
 from darc.gateway.usage import Spent
 from darc.perturb import Perturbed
-from darc.engine.clock import Clock
 from darc.pipeline.engine import Engine
 from darc.scorers.base import Scorer
 from darc.scorers.http import HttpScorer

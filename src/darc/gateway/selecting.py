@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from darc.engine.deciding import Deciding
+from darc.engine.rule_spec import RuleSpec, parse_rules
+from darc.engine.side_inputs import SideMaker
 from darc.errors import DarcError
 from darc.gateway.errors import unavailable
 from darc.gateway.hands import Hands
 from darc.gateway.method import Method
 from darc.gateway.scoring import OutOfCalls, PartFailed, Sheet
-from darc.engine.deciding import Deciding
-from darc.engine.rule_spec import RuleSpec, parse_rules
-from darc.engine.side_inputs import SideMaker
 from darc.selection.decision import Decision
 from darc.web.problems import Problem
 

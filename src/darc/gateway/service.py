@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
+from darc.engine.clock import Clock
+from darc.engine.side_inputs import SideMaker
 from darc.gateway import metadata
 from darc.gateway.asked import Asked, read_prompt
 from darc.gateway.audit import Audit
@@ -23,8 +25,6 @@ from darc.gateway.usage import Spent
 from darc.generators.base import Settings as Sampling
 from darc.generators.base import candidate_seeds
 from darc.models.remote import METER
-from darc.engine.clock import Clock
-from darc.engine.side_inputs import SideMaker
 from darc.types import Prompt
 from darc.web.limits import Gate
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from darc.engine.parts import Parts
 from darc.errors import InputError
 from darc.models.remote.client import KEY
-from darc.engine.parts import Parts
 
 POLICIES = ("open", "closed")
 MEGABYTE = 1_000_000

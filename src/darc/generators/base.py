@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 from darc.core.draws import prompt_seeds
 from darc.errors import InputError
 from darc.models.completion import ChatModel, Completion, Report, Request
+from darc.registry.capabilities import Capabilities
 from darc.types import Candidate, Prompt
 
 SEED_BITS = 31
@@ -59,6 +60,16 @@ class Generator(Protocol):
 
         `report(done, total)` counts the answers.
         """
+        ...
+
+
+class ReadyGenerator(Generator, Capabilities, Protocol):
+    """A generator that has declared all of its capabilities."""
+
+    async def generate_async(
+        self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
+    ) -> list[list[Candidate]]:
+        """`generate`, awaited."""
         ...
 
 

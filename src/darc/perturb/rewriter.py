@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from darc.registry.capabilities import Capabilities
 from darc.types import Prompt
 
 
@@ -14,3 +15,9 @@ class Rewriter(Protocol):
 
     def rewrite(self, prompt: Prompt, text: str, count: int, family: str, seed: int) -> list[str]:
         """Up to `count` proposals; the same for the same arguments."""
+
+
+class ReadyRewriter(Rewriter, Capabilities, Protocol):
+    """A rewriter that has declared all of its capabilities."""
+
+    version: str

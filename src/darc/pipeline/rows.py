@@ -9,8 +9,8 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from darc.pipeline.ratings import Decided
 from darc.engine.rule_spec import RuleSpec
+from darc.pipeline.ratings import Decided
 from darc.selection.decision import Decision
 
 NUMBERS = ("value", "mean", "sigma", "risk_premium")

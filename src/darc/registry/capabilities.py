@@ -1,19 +1,36 @@
-"""What scorers, rewriters and generators declare about themselves, with what holds if they do not.
+"""What scorers, rewriters and generators declare about themselves, and what holds otherwise.
 
-| name | default | meaning |
-|---|---|---|
-| `version` | "" | what results depend on besides the input; empty: they are not kept |
-| `licence` | "" | of the weights |
-| `parallel` | 1 | how many calls may run at a time, or how many answers a generator writes at once |
-| `remote` | False | it waits for a server: `score_async`, `rewrite_async` or `generate_async` is awaited |
-| `batch_size` | 16 | texts a call; 1: it makes a call a text itself, and batches of prompts do not help |
-| `in_process` | False | cheap to load and held back by one processor: worker processes may have their own |
-| `samples` | None | stochastic passes of a scorer: samples(pairs) -> (n, T) |
-| `close`, `aclose` | nothing | gives back what is held, the latter in the event loop that used it |
+- `version`, "": what results depend on besides the input; empty, and they are not kept
+- `licence`, "": of the weights
+- `parallel`, 1: how many calls may run at a time, or answers a generator writes at once
+- `remote`, False: it waits for a server, and score_async or generate_async is awaited
+- `batch_size`, 16: texts a call; 1 where it makes a call a text anyway
+- `in_process`, False: quick to load and busy with one processor: worker processes have their own
+- `samples`, None: stochastic passes of a scorer, samples(pairs) -> (n, T)
+- `close` and `aclose`: give back what is held, the latter in the event loop that used it
 """
 
 import asyncio
-from typing import Any
+from typing import Any, Protocol
+
+
+class Capabilities(Protocol):
+    """What every part has once it is `declared`."""
+
+    licence: str
+    parallel: int
+    remote: bool
+    batch_size: int
+    in_process: bool
+    samples: Any
+
+    def close(self) -> None:
+        """Give back what is held."""
+        ...
+
+    async def aclose(self) -> None:
+        """Give back what is held, in the event loop that used it."""
+        ...
 
 
 def _close(self: Any) -> None:
@@ -21,15 +38,12 @@ def _close(self: Any) -> None:
 
 
 async def _aclose(self: Any) -> None:
-    self.close()
+    # In a thread: a model that is busy may take its time, and nothing else need wait for it.
+    await asyncio.to_thread(self.close)
 
 
 async def _score_async(self: Any, pairs: Any) -> Any:
     return await asyncio.to_thread(self.score, pairs)
-
-
-async def _rewrite_async(self: Any, *arguments: Any) -> Any:
-    return await asyncio.to_thread(self.rewrite, *arguments)
 
 
 async def _generate_async(self: Any, *arguments: Any) -> Any:
@@ -49,7 +63,6 @@ DEFAULTS: dict[str, Any] = {
 }
 ASYNCHRONOUS = {
     "score": ("score_async", _score_async),
-    "rewrite": ("rewrite_async", _rewrite_async),
     "generate": ("generate_async", _generate_async),
 }
 

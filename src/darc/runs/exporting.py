@@ -43,40 +43,42 @@ def export(folder: RunFolder, form: str, path: Path, name: str = "") -> int:
 
 def alpaca(folder: RunFolder, name: str = "") -> Iterator[dict[str, Any]]:
     """One entry a prompt, as alpaca_eval reads model outputs."""
-    for prompt_id, row in folder.rows("decisions.jsonl").items():
-        prompt = records.read_prompt(folder, prompt_id)
-        yield {
-            "instruction": prompt.question,
-            "output": row["answer"],
-            "generator": name or label(folder),
-            "dataset": prompt.category,
-        }
+    for shard in folder.shards():
+        for prompt_id, row in shard.rows("decisions.jsonl").items():
+            prompt = records.read_prompt(shard, prompt_id)
+            yield {
+                "instruction": prompt.question,
+                "output": row["answer"],
+                "generator": name or label(folder),
+                "dataset": prompt.category,
+            }
 
 
 def mt_bench(folder: RunFolder, name: str = "") -> Iterator[dict[str, Any]]:
     """One entry a question with all its turns, as MT-Bench reads model answers."""
-    rows = folder.rows("decisions.jsonl")
-    written = (folder.path / "decisions.jsonl").stat().st_mtime
-    for question_id in (each for each in rows if "#" not in each):
-        turns, turn = [rows[question_id]["answer"]], 2
-        while f"{question_id}#{turn}" in rows:
-            turns.append(rows[f"{question_id}#{turn}"]["answer"])
-            turn += 1
-        yield {
-            "question_id": int(question_id) if question_id.isdecimal() else question_id,
-            "answer_id": f"{question_id}-{rows[question_id]['index']}",
-            "model_id": name or label(folder),
-            "choices": [{"index": 0, "turns": turns}],
-            "tstamp": written,
-        }
+    for shard in folder.shards():
+        rows = shard.rows("decisions.jsonl")
+        for question_id in (each for each in rows if "#" not in each):
+            turns, turn = [rows[question_id]["answer"]], 2
+            while f"{question_id}#{turn}" in rows:
+                turns.append(rows[f"{question_id}#{turn}"]["answer"])
+                turn += 1
+            yield {
+                "question_id": int(question_id) if question_id.isdecimal() else question_id,
+                "answer_id": f"{question_id}-{rows[question_id]['index']}",
+                "model_id": name or label(folder),
+                "choices": [{"index": 0, "turns": turns}],
+                "tstamp": (folder.path / "manifest.json").stat().st_mtime,
+            }
 
 
 def tidy(folder: RunFolder) -> Iterator[tuple[str, str, str, float, str]]:
     """One row a score, as `darc select` reads ratings; rewrite 0 is the original."""
-    for prompt_id, row in folder.rows("scores.jsonl").items():
-        scores = records.read_scores(folder, prompt_id)
-        for m, k, i in np.argwhere(~np.isnan(scores)).tolist():
-            yield prompt_id, str(k), f"rewrite {i}", float(scores[m, k, i]), row["scorers"][m]
+    for shard in folder.shards():
+        for prompt_id, row in shard.rows("scores.jsonl").items():
+            scores = records.read_scores(shard, prompt_id).values
+            for m, k, i in np.argwhere(~np.isnan(scores)).tolist():
+                yield prompt_id, str(k), f"rewrite {i}", float(scores[m, k, i]), row["scorers"][m]
 
 
 def label(folder: RunFolder) -> str:

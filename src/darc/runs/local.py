@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 from darc.engine.engine import Engine
 from darc.errors import DarcError, InputError, MissingExtra
@@ -52,6 +53,7 @@ async def fill_shards(
     *,
     lazy: bool = False,
     keep: str = "all",
+    pack: bool = False,
     window: int = WINDOW,
     report: Report = lambda stage, done: None,
 ) -> None:
@@ -62,7 +64,8 @@ async def fill_shards(
     """
     failures = Failures()
     try:
-        await _fill(shards, engine, lazy, keep, window, report, failures)
+        seal = partial(Shard.seal, keep=keep, pack=pack)
+        await _fill(shards, engine, lazy, seal, window, report, failures)
     except BaseExceptionGroup as group:
         raise group.exceptions[0] from None
     failures.check()
@@ -72,7 +75,7 @@ async def _fill(
     shards: Iterable[tuple[Shard, list[Question]]],
     engine: Engine,
     lazy: bool,
-    keep: str,
+    seal: Callable[[Shard, list[str]], None],
     window: int,
     report: Report,
     failures: Failures,
@@ -91,7 +94,7 @@ async def _fill(
         async def sealed(shard: Shard, tasks: list["asyncio.Task[None]"], ids: list[str]) -> None:
             await asyncio.gather(*tasks)
             if not failures.causes.keys() & set(ids):
-                shard.seal(ids, keep)
+                seal(shard, ids)
 
         for shard, questions in shards:
             stages, tasks = Stages(shard, engine, lazy), []

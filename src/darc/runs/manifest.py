@@ -1,38 +1,27 @@
 """What identifies a run."""
 
-import hashlib
-import json
 import platform
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 import darc
-from darc.errors import InputError
-from darc.generators.base import Generator, Settings
 from darc.engine.deciding import Deciding
-from darc.pipeline.engine import Engine
+from darc.engine.engine import Engine
+from darc.engine.rule_spec import RuleSpec, parse_rules
+from darc.errors import InputError, TableError
 from darc.runs.folder import RunFolder
-from darc.engine.parts import Parts
-from darc.runs.questions import Question
-from darc.engine.rule_spec import RuleSpec
+from darc.runs.records import scores_of
 
 
-def manifest(
-    questions: Sequence[Question],
-    generator: Generator,
-    sampling: Settings,
-    parts: Parts,
-    engine: Engine,
-    deciding: Deciding,
-) -> dict[str, Any]:
+def manifest(digest: str, engine: Engine) -> dict[str, Any]:
     """The settings of a run by stage, its questions' hash, and the versions."""
-    text = json.dumps([asdict(question) for question in questions], ensure_ascii=False)
+    generator, deciding, parts = engine.generator, engine.deciding, engine.parts
+    assert generator is not None
     return {
-        "input": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
-        "seed": sampling.seed,
+        "input": digest,
+        "seed": engine.sampling.seed,
         "versions": {
             "darc": darc.__version__,
             "numpy": np.__version__,
@@ -42,15 +31,15 @@ def manifest(
             "generator": {
                 "name": generator.name,
                 "version": generator.version,
-                "licence": getattr(generator, "licence", ""),
+                "licence": generator.licence,
             },
-            "sampling": asdict(sampling),
+            "sampling": asdict(engine.sampling),
             "rewrites": {
                 "rewriter": parts.rewriter,
-                "version": getattr(engine.rewriter, "version", ""),
+                "version": engine.tools.rewriter.version,
                 "n_aug": parts.n_aug,
                 "family": parts.family,
-                "guard": engine.similarity is not None,
+                "guard": engine.tools.similarity is not None,
                 "entities": parts.entities,
             },
             "scorers": [
@@ -61,7 +50,7 @@ def manifest(
                     "scale": scorer.scale,
                     "bounds": [float(bound) for bound in scorer.bounds],
                 }
-                for scorer in engine.scorers
+                for scorer in engine.tools.scorers
             ],
             "side": dict(parts.side),
             "decision": {
@@ -76,31 +65,39 @@ def manifest(
 
 def deciding_of(folder: RunFolder, spec: RuleSpec | None = None) -> Deciding:
     """How the decisions of a run are made, by its own rule or by another."""
-    from darc.engine.rule_spec import parse_rules
-
     data = folder.manifest()
+    settings = data["settings"]
+    decision = settings["decision"]
     try:
-        settings = data["settings"]
-        scorers, decision = settings["scorers"], settings["decision"]
         if spec is None:
             (spec,) = parse_rules([decision["rule"]], {}, decision["beta"], decision["gamma"])
-        known = [(s["location"], s["scale"]) for s in scorers]
-        whole = all(location is not None and scale is not None for location, scale in known)
-        constants = ([k[0] for k in known], [k[1] for k in known]) if whole else None
-        bounds = [(s["bounds"][0], s["bounds"][1]) for s in scorers]
-        return Deciding(spec, bounds, constants, decision["normalize"], int(data["seed"]))
-    except KeyError as problem:
-        raise InputError(
-            f"{folder.path}/manifest.json has no {problem}", "make the run again"
+        deciding = Deciding(spec, decision["normalize"], data["seed"])
+        nothing = np.zeros((len(settings["scorers"]), 1, 1))
+        deciding.scale(scores_of(settings, nothing), lazily=False)
+        return deciding
+    except InputError as problem:
+        raise TableError(
+            str(folder.path / "manifest.json"), problem.message, problem.hint
         ) from None
+
+
+def check_finished(folder: RunFolder) -> None:
+    """Refuse a run that is not finished, or that lost decisions since."""
+    finished, decided, lost = folder.manifest()["finished"], 0, ""
+    for shard in folder.shards():
+        rows = shard.rows("decisions.jsonl")
+        decided += len(rows)
+        lost = lost or next((each for each in shard.rows("prompts.jsonl") if each not in rows), "")
+    if finished and not lost and decided:
+        return
+    told = f": decisions.jsonl has no line for prompt {lost[:40]!r}" if lost else ""
+    raise InputError(f"{folder.path} is not finished{told}", f"go on with: {again(folder)}")
 
 
 def check_complete(folder: RunFolder) -> None:
     """Refuse a run that is not finished, or that a lazy run left incomplete."""
-    data = folder.manifest()
-    if not data.get("finished"):
-        raise InputError(f"{folder.path} is not finished", f"go on with: {again(folder)}")
-    if not data.get("complete"):
+    check_finished(folder)
+    if not folder.manifest()["complete"]:
         raise InputError(
             f"{folder.path} has only the scores that a lazy run needed",
             f"make the rest with: {completing(folder)}",

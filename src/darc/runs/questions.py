@@ -1,8 +1,11 @@
 """Questions to ask, from text, JSON lines, alpaca_eval and MT-Bench files."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from importlib.resources import as_file, files
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,7 @@ import numpy as np
 
 from darc.core.draws import prompt_seeds
 from darc.errors import InputError, TableError
-from darc.tables.entries import read_entries
+from darc.tables.entries import iter_entries
 from darc.types import Message, Prompt
 
 TEXTS = ("prompt", "instruction", "question", "text")
@@ -40,30 +43,62 @@ class Question:
         return self.id if turn == 0 else f"{self.id}#{turn + 1}"
 
 
-def find_questions(place: str) -> list[Question]:
+class Questions:
+    """The questions of a file, read anew each time they are gone through.
+
+    `count` and `turns` are how many there are, and `digest` identifies them. A `sample` of them, in
+    their order, depends on their ids and the `seed` alone. Raises for a file that cannot be used.
+    """
+
+    def __init__(self, path: Path, sample: int | None = None, seed: int = 0) -> None:
+        self.path, self._kept = path, None if sample is None else _sampled(path, sample, seed)
+        self.count = self.turns = 0
+        digest, seen = hashlib.sha256(b"["), set[str]()
+        for question in self:
+            if question.id in seen:
+                # Lines are numbered by the reader; what was read twice is said by its id.
+                raise TableError(str(path), f"the id {question.id!r} is used twice", "use it once")
+            seen.add(question.id)
+            text = json.dumps(asdict(question), ensure_ascii=False)
+            digest.update((", " if self.count else "").encode())
+            digest.update(text.encode("utf-8", "surrogatepass"))
+            self.count += 1
+            self.turns += len(question.turns)
+        if not self.count:
+            raise TableError(str(path), "there are no prompts", "give one a line")
+        digest.update(b"]")
+        self.digest = digest.hexdigest()
+
+    def __iter__(self) -> Iterator[Question]:
+        every = enumerate(iter_questions(self.path))
+        return (each for place, each in every if self._kept is None or place in self._kept)
+
+
+def find_questions(place: str, sample: int | None = None, seed: int = 0) -> Questions:
     """The questions of a file, or those that come with DARC for "examples"."""
     if place == EXAMPLES and not Path(place).is_file():
         with as_file(files("darc") / "data" / "prompts.jsonl") as path:
-            return read_questions(path)
-    return read_questions(Path(place))
+            return Questions(path, sample, seed)
+    return Questions(Path(place), sample, seed)
 
 
 def read_questions(path: Path) -> list[Question]:
     """The questions of a file: JSON lines, a JSON list (alpaca_eval), or one text a line."""
-    rows = read_entries(path)
-    if rows and is_answer(rows[0][1]):
-        return _answered(path, rows)
-    questions = [_question(path, place, row, line) for place, (line, row) in enumerate(rows)]
-    if not questions:
-        raise TableError(str(path), "there are no prompts", "give one a line")
-    seen: set[str] = set()
-    for (line, _), question in zip(rows, questions, strict=True):
-        if question.id in seen:
-            raise TableError(
-                str(path), f"the id {question.id!r} is used twice", "use it once", line
-            )
-        seen.add(question.id)
-    return questions
+    return list(Questions(path))
+
+
+def iter_questions(path: Path) -> Iterator[Question]:
+    """The questions one after the other."""
+    rows = iter_entries(path)
+    first = next(rows, None)
+    if first is None:
+        return
+    rows = chain([first], rows)
+    if is_answer(first[1]):
+        yield from _answered(path, rows)
+    else:
+        for place, (line, row) in enumerate(rows):
+            yield _question(path, place, row, line)
 
 
 def is_answer(row: Any) -> bool:
@@ -71,7 +106,7 @@ def is_answer(row: Any) -> bool:
     return isinstance(row, Mapping) and {"prompt_id", "candidate_id", "response"} <= set(row)
 
 
-def _answered(path: Path, rows: Sequence[tuple[int | None, Any]]) -> list[Question]:
+def _answered(path: Path, rows: Iterable[tuple[int | None, Any]]) -> list[Question]:
     """The questions of a file of answers (prompt_id, candidate_id, response and often prompt)."""
     questions: dict[str, Question] = {}
     for line, row in rows:
@@ -86,13 +121,12 @@ def _answered(path: Path, rows: Sequence[tuple[int | None, Any]]) -> list[Questi
     return list(questions.values())
 
 
-def sampled(questions: Sequence[Question], count: int, seed: int) -> list[Question]:
-    """A sample of the questions, in their order, that depends on their ids and the seed alone."""
+def _sampled(path: Path, count: int, seed: int) -> set[int]:
+    """The places of a sample of the questions."""
     if count < 1:
         raise InputError(f"a sample of {count} questions cannot be drawn", "give 1 or more")
-    drawn = prompt_seeds(seed, [question.id for question in questions])
-    kept = set(np.argsort(drawn, kind="stable")[:count].tolist())
-    return [question for place, question in enumerate(questions) if place in kept]
+    drawn = prompt_seeds(seed, [question.id for question in iter_questions(path)])
+    return set(np.argsort(drawn, kind="stable")[:count].tolist())
 
 
 def _question(path: Path, place: int, row: Any, line: int | None) -> Question:

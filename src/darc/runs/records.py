@@ -1,16 +1,15 @@
 """Rows of a run folder's files, and what they stand for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.errors import InputError
 from darc.perturb import Perturbed
-from darc.runs.folder import RunFolder
-from darc.types import Candidate, Message, Prompt, Rejection, Variant
+from darc.runs.shard import Shard
+from darc.types import Candidate, Message, Prompt, Rejection, Scores, Variant
 
 Array = NDArray[np.float64]
 
@@ -43,38 +42,40 @@ def rejected_row(prompt_id: str, made: dict[int, Perturbed]) -> dict[str, Any]:
     return {"prompt_id": prompt_id, "rejected": rejected}
 
 
-def scores_row(
-    prompt_id: str, scorers: Sequence[str], scores: Array, lazy: bool = False
-) -> dict[str, Any]:
-    """Scores (M, K, n) as a row, null where there is none; `lazy` where more could be had."""
-    numbers = [
-        [[None if np.isnan(x) else float(x) for x in own] for own in each] for each in scores
-    ]
-    row = {"prompt_id": prompt_id, "scorers": list(scorers), "scores": numbers}
-    return {**row, "lazy": True} if lazy else row
+def scores_row(prompt_id: str, scores: Scores) -> dict[str, Any]:
+    """Scores as a row, null where there is none; `lazy` where more could be had."""
+    row = {
+        "prompt_id": prompt_id,
+        "scorers": list(scores.scorers),
+        "scores": numbers(scores.values),
+    }
+    return row if scores.complete else {**row, "lazy": True}
 
 
-def read_prompt(folder: RunFolder, prompt_id: str) -> Prompt:
-    """A prompt of a run; an unknown one is refused."""
-    rows = folder.rows("prompts.jsonl")
-    if prompt_id not in rows:
-        known = ", ".join(list(rows)[:8]) + (", ..." if len(rows) > 8 else "")
-        raise InputError(f"{folder.path} has no prompt {prompt_id!r}", f"it has {known}")
-    row = rows[prompt_id]
+def numbers(values: Array) -> list[Any]:
+    """An array as lists, None where it is NaN."""
+    if values.ndim > 1:
+        return [numbers(each) for each in values]
+    return [None if x != x else x for x in values.tolist()]
+
+
+def read_prompt(shard: Shard, prompt_id: str) -> Prompt:
+    """A prompt of a run."""
+    row = shard.rows("prompts.jsonl")[prompt_id]
     messages = tuple(Message(**message) for message in row["messages"])
     return Prompt(prompt_id, messages, row["category"])
 
 
-def read_candidates(folder: RunFolder, prompt_id: str) -> list[Candidate]:
+def read_candidates(shard: Shard, prompt_id: str) -> list[Candidate]:
     """The candidates of a prompt."""
-    rows = folder.rows("candidates.jsonl")[prompt_id]["candidates"]
+    rows = shard.rows("candidates.jsonl")[prompt_id]["candidates"]
     return [Candidate(prompt_id, **row) for row in rows]
 
 
-def read_perturbed(folder: RunFolder, prompt_id: str, count: int) -> dict[int, Perturbed]:
+def read_perturbed(shard: Shard, prompt_id: str, count: int) -> dict[int, Perturbed]:
     """The rewrites of those of a prompt's candidates that were rewritten."""
-    row = folder.rows("variants.jsonl")[prompt_id]
-    refused = folder.rows("rejected.jsonl")[prompt_id]["rejected"]
+    row = shard.rows("variants.jsonl")[prompt_id]
+    refused = shard.rows("rejected.jsonl")[prompt_id]["rejected"]
     variants = [Variant(prompt_id, **each) for each in row["variants"]]
     rejections = [Rejection(prompt_id, **each) for each in refused]
     return {
@@ -86,9 +87,33 @@ def read_perturbed(folder: RunFolder, prompt_id: str, count: int) -> dict[int, P
     }
 
 
-def read_scores(folder: RunFolder, prompt_id: str) -> Array:
-    """The scores of a prompt, (M, K, n), NaN where there is no sample."""
-    return np.array(folder.rows("scores.jsonl")[prompt_id]["scores"], dtype=np.float64)
+def read_scores(shard: Shard, prompt_id: str) -> Scores:
+    """The scores of a prompt."""
+    row = shard.rows("scores.jsonl")[prompt_id]
+    values = np.array(row["scores"], dtype=np.float64)
+    names = [c.get("name", "") for c in shard.rows("candidates.jsonl")[prompt_id]["candidates"]]
+    return scores_of(shard.settings, values, names, complete=not row.get("lazy"))
+
+
+def scores_of(
+    settings: Mapping[str, Any],
+    values: Array,
+    names: Sequence[str] = (),
+    complete: bool = True,
+) -> Scores:
+    """Values (M, K, n) of a run with the settings of its manifest."""
+    scorers = settings["scorers"]
+    called = tuple(name or f"candidate {k}" for k, name in enumerate(names))
+    return Scores(
+        values=values,
+        scorers=tuple(scorer["name"] for scorer in scorers),
+        bounds=tuple((scorer["bounds"][0], scorer["bounds"][1]) for scorer in scorers),
+        location=tuple(scorer["location"] for scorer in scorers),
+        scale=tuple(scorer["scale"] for scorer in scorers),
+        samples=("original", *(f"rewrite {i}" for i in range(1, values.shape[2]))),
+        candidates=called if any(names) else (),
+        complete=complete,
+    )
 
 
 def _plain(item: Any) -> dict[str, Any]:

@@ -1,42 +1,65 @@
-"""Many prompts, stage by stage, into a run folder that can be gone on with."""
+"""Many prompts, shard by shard, into a run folder that can be gone on with."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
+from darc.engine.engine import Engine
 from darc.runs.folder import RunFolder
-from darc.runs.questions import Question
-from darc.runs.stages import Job, Stages
+from darc.runs.local import WINDOW, fill_shards
+from darc.runs.questions import Question, Questions
+from darc.runs.shard import Shard
 
+SHARD_SIZE = 1000
 Report = Callable[[str, int, int], None]
 
 
 def run(
     folder: RunFolder,
-    questions: Sequence[Question],
-    job: Job,
+    questions: Questions | Sequence[Question],
+    engine: Engine,
+    *,
+    lazy: bool = False,
+    keep: str = "all",
+    pack: bool = False,
+    window: int = WINDOW,
     report: Report = lambda stage, done, total: None,
 ) -> None:
     """Take every question through all stages; what is written already is not done again.
 
-    Turns of one question follow each other: the second is asked after the answer chosen for the
-    first. `report(stage, done, total)` counts prompts. What a lazy run left out is made when the
-    job is not lazy.
+    `report(stage, done, total)` counts prompts. What a lazy run left out is made when this one is
+    not lazy. Of a finished shard `keep` says what is left, and `pack` compresses it.
     """
-    work = Stages(folder, job)
-    total = sum(len(question.turns) for question in questions)
-    order: list[str] = []
-    for turn in range(max(len(question.turns) for question in questions)):
-        asked = [question for question in questions if turn < len(question.turns)]
-        for start in range(0, len(asked), job.together):
-            prompts = [
-                question.prompt(work.answers(question, turn))
-                for question in asked[start : start + job.together]
-            ]
-            report("writing", len(order), total)
-            work.write(prompts, lambda done, of: report(f"writing {done}/{of}", len(order), total))
-            for prompt in prompts:
-                work.advance(prompt, lambda stage: report(stage, len(order), total))
-                order.append(prompt.id)
-                report("deciding", len(order), total)
-    folder.settle(order)
-    lazy = any(row.get("lazy") for row in folder.rows("scores.jsonl").values())
-    folder.write_manifest({**folder.manifest(), "finished": True, "complete": not lazy})
+    total, done = sum(len(question.turns) for question in questions), 0
+
+    def add(stage: str, more: int) -> None:
+        nonlocal done
+        done += more
+        report(stage, done, total)
+
+    def waiting() -> Iterator[tuple[Shard, list[Question]]]:
+        for number, part in enumerate(parts(folder, questions)):
+            if folder.finished(number, lazy):
+                add("deciding", sum(len(question.turns) for question in part))
+                continue
+            shard = folder.shard(number)
+            shard.begin()
+            yield shard, part
+
+    engine.run(
+        fill_shards(waiting(), engine, lazy=lazy, keep=keep, pack=pack, window=window, report=add)
+    )
+    finish(folder)
+
+
+def parts(folder: RunFolder, questions: Questions | Sequence[Question]) -> Iterator[list[Question]]:
+    """The questions of each shard."""
+    size, left = int(folder.manifest().get("shard_size", 0)), iter(questions)
+    while part := list(islice(left, size or None)):
+        yield part
+
+
+def finish(folder: RunFolder) -> None:
+    """Write down that the run is done, and whether nothing was left out."""
+    seals = [shard.seal_data for shard in folder.shards()]
+    complete = not any(seal is None or seal.get("lazy") for seal in seals)
+    folder.write_manifest({**folder.manifest(), "finished": True, "complete": complete})

@@ -9,6 +9,7 @@ from darc.engine.clock import Clock
 from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
 from darc.engine.samples import PartFailed, RewriteSamples
+from darc.errors import InputError
 from darc.runs import records
 from darc.runs.questions import Question
 from darc.runs.shard import Shard
@@ -74,7 +75,7 @@ class Stages:
         if prompt.id in self.shard.rows("variants.jsonl"):
             samples.rewrites |= records.read_perturbed(self.shard, prompt.id, len(candidates))
         if row is not None:
-            samples.restore(records.read_values(self.shard, prompt.id))
+            samples.restore(records.read_scores(self.shard, prompt.id))
         if self.lazy and lazy:
             await self._lazily(samples)
         else:
@@ -103,9 +104,7 @@ class Stages:
         await self._side(samples)
         clock = Clock()
         with clock.stage("decide"):
-            decision = decide(
-                self.shard, samples.prompt.id, self.engine.deciding, samples.scores
-            )
+            decision = decide(self.shard, samples.prompt.id, self.engine.deciding, samples.scores)
         self._decision(samples, decision)
         self._note(samples.prompt, "decide", clock)
 
@@ -151,4 +150,8 @@ class Stages:
 def decide(shard: Shard, prompt_id: str, deciding: Deciding, scores: Scores) -> Decision:
     """The decision on the scores and side inputs of one prompt of a run."""
     side = shard.rows("side.jsonl").get(prompt_id, {})
-    return deciding.decide(prompt_id, scores, side)
+    try:
+        return deciding.decide(prompt_id, scores, side)
+    except InputError as problem:
+        where = f"{shard.path}, prompt {prompt_id!r}"
+        raise InputError(f"{where}: {problem.message}", problem.hint) from None

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.errors import InputError
+from darc.registry.capabilities import Capabilities
 from darc.types import Prompt
 
 Array = NDArray[np.float64]
@@ -61,6 +62,14 @@ class Scorer(Protocol):
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One finite number a pair of prompt and answer, (n,)."""
+        ...
+
+
+class ReadyScorer(Scorer, Capabilities, Protocol):
+    """A scorer that has declared all of its capabilities."""
+
+    async def score_async(self, pairs: Sequence[Pair]) -> Array:
+        """`score`, awaited."""
         ...
 
 

@@ -96,13 +96,11 @@ def _lines(path: Path) -> Iterator[Row]:
 
 def _run(path: Path) -> Iterator[Row]:
     """The candidates of a run, named by their index as `darc export` names them."""
-    folder = RunFolder(path)
-    folder.manifest()
-    for prompt_id in folder.rows("prompts.jsonl"):
-        messages = records.read_prompt(folder, prompt_id).messages
-        turns = tuple((message.role, message.content) for message in messages)
-        if prompt_id in folder.rows("candidates.jsonl"):
-            for candidate in records.read_candidates(folder, prompt_id):
+    for shard in RunFolder(path).shards():
+        for prompt_id in shard.rows("candidates.jsonl"):
+            messages = records.read_prompt(shard, prompt_id).messages
+            turns = tuple((message.role, message.content) for message in messages)
+            for candidate in records.read_candidates(shard, prompt_id):
                 yield None, prompt_id, turns, str(candidate.index), candidate.text
 
 

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from tests.pipeline.makers import Words, start
+from tests.runs.makers import Words, start
 
 from darc.runs.questions import Question
 from darc.training.caution.examples import read_examples

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from darc.engine.rule_spec import parse_rules
 from darc.evaluation.frame import Frame
 from darc.evaluation.methods import BASELINE
 from darc.evaluation.source import Source
 from darc.evaluation.split import Halves, choose_split
 from darc.evaluation.study import Settings, Study, study_of
 from darc.evaluation.tables.common import compared, compared_tail, mean_of, prompts_in, tail_of
-from darc.engine.rule_spec import parse_rules
 
 LEVELS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)

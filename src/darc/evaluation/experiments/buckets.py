@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from darc.api import select_batch
 from darc.core import risk
-from darc.evaluation.experiments.result import Line, Panel, Report, Result, average, of, silent
 from darc.engine.rule_spec import parse_rules
+from darc.evaluation.experiments.result import Line, Panel, Report, Result, average, of, silent
 from darc.simulate import Preset, proxy_scores, simulate
 
 Array = NDArray[np.float64]

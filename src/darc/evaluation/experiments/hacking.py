@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.api import select_batch
-from darc.evaluation.experiments.result import Line, Panel, Report, Result, average, of, silent
 from darc.engine.rule_spec import RuleSpec, parse_rules
+from darc.evaluation.experiments.result import Line, Panel, Report, Result, average, of, silent
 from darc.simulate import Population, Preset, proxy_scores, simulate
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)

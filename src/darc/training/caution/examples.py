@@ -42,15 +42,15 @@ def divide(pairs: Sequence[Pair], share: float, seed: int) -> tuple[list[Pair], 
 
 
 def _run(path: Path) -> list[Pair]:
-    folder = RunFolder(path)
     whole: list[Pair] = []
     every: list[Pair] = []
-    for prompt_id in folder.rows("candidates.jsonl"):
-        prompt = records.read_prompt(folder, prompt_id)
-        for candidate in records.read_candidates(folder, prompt_id):
-            every.append((prompt, candidate.text))
-            if not candidate.truncated:
-                whole.append((prompt, candidate.text))
+    for shard in RunFolder(path).shards():
+        for prompt_id in shard.rows("candidates.jsonl"):
+            prompt = records.read_prompt(shard, prompt_id)
+            for candidate in records.read_candidates(shard, prompt_id):
+                every.append((prompt, candidate.text))
+                if not candidate.truncated:
+                    whole.append((prompt, candidate.text))
     return whole if _prompts(whole) >= LEAST else every
 
 

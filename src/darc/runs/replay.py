@@ -1,0 +1,70 @@
+"""The outcome of one prompt of a run, read back from its folder."""
+
+import numpy as np
+
+from darc.engine.deciding import Deciding
+from darc.engine.outcome import Outcome
+from darc.errors import InputError
+from darc.runs import records
+from darc.runs.folder import RunFolder
+from darc.runs.manifest import again, completing
+from darc.runs.shard import Shard
+from darc.runs.stages import decide
+from darc.selection.decision import Decision
+from darc.selection.lazy import drive
+
+
+def read_outcome(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Outcome:
+    """The `Outcome` of one prompt; a lazy run has it for its own rule and scale only."""
+    shard = folder.find(prompt_id)
+    if prompt_id not in shard.rows("decisions.jsonl"):
+        raise InputError(
+            f"{folder.path}: prompt {prompt_id!r} is not finished", f"go on with: {again(folder)}"
+        )
+    candidates = records.read_candidates(shard, prompt_id)
+    scores = records.read_scores(shard, prompt_id)
+    spent: dict[str, float] = {}
+    for note in shard.notes():
+        if note["prompt_id"] == prompt_id:
+            spent[note["stage"]] = spent.get(note["stage"], 0.0) + note["milliseconds"]
+    if scores.complete:
+        decision = decide(shard, prompt_id, deciding, scores)
+    else:
+        decision = _searched_again(folder, shard, prompt_id, deciding)
+    return Outcome(
+        records.read_prompt(shard, prompt_id),
+        candidates,
+        records.read_perturbed(shard, prompt_id, len(candidates)),
+        scores,
+        decision,
+        [decision.index],
+        decision.flags,
+        spent,
+        int((~np.isnan(scores.values[0])).sum()),
+    )
+
+
+def _searched_again(
+    folder: RunFolder, shard: Shard, prompt_id: str, deciding: Deciding
+) -> Decision:
+    """The lazy search repeated on what it was told; another search would want what is not there."""
+    scores = records.read_scores(shard, prompt_id)
+    rows = shard.rows("variants.jsonl")[prompt_id]
+    values = scores.values
+    count = dict.fromkeys(range(values.shape[1]), 1)
+    for variant in rows["variants"]:
+        count[variant["candidate"]] += 1
+
+    def told(pairs: list[tuple[int, int]]) -> list[list[float]]:
+        answers = []
+        for k, i in pairs:
+            known = bool(~np.isnan(values[0, k, i]))
+            if not known and not (k in rows.get("rewritten", count) and i >= count[k]):
+                raise InputError(
+                    f"{folder.path} has only the scores that its own rule needed",
+                    f"make the rest with: {completing(folder)}",
+                )
+            answers.append([float(x) for x in values[:, k, i]])
+        return answers
+
+    return drive(deciding.search(scores), told, values.shape[1])

@@ -1,0 +1,295 @@
+"""A part of a run: plain files, one line a prompt and stage, sealed when it is done."""
+
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from darc.errors import InputError, TableError
+from darc.files import (
+    PACKED,
+    append_private,
+    json_lines,
+    private_folder,
+    read_json,
+    zstandard,
+)
+from darc.runs.checking import Fault, check_links, check_row
+from darc.tables import atomic_writer
+from darc.tables.write import atomic_path
+
+logger = logging.getLogger(__name__)
+
+STAGES = ("prompts", "candidates", "variants", "scores", "side", "decisions")
+# As the files are written for a prompt: a line in one of them has one in each before it.
+STAGE_OF = {
+    "prompts.jsonl": "prompts",
+    "candidates.jsonl": "candidates",
+    "rejected.jsonl": "variants",
+    "variants.jsonl": "variants",
+    "scores.jsonl": "scores",
+    "side.jsonl": "side",
+    "decisions.jsonl": "decisions",
+}
+ORDER = tuple(STAGE_OF)
+TIMINGS, SEAL = "timings.jsonl", "shard.json"
+# What is left of a finished shard.
+KEEP = {
+    "all": ORDER,
+    "scores": tuple(name for name in ORDER if STAGE_OF[name] != "variants"),
+    "decisions": ("prompts.jsonl", "decisions.jsonl"),
+}
+REMOVE = "restore it, or remove the line and run again"
+LOST = "go on with: darc run"
+CHUNK = 1 << 20
+
+
+class Damaged(InputError):
+    """A file of a sealed shard is not what the run wrote."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        super().__init__(f"{path} {what} since the run wrote it", "mend it with: darc run, again")
+        self.path = path
+
+
+class Shard:
+    """Some prompts of a run. A line is written whole; a torn last line is cut off.
+
+    Where a prompt has two lines in a file, the later one counts. What is read is checked, and what
+    no run would write is refused by file and line; once sealed, so is any change of a file.
+    `settings` are those of the run's manifest.
+    """
+
+    def __init__(self, path: Path, settings: Mapping[str, Any], name: str = "") -> None:
+        self.path, self.settings, self.name = path, settings, name
+        self._rows: dict[str, dict[str, dict[str, Any]]] = {}
+        self._checked = False
+
+    @property
+    def seal_data(self) -> dict[str, Any] | None:
+        """What the seal says, None where there is none; a broken one is as good as none."""
+        path = self.path / SEAL
+        if not path.exists():
+            return None
+        try:
+            data = read_json(path)
+        except TableError:
+            return None
+        return data if isinstance(data, dict) and isinstance(data.get("files"), dict) else None
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The files that there are, or will be when it is sealed."""
+        data = self.seal_data
+        return ORDER if data is None else KEEP.get(str(data.get("keep")), ORDER)
+
+    def damage(self) -> Damaged | None:
+        """The first file, in the order of the stages, that is not as it was sealed."""
+        data = self.seal_data
+        if data is None:
+            return Damaged(self.path / SEAL, "was changed") if self._has_seal else None
+        for name, known in data["files"].items():
+            path = self.path / name
+            if not path.is_file():
+                return Damaged(path, "was removed")
+            if not isinstance(known, dict) or _digest(path) != known.get("sha256"):
+                return Damaged(path, "was changed")
+        return None
+
+    def begin(self) -> None:
+        """Make ready to go on: unseal, cut off what is torn, leave out what has no beginning."""
+        private_folder(self.path)
+        for name in ORDER:
+            if (self.path / (name + PACKED)).exists():
+                _unpack(self.path / (name + PACKED))
+        (self.path / SEAL).unlink(missing_ok=True)
+        for name in (*ORDER, TIMINGS):
+            self._mend(name)
+        self._load(ORDER, mending=True)
+
+    def seal(self, order: Sequence[str], keep: str = "all", pack: bool = False) -> None:
+        """Put the rows of every file in order, leave out what is not kept, and note the hashes."""
+        self.settle(order)
+        lazy = any(row.get("lazy") for row in self.rows("scores.jsonl").values())
+        for name in ORDER:
+            if name not in KEEP[keep]:
+                (self.path / name).unlink(missing_ok=True)
+            elif not (self.path / name).exists():
+                append_private(self.path / name)
+            elif pack:
+                _pack(self.path / name)
+        files = {}
+        for name in KEEP[keep]:
+            path = self.path / (name + PACKED if pack else name)
+            files[path.name] = {"bytes": path.stat().st_size, "sha256": _digest(path)}
+        data = {"files": files, "prompts": len(order), "lazy": lazy, "keep": keep}
+        with atomic_writer(self.path / SEAL, private=True) as file:
+            json.dump(data, file, indent=2)
+            file.write("\n")
+        self._rows.clear()
+
+    def forget(self, stage: str) -> None:
+        """Remove the files of a stage and of the later ones, the last first."""
+        (self.path / SEAL).unlink(missing_ok=True)
+        for name in reversed(ORDER):
+            if STAGES.index(STAGE_OF[name]) >= STAGES.index(stage):
+                (self.path / name).unlink(missing_ok=True)
+                (self.path / (name + PACKED)).unlink(missing_ok=True)
+                self._rows.pop(name, None)
+
+    def rows(self, name: str) -> dict[str, dict[str, Any]]:
+        """The rows of a file by prompt id, in order."""
+        if name not in self._rows:
+            self._load(ORDER[: ORDER.index(name) + 1])
+        return self._rows[name]
+
+    def append(self, name: str, row: dict[str, Any]) -> None:
+        """Add one row in one write."""
+        self.rows(name)[row["prompt_id"]] = row
+        append_private(self.path / name, line(row).encode("utf-8"))
+
+    def note(self, row: dict[str, Any]) -> None:
+        """Add a row of timings."""
+        append_private(self.path / TIMINGS, line(row).encode("utf-8"))
+
+    def notes(self) -> list[dict[str, Any]]:
+        """The rows of timings."""
+        return [row for _, row in self._read(TIMINGS)]
+
+    def drop(self, prompt_id: str) -> None:
+        """Forget everything about a prompt, the last stage first."""
+        for name in reversed(ORDER):
+            if self.rows(name).pop(prompt_id, None) is not None:
+                self._replace(name, list(self.rows(name)))
+
+    def settle(self, order: Sequence[str]) -> None:
+        """Put the rows of every file in order, one a prompt, where they are not."""
+        for name in ORDER:
+            ids = [row["prompt_id"] for _, row in self._read(name)]
+            if ids != [prompt_id for prompt_id in order if prompt_id in self.rows(name)]:
+                self._replace(name, order)
+
+    @property
+    def _has_seal(self) -> bool:
+        return (self.path / SEAL).exists()
+
+    def _replace(self, name: str, order: Sequence[str]) -> None:
+        rows = self.rows(name)
+        with atomic_writer(self.path / name, private=True) as file:
+            file.writelines(line(rows[prompt_id]) for prompt_id in order if prompt_id in rows)
+
+    def _load(self, names: Sequence[str], mending: bool = False) -> None:
+        """Read some files, and see that each has what the later ones are made of."""
+        data = self.seal_data
+        if not self._checked and not mending and self._has_seal:
+            if (problem := self.damage()) is not None:
+                raise problem
+            self._checked = True
+        if data is not None:
+            kept = self.kept
+            if names[-1] not in kept:
+                raise InputError(
+                    f"{self.path} has no {names[-1]}: the run was made with --keep {data['keep']}",
+                    "make the run again with --keep all",
+                )
+            names = [name for name in names if name in kept]
+        # The later ones first: a run that is at work meanwhile writes the earlier ones first.
+        found = {
+            name: {row["prompt_id"]: (number, row) for number, row in self._read(name)}
+            for name in reversed(names)
+            if name not in self._rows
+        }
+        for place, name in enumerate(names if found else ()):
+            if name in found:
+                self._rows[name] = self._linked(name, names[:place], found[name], mending)
+                if len(self._rows[name]) < len(found[name]):
+                    self._replace(name, list(self._rows[name]))
+
+    def _linked(
+        self,
+        name: str,
+        before: Sequence[str],
+        found: Mapping[str, tuple[int, dict[str, Any]]],
+        mending: bool,
+    ) -> dict[str, dict[str, Any]]:
+        """The rows that agree with the files before; while mending, those without are left out."""
+        kept = {}
+        for prompt_id, (number, row) in found.items():
+            if before and prompt_id not in self._rows[before[-1]]:
+                problem = f"{before[-1]} has no line for its prompt {prompt_id[:40]!r}"
+                if not mending:
+                    raise TableError(str(self.path / name), problem, LOST, number)
+                logger.warning("%s: %s; it is done again", self.path / name, problem)
+                continue
+            try:
+                others = {each: self._rows[each][prompt_id] for each in before}
+                check_links(name, row, others, self.settings)
+            except Fault as fault:
+                raise TableError(str(self.path / name), str(fault), REMOVE, number) from None
+            kept[prompt_id] = row
+        return kept
+
+    def _read(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The rows of a file with their lines, each as a run writes it."""
+        path = self.path / name
+        if not path.exists():
+            path = path.with_name(name + PACKED)
+        if not path.exists():
+            return
+        for number, row in json_lines(path, REMOVE, ended=True):
+            try:
+                check_row(name, row)
+            except Fault as problem:
+                raise TableError(str(path), str(problem), REMOVE, number) from None
+            yield number, row
+
+    def _mend(self, name: str) -> None:
+        """Cut off a last line that was never finished."""
+        path = self.path / name
+        if not path.exists():
+            return
+        with path.open("rb+") as file:
+            data = file.read()
+            whole = data.rfind(b"\n") + 1
+            if whole < len(data):
+                file.seek(whole)
+                file.truncate()
+                os.fsync(file.fileno())
+
+
+def line(row: dict[str, Any]) -> str:
+    """A row as a line of a file."""
+    return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _pack(path: Path) -> None:
+    packed = path.with_name(path.name + PACKED)
+    with (
+        atomic_path(packed, private=True) as temporary,
+        path.open("rb") as source,
+        temporary.open("wb") as target,
+    ):
+        zstandard().ZstdCompressor(level=6, write_checksum=True).copy_stream(source, target)
+    path.unlink()
+
+
+def _unpack(packed: Path) -> None:
+    path = packed.with_name(packed.name.removesuffix(PACKED))
+    with (
+        atomic_path(path, private=True) as temporary,
+        packed.open("rb") as source,
+        temporary.open("wb") as target,
+    ):
+        zstandard().ZstdDecompressor().copy_stream(source, target)
+    packed.unlink()

@@ -1,0 +1,63 @@
+"""A run of what costs nothing, for tests of what surrounds it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.engine.makers import IDS, QUESTIONS, Lengths, Vowels, Words
+
+from darc.engine.engine import Engine
+from darc.engine.side_inputs import SideMaker
+from darc.generators.base import Settings
+from darc.runs.folder import RunFolder
+from darc.runs.manifest import manifest
+from darc.runs.questions import Question
+from darc.runs.run import run
+from darc.runs.shard import ORDER
+
+__all__ = ["IDS", "QUESTIONS", "Lengths", "Vowels", "Words", "contents", "start"]
+
+
+def start(
+    path: Path,
+    rule: str = "epsilon",
+    *,
+    lazy: bool = False,
+    normalize: str = "fixed",
+    restart: str | None = None,
+    generator: Words | None = None,
+    scorers: Sequence[Lengths] | None = None,
+    questions: Sequence[Question] = QUESTIONS,
+    cache: Any = None,
+    n_aug: int = 3,
+    shard_size: int = 1000,
+    **options: Any,
+) -> RunFolder:
+    """A run with questions, a generator and scorers that cost nothing."""
+    folder = RunFolder(path)
+    with Engine(
+        generator or Words(),
+        scorers=scorers or [Lengths(), Vowels()],
+        rule=rule,
+        n_aug=n_aug,
+        normalize=normalize,
+        sampling=Settings(k=4),
+        guard=False,
+        side=SideMaker({}, None),
+        cache=cache,
+    ) as engine:
+        try:
+            made = manifest(str(questions), engine)
+            folder.open({**made, "shard_size": shard_size}, restart)
+            run(folder, questions, engine, lazy=lazy, **options)
+        finally:
+            folder.close()
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """The bytes of everything but the timings."""
+    paths = [folder / "manifest.json"]
+    for shard in sorted((folder / "shards").iterdir()):
+        paths += [shard / name for name in (*ORDER, "shard.json")]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
