@@ -28,7 +28,7 @@ def start(
     generator: Words | None = None,
     scorers: Sequence[Lengths] | None = None,
     questions: Sequence[Question] = QUESTIONS,
-    cache: Any = None,
+    cache: Any = False,
     n_aug: int = 3,
     shard_size: int = 1000,
     **options: Any,

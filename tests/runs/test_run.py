@@ -13,7 +13,7 @@ from tests.runs.makers import IDS, QUESTIONS, Lengths, Vowels, Words, contents, 
 
 from darc.engine.rule_spec import parse_rules
 from darc.engine.score_cache import ScoreCache
-from darc.errors import DarcError, InputError
+from darc.errors import DarcError, InputError, MissingExtra
 from darc.runs.folder import RunFolder
 from darc.runs.manifest import check_complete, deciding_of
 from darc.runs.questions import Question
@@ -76,7 +76,7 @@ def test_stage_can_be_done_again_with_another_rule(tmp_path: Path) -> None:
 def test_rule_can_use_the_side_inputs_of_the_generator(tmp_path: Path) -> None:
     folder = start(tmp_path / "run", rule="rbon:b=1000")
     assert {row["index"] for row in rows(folder, "decisions.jsonl").values()} == {0}
-    with pytest.raises(InputError, match=r"needs 'similarity'.*--side similarity="):
+    with pytest.raises(MissingExtra, match=r"rule 'mbr' .similarities of answers. needs"):
         start(tmp_path / "other", rule="mbr")
 
 
@@ -283,8 +283,9 @@ def test_a_changed_file_is_named_and_mended(name: str, how: str, tmp_path: Path)
     if how == "remove":
         path.unlink()
     else:
-        place = data.index(b"1", len(data) // 2)
-        path.write_bytes(data[:place] + (b"2" + data[place + 1 :] if how == "change" else b""))
+        place = len(data) // 2
+        changed = bytes([data[place] ^ 1]) + data[place + 1 :] if how == "change" else b""
+        path.write_bytes(data[:place] + changed)
     if name != "shard.json" or how != "remove":
         with pytest.raises(
             InputError, match=f"{name} was (changed|removed) since the run wrote it"

@@ -69,7 +69,7 @@ class Engine(Closing):
         guard: bool = True,
         entities: str = "",
         side: SideMaker | dict[str, str] | None = None,
-        cache: bool | ScoreCache | None = False,
+        cache: bool | ScoreCache = False,
         workers: int = 0,
         patience: Patience | None = None,
     ) -> None:
@@ -91,7 +91,8 @@ class Engine(Closing):
         self.side.check(spec.rule)
         self.sampling = sampling or Settings(k=8, seed=seed)
         self.workers = Workers(self.tools, self.parts if named else None, workers)
-        self.cache = ScoreCache() if cache is True else (cache or None)
+        self._owns_cache = cache is True
+        self.cache = ScoreCache() if cache is True else None if cache is False else cache
         self.patience = patience or Patience()
         self.scoring = Scoring(self.tools, self.workers, self.cache, self.patience)
         self.generator: ReadyGenerator | None = (
@@ -280,7 +281,7 @@ class Engine(Closing):
 
     def _release(self) -> None:
         self.workers.close()
-        if self.cache is not None:
+        if self._owns_cache and self.cache is not None:
             self.cache.close()
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:

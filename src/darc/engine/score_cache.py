@@ -77,7 +77,7 @@ class ScoreCache(Closing):
         connection = None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS)
+            connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, check_same_thread=False)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             with connection:

@@ -189,7 +189,7 @@ def check_links(name: str, row: Row, others: Mapping[str, Row], settings: Row) -
             raise Fault(f"it names candidate {max(named)}, and candidates.jsonl has {count}")
     if name == "variants.jsonl" and max(_samples(row, count)) > depth:
         raise Fault(f"a candidate has more rewrites than n_aug in manifest.json, {depth - 1}")
-    if name == "scores.jsonl":
+    if name == "scores.jsonl" and "variants.jsonl" in others:
         _check_shape(row, _samples(others["variants.jsonl"], count), depth, settings["scorers"])
     if name == "side.jsonl":
         for field, values in row.items():

@@ -93,19 +93,19 @@ class RunFolder:
         """A shard by its number."""
         data = self.manifest()
         if data["schema"] == 1:
-            return Shard(self.path, data["settings"])
+            return Shard(self.path, data)
         name = f"{number:05d}"
-        return Shard(self.path / SHARDS / name, data["settings"], name)
+        return Shard(self.path / SHARDS / name, data, name)
 
     def shards(self) -> Iterator[Shard]:
         """The shards that are there, in order; one is read as it is used."""
         data = self.manifest()
         if data["schema"] == 1:
-            yield Shard(self.path, data["settings"])
+            yield Shard(self.path, data)
             return
         names = (path.name for path in (self.path / SHARDS).glob("[0-9]*") if path.is_dir())
         for name in sorted(names, key=lambda name: (len(name), name)):
-            yield Shard(self.path / SHARDS / name, data["settings"], name)
+            yield Shard(self.path / SHARDS / name, data, name)
 
     def find(self, prompt_id: str) -> Shard:
         """The shard that has a prompt; an unknown prompt is refused."""

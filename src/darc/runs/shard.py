@@ -35,7 +35,8 @@ STAGE_OF = {
     "decisions.jsonl": "decisions",
 }
 ORDER = tuple(STAGE_OF)
-TIMINGS, SEAL = "timings.jsonl", "shard.json"
+TIMINGS, TIMINGS_SEAL, SEAL = "timings.jsonl", "timings.sha256", "shard.json"
+MANIFEST = "manifest.json"
 # What is left of a finished shard.
 KEEP = {
     "all": ORDER,
@@ -60,11 +61,13 @@ class Shard:
 
     Where a prompt has two lines in a file, the later one counts. What is read is checked, and what
     no run would write is refused by file and line; once sealed, so is any change of a file.
-    `settings` are those of the run's manifest.
+    `manifest` is the run's.
     """
 
-    def __init__(self, path: Path, settings: Mapping[str, Any], name: str = "") -> None:
-        self.path, self.settings, self.name = path, settings, name
+    def __init__(self, path: Path, manifest: Mapping[str, Any], name: str = "") -> None:
+        self.path, self.settings, self.name = path, manifest["settings"], name
+        text = json.dumps([manifest[key] for key in ("input", "seed", "settings")], sort_keys=True)
+        self._run = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         self._rows: dict[str, dict[str, dict[str, Any]]] = {}
         self._checked = False
 
@@ -78,7 +81,7 @@ class Shard:
             data = read_json(path)
         except TableError:
             return None
-        return data if isinstance(data, dict) and isinstance(data.get("files"), dict) else None
+        return data if isinstance(data, dict) and data.pop("seal", "") == _checksum(data) else None
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -91,11 +94,13 @@ class Shard:
         data = self.seal_data
         if data is None:
             return Damaged(self.path / SEAL, "was changed") if self._has_seal else None
+        if data["run"] != self._run:
+            return Damaged(self.path / MANIFEST, "was changed")
         for name, known in data["files"].items():
             path = self.path / name
             if not path.is_file():
                 return Damaged(path, "was removed")
-            if not isinstance(known, dict) or _digest(path) != known.get("sha256"):
+            if _digest(path) != known["sha256"]:
                 return Damaged(path, "was changed")
         return None
 
@@ -125,9 +130,14 @@ class Shard:
         for name in KEEP[keep]:
             path = self.path / (name + PACKED if pack else name)
             files[path.name] = {"bytes": path.stat().st_size, "sha256": _digest(path)}
-        data = {"files": files, "prompts": len(order), "lazy": lazy, "keep": keep}
+        data = {
+            "files": files, "keep": keep, "lazy": lazy, "prompts": len(order), "run": self._run,
+        }  # fmt: skip
+        if (self.path / TIMINGS).exists():
+            with atomic_writer(self.path / TIMINGS_SEAL, private=True) as file:
+                file.write(_digest(self.path / TIMINGS) + "\n")
         with atomic_writer(self.path / SEAL, private=True) as file:
-            json.dump(data, file, indent=2)
+            json.dump({**data, "seal": _checksum(data)}, file, indent=2)
             file.write("\n")
         self._rows.clear()
 
@@ -157,6 +167,10 @@ class Shard:
 
     def notes(self) -> list[dict[str, Any]]:
         """The rows of timings."""
+        path, seal = self.path / TIMINGS, self.path / TIMINGS_SEAL
+        if self._has_seal and seal.exists():
+            if not path.exists() or seal.read_bytes().strip() != _digest(path).encode():
+                raise Damaged(path, "was changed")
         return [row for _, row in self._read(TIMINGS)]
 
     def drop(self, prompt_id: str) -> None:
@@ -263,6 +277,10 @@ class Shard:
 def line(row: dict[str, Any]) -> str:
     """A row as a line of a file."""
     return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _checksum(data: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 def _digest(path: Path) -> str:
