@@ -22,6 +22,7 @@ help:
 	@echo "make bench   print the benchmarks"
 	@echo "make bench-pipeline   the cost of choosing beside writing, on the embedded model"
 	@echo "make results DATA=FOLDER   the evaluation on real ratings: docs/results.md"
+	@echo "make results DATA=FOLDER QUICK=1   the same on small samples: build/results-quick.md"
 	@echo "make bench-gateway    what the gateway adds to a backend of 50 ms a call"
 	@echo "make test-load   requests with faults: through a gateway, and fifty people in a study"
 	@echo "make clean   remove what make made"
@@ -117,8 +118,10 @@ bench-pipeline: $(VENV)/.test
 
 results: $(VENV)/.test
 	@test -n "$(DATA)" || { echo "name the folder with the ratings: make results DATA=FOLDER"; exit 2; }
-	@echo "evaluating the ratings in $(DATA) and a pool of the embedded model: up to 45 minutes, resumable"
-	$(BIN)/python -m benchmarks.results $(DATA)
+	@echo "evaluating the ratings in $(DATA) and a pool of the embedded model:" \
+	  "$(if $(QUICK),two to four minutes,up to 45 minutes), resumable"
+	$(BIN)/darc models install
+	$(BIN)/python -m benchmarks.results "$(DATA)" $(if $(QUICK),--quick)
 
 bench-gateway: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run gateway
@@ -127,4 +130,4 @@ test-load: $(VENV)/.test
 	$(BIN)/python -m pytest -m load -s tests/gateway tests/study
 
 clean:
-	rm -rf $(VENV) demo build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) demo build dist results .mypy_cache .pytest_cache .ruff_cache

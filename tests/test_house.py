@@ -77,12 +77,27 @@ def is_there(module: str, tracked: set[str]) -> bool:
     return any(f"{folder}{file}" in tracked for folder in ("", "src/") for file in files)
 
 
-@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no clone: git tracks nothing")
+def git_files(*options: str) -> set[str]:
+    command = ["git", "ls-files", *options]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return {path for path in listed.stdout.splitlines() if (ROOT / path).exists()}
+
+
+needs_git = pytest.mark.skipif(
+    not (ROOT / ".git").exists(), reason="this is no clone: git tracks nothing"
+)
+
+
+@needs_git
+def test_no_source_is_ignored() -> None:
+    folders = ("src", "tests", "benchmarks", "examples", "docs")
+    options = ("--others", "--ignored", "--exclude-standard", "--", *folders)
+    assert not {path for path in git_files(*options) if path.endswith(".py")}
+
+
+@needs_git
 def test_every_module_and_script_that_is_named_is_tracked() -> None:
-    listed = subprocess.run(
-        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    tracked = {path for path in listed.stdout.splitlines() if (ROOT / path).exists()}
+    tracked = git_files()
     missing = []
     for path in NAMING:
         text = path.read_text(encoding="utf-8")

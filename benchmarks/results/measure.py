@@ -180,7 +180,7 @@ def _pool(kept: Kept, size: Size, generator: str, prompts: str, seed: str) -> Po
     for warning in evaluation["warnings"]:
         about, _, reason = warning.removeprefix(f"{POOL}: ").partition(" was not run: ")
         if reason:
-            not_run[about] = reason
+            not_run[about] = reason.removeprefix(f"{about} ")
     embedded = generator == "embedded"
     return PoolFound(
         generator=DEFAULT if embedded else generator.partition(":")[0],

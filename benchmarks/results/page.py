@@ -144,10 +144,10 @@ def _tracking(sets: Sequence[Ratings], size: Size) -> Iterable[str]:
                 all_scorers.append(cells["spearman"])
     header = ["set", "scorer", "texts", "Spearman", "partial Spearman", "Jaccard at 20 %"]
     yield _table(header, rows)
-    yield _tracked(all_scorers, [one.name for one, _ in compared])
+    yield tracked(all_scorers, [one.name for one, _ in compared])
 
 
-def _tracked(found: Sequence[Record], names: Sequence[str]) -> str:
+def tracked(found: Sequence[Record], names: Sequence[str]) -> str:
     """What the rank correlations of all scorers together say."""
     values = [row["value"] for row in found if row["value"] is not None]
     if not values:
@@ -176,9 +176,11 @@ def _pool(pool: PoolFound, size: Size) -> Iterable[str]:
     turns = pool.run["prompts"]
     whose = "that come with DARC" if pool.own_prompts else "of a file"
     more = f" ({turns} with second turns)" if turns > pool.questions else ""
+    scorers = _listed(pool.scorers)
+    length = f" of up to {size.tokens} tokens" if pool.embedded else ""
     yield (
-        f"{pool.generator}, {pool.questions} prompts {whose}{more}, K = {size.k} answers of up to"
-        f" {size.tokens} tokens, {size.rewrites} rewrites by rule, the scorers {_listed(pool.scorers)}."
+        f"{pool.generator}, {pool.questions} prompts {whose}{more}, K = {size.k} answers{length},"
+        f" {size.rewrites} rewrites by rule, the scorers {scorers}."
         " Half of the rewrites selects, the other half judges: this says how rules behave under the"
         " proxy, not what people would say."
     )
@@ -194,17 +196,19 @@ def _pool(pool: PoolFound, size: Size) -> Iterable[str]:
 
 
 def _families(pool: PoolFound) -> Iterable[str]:
-    records = _rows(pool.families, "families")
+    frame = pool.families["frames"].get("families", {"rows": [], "note": ""})
     rows = [
         [f"{row[c]:.3f}" if isinstance(row[c], float) else _dash(row[c]) for c in FAMILY_COLUMNS]
-        for row in records
+        for row in frame["rows"]
     ]
-    yield _table(FAMILY_COLUMNS, rows)
-    refused = [
-        warning for warning in pool.families["warnings"] if "rewrites were refused" in warning
-    ]
-    text = f"The same answers, rewritten by {_listed(FAMILIES)}; the source {POOL} is the first."
-    yield " ".join([text, pool.families["frames"]["families"]["note"], *(f"{w}." for w in refused)])
+    shown = _unique(row["family"] for row in frame["rows"])
+    if shown:
+        yield _table(FAMILY_COLUMNS, rows)
+        yield f"The same answers, rewritten by {_listed(shown)}. {frame['note']}"
+    if missing := [family for family in FAMILIES if family not in shown]:
+        yield f"Rewriting by {_listed(missing)} left nothing to compare."
+    refused = [one for one in pool.families["warnings"] if "rewrites were refused" in one]
+    yield from [f"{one.replace(POOL, FAMILIES[0], 1)}." for one in refused]
 
 
 def _change_table(evaluation: Found, source: str, left_out: Sequence[str] = ()) -> Iterable[str]:
