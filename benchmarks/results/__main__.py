@@ -50,10 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     size = QUICK if given.quick else FULL
     started = time.monotonic()
     try:
-        for folder in (work, out.parent):
-            folder.mkdir(parents=True, exist_ok=True)
         found = measure(given.data, Kept(work), size, given.generator, given.prompts, given.seed)
         command = f"make results DATA=FOLDER{' QUICK=1' * given.quick}"
+        out.parent.mkdir(parents=True, exist_ok=True)
         with atomic_writer(out) as file:
             file.write(page(found, command, f"{work}/", given.quick))
     except DarcError as problem:

@@ -29,6 +29,7 @@ class Kept:
 
     def output(self, name: str, *arguments: str | Path, start: Path | None = None) -> Any:
         """What a command prints as JSON; `start` is an earlier run that its folder begins with."""
+        self.folder.mkdir(parents=True, exist_ok=True)
         words = [str(each) for each in arguments]
         target, key_file = self.folder / f"{name}.json", self.folder / f"{name}.key"
         key = _key([*words, *([str(start)] if start else [])], key_file)

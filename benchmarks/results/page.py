@@ -177,9 +177,10 @@ def _pool(pool: PoolFound, size: Size) -> Iterable[str]:
     whose = "that come with DARC" if pool.own_prompts else "of a file"
     more = f" ({turns} with second turns)" if turns > pool.questions else ""
     scorers = _listed(pool.scorers)
-    length = f" of up to {size.tokens} tokens" if pool.embedded else ""
+    answers = f"K = {size.k} answers of up to {size.tokens} tokens"
+    answers = answers if pool.embedded else f"up to {size.k} answers to each"
     yield (
-        f"{pool.generator}, {pool.questions} prompts {whose}{more}, K = {size.k} answers{length},"
+        f"{pool.generator}, {pool.questions} prompts {whose}{more}, {answers},"
         f" {size.rewrites} rewrites by rule, the scorers {scorers}."
         " Half of the rewrites selects, the other half judges: this says how rules behave under the"
         " proxy, not what people would say."

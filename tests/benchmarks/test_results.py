@@ -209,3 +209,4 @@ def test_a_folder_without_ratings_is_refused(
     monkeypatch.chdir(tmp_path)
     assert main(["nowhere", "--quick"]) == 2
     assert "nowhere has no ratings/NAME.csv" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
