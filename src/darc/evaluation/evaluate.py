@@ -9,7 +9,7 @@ from darc.evaluation.ablations.calibration import calibration_table
 from darc.evaluation.ablations.density import density_table
 from darc.evaluation.ablations.knobs import FRONTIER, ablation_table, frontier_table, sweep_study
 from darc.evaluation.ablations.sizes import size_table
-from darc.evaluation.caveats import join_warnings, source_warnings, study_warnings
+from darc.evaluation.caveats import flag_table, join_warnings, source_warnings, study_warnings
 from darc.evaluation.frame import Frame, joined
 from darc.evaluation.join import Joined, join
 from darc.evaluation.methods import methods
@@ -42,6 +42,7 @@ STUDY_TABLES: tuple[Callable[[Study], Frame], ...] = (
     bucket_table,
     scalarisation_table,
     sensitivity_table,
+    flag_table,
 )
 JOINED_TABLES: tuple[Callable[[Joined], Frame], ...] = (overlap_table, points_table, mismatch_table)
 

@@ -28,7 +28,7 @@ class Topic:
 
 
 TOPICS = (
-    Topic("rules", "Rules compared", ("human", "main", "densities"), ("gains", "ridges")),
+    Topic("rules", "Rules compared", ("human", "main", "flags", "densities"), ("gains", "ridges")),
     Topic("buckets", "Gains by disagreement", ("buckets",), ("buckets",)),
     Topic(
         "proxy",
