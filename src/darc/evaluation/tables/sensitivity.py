@@ -15,7 +15,7 @@ def sensitivity_table(study: Study) -> Frame:
     for subset, among in study.subsets.items():
         for factor in FACTORS:
             lam = factor * study.lam
-            tradeoff = np.round(mean_of(study.reward - lam * study.risk, among), 12)
+            tradeoff = np.round(mean_of(study.weighed(factor), among), 12)
             for a, method in enumerate(study.methods):
                 known = not np.isnan(tradeoff[a])
                 rank = 1 + int((tradeoff > tradeoff[a]).sum()) if known else None
