@@ -89,6 +89,8 @@ def described(study: Study) -> str:
             else "the half that selects)"
         )
     note += f", sigma from the {settings.sigma} half."
+    if any(name.startswith("hedgetune") and "rate=" not in name for name in study.methods):
+        note += " hedgetune decides each half of the prompts by the rate chosen on the other half."
     if study.rewards.shape[2] > 1:
         note += (
             f" {study.rewards.shape[2]} scorers, each normalised by its own mean and deviation over"
