@@ -150,13 +150,34 @@ def test_scalarisation(study: Study) -> None:
 
 def test_sensitivity(study: Study) -> None:
     frame = sensitivity_table(study).where(subset="overall")
-    assert sorted(set(frame.column("lambda")), key=str) == [1.0, 2.0, 4.0]
+    lambdas = list(dict.fromkeys(zip(frame.column("form"), frame.column("lambda"), strict=True)))
+    assert lambdas == [*(("raw", lam) for lam in (1.0, 2.0, 4.0, 5.0)), ("z-scored", 3.0)]
     for factor in (0.5, 1.0, 2.0):
         part = frame.where(factor=factor)
         tradeoff = study.reward.mean(axis=(0, 2)) - 2 * factor * study.risk.mean(axis=(0, 2))
         assert np.allclose(np.array(part.column("tradeoff"), dtype=float), tradeoff)
         ranks = [1 + int((tradeoff > t + 1e-9).sum()) for t in tradeoff]
         assert part.column("rank") == ranks
+
+
+def test_z_scores_are_free_of_the_scale(study: Study) -> None:
+    frame = sensitivity_table(study).where(subset="overall", form="z-scored")
+    found = dict(zip(frame.column("method"), frame.column("tradeoff"), strict=True))
+    assert found["mean"] == 0
+    a, expected = study.methods.index("epsilon"), []
+    for r in range(3):
+        base, sigma = study.reward[r, 0], study.risk[r, 0]
+        reward = (study.reward[r, a] - base.mean()) / base.std(ddof=1)
+        expected.append(np.mean(reward - 3 * (study.risk[r, a] - sigma.mean()) / sigma.std(ddof=1)))
+    assert found["epsilon"] == pytest.approx(np.mean(expected))
+    source = replace(study.source, samples=40 * study.source.samples + 7)
+    scaled = sensitivity_table(make_study(source, replace(SETTINGS, rules=("lcb", "worst"))))
+    plain = sensitivity_table(make_study(study.source, replace(SETTINGS, rules=("lcb", "worst"))))
+    ends = [
+        np.array(each.where(form="z-scored").column("tradeoff"), dtype=float)
+        for each in (scaled, plain)
+    ]
+    assert np.allclose(*ends)
 
 
 def test_cost(study: Study) -> None:
