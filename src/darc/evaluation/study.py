@@ -93,7 +93,8 @@ class Study:
     (R, A, P), NaN (-1 for `choice`) where a prompt is not kept in a split; `rewards` and `risks`
     (R, A, M, P) are per scorer on its raw scale. `lambdas` (R, P) weigh sigma: one number, or by
     median matching that of each split's selecting half. `kept`, `high` (the high-variance subset)
-    and `disagreement` (of the baseline's choice, on the selection half) are (R, P). `scales` (R, M)
+    and `disagreement` (of the baseline's choice, on the selection half; `judged_disagreement` on
+    the half that judges) are (R, P). `scales` (R, M)
     are the scorers' pooled deviations on the half that judges. `not_run` has a reason for each
     method left out.
     """
@@ -114,6 +115,7 @@ class Study:
     kept: Mask
     high: Mask
     disagreement: Array
+    judged_disagreement: Array
     lambdas: Array
     not_run: dict[str, str] = field(default_factory=dict)
     flags: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -233,6 +235,7 @@ def study_of(
         kept=kept,
         high=np.stack(high),
         disagreement=disagreement,
+        judged_disagreement=np.stack([part["judged_disagreement"] for part in parts]),
         lambdas=_lambdas(source, settings, made, split),
         not_run=not_run,
         flags=_flag_shares(decided, labels, int(kept.sum())),
@@ -268,6 +271,7 @@ def _judged(
         "risks": np.stack([taken(each.sigma[:, m], choice) for m in scorers], axis=1),
         "scales": pooled_units(halves.judge)[1],
         "disagreement": spread,
+        "judged_disagreement": taken(at.sigma, base),
     }
 
 

@@ -37,8 +37,8 @@ def sensitivity_table(study: Study) -> Frame:
         "Ranking of the methods by tradeoff as lambda changes",
         ("source", "subset", "method", "form", "factor", "lambda", "tradeoff", "rank"),
         rows,
-        "Without a factor: the paper's diagnostics. Z-scored: reward and sigma are each in deviations "
-        "over the prompts of Best-of-K's choice from its mean, so lambda is free of the scale.",
+        "Without a factor: the paper's diagnostics. Z-scored: reward and sigma, each less its mean "
+        "and in its deviations over the prompts for Best-of-K's choice: free of the scale.",
     )
 
 
