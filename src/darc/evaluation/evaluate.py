@@ -44,7 +44,7 @@ STUDY_TABLES: tuple[Callable[[Study], Frame], ...] = (
     sensitivity_table,
     flag_table,
 )
-JOINED_TABLES: tuple[Callable[[Joined], Frame], ...] = (overlap_table, points_table, mismatch_table)
+JOINED_TABLES: tuple[Callable[..., Frame], ...] = (overlap_table, points_table, mismatch_table)
 
 
 @dataclass
@@ -141,11 +141,12 @@ def _of_pair(result: Evaluation, proxy: Source, human: Source) -> list[Frame]:
     made: list[Frame] = []
     for pair in attempt(join, proxy, human):
         result.warnings += join_warnings(pair)
+        studies = attempt(joined_study, pair, settings)
+        base = studies[0].choice[0, 0] if studies else None
         for table in JOINED_TABLES:
-            made += attempt(table, pair)
-        for study in attempt(joined_study, pair, settings):
+            made += attempt(table, pair, base)
+        for study in studies:
             result.pairs.append((pair, study))
-            base = study.choice[0, 0]
             made += attempt(validity_table, pair, base, settings.draws, settings.seed)
             for each in STUDY_TABLES:
                 made += attempt(each, study)
