@@ -8,7 +8,7 @@ from darc.errors import DarcError, InputError
 from darc.evaluation.ablations.calibration import calibration_table
 from darc.evaluation.ablations.density import density_table
 from darc.evaluation.ablations.knobs import FRONTIER, ablation_table, frontier_table, sweep_study
-from darc.evaluation.ablations.sizes import size_table
+from darc.evaluation.ablations.sizes import budget_table, size_table
 from darc.evaluation.caveats import flag_table, join_warnings, source_warnings, study_warnings
 from darc.evaluation.frame import Frame, joined
 from darc.evaluation.join import Joined, join
@@ -98,7 +98,7 @@ def evaluate(
         made += _of_source(result, source, report, ablations)
     for proxy in (source for source in sources if source.kind != "rater"):
         for human in (source for source in sources if source.kind == "rater"):
-            made += _of_pair(result, proxy, human)
+            made += _of_pair(result, proxy, human, ablations)
     made += result.attempt(family_table, result.studies)
     draws, seed = result.settings.draws, result.settings.seed
     made += result.attempt(family_agreement_table, result.pairs, draws, seed)
@@ -132,10 +132,12 @@ def _of_source(
             for sweep in attempt(sweep_study, source, halves, settings, FRONTIER):
                 made += [*attempt(frontier_table, sweep), *attempt(ablation_table, sweep)]
             made += attempt(size_table, source, halves, settings)
+            if source.kind == "rewrite":
+                made += attempt(budget_table, source, settings)
     return made
 
 
-def _of_pair(result: Evaluation, proxy: Source, human: Source) -> list[Frame]:
+def _of_pair(result: Evaluation, proxy: Source, human: Source, ablations: bool) -> list[Frame]:
     """The frames of proxy scores judged by people's ratings."""
     settings, attempt = result.settings, result.attempt
     made: list[Frame] = []
@@ -151,6 +153,8 @@ def _of_pair(result: Evaluation, proxy: Source, human: Source) -> list[Frame]:
             for each in STUDY_TABLES:
                 made += attempt(each, study)
             made += attempt(error_table, pair, study)
+            if ablations:
+                made += attempt(budget_table, study.source, settings, pair.halves, human.name)
     return made
 
 

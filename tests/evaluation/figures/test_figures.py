@@ -44,7 +44,7 @@ def test_every_frame_with_a_figure_is_drawn_for_every_source(
     people = "buckets-people-3-run-judged-by-people"
     assert [p.name for p in pictures if p.name.startswith("buckets-people")] == [people]
     knobs = {p.name.split("-")[1] for p in pictures if p.name.startswith("ablation")}
-    assert knobs == {"K", "beta", "epsilon", "samples"}
+    assert knobs == {"K", "beta", "epsilon", "samples", "n_aug"}
     assert sum(picture.name.startswith("gains") for picture in pictures) == 3
 
 
