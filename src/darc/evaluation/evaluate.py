@@ -17,7 +17,12 @@ from darc.evaluation.source import Source
 from darc.evaluation.study import Report, Settings, Study, halves_of_seeds, make_study, study_of
 from darc.evaluation.tables.buckets import bucket_table
 from darc.evaluation.tables.calls import call_table
-from darc.evaluation.tables.cost import cost_table, decision_cost_table, latency_table
+from darc.evaluation.tables.cost import (
+    cost_table,
+    decision_cost_table,
+    latency_table,
+    token_table,
+)
 from darc.evaluation.tables.errors import error_table
 from darc.evaluation.tables.families import family_agreement_table, family_table
 from darc.evaluation.tables.human import human_table
@@ -129,6 +134,7 @@ def _of_source(
         if ablations:
             specs = methods(settings.rules, settings.beta, settings.gamma)
             made += attempt(call_table, source, specs)
+            made += attempt(token_table, source, specs)
             for sweep in attempt(sweep_study, source, halves, settings, FRONTIER):
                 made += [*attempt(frontier_table, sweep), *attempt(ablation_table, sweep)]
             made += attempt(size_table, source, halves, settings)

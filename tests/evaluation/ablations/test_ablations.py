@@ -122,8 +122,9 @@ def test_a_run_alone_says_by_what_its_rewrites_are_judged() -> None:
     turned[:, 1] *= -1
     again = budget_table(replace(source, samples=turned), replace(SETTINGS, lam=0.0))
     plain = budget_table(source, replace(SETTINGS, lam=0.0))
-    wanted = {"judged_by": "scorer s1, which does not select", "subset": "overall", "setting": 4}
-    ends = [np.array(f.where(**wanted).column("delta_tradeoff"), float) for f in (plain, again)]
+    by = "scorer s1, which does not select"
+    frames = (f.where(judged_by=by, subset="overall", setting=4) for f in (plain, again))
+    ends = [np.array(f.column("delta_tradeoff"), dtype=np.float64) for f in frames]
     assert np.allclose(ends[0], -ends[1])
     assert np.abs(ends[0]).max() > 0
 

@@ -173,11 +173,11 @@ def test_z_scores_are_free_of_the_scale(study: Study) -> None:
     source = replace(study.source, samples=40 * study.source.samples + 7)
     scaled = sensitivity_table(make_study(source, replace(SETTINGS, rules=("lcb", "worst"))))
     plain = sensitivity_table(make_study(study.source, replace(SETTINGS, rules=("lcb", "worst"))))
-    ends = [
+    left, right = (
         np.array(each.where(form="z-scored").column("tradeoff"), dtype=float)
         for each in (scaled, plain)
-    ]
-    assert np.allclose(*ends)
+    )
+    assert np.allclose(left, right)
 
 
 def test_cost(study: Study) -> None:

@@ -62,7 +62,7 @@ TOPICS = (
     ),
     Topic("lambda", "Sensitivity to lambda", ("sensitivity",)),
     Topic("calibration", "Calibration of the bound", ("calibration",), ("calibration",)),
-    Topic("cost", "Cost", ("calls", "cost", "latency", "decision_cost")),
+    Topic("cost", "Cost", ("calls", "tokens", "cost", "latency", "decision_cost")),
 )
 
 

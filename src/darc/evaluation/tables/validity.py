@@ -169,8 +169,10 @@ def points_table(joined: Joined, base: Integers | None = None) -> Frame:
         (*_head(joined, p, k), joined.human.name, choice, x, y)
         for (p, k), choice, x, y in zip(items.places, chosen, items.proxy, items.human, strict=True)
     ]
-    columns = ("source", "prompt_id", "candidate_id", "ratings", "best_of_k")
-    columns += ("sigma_proxy", "sigma_human")
+    columns = (
+        *("source", "prompt_id", "candidate_id", "ratings", "best_of_k"),
+        *("sigma_proxy", "sigma_human"),
+    )
     return Frame.of("points", "The proxy's and people's sigma of every candidate", columns, rows)
 
 
