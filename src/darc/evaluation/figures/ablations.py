@@ -20,7 +20,7 @@ def draw_ablations(ablations: Frame) -> list[Picture]:
         for knob in values(ablations.where(source=source), "knob"):
             frame = ablations.where(source=source, knob=knob)
             for place, by in enumerate(values(frame, "judged_by")):
-                name = f"ablation-{knob}" + (f"-{place + 1}" if place else "")
+                name = f"ablation-{knob}" + (f"-judge{place + 1}" if place else "")
                 pictures.append(_picture(source, knob, name, frame.where(judged_by=by)))
     return pictures
 

@@ -71,8 +71,8 @@ def bucket_table(study: Study) -> Frame:
         measures = {"the proxy": study.disagreement, "people": study.judged_disagreement}
         note = (
             f"{described(study)} Q5 has the largest disagreement by the proxy, or by people. "
-            "People's is of the ratings that also judge, so that a part of the gains in Q5 is "
-            "regression to the mean."
+            "People's is of the ratings that also judge, so that a part of the losses in Q1 and of "
+            "the gains in Q5 is regression to the mean."
         )
     rows: list[tuple[object, ...]] = []
     for by, disagreement in measures.items():
