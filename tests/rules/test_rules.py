@@ -264,6 +264,8 @@ def test_rank_weights_are_the_chances_of_best_of_poisson() -> None:
         ("tau", {"objective": "median"}, "'value' or 'mean'"),
         ("cvar", {"alpha": 1.5}, "alpha must be above 0"),
         ("poisson", {"rate": 0.0}, "rate must be above 0"),
+        ("hedgetune", {"rate": (4.0, 0.0)}, "rate must be above 0"),
+        ("hedgetune", {"rate": (4.0, 8.0, 12.0)}, "one for either half"),
         ("rbon", {}, "needs the side input 'log_likelihood'"),
         ("rbon", {"form": "x", "log_likelihood": [0, 0, 0, 0]}, "'kl' or 'wd'"),
         ("mean", {"log_likelihood": [0, 0, 0, 0]}, "does not use 'log_likelihood'"),

@@ -195,8 +195,12 @@ def study_of(
     settings: Settings,
     specs: Sequence[RuleSpec],
     split: str,
+    lambdas: Array | None = None,
 ) -> Study:
-    """The study of given halves; the source names prompts, side inputs, lengths and bounds."""
+    """The study of given halves; the source names prompts, side inputs, lengths and bounds.
+
+    `lambdas` (R, P) are those of other halves than these, such as larger ones.
+    """
     able, not_run = runnable(specs, source.side)
     made: list[Halves] = []
     decided: list[Decided] = []
@@ -236,7 +240,7 @@ def study_of(
         high=np.stack(high),
         disagreement=disagreement,
         judged_disagreement=np.stack([part["judged_disagreement"] for part in parts]),
-        lambdas=_lambdas(source, settings, made, split),
+        lambdas=lambdas_of(source, settings, made, split) if lambdas is None else lambdas,
         not_run=not_run,
         flags=_flag_shares(decided, labels, int(kept.sum())),
         seconds={label: sum(d.seconds.get(label, 0.0) for d in decided) for label in labels},
@@ -275,7 +279,7 @@ def _judged(
     }
 
 
-def _lambdas(source: Source, settings: Settings, halves: Sequence[Halves], split: str) -> Array:
+def lambdas_of(source: Source, settings: Settings, halves: Sequence[Halves], split: str) -> Array:
     """Lambda for every split and prompt, (R, P); by median matching from what is not judged there.
 
     A split's own selecting half gives it, or the other splits' where that half knows no sigma.

@@ -51,8 +51,10 @@ def hedgetune(
     if rate is None:
         fitted = tune(pools, rates)
         rate, cut = fitted["rate"], fitted["cut"]
-    low, high = rate if isinstance(rate, tuple | list) else (rate, rate)
-    return best_drawn(pools, np.where(_drawn(pools) < cut, low, high), reward)
+    low, *more = rate if isinstance(rate, tuple | list) else (rate, rate)
+    if len(more) != 1:
+        raise InputError(f"rate is {rate}", "give one number, or one for either half")
+    return best_drawn(pools, np.where(_drawn(pools) < cut, low, more[0]), reward)
 
 
 def tune(pools: Pools, rates: tuple[float, ...] = RATES) -> dict[str, Any]:

@@ -85,6 +85,11 @@ def test_size_table_ends_with_the_whole_pool() -> None:
     expected = (study.tradeoff[:, 1] - study.tradeoff[:, 0]).mean()
     assert frame.where(knob="K", setting=4).column("delta_tradeoff")[0] == pytest.approx(expected)
     assert frame.where(knob="samples").column("setting")[-1] == 3
+    # One sample has no sigma to match lambda by: it is that of the whole half.
+    matched = size_table(source, halves, replace(SETTINGS, lam=None)).where(knob="samples")
+    assert matched.column("setting") == size_table(source, halves, SETTINGS).where(
+        knob="samples"
+    ).column("setting")
 
 
 def test_rewrites_from_none_to_all_judged_by_people() -> None:

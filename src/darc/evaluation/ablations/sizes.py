@@ -9,9 +9,9 @@ from darc.evaluation.ablations.knobs import HELD_OUT, ablation_frame
 from darc.evaluation.frame import Frame
 from darc.evaluation.join import Joined
 from darc.evaluation.methods import methods
-from darc.evaluation.source import Source
+from darc.evaluation.source import Array, Source
 from darc.evaluation.split import Halves, choose_split, halves_of
-from darc.evaluation.study import Settings, study_of
+from darc.evaluation.study import Settings, lambdas_of, study_of
 from darc.evaluation.tables.common import compared, compared_tail, prompts_in
 from darc.evaluation.tables.scorers import with_scorers
 
@@ -59,11 +59,12 @@ def size_table(source: Source, halves: Sequence[Halves], settings: Settings) -> 
         ("samples", sizes_up_to(samples, 1), fewer_samples),
     ]
     split = choose_split(source, settings.split)
+    lambdas = lambdas_of(source, settings, halves, split)
     rows: list[tuple[object, ...]] = []
     for knob, sizes, cut in cuts:
         for size in sizes:
             smaller = [cut(half, size, settings.seed + r) for r, half in enumerate(halves)]
-            rows += _gains(source, smaller, settings, split, (knob, size, HELD_OUT))
+            rows += _gains(source, smaller, settings, split, (knob, size, HELD_OUT), lambdas)
     return ablation_frame(rows, settings.tail_name)
 
 
@@ -110,10 +111,11 @@ def _gains(
     settings: Settings,
     split: str,
     case: tuple[str, int, str],
+    lambdas: Array | None = None,
 ) -> list[tuple[object, ...]]:
     """The rows of one (knob, setting, judged by): all rules and subsets."""
     specs = methods(RULES, settings.beta, settings.gamma)
-    study = study_of(source, halves, settings, specs, split)
+    study = study_of(source, halves, settings, specs, split, lambdas)
     knob, size, by = case
     rows: list[tuple[object, ...]] = []
     for subset, among in study.subsets.items():
