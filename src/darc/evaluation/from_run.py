@@ -13,8 +13,11 @@ from darc.pipeline import records
 from darc.pipeline.folder import RunFolder
 from darc.pipeline.manifest import check_complete, deciding_of
 from darc.pipeline.summary import cost
+from darc.types import Candidate
 
 Array = NDArray[np.float64]
+
+GIVEN, RULES = "given", "rules"
 
 
 def read_run(path: Path, name: str | None = None) -> Source:
@@ -47,6 +50,7 @@ def read_run(path: Path, name: str | None = None) -> Source:
         texts=[[candidate.text for candidate in own] for own in candidates],
         categories=[prompt.category for prompt in prompts],
         costs=_costs(folder),
+        spent=_spent(folder, ids, candidates, samples.shape[3]),
         generator=data["settings"]["generator"]["name"],
         family=data["settings"]["rewrites"]["family"],
     )
@@ -63,6 +67,35 @@ def _costs(folder: RunFolder) -> dict[str, float]:
         total = sum(len(row[name]) for row in folder.rows(file).values())
         costs["rewrites accepted" if name == "variants" else "rewrites refused"] = total
     return costs
+
+
+def _spent(
+    folder: RunFolder, ids: list[str], candidates: list[list[Candidate]], size: int
+) -> dict[str, Array]:
+    """Tokens by what they were spent on; a rewrite's follow its original's by characters.
+
+    Answers that were given and rewrites made by rules cost none.
+    """
+    given = folder.manifest()["settings"]["generator"]["name"] == GIVEN
+    generated, rewritten, scored = [], [], []
+    for prompt_id, own in zip(ids, candidates, strict=True):
+        made = records.read_perturbed(folder, prompt_id, len(own))
+        tokens = np.array([float(c.tokens) for c in own])
+        each = tokens / [max(1, len(c.text)) for c in own]
+        read, written = np.full((len(own), size), np.nan), np.zeros(len(own))
+        for k, candidate in enumerate(own):
+            texts = [candidate.text, *(v.text for v in made[k].variants)][:size]
+            read[k, : len(texts)] = [each[k] * len(text) for text in texts]
+            for proposed in (made[k].variants, made[k].rejections):
+                written[k] += each[k] * sum(len(p.text) for p in proposed if p.rewriter != RULES)
+        generated.append(np.zeros(len(own)) if given else tokens)
+        rewritten.append(written)
+        scored.append(read)
+    return {
+        "generated": stacked(generated),
+        "rewritten": stacked(rewritten),
+        "scored": stacked(scored),
+    }
 
 
 def _side(folder: RunFolder, ids: list[str]) -> dict[str, Array]:
