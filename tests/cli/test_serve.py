@@ -60,7 +60,11 @@ def test_serves_until_it_is_told_to_stop(openai_server: FakeServer, tmp_path: Pa
         asked = urllib.request.Request(
             f"{url}/chat/completions",
             json.dumps(body).encode(),
-            {"Authorization": "Bearer client-secret-key", "X-Request-Id": "mine"},
+            {
+                "Authorization": "Bearer client-secret-key",
+                "Content-Type": "application/json",
+                "X-Request-Id": "mine",
+            },
         )
         with urllib.request.urlopen(asked) as answer:
             assert json.load(answer)["choices"][0]["message"]["content"]
