@@ -23,7 +23,7 @@ help:
 	@echo "make bench-pipeline   the cost of choosing beside writing, on the embedded model"
 	@echo "make results DATA=FOLDER   the evaluation on real ratings: docs/results.md"
 	@echo "make bench-gateway    what the gateway adds to a backend of 50 ms a call"
-	@echo "make test-load   requests with faults: through a gateway, and fifty people in a study"
+	@echo "make test-load   requests with faults, fifty people in a study, and attacks on both services"
 	@echo "make clean   remove what make made"
 
 $(BIN)/python:
@@ -124,7 +124,7 @@ bench-gateway: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run gateway
 
 test-load: $(VENV)/.test
-	$(BIN)/python -m pytest -m load -s tests/gateway tests/study
+	$(BIN)/python -m pytest -m load -s tests/gateway tests/study tests/web
 
 clean:
 	rm -rf $(VENV) demo build dist .mypy_cache .pytest_cache .ruff_cache
