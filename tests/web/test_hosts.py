@@ -95,3 +95,5 @@ def test_pages_of_other_sites_may_not() -> None:
 
 def test_authority_of_a_url() -> None:
     assert authority_of("https://a:b@study.example.org:8443/rate") == "study.example.org:8443"
+    with pytest.raises(InputError, match="--url"):
+        authority_of("study.example.org")

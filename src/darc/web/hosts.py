@@ -84,7 +84,10 @@ class Hosts:
 
 def authority_of(url: str) -> str:
     """The host, and the port if there is one, of a service's public URL."""
-    return urlsplit(url).netloc.rpartition("@")[2]
+    found = urlsplit(url).netloc.rpartition("@")[2]
+    if _split(found) is None:
+        raise InputError(f"--url is {url!r}", "give it as https://NAME")
+    return found
 
 
 def _given(name: str) -> Authority:
