@@ -230,7 +230,7 @@ def test_pages_forbid_scripts_from_elsewhere(served: Running) -> None:
     policy = reply.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "unsafe-inline" not in policy
-    assert reply.headers["referrer-policy"] == "no-referrer"
+    assert reply.headers["referrer-policy"] == "same-origin"
     assert reply.headers["x-content-type-options"] == "nosniff"
     assert reply.headers["cache-control"] == "no-store"
     assert re.findall(r'(?:src|href)="(?!/static/|/back|data:,)', reply.text) == []

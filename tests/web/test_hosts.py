@@ -75,6 +75,7 @@ def test_programs_and_own_pages_may_ask() -> None:
     assert own(hosts, sec_fetch_site="none")
     assert own(hosts, origin="http://localhost:8000", sec_fetch_site="same-origin")
     assert own(hosts, host="localhost", origin="http://localhost:80")
+    assert own(hosts, origin="null", sec_fetch_site="same-origin"), "a proxy may hide the referrer"
     for origin in ("https://darc.example.org", "https://odd.example:8443"):
         assert own(hosts, origin=origin, sec_fetch_site="same-origin")
         assert own(hosts, origin=origin, host=origin.partition("//")[2])

@@ -51,11 +51,15 @@ class Hosts:
             )
 
     def check_site(self, headers: Headers) -> None:
-        """Refuse a request that a page of another site made; programs say nothing of a site."""
-        origin = headers.get("origin")
-        fine = headers.get("sec-fetch-site", "none") in OWN_SITE
-        if origin is not None:
-            fine = fine and self._own(origin, headers.get("host", ""))
+        """Refuse a request that a page of another site made; programs say nothing of a site.
+
+        Browsers say whose page it was over TLS and on the loopback interface, else its origin only.
+        """
+        site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+        if site is not None:
+            fine = site in OWN_SITE
+        else:
+            fine = origin is None or self._own(origin, headers.get("host", ""))
         if not fine:
             raise Problem(
                 403,
