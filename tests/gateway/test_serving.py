@@ -70,7 +70,11 @@ def test_large_bodies_are_refused(openai_server: FakeServer) -> None:
             yield b'{"messages": "'
             yield b"x" * 1000
 
-        chunked = httpx.post(f"{gateway.url}/v1/chat/completions", content=parts_of())
+        chunked = httpx.post(
+            f"{gateway.url}/v1/chat/completions",
+            content=parts_of(),
+            headers={"content-type": "application/json"},
+        )
         assert chunked.status_code == 413
         assert post(gateway).status_code == 200
 

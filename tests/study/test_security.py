@@ -3,6 +3,7 @@ import json
 import logging
 import re
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from tests.study.making import Running, config_for, new_store, running
 from tests.study.process import Server
 from tests.study.robots import Robot, form_of
+from tests.web.raw import ask, connected, request
 
 from darc.study.markdown import render
 from darc.study.people import issue_links, revoke
@@ -79,14 +81,72 @@ def test_forms_of_other_sites_are_refused(served: Running) -> None:
         answer = {**fields, "answer": "5"}
         assert robot.post(path, {**answer, "form_token": "0" * 64}).status_code == 403
         assert robot.post(path, {"task": fields["task"], "answer": "5"}).status_code == 403
-        cross = {"sec-fetch-site": "cross-site"}
-        assert robot.post(path, answer, headers=cross).status_code == 403
+        for foreign in (
+            {"sec-fetch-site": "cross-site"},
+            {"sec-fetch-site": "same-site"},
+            {"origin": "https://evil.example"},
+            {"origin": "null"},
+        ):
+            refused = robot.post(path, answer, headers=foreign)
+            assert (refused.status_code, "<h1>" in refused.text) == (403, True)
         assert robot.client.post(path, json=answer).status_code == 415
         assert robot.client.get(path, params=answer).status_code == 405
         assert robot.post(path, answer).status_code == 303
     cookie = httpx.get(f"{served.url}/join/{served.links[0][1]}").headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=lax" in cookie
+
+
+@pytest.mark.parametrize("host", ["evil.example", "x/../../secret.html?", "localhost.evil.example"])
+def test_other_names_are_refused_with_a_page(served: Running, host: str) -> None:
+    for path in ("/", "/healthz", f"/join/{served.links[0][1]}"):
+        status, text = ask(served.port, request(path, host))
+        assert (status, text.startswith("<!doctype html>")) == (421, True)
+        assert "--allowed-host" in text
+    form = ("Content-Type: application/x-www-form-urlencoded",)
+    assert ask(served.port, request("/enrol", host, b"key=x", *form))[0] == 421
+
+
+def test_own_names_and_links_from_elsewhere_work(tmp_path: Path) -> None:
+    place, log = str(tmp_path / "s.db"), tmp_path / "server.log"
+    store = new_store(place, config_for(tmp_path))
+    ((_, token), *_) = issue_links(store)
+    store.close()
+    public = ("--url", "https://study.example.org:8443", "--allowed-host", "other.example")
+    server = Server(place, log, *public)
+    try:
+        for host in ("study.example.org:8443", "study.example.org", "other.example", "[::1]"):
+            linked = ("Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate")
+            assert ask(server.port, request(f"/join/{token}", host, b"", *linked))[0] == 303
+        for host, origin, status in (
+            ("study.example.org:8443", "https://study.example.org:8443", 404),
+            ("127.0.0.1", "https://study.example.org:8443", 404),
+            ("127.0.0.1", "https://study.example.org", 403),
+            ("127.0.0.1", "https://evil.example", 403),
+        ):
+            lines = ("Content-Type: application/x-www-form-urlencoded", f"Origin: {origin}")
+            assert ask(server.port, request("/enrol", host, b"key=x", *lines))[0] == status
+    finally:
+        server.stop(signal.SIGTERM)
+
+
+def test_half_a_form_leaves_no_traceback(served: Running) -> None:
+    stream = io.StringIO()
+    handlers, level = logging.root.handlers[:], logging.root.level
+    log_as_json("info", stream)
+    try:
+        lines = ("Content-Type: application/x-www-form-urlencoded",)
+        sent = request("/enrol", "localhost", b"key=x", *lines)
+        with connected(served.port, sent[:-1]):
+            pass
+        until = time.monotonic() + 10
+        while '"path": "/enrol"' not in stream.getvalue():
+            assert time.monotonic() < until
+            time.sleep(0.01)
+    finally:
+        logging.root.handlers[:] = handlers
+        logging.root.setLevel(level)
+    assert "Traceback" not in stream.getvalue()
 
 
 def test_wrong_values_are_refused(served: Running) -> None:
@@ -170,7 +230,7 @@ def test_pages_forbid_scripts_from_elsewhere(served: Running) -> None:
     policy = reply.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "unsafe-inline" not in policy
-    assert reply.headers["referrer-policy"] == "no-referrer"
+    assert reply.headers["referrer-policy"] == "same-origin"
     assert reply.headers["x-content-type-options"] == "nosniff"
     assert reply.headers["cache-control"] == "no-store"
     assert re.findall(r'(?:src|href)="(?!/static/|/back|data:,)', reply.text) == []

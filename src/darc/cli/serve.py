@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darc.cli.choice import FAMILIES, NORMALIZATIONS, SPEC, add_rule
-from darc.cli.parser import add_general
+from darc.cli.parser import add_arrival, add_general, arrival_of
 
 if TYPE_CHECKING:
     from darc.gateway.settings import Settings
@@ -76,6 +76,7 @@ def add(commands: Any, name: str) -> None:
     safety.add_argument(
         "--max-body", type=int, default=4_000_000, metavar="BYTES", help="default: 4000000"
     )
+    add_arrival(safety)
     safety.add_argument("--audit", type=Path, metavar="FILE", help="append every decision")
     safety.add_argument(
         "--audit-bytes", type=int, default=100_000_000, metavar="BYTES", help="before it is rotated"
@@ -98,18 +99,20 @@ def run(arguments: argparse.Namespace) -> None:
     except ImportError:
         raise MissingExtra("darc serve", "serve") from None
     from darc.gateway.app import make_app
+    from darc.web.hosts import Hosts
     from darc.web.logs import log_as_json
     from darc.web.server import check_address, listening, serve
 
     settings = settings_of(arguments)
     check_address(arguments.host, settings.api_keys is not None)
-    app = make_app(settings)
+    limits = arrival_of(arguments)
+    app = make_app(settings, hosts=Hosts(arguments.host, arguments.allowed_host or ()))
     bound = listening(arguments.host, arguments.port)
-    log_as_json(arguments.log_level)
+    log_as_json(arguments.log_level, key_env=settings.backend_key_env)
     source = settings.backend or "the embedded model"
     port = bound.getsockname()[1]
     print(f"serving {source} on http://{arguments.host}:{port}/v1", file=sys.stderr, flush=True)
-    serve(app, bound, arguments.grace)
+    serve(app, bound, arguments.grace, limits)
 
 
 def make(arguments: argparse.Namespace) -> None:

@@ -1,7 +1,8 @@
 """The study as an ASGI application."""
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from darc.study.numbering import numbering
 from darc.study.store import Store
 from darc.study.visits import HiddenSecrets, Site, told
 from darc.web.guard import Guard
+from darc.web.hosts import Hosts, authority_of
 from darc.web.problems import Problem
 from darc.web.shell import Shell
 
@@ -27,13 +29,22 @@ FILES = {"study.css": "text/css", "study.js": "text/javascript"}
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def make_app(store: Store, root: str = "", url: str = "", rate: float = 600.0) -> Any:
+def make_app(
+    store: Store,
+    root: str = "",
+    url: str = "",
+    rate: float = 600.0,
+    host: str = "127.0.0.1",
+    names: Sequence[str] = (),
+) -> Any:
     """The application of a store.
 
     `root` is the path under which a reverse proxy shows it, `url` what lies before that (cookies
-    are for TLS only if it is https), `rate` requests a minute and visitor.
+    are for TLS only if it is https), `rate` requests a minute and visitor. It answers to `host`,
+    which it listens on, to the url's name and to other `names`.
     """
     site = Site(store, root.rstrip("/"), url or "http://127.0.0.1:8710", rate)
+    hosts = Hosts(host, [authority_of(site.url), *names])
     # Read now, because within a transaction it would take a second connection.
     _ = store.config, numbering(store)
     asking, leading = Annotating(site), Leading(site)
@@ -71,7 +82,8 @@ def make_app(store: Store, root: str = "", url: str = "", rate: float = 600.0) -
         await told(site, Problem(404, "There is no such page."))(scope, receive, send)
 
     router = Router(routes, lifespan=lifespan, default=nothing)
-    return HiddenSecrets(Shell(router, Guard()), site.root)
+    shell = Shell(router, Guard(), hosts=hosts, tell=partial(told, site), linked=True)
+    return HiddenSecrets(shell, site.root)
 
 
 def _guarded(site: Site, handler: Handler) -> Handler:

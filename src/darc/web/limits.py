@@ -4,11 +4,36 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import TracebackType
 
+from darc.errors import InputError
 from darc.web.problems import busy
 
 MOST_CLIENTS = 10_000
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """How large the headers of a request may be, and how long it may take to come.
+
+    A body has `body_seconds` in all, and half of them without a byte.
+    """
+
+    header_bytes: int = 65_536
+    header_seconds: float = 10.0
+    body_seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        """Refuse what no request could keep to."""
+        options = {
+            "--max-header": self.header_bytes,
+            "--header-timeout": self.header_seconds,
+            "--body-timeout": self.body_seconds,
+        }
+        for name, value in options.items():
+            if not value > 0:
+                raise InputError(f"{name} is {value}", "give more than 0")
 
 
 class Rates:
