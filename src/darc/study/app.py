@@ -13,10 +13,11 @@ from starlette.routing import Route, Router
 
 from darc.study import schema
 from darc.study.annotating import Annotating
+from darc.study.files import Unavailable
 from darc.study.leading import Leading
 from darc.study.numbering import numbering
 from darc.study.store import Store
-from darc.study.visits import HiddenSecrets, Site, told
+from darc.study.visits import HiddenSecrets, Site, told, told_unavailable
 from darc.web.guard import Guard
 from darc.web.problems import Problem
 from darc.web.shell import Shell
@@ -54,13 +55,13 @@ def make_app(store: Store, root: str = "", url: str = "", rate: float = 600.0) -
         ("POST", "/lead/links"): leading.links,
         ("POST", "/lead/close"): leading.close,
         ("GET", "/lead/export"): leading.export,
-        ("GET", "/healthz"): _healthz(store),
         ("GET", "/static/{name}"): _static,
     }
     routes = [
         Route(path, _guarded(site, handler), methods=[method])
         for (method, path), handler in pages.items()
     ]
+    routes.append(Route("/healthz", _healthz(site), methods=["GET"]))
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
@@ -77,20 +78,28 @@ def make_app(store: Store, root: str = "", url: str = "", rate: float = 600.0) -
 def _guarded(site: Site, handler: Handler) -> Handler:
     async def serve(request: Request) -> Response:
         try:
-            return await handler(request)
+            response = await handler(request)
         except Problem as problem:
             return told(site, problem)
+        except Unavailable as problem:
+            return await told_unavailable(site, request, site.failed(problem))
+        if request.method == "POST":
+            site.saved()
+        return response
 
     return serve
 
 
-def _healthz(store: Store) -> Handler:
+def _healthz(site: Site) -> Handler:
     def asked() -> None:
-        with store.read() as connection:
+        with site.store.read() as connection:
             connection.execute(select(schema.study.c.id)).scalar_one()
 
     async def healthz(request: Request) -> Response:
-        await run_in_threadpool(asked)
+        try:
+            await run_in_threadpool(asked)
+        except Unavailable as problem:
+            raise site.failed(problem) from None
         return PlainTextResponse("ok\n")
 
     return healthz

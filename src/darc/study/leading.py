@@ -13,6 +13,7 @@ from starlette.responses import Response
 from darc.errors import DarcError
 from darc.study import exclusion, people, schema
 from darc.study.export import files
+from darc.study.files import Unavailable
 from darc.study.pages.lead import lead_page
 from darc.study.status import close, status
 from darc.study.tokens import form_token
@@ -96,6 +97,8 @@ class Leading:
     async def _tried(self, work: Any, *given: Any) -> Any:
         try:
             return await run_in_threadpool(work, *given)
+        except Unavailable:
+            raise
         except DarcError as problem:
             raise Problem(400, str(problem)) from None
 
