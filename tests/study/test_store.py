@@ -18,6 +18,7 @@ from tests.study.robots import Robot, form_of
 from darc.cli import main
 from darc.study import schema, store
 from darc.study.backup import backup
+from darc.study.files import Unavailable
 from darc.study.people import issue_links
 from darc.study.store import open_store
 
@@ -155,7 +156,7 @@ def test_a_command_takes_no_file_for_granted_either(tmp_path: Path) -> None:
     path = tmp_path / "study.db"
     made = new_store(str(path), config_for(tmp_path))
     path.unlink()
-    with pytest.raises(store.Unavailable, match="deleted or moved"):
+    with pytest.raises(Unavailable, match="deleted or moved"):
         issue_links(made)
     made.close()
     assert not path.exists()

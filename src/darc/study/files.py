@@ -28,6 +28,7 @@ class DatabaseFiles:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._paths = [path.with_name(path.name + ending) for ending in ENDINGS]
         self._known: tuple[Identity | None, ...] | None = None
 
     def create(self) -> None:
@@ -73,12 +74,12 @@ class DatabaseFiles:
         return pairs[0][0] == pairs[0][1] and all(now in (None, then) for now, then in pairs)
 
     def _found(self) -> tuple[Identity | None, ...]:
-        return tuple(_identity(f"{self.path}{ending}") for ending in ENDINGS)
+        return tuple(map(_identity, self._paths))
 
 
-def _identity(path: str) -> Identity | None:
+def _identity(path: Path) -> Identity | None:
     try:
-        found = os.stat(path)
+        found = path.stat()
     except OSError:
         return None
     return found.st_dev, found.st_ino

@@ -17,8 +17,8 @@ from sqlalchemy.exc import (
     NoSuchModuleError,
     OperationalError,
     SQLAlchemyError,
-    TimeoutError,
 )
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.study import schema
@@ -85,7 +85,7 @@ class Store:
         try:
             self._check_files()
             yield
-        except (OperationalError, InterfaceError, TimeoutError) as problem:
+        except (OperationalError, InterfaceError, PoolTimeout) as problem:
             raise Unavailable("the database does not answer", first_line(problem)) from problem
         except DatabaseError as problem:
             if type(problem) is not DatabaseError or not self.is_sqlite:
