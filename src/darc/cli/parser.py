@@ -75,3 +75,14 @@ def add_general(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--log-level", default="warning", choices=LEVELS, help="what to log on standard error"
     )
+
+
+def add_trusted_proxy(parser: Any) -> None:
+    """The option of services that count clients by address."""
+    parser.add_argument(
+        "--trusted-proxy",
+        action="append",
+        default=[],
+        metavar="ADDRESS[/BITS]",
+        help="count clients by the address that this reverse proxy forwards; may be repeated",
+    )

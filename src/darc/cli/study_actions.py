@@ -99,16 +99,22 @@ def links(arguments: Arguments) -> None:
 def serve(arguments: Arguments) -> None:
     """Serve until SIGINT or SIGTERM."""
     from darc.study.app import make_app
+    from darc.web.limits import trusted_proxies
     from darc.web.logs import log_as_json
     from darc.web.server import listening
     from darc.web.server import serve as serve_app
 
+    proxies = trusted_proxies(arguments.trusted_proxy)
     store = open_store(_place(arguments))
     bound = listening(arguments.host, arguments.port)
     url = arguments.url if arguments.url != "http://127.0.0.1:8710" else ""
     port = bound.getsockname()[1]
     app = make_app(
-        store, arguments.root_path, url or f"http://{arguments.host}:{port}", arguments.rate
+        store,
+        arguments.root_path,
+        url or f"http://{arguments.host}:{port}",
+        arguments.rate,
+        proxies,
     )
     log_as_json(arguments.log_level)
     print(

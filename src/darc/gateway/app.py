@@ -31,6 +31,7 @@ from darc.scorers.judge import Judge
 from darc.types import Message, Prompt
 from darc.web.guard import Guard
 from darc.web.keys import Keys, read_keys
+from darc.web.limits import trusted_proxies
 from darc.web.problems import Problem
 from darc.web.shell import Shell
 
@@ -86,7 +87,8 @@ def make_app(settings: Settings, gateway: Gateway | None = None) -> Shell:
     routes = _Routes(gateway)
     app = Router(routes.all(), lifespan=routes.lifespan)
     free = (*FREE, *routes.files())
-    return Shell(app, Guard(keys, settings.rate), free, gateway.metrics.observe)
+    guard = Guard(keys, settings.rate, proxies=trusted_proxies(settings.trusted_proxies))
+    return Shell(app, guard, free, gateway.metrics.observe)
 
 
 class _Routes:

@@ -19,6 +19,7 @@ from darc.study.numbering import numbering
 from darc.study.store import Store
 from darc.study.visits import HiddenSecrets, Site, told, told_unavailable
 from darc.web.guard import Guard
+from darc.web.limits import Proxies
 from darc.web.problems import Problem
 from darc.web.shell import Shell
 
@@ -28,13 +29,20 @@ FILES = {"study.css": "text/css", "study.js": "text/javascript"}
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def make_app(store: Store, root: str = "", url: str = "", rate: float = 600.0) -> Any:
+def make_app(
+    store: Store,
+    root: str = "",
+    url: str = "",
+    rate: float = 600.0,
+    proxies: Proxies | None = None,
+) -> Any:
     """The application of a store.
 
     `root` is the path under which a reverse proxy shows it, `url` what lies before that (cookies
-    are for TLS only if it is https), `rate` requests a minute and visitor.
+    are for TLS only if it is https), `rate` requests a minute and visitor; `proxies` tell the
+    addresses of strangers, which are not logged.
     """
-    site = Site(store, root.rstrip("/"), url or "http://127.0.0.1:8710", rate)
+    site = Site(store, root.rstrip("/"), url or "http://127.0.0.1:8710", rate, proxies or Proxies())
     # Read now, because within a transaction it would take a second connection.
     _ = store.config, numbering(store)
     asking, leading = Annotating(site), Leading(site)

@@ -86,7 +86,7 @@ class Leading:
         with self._store.read() as connection:
             digest = connection.execute(select(schema.study.c.lead_hash)).scalar_one()
         if not token or digest_of(token) != digest:
-            self._site.count(f"stranger {request.client.host if request.client else ''}")
+            self._site.count_stranger(request)
             raise Problem(403, "Open the lead's link; darc study links --lead makes a new one.")
         self._site.count("lead")
 

@@ -15,7 +15,7 @@ from darc.study.pages.layout import POLICY, again_page, message
 from darc.study.store import Store
 from darc.study.tokens import form_is_own
 from darc.web.bodies import read_body
-from darc.web.limits import Rates
+from darc.web.limits import Proxies, Rates
 from darc.web.problems import Problem
 
 LARGEST = 16_384
@@ -39,8 +39,10 @@ class Site:
     root: str = ""
     url: str = "http://127.0.0.1:8710"
     rate: float = 600.0
+    proxies: Proxies = field(default_factory=Proxies)
     rates: Rates = field(default_factory=Rates)
     trouble: str = ""
+    hinted: bool = False
 
     @property
     def secure(self) -> bool:
@@ -57,6 +59,17 @@ class Site:
         if early:
             wait = {"Retry-After": str(max(1, int(early + 0.999)))}
             raise Problem(429, "Too many requests at once; wait a moment.", headers=wait)
+
+    def count_stranger(self, request: Request) -> None:
+        """Count a request of someone without a link, by their address."""
+        peer = request.client.host if request.client else ""
+        if "x-forwarded-for" in request.headers and not (self.proxies.trusted or self.hinted):
+            self.hinted = True
+            logger.warning(
+                f"{peer} passes requests on, and all are counted as its own; "
+                "if it is your reverse proxy, name it with --trusted-proxy"
+            )
+        self.count(f"stranger {self.proxies.client(peer, request.headers)}")
 
     def failed(self, problem: Unavailable) -> Problem:
         """The database's trouble as a 503, logged when it begins or becomes another."""
