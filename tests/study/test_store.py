@@ -10,13 +10,15 @@ from pathlib import Path
 import httpx
 import pytest
 from sqlalchemy import select
-from tests.study.making import Running, config_for, new_store, running
+from tests.study.making import FakeTime, Running, config_for, new_store, running
 from tests.study.postgres import binaries, postgres_server
 from tests.study.process import Server
 from tests.study.robots import Robot, form_of
+from tests.study.test_claims import rate, ready
 
 from darc.cli import main
 from darc.study import schema, store
+from darc.study.answers import last_answer
 from darc.study.backup import backup
 from darc.study.files import Unavailable
 from darc.study.people import issue_links
@@ -242,3 +244,24 @@ def test_postgresql_that_stops_is_told_in_words(tmp_path: Path) -> None:
             health = httpx.get(one.url + "/healthz")
             assert health.status_code == 503
             assert health.json()["error"]["message"] == "the database does not answer"
+
+
+def test_a_study_of_the_first_schema_is_brought_to_this_one(place: str, tmp_path: Path) -> None:
+    clock = FakeTime()
+    old = new_store(place, config_for(tmp_path, quality={"share": 0.0}), clock)
+    ready(old, 1, 2)
+    for person in (1, 2, 1):
+        clock.now += 60
+        rate(old, person)
+    last = last_answer(old, 1)
+    with old.write() as connection:
+        connection.exec_driver_sql("ALTER TABLE tasks DROP COLUMN sequence")
+        connection.execute(schema.study.update().values(schema=1))
+    old.close()
+    for _ in range(2):
+        again = open_store(place, now=clock)
+        assert last_answer(again, 1) == last
+        with again.read() as connection:
+            query = select(tasks.c.sequence).order_by(tasks.c.answered)
+            assert list(connection.execute(query).scalars()) == [1, 1, 2]
+        again.close()

@@ -168,6 +168,10 @@ def open_store(place: str, *, new: bool = False, now: Callable[[], float] = time
             return store
         with store.read() as connection:
             version = connection.execute(select(schema.study.c.schema)).scalar()
+        if version is not None and version < schema.SCHEMA:
+            with store.write() as connection:
+                if store.locked(connection, schema.study, 1)["schema"] < schema.SCHEMA:
+                    schema.upgrade_tables(connection)
     except SQLAlchemyError as problem:
         store.close()
         raise DarcError(
