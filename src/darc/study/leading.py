@@ -1,6 +1,7 @@
 """What the study's lead may ask of the server."""
 
 import io
+import re
 import zipfile
 from collections.abc import Sequence
 from typing import Any
@@ -20,6 +21,8 @@ from darc.study.tokens import form_token
 from darc.study.visits import LEAD, Site, go, page_response, read_form, secret_of, with_cookie
 from darc.web.keys import digest_of
 from darc.web.problems import Problem
+
+COUNT = re.compile(r"[1-9][0-9]?|100")
 
 
 class Leading:
@@ -52,7 +55,7 @@ class Leading:
         token = await self._visitor(request)
         fields = await read_form(request, token)
         count = fields.get("count", "")
-        if not count.isdecimal() or not 1 <= int(count[:4]) <= 100:
+        if not COUNT.fullmatch(count):
             raise Problem(400, "Give a number from 1 to 100.")
         made = await self._tried(people.add_links, self._store, int(count))
         return await self._page(token, self._addresses(made))
