@@ -9,11 +9,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.fakes.proxy import Proxy
 from tests.study.making import Running, config_for, new_store, running
 from tests.study.process import Server
 from tests.study.robots import Robot, form_of
 from tests.web.raw import ask, connected, request
 
+from darc.cli import main
 from darc.study.markdown import render
 from darc.study.people import issue_links, revoke
 from darc.web.logs import log_as_json
@@ -280,3 +282,46 @@ def test_no_system_names_or_tells(served: Running) -> None:
         assert not any(word in page.replace("alpha</th>", "") for page in seen[:-1]), word
     assert "alpha</td>" not in seen[-1]
     assert "alpha</td>" in after
+
+
+def test_a_stranger_behind_the_proxy_shuts_enrolment_for_nobody_else(tmp_path: Path) -> None:
+    config = config_for(tmp_path, study={"annotators": "open"})
+    place = str(tmp_path / "s.db")
+    with (
+        running(place, config, rate=10.0, trusted=("127.0.0.1",)) as one,
+        Proxy(one.port) as proxy,
+    ):
+        forged = {"x-forwarded-for": "127.0.0.7", "forwarded": "for=127.0.0.7"}
+
+        def visit(source: str, path: str, **headers: str) -> int:
+            transport = httpx.HTTPTransport(local_address=source)
+            with httpx.Client(transport=transport, base_url=proxy.url) as client:
+                return int(client.get(path, headers=headers).status_code)
+
+        junk = [visit("127.0.0.2", "/join/junk") for _ in range(12)]
+        assert junk.count(403) >= 10
+        assert junk[-1] == 429
+        assert visit("127.0.0.2", f"/enrol/{one.enrol}") == 429
+        assert visit("127.0.0.2", f"/enrol/{one.enrol}", **{"x-forwarded-for": "127.0.0.7"}) == 429
+        for _ in range(12):
+            visit("127.0.0.3", "/join/junk", **forged)
+        assert visit("127.0.0.7", f"/enrol/{one.enrol}") == 200
+        assert visit("127.0.0.4", f"/enrol/{one.enrol}") == 200
+
+
+def test_a_proxy_that_is_not_named_is_hinted_at_and_not_believed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with running(str(tmp_path / "s.db"), config_for(tmp_path), rate=5.0) as one:
+        codes = [
+            httpx.get(f"{one.url}/join/x", headers={"x-forwarded-for": f"203.0.113.{i}"})
+            for i in range(8)
+        ]
+    assert codes[-1].status_code == 429
+    assert len([each for each in caplog.records if "--trusted-proxy" in each.message]) == 1
+
+
+def test_a_wrong_proxy_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["study", "serve"], ["serve", "--backend", "http://127.0.0.1:1/v1"]):
+        assert main([*command, "--trusted-proxy", "here", "--port", "0"]) == 2
+        assert "--trusted-proxy here is no address" in capsys.readouterr().err

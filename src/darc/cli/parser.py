@@ -104,3 +104,14 @@ def arrival_of(arguments: argparse.Namespace) -> "Arrival":
     from darc.web.limits import Arrival
 
     return Arrival(arguments.max_header, arguments.header_timeout, arguments.body_timeout)
+
+
+def add_trusted_proxy(parser: Any) -> None:
+    """The option of services that count clients by address."""
+    parser.add_argument(
+        "--trusted-proxy",
+        action="append",
+        default=[],
+        metavar="ADDRESS[/BITS]",
+        help="count clients by the address that this reverse proxy forwards; may be repeated",
+    )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darc.cli.choice import FAMILIES, NORMALIZATIONS, SPEC, add_rule
-from darc.cli.parser import add_arrival, add_general, arrival_of
+from darc.cli.parser import add_arrival, add_general, add_trusted_proxy, arrival_of
 
 if TYPE_CHECKING:
     from darc.gateway.settings import Settings
@@ -71,6 +71,7 @@ def add(commands: Any, name: str) -> None:
     safety.add_argument("--api-keys", type=Path, metavar="FILE", help="hashed keys of clients")
     safety.add_argument("--make-key", metavar="NAME", help="add a key to the file, print it, end")
     safety.add_argument("--rate", type=float, default=0.0, help="requests a minute and client")
+    add_trusted_proxy(safety)
     safety.add_argument("--active", type=int, default=64, help="requests at a time (default: 64)")
     safety.add_argument("--queue", type=int, default=256, help="requests that wait (default: 256)")
     safety.add_argument(
@@ -146,4 +147,8 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
         guard=not arguments.no_guard,
         side=split_pairs(arguments.side or (), "--side"),
     )
-    return Settings(parts=parts, **{name: getattr(arguments, name) for name in same})
+    return Settings(
+        parts=parts,
+        trusted_proxies=tuple(arguments.trusted_proxy),
+        **{name: getattr(arguments, name) for name in same},
+    )

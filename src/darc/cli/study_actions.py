@@ -100,11 +100,13 @@ def links(arguments: Arguments) -> None:
 def serve(arguments: Arguments) -> None:
     """Serve until SIGINT or SIGTERM."""
     from darc.study.app import make_app
+    from darc.web.limits import trusted_proxies
     from darc.web.logs import log_as_json
     from darc.web.server import listening
     from darc.web.server import serve as serve_app
 
     limits = arrival_of(arguments)
+    proxies = trusted_proxies(arguments.trusted_proxy)
     store = open_store(_place(arguments))
     bound = listening(arguments.host, arguments.port)
     url = arguments.url if arguments.url != "http://127.0.0.1:8710" else ""
@@ -116,6 +118,7 @@ def serve(arguments: Arguments) -> None:
         arguments.rate,
         arguments.host,
         arguments.allowed_host or (),
+        proxies,
     )
     log_as_json(arguments.log_level)
     print(

@@ -33,6 +33,7 @@ from darc.web.bodies import check_json
 from darc.web.guard import Guard
 from darc.web.hosts import Hosts
 from darc.web.keys import Keys, read_keys
+from darc.web.limits import trusted_proxies
 from darc.web.problems import Problem
 from darc.web.shell import Shell
 
@@ -91,7 +92,8 @@ def make_app(
     routes = _Routes(gateway)
     app = Router(routes.all(), lifespan=routes.lifespan)
     free = (*FREE, *routes.files)
-    return Shell(app, Guard(keys, settings.rate), free, gateway.metrics.observe, hosts)
+    guard = Guard(keys, settings.rate, proxies=trusted_proxies(settings.trusted_proxies))
+    return Shell(app, guard, free, gateway.metrics.observe, hosts)
 
 
 class _Routes:
