@@ -12,6 +12,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from darc.errors import DarcError, InputError, MissingExtra
+from darc.files import append_private
 from darc.study import schema
 from darc.study.config import Config, config_of
 
@@ -85,6 +86,9 @@ def open_store(place: str, *, new: bool = False, now: Callable[[], float] = time
     engine = _engine(url)
     store = Store(engine, now)
     try:
+        if new and store.is_sqlite and url.database:
+            # For the owner's eyes; SQLite gives its -wal and -shm the mode of this file.
+            append_private(Path(url.database))
         found = inspect(engine).has_table("study")
         if new and found:
             raise InputError(f"{place} holds a study already", "take another --database")
@@ -101,6 +105,11 @@ def open_store(place: str, *, new: bool = False, now: Callable[[], float] = time
         told = str(getattr(problem, "orig", None) or problem).strip().splitlines()[0]
         raise DarcError(
             f"the database cannot be used ({told})", "check --database and that its server runs"
+        ) from None
+    except OSError as problem:
+        store.close()
+        raise InputError(
+            f"{place} cannot be written ({problem.strerror})", "create its folder first"
         ) from None
     except InputError:
         store.close()
