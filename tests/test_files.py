@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.pipeline.makers import start
@@ -24,7 +25,13 @@ from darc.study.store import open_store
 from darc.web.keys import make_key, read_keys
 
 DEEP = "[" * 100_000
-AUDITED = {"prompt_id": "p", "candidates": [], "answer": "a", "request_id": "r", "scores": None}
+AUDITED: dict[str, Any] = {
+    "prompt_id": "p",
+    "candidates": [],
+    "answer": "a",
+    "request_id": "r",
+    "scores": None,
+}
 
 
 @pytest.mark.parametrize(
@@ -131,7 +138,7 @@ def test_full_device_is_named(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "darc: /dev/full: No space left on device\n")
     code = "import sys; from darc.cli import main; sys.exit(main())"
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-c", code, "select", path]
+        command = [sys.executable, "-c", code, "select", str(path)]
         said = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert said.returncode != 0
     assert said.stderr.startswith("darc: standard output: No space left on device\n")
