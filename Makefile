@@ -24,7 +24,7 @@ help:
 	@echo "make results DATA=FOLDER   the evaluation on real ratings: docs/results.md"
 	@echo "make results DATA=FOLDER QUICK=1   the same on small samples: build/results-quick.md"
 	@echo "make bench-gateway    what the gateway adds to a backend of 50 ms a call"
-	@echo "make test-load   requests with faults, fifty people in a study, and attacks on both services"
+	@echo "make test-load   requests with faults, fifty people in a study, attacks on services, damaged runs"
 	@echo "make clean   remove what make made"
 
 $(BIN)/python:
@@ -127,7 +127,7 @@ bench-gateway: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run gateway
 
 test-load: $(VENV)/.test
-	$(BIN)/python -m pytest -m load -s tests/gateway tests/study tests/web
+	$(BIN)/python -m pytest -m load -s tests/gateway tests/pipeline tests/study tests/web
 
 clean:
 	rm -rf $(VENV) demo build dist results .mypy_cache .pytest_cache .ruff_cache

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import InputError, nearest
+from darc.files import append_private
 
 
 def read_settings(path: Path, section: str, known: Iterable[str]) -> dict[str, Any]:
@@ -16,7 +17,7 @@ def read_settings(path: Path, section: str, known: Iterable[str]) -> dict[str, A
             data = tomllib.load(file)
     except OSError as problem:
         raise InputError(f"{path} cannot be read ({problem.strerror})", "check the path") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+    except (ValueError, RecursionError) as problem:
         raise InputError(f"{path} is not valid TOML: {problem}", "mend the file") from None
     settings = data.get(section, {})
     if not isinstance(settings, dict):
@@ -36,6 +37,9 @@ def write_settings(path: Path, section: str, settings: Mapping[str, Any]) -> Non
             continue
         # A JSON string, number, truth value or list of them is also TOML.
         lines.append(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+    if path.is_dir():
+        raise InputError(f"cannot write {path}: it is a folder", "remove it")
     temporary = path.with_name(path.name + ".new")
-    temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    temporary.unlink(missing_ok=True)
+    append_private(temporary, ("\n".join(lines) + "\n").encode("utf-8"))
     temporary.replace(path)

@@ -182,14 +182,32 @@ def test_killed_runs_end_with_the_same_bytes(mode: str, kills: int, tmp_path: Pa
 
 
 def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
-    pytest.importorskip("fcntl")
+    start(tmp_path / "run")
+    manifest = RunFolder(tmp_path / "run").manifest()
+    code = (
+        "import sys; from pathlib import Path; from darc.pipeline.folder import RunFolder\n"
+        "folder = RunFolder(Path(sys.argv[1])); folder._take(); print('taken', flush=True)\n"
+        "sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, tmp_path / "run"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "taken\n"
+        with pytest.raises(InputError, match=r"another run is at work in .*; wait for it"):
+            RunFolder(tmp_path / "run").open(manifest)
+        # The lock of a process that died keeps nobody out.
+        process.kill()
     first = RunFolder(tmp_path / "run")
-    first.open({"input": "x", "settings": {}})
+    first.open(manifest)
     with pytest.raises(InputError, match="another run is at work"):
-        RunFolder(tmp_path / "run").open({"input": "x", "settings": {}})
+        RunFolder(tmp_path / "run").open(manifest)
     first.close()
     second = RunFolder(tmp_path / "run")
-    second.open({"input": "x", "settings": {}})
+    second.open(manifest)
     second.close()
 
 

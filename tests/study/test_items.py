@@ -3,10 +3,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.pipeline.makers import IDS, start
 from tests.study.making import config_for, write_checks
 
 from darc.errors import InputError
-from darc.pipeline.folder import RunFolder
 from darc.study.config import Items, config_of, read_config
 from darc.study.items import read_items
 from darc.study.units import check_units, item_units
@@ -40,16 +40,12 @@ def test_alpaca_outputs_meet_at_their_instruction(tmp_path: Path) -> None:
 
 
 def test_a_run_folder(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "run")
-    folder.open({"input": "", "settings": {}})
-    messages = [{"role": "user", "content": "Q?"}]
-    folder.append("prompts.jsonl", {"prompt_id": "p", "category": "", "messages": messages})
-    candidates = [{"index": k, "text": f"text {k}"} for k in range(2)]
-    folder.append("candidates.jsonl", {"prompt_id": "p", "candidates": candidates})
-    folder.close()
-    (found,) = read_items(Items(run=(str(tmp_path / "run"),)))
-    assert found.responses == {"0": "text 0", "1": "text 1"}
-    assert found.turns == (("user", "Q?"),)
+    start(tmp_path / "run")
+    found = {each.id: each for each in read_items(Items(run=(str(tmp_path / "run"),)))}
+    assert list(found) == IDS
+    assert set(found["bread"].responses) == {"0", "1", "2", "3"}
+    assert found["bread"].responses["0"].startswith("It is about How is bread made")
+    assert found["bread"].turns == (("user", "How is bread made?"),)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The `darc` command."""
 
 import argparse
+import errno
 import importlib
 import logging
 import os
@@ -75,6 +76,9 @@ def guarded(run: Callable[[argparse.Namespace], None], arguments: argparse.Names
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as problem:
-        print(f"darc: {problem.filename or 'a file'}: {problem.strerror}", file=sys.stderr)
+        # Every file that is written is named, so that a full disk without one is behind a pipe.
+        unnamed = "standard output" if problem.errno == errno.ENOSPC else "a file"
+        reason = problem.strerror or problem
+        print(f"darc: {problem.filename or unnamed}: {reason}", file=sys.stderr)
         return 1
     return 0

@@ -28,16 +28,15 @@ def add(commands: Any, name: str) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the file and print its path."""
-    from darc.errors import InputError
     from darc.pipeline.exporting import export
     from darc.pipeline.folder import RunFolder
-    from darc.pipeline.manifest import check_complete
+    from darc.pipeline.manifest import check_complete, check_finished
 
     folder = RunFolder(arguments.folder)
     if arguments.format in ("tidy", "parquet"):
         check_complete(folder)
-    elif not folder.manifest().get("finished"):
-        raise InputError(f"{folder.path} is not finished", "go on with: darc run")
+    else:
+        check_finished(folder)
     place = arguments.folder.resolve()
     beside = place.parent / f"{place.name}.{arguments.format}{SUFFIXES[arguments.format]}"
     path = arguments.out or beside

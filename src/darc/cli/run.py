@@ -104,8 +104,7 @@ def _normalize(arguments: argparse.Namespace, engine: "Engine", folder: "RunFold
     if arguments.normalize != "auto":
         return str(arguments.normalize)
     if arguments.complete:
-        decision = folder.manifest().get("settings", {}).get("decision", {})
-        return str(decision.get("normalize", "auto"))
+        return str(folder.manifest()["settings"]["decision"]["normalize"])
     if len(engine.scorers) == 1:
         return "none"
     return "fixed" if arguments.lazy and engine.constants is not None else "prompt"

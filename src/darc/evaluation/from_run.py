@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.errors import InputError
 from darc.evaluation.source import NOBODY, Source
 from darc.evaluation.stacking import stacked
 from darc.pipeline import records
@@ -26,8 +25,6 @@ def read_run(path: Path, name: str | None = None) -> Source:
     check_complete(folder)
     data = folder.manifest()
     ids = list(folder.rows("decisions.jsonl"))
-    if not ids:
-        raise InputError(f"{path} has no prompts", "run it on some")
     prompts = [records.read_prompt(folder, prompt_id) for prompt_id in ids]
     candidates = [records.read_candidates(folder, prompt_id) for prompt_id in ids]
     samples = stacked([records.read_scores(folder, prompt_id) for prompt_id in ids])

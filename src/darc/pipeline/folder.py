@@ -1,13 +1,20 @@
 """A run folder: plain files, one line a prompt and stage, that a killed run can go on from."""
 
 import json
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from darc.errors import InputError
+from filelock import FileLock, Timeout
+
+from darc.errors import InputError, TableError
+from darc.files import append_private, json_lines, private_folder, read_json
+from darc.pipeline.checking import Fault, check_links, check_manifest, check_row
 from darc.tables import atomic_writer
+
+logger = logging.getLogger(__name__)
 
 SCHEMA = 1
 STAGES = ("prompts", "candidates", "variants", "scores", "side", "decisions")
@@ -19,6 +26,16 @@ FILES = {
     "side": ("side.jsonl",),
     "decisions": ("decisions.jsonl",),
 }
+# As the files are written for a prompt: a line in one of them has one in each before it.
+ORDER = (
+    "prompts.jsonl",
+    "candidates.jsonl",
+    "rejected.jsonl",
+    "variants.jsonl",
+    "scores.jsonl",
+    "side.jsonl",
+    "decisions.jsonl",
+)
 TIMINGS = "timings.jsonl"
 STAGE_OF = {
     "generator": "candidates",
@@ -33,20 +50,22 @@ STAGE_OF = {
 class RunFolder:
     """The files of a run. A line is written whole; a torn last line is cut off.
 
-    Where a prompt has two lines in a file, the later one counts.
+    Where a prompt has two lines in a file, the later one counts. What is read is checked, and what
+    no run would write is refused by file and line.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._rows: dict[str, dict[str, dict[str, Any]]] = {}
-        self._lock: int | None = None
+        self._lock: FileLock | None = None
 
     def open(self, manifest: Mapping[str, Any], restart: str | None = None) -> None:
         """Begin the run, or go on with the same one; a different one is refused.
 
-        `restart` forgets a stage and the later ones, whose settings may then be others.
+        `restart` forgets a stage and the later ones, whose settings may then be others. A prompt
+        that lacks a line in a file loses those in the later ones, so that it goes on from there.
         """
-        self.path.mkdir(parents=True, exist_ok=True)
+        private_folder(self.path)
         self._take()
         if not (self.path / "manifest.json").exists():
             if any(path.name != ".lock" for path in self.path.iterdir()):
@@ -58,78 +77,113 @@ class RunFolder:
         if restart is not None:
             self._forget(restart)
             self.write_manifest({**known, **manifest, "complete": False, "finished": False})
-        for names in FILES.values():
-            for name in names:
-                self._mend(name)
-        self._mend(TIMINGS)
+        for name in (*ORDER, TIMINGS):
+            self._mend(name)
+        self._load(ORDER, mending=True)
 
     def close(self) -> None:
         """Let others work in the folder."""
         if self._lock is not None:
-            os.close(self._lock)
+            self._lock.release()
             self._lock = None
 
     def manifest(self) -> dict[str, Any]:
         """What the run was made of; a newer schema is refused."""
-        try:
-            data = json.loads((self.path / "manifest.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            raise InputError(f"{self.path} is no run folder", "make one with: darc run") from None
-        if not isinstance(data, dict) or int(data.get("schema", 0)) > SCHEMA:
+        path = self.path / "manifest.json"
+        if not path.exists():
+            raise InputError(f"{self.path} is no run folder", "make one with: darc run")
+        data = read_json(path, RESTORE)
+        schema = data.get("schema") if isinstance(data, dict) else None
+        if not isinstance(schema, int):
+            raise InputError(f"{path} is no manifest of a run", RESTORE)
+        if schema > SCHEMA:
             raise InputError(
-                f"{self.path} has schema {data.get('schema')}, newer than {SCHEMA}",
-                "upgrade DARC to read it",
+                f"{self.path} has schema {schema}, newer than {SCHEMA}", "upgrade DARC to read it"
             )
-        return data
+        try:
+            check_manifest(data)
+        except Fault as problem:
+            raise TableError(str(path), str(problem), RESTORE) from None
+        return dict(data)
 
     def write_manifest(self, data: Mapping[str, Any]) -> None:
         """Replace the manifest."""
-        with atomic_writer(self.path / "manifest.json") as file:
+        with atomic_writer(self.path / "manifest.json", private=True) as file:
             json.dump({**data, "schema": SCHEMA}, file, indent=2, sort_keys=True)
             file.write("\n")
 
     def rows(self, name: str) -> dict[str, dict[str, Any]]:
         """The rows of a file by prompt id, in order."""
         if name not in self._rows:
-            self._rows[name] = {row["prompt_id"]: row for row in self._read(name)}
+            self._load(ORDER[: ORDER.index(name) + 1])
         return self._rows[name]
 
     def append(self, name: str, row: dict[str, Any]) -> None:
         """Add one row in one write."""
         self.rows(name)[row["prompt_id"]] = row
-        self._write(name, row)
+        append_private(self.path / name, line(row).encode("utf-8"))
 
     def note(self, row: dict[str, Any]) -> None:
         """Add a row of timings."""
-        self._write(TIMINGS, row)
+        append_private(self.path / TIMINGS, line(row).encode("utf-8"))
 
     def notes(self) -> list[dict[str, Any]]:
         """The rows of timings."""
-        return list(self._read(TIMINGS))
+        return [row for _, row in self._read(TIMINGS)]
 
     def drop(self, prompt_id: str) -> None:
-        """Forget everything about a prompt."""
-        for names in FILES.values():
-            for name in names:
-                if self.rows(name).pop(prompt_id, None) is not None:
-                    self._replace(name, list(self.rows(name)))
+        """Forget everything about a prompt, the last stage first."""
+        for name in reversed(ORDER):
+            if self.rows(name).pop(prompt_id, None) is not None:
+                self._replace(name, list(self.rows(name)))
 
     def settle(self, order: Sequence[str]) -> None:
         """Put the rows of every file in order, one a prompt, where they are not."""
-        for names in FILES.values():
-            for name in names:
-                ids = [row["prompt_id"] for row in self._read(name)]
-                if ids != [prompt_id for prompt_id in order if prompt_id in self.rows(name)]:
-                    self._replace(name, order)
+        for name in ORDER:
+            ids = [row["prompt_id"] for _, row in self._read(name)]
+            if ids != [prompt_id for prompt_id in order if prompt_id in self.rows(name)]:
+                self._replace(name, order)
 
     def _replace(self, name: str, order: Sequence[str]) -> None:
         rows = self.rows(name)
-        with atomic_writer(self.path / name) as file:
+        with atomic_writer(self.path / name, private=True) as file:
             file.writelines(line(rows[prompt_id]) for prompt_id in order if prompt_id in rows)
 
-    def _write(self, name: str, row: dict[str, Any]) -> None:
-        with (self.path / name).open("ab") as file:
-            file.write(line(row).encode("utf-8"))
+    def _load(self, names: Sequence[str], mending: bool = False) -> None:
+        """Read some files, and see that each has what the later ones are made of."""
+        # The later ones first: a run that is at work meanwhile writes the earlier ones first.
+        found = {
+            name: {row["prompt_id"]: (number, row) for number, row in self._read(name)}
+            for name in reversed(names)
+            if name not in self._rows
+        }
+        for name in found and names:
+            if name in found:
+                self._rows[name] = self._linked(name, found[name], mending)
+                if len(self._rows[name]) < len(found[name]):
+                    self._replace(name, list(self._rows[name]))
+
+    def _linked(
+        self, name: str, found: Mapping[str, tuple[int, dict[str, Any]]], mending: bool
+    ) -> dict[str, dict[str, Any]]:
+        """The rows that agree with the files before; while mending, those without are left out."""
+        before = ORDER[: ORDER.index(name)]
+        settings = self.manifest()["settings"] if found and len(before) > 1 else {}
+        kept = {}
+        for prompt_id, (number, row) in found.items():
+            if before and prompt_id not in self._rows[before[-1]]:
+                problem = f"{before[-1]} has no line for its prompt {prompt_id[:40]!r}"
+                if not mending:
+                    raise TableError(str(self.path / name), problem, LOST, number)
+                logger.warning("%s: %s; it is done again", self.path / name, problem)
+                continue
+            try:
+                others = {each: self._rows[each][prompt_id] for each in before}
+                check_links(name, row, others, settings)
+            except Fault as fault:
+                raise TableError(str(self.path / name), str(fault), REMOVE, number) from None
+            kept[prompt_id] = row
+        return kept
 
     def _compare(
         self, known: Mapping[str, Any], manifest: Mapping[str, Any], restart: str | None
@@ -149,25 +203,22 @@ class RunFolder:
                 )
 
     def _forget(self, stage: str) -> None:
-        for later in STAGES[STAGES.index(stage) :]:
+        for later in reversed(STAGES[STAGES.index(stage) :]):
             for name in FILES[later]:
                 (self.path / name).unlink(missing_ok=True)
                 self._rows.pop(name, None)
 
-    def _read(self, name: str) -> Iterator[dict[str, Any]]:
+    def _read(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The rows of a file with their lines, each as a run writes it."""
         path = self.path / name
         if not path.exists():
             return
-        with path.open(encoding="utf-8", newline="\n") as file:
-            for number, text in enumerate(file, 1):
-                if not text.endswith("\n"):
-                    return
-                try:
-                    yield json.loads(text)
-                except ValueError:
-                    raise InputError(
-                        f"{path}, line {number}: it is not valid JSON", "remove the line"
-                    ) from None
+        for number, row in json_lines(path, REMOVE, ended=True):
+            try:
+                check_row(name, row)
+            except Fault as problem:
+                raise TableError(str(path), str(problem), REMOVE, number) from None
+            yield number, row
 
     def _mend(self, name: str) -> None:
         """Cut off a last line that was never finished."""
@@ -184,19 +235,18 @@ class RunFolder:
 
     def _take(self) -> None:
         """Keep other processes out while this one lives."""
+        lock = FileLock(self.path / ".lock", mode=0o600, thread_local=False)
         try:
-            import fcntl
-        except ImportError:
-            return
-        self._lock = os.open(self.path / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self.close()
+            lock.acquire(blocking=False)
+        except Timeout:
             raise InputError(f"another run is at work in {self.path}", "wait for it") from None
+        self._lock = lock
 
 
 ANOTHER = "use the same settings, or another folder"
+RESTORE = "restore it, or run into another folder"
+REMOVE = "restore it, or remove the line and run again"
+LOST = "go on with: darc run"
 
 
 def line(row: dict[str, Any]) -> str:
@@ -214,5 +264,8 @@ def _difference(before: Any, after: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        text = "..."
     return text if len(text) <= 80 else text[:77] + "..."

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import darc
-from darc.errors import InputError
+from darc.errors import InputError, TableError
 from darc.generators.base import Generator, Settings
 from darc.pipeline.deciding import Deciding
 from darc.pipeline.engine import Engine
@@ -79,28 +79,43 @@ def deciding_of(folder: RunFolder, spec: RuleSpec | None = None) -> Deciding:
     from darc.pipeline.rule_spec import parse_rules
 
     data = folder.manifest()
+    settings = data["settings"]
+    scorers, decision = settings["scorers"], settings["decision"]
+    constants = [(s["location"], s["scale"]) for s in scorers]
+    whole = all(location is not None and scale is not None for location, scale in constants)
     try:
-        settings = data["settings"]
-        scorers, decision = settings["scorers"], settings["decision"]
         if spec is None:
             (spec,) = parse_rules([decision["rule"]], {}, decision["beta"], decision["gamma"])
-        known = [(s["location"], s["scale"]) for s in scorers]
-        whole = all(location is not None and scale is not None for location, scale in known)
-        constants = ([k[0] for k in known], [k[1] for k in known]) if whole else None
-        bounds = [(s["bounds"][0], s["bounds"][1]) for s in scorers]
-        return Deciding(spec, bounds, constants, decision["normalize"], int(data["seed"]))
-    except KeyError as problem:
-        raise InputError(
-            f"{folder.path}/manifest.json has no {problem}", "make the run again"
+        deciding = Deciding(
+            spec,
+            [(s["bounds"][0], s["bounds"][1]) for s in scorers],
+            ([each[0] for each in constants], [each[1] for each in constants]) if whole else None,
+            decision["normalize"],
+            data["seed"],
+        )
+        deciding.scale(lazily=False)
+        return deciding
+    except InputError as problem:
+        raise TableError(
+            str(folder.path / "manifest.json"), problem.message, problem.hint
         ) from None
+
+
+def check_finished(folder: RunFolder) -> None:
+    """Refuse a run that is not finished, or that lost decisions since."""
+    finished = folder.manifest()["finished"]
+    decided = folder.rows("decisions.jsonl")
+    lost = [each for each in folder.rows("prompts.jsonl") if each not in decided]
+    if finished and not lost and decided:
+        return
+    told = f": decisions.jsonl has no line for prompt {lost[0][:40]!r}" if lost else ""
+    raise InputError(f"{folder.path} is not finished{told}", f"go on with: {again(folder)}")
 
 
 def check_complete(folder: RunFolder) -> None:
     """Refuse a run that is not finished, or that a lazy run left incomplete."""
-    data = folder.manifest()
-    if not data.get("finished"):
-        raise InputError(f"{folder.path} is not finished", f"go on with: {again(folder)}")
-    if not data.get("complete"):
+    check_finished(folder)
+    if not folder.manifest()["complete"]:
         raise InputError(
             f"{folder.path} has only the scores that a lazy run needed",
             f"make the rest with: {completing(folder)}",

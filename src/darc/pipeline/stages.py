@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from darc.errors import InputError
 from darc.generators.base import Generator, Settings
 from darc.perturb import Perturbed
 from darc.pipeline import records
@@ -217,4 +218,8 @@ class Stages:
 def decide(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Decision:
     """The decision on the scores and side inputs of one prompt of a run."""
     side = folder.rows("side.jsonl").get(prompt_id, {})
-    return deciding.decide(prompt_id, records.read_scores(folder, prompt_id), side)
+    try:
+        return deciding.decide(prompt_id, records.read_scores(folder, prompt_id), side)
+    except InputError as problem:
+        where = f"{folder.path}, prompt {prompt_id!r}"
+        raise InputError(f"{where}: {problem.message}", problem.hint) from None

@@ -22,7 +22,12 @@ UNITS = {
 def summary(folder: RunFolder, deciding: Deciding) -> dict[str, Any]:
     """The averages of the choices, the rewrites by what became of them, and the cost by stage."""
     decisions = folder.rows("decisions.jsonl")
-    chosen = [row["candidates"][row["index"]] for row in decisions.values()]
+    chosen = [
+        each
+        for row in decisions.values()
+        for each in row["candidates"]
+        if each["index"] == row["index"]
+    ]
     refused = Counter(
         rejection["reason"].split(":", 1)[0]
         for row in folder.rows("rejected.jsonl").values()
@@ -54,5 +59,5 @@ def cost(folder: RunFolder) -> dict[str, dict[str, float]]:
 
 
 def _average(rows: list[dict[str, Any]], name: str) -> float | None:
-    known = [row[name] for row in rows if row[name] is not None]
+    known = [float(row[name]) for row in rows if row[name] is not None]
     return float(np.mean(known)) if known else None

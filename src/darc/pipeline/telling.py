@@ -6,7 +6,7 @@ from darc.errors import InputError
 from darc.pipeline import records
 from darc.pipeline.deciding import Deciding
 from darc.pipeline.folder import RunFolder
-from darc.pipeline.manifest import completing
+from darc.pipeline.manifest import again, completing
 from darc.pipeline.stages import decide
 from darc.pipeline.story import Story
 from darc.selection.decision import Decision
@@ -17,7 +17,9 @@ def read_story(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Story:
     """The `Story` of one prompt; a lazy run can tell it for its own rule and scale only."""
     prompt = records.read_prompt(folder, prompt_id)
     if prompt_id not in folder.rows("decisions.jsonl"):
-        raise InputError(f"prompt {prompt_id!r} is not finished", "go on with: darc run")
+        raise InputError(
+            f"{folder.path}: prompt {prompt_id!r} is not finished", f"go on with: {again(folder)}"
+        )
     candidates = records.read_candidates(folder, prompt_id)
     made = records.read_perturbed(folder, prompt_id, len(candidates))
     row, scores = folder.rows("scores.jsonl")[prompt_id], records.read_scores(folder, prompt_id)

@@ -8,16 +8,13 @@ from contextlib import closing
 from pathlib import Path
 
 from darc.errors import DarcError
-from darc.study.files import PRIVATE
 from darc.study.store import Store
 from darc.tables.write import atomic_path
 
 
 def backup(store: Store, path: Path) -> None:
     """Copy the database, as of one moment, to a file: SQLite, or what pg_restore reads."""
-    with atomic_path(path) as temporary:
-        if temporary.is_file():
-            temporary.chmod(PRIVATE)
+    with atomic_path(path, private=True) as temporary:
         if store.is_sqlite:
             with (
                 closing(sqlite3.connect(str(store.engine.url.database))) as source,

@@ -135,7 +135,7 @@ def read_config(path: Path) -> Config:
             f"{path} cannot be read ({problem.strerror})",
             "check the path, or let darc study init --items FILE write it",
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+    except (ValueError, RecursionError) as problem:
         raise InputError(f"{path} is not valid TOML: {problem}", "mend the file") from None
     return config_of(data, str(path), path.parent)
 

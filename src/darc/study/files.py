@@ -1,12 +1,11 @@
 """The files of a study in SQLite: that those at its path are still the ones that were opened."""
 
-import os
 from pathlib import Path
 
 from darc.errors import DarcError, InputError
+from darc.files import append_private
 
 ENDINGS = ("", "-wal", "-shm")
-PRIVATE = 0o600
 
 Identity = tuple[int, int]
 
@@ -34,7 +33,7 @@ class DatabaseFiles:
     def create(self) -> None:
         """Make the file, where there is none, for its owner alone; SQLite's others follow it."""
         try:
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE))
+            append_private(self.path)
         except OSError as problem:
             raise InputError(
                 f"{self.path} cannot be made ({problem.strerror})", "take another --database"

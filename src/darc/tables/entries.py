@@ -1,11 +1,12 @@
 """The entries of a small file: a JSON list, JSON lines, or one text a line."""
 
 import gzip
-import json
+import io
 from pathlib import Path
 from typing import Any
 
 from darc.errors import TableError
+from darc.files import parse_json
 
 Entry = tuple[int | None, Any]
 
@@ -22,16 +23,11 @@ def read_entries(path: Path) -> list[Entry]:
     except UnicodeDecodeError:
         raise TableError(str(path), "it is not UTF-8", "save it as UTF-8") from None
     start = text.lstrip()[:1]
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    # Not str.splitlines, which also ends a line at characters that JSON may have in a text.
+    every = enumerate(io.StringIO(text, newline=None), 1)
+    lines = [(number, line.rstrip("\n")) for number, line in every if line.strip()]
     if start == "[":
-        return [(None, entry) for entry in _loads(path, text, None)]
+        return [(None, entry) for entry in parse_json(text, str(path))]
     if start in ("{", '"'):
-        return [(number, _loads(path, line, number)) for number, line in lines]
+        return [(number, parse_json(line, str(path), number)) for number, line in lines]
     return [(number, line.strip()) for number, line in lines]
-
-
-def _loads(path: Path, text: str, line: int | None) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as problem:
-        raise TableError(str(path), f"it is not valid JSON ({problem})", "mend it", line) from None

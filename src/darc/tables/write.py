@@ -9,29 +9,32 @@ from pathlib import Path
 from typing import TextIO
 
 from darc.errors import InputError
+from darc.files import named
 
 
 @contextmanager
-def atomic_writer(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+def atomic_writer(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[TextIO]:
     """A UTF-8 text file, newlines as written, that takes the place of `path` on success only."""
     with (
-        atomic_path(path) as temporary,
+        atomic_path(path, private=private) as temporary,
         temporary.open("w", encoding="utf-8", newline="") as stream,
     ):
         yield stream
 
 
 @contextmanager
-def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_path(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[Path]:
     """An empty file beside `path`, of the same suffix, renamed to it on success only.
 
     A device or a pipe (such as /dev/stdout) cannot be renamed over, so it is handed out itself.
+    A new file that is `private` can be read by its owner only.
     """
     target = Path(path).resolve()
     if target.is_dir():
         raise InputError(f"cannot write {path}: it is a folder", "name a file in it")
     if target.exists() and not target.is_file():
-        yield target
+        with named(path):
+            yield target
         return
     if not target.parent.is_dir():
         raise InputError(
@@ -39,7 +42,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         )
     temporary = target.with_name(f".{target.stem}.{secrets.token_hex(4)}{target.suffix}")
     try:
-        temporary.touch(exist_ok=False)
+        temporary.touch(0o600 if private else 0o666, exist_ok=False)
         if target.exists():
             shutil.copymode(target, temporary)
     except OSError as problem:
@@ -48,7 +51,8 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
             f"cannot write {path}: {problem.strerror}", "choose another folder"
         ) from None
     try:
-        yield temporary
+        with named(path):
+            yield temporary
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)

@@ -1,0 +1,84 @@
+"""Files in and out: JSON by the line, private files, errors that name the file."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from darc.errors import TableError
+
+MEND = "mend it"
+
+
+def parse_json(text: str | bytes, source: str, line: int | None = None, hint: str = MEND) -> Any:
+    """What JSON text says; text that cannot be used is refused by its file and line."""
+    try:
+        if isinstance(text, bytes):
+            text = text.decode("utf-8")
+        value = json.loads(text)
+        # Half of a surrogate pair is valid JSON, but no text that could be written out.
+        if "\\ud" in text or "\\uD" in text:
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        return value
+    except UnicodeDecodeError:
+        message = "it is not UTF-8"
+    except UnicodeEncodeError:
+        message = "half of a surrogate pair is not text"
+    except json.JSONDecodeError as problem:
+        message = f"it is not valid JSON ({problem})"
+    except RecursionError:
+        message = "it is nested too deeply"
+    except ValueError:
+        message = "a number in it has too many digits"
+    raise TableError(source, message, hint, line)
+
+
+def read_json(path: Path, hint: str = MEND) -> Any:
+    """What a JSON file says."""
+    with _read(path, hint) as file:
+        return parse_json(file.read(), str(path), hint=hint)
+
+
+def json_lines(path: Path, hint: str = MEND, *, ended: bool = False) -> Iterator[tuple[int, Any]]:
+    """Each line's number and value, blank lines left out.
+
+    `ended` leaves out a last line without its newline too: it was never finished.
+    """
+    with _read(path, hint) as file:
+        for number, text in enumerate(file, 1):
+            if text.strip() and not (ended and not text.endswith(b"\n")):
+                yield number, parse_json(text, str(path), number, hint)
+
+
+@contextmanager
+def _read(path: Path, hint: str) -> Iterator[BinaryIO]:
+    try:
+        with path.open("rb") as file:
+            yield file
+    except OSError as problem:
+        raise TableError(str(path), f"it cannot be read ({problem.strerror})", hint) from None
+
+
+@contextmanager
+def named(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Where a write fails, as on a full disk, the error names the file."""
+    try:
+        yield
+    except OSError as problem:
+        if problem.filename is None:
+            problem.filename = os.fspath(path)
+        raise
+
+
+def private_folder(path: Path) -> None:
+    """Make a folder that only its owner can look into; one that is there stays as it is."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def append_private(path: Path, data: bytes = b"") -> None:
+    """Add to a file in one write; a new one can be read by its owner only."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+    with named(path), os.fdopen(os.open(path, flags, 0o600), "ab") as file:
+        file.write(data)

@@ -1,0 +1,314 @@
+"""Run folders with something wrong in them: one sentence that names the file, and no more."""
+
+import io
+import json
+import logging
+import os
+import random
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pipeline.makers import contents, start
+
+from darc.cli import main
+from darc.errors import InputError
+from darc.pipeline.folder import ORDER, RunFolder
+from darc.pipeline.manifest import check_complete, deciding_of
+
+FILES = (*ORDER, "timings.jsonl", "manifest.json", "run.toml")
+PARTS = [
+    "--generator",
+    "echo",
+    "--scorer",
+    "brevity",
+    "--scorer",
+    "form",
+    "-k",
+    "3",
+    "--n-aug",
+    "2",
+    "--no-cache",
+]
+QUICK = ["--no-figures", "--repeats", "1", "--draws", "20", "--rule", "mean", "--rule", "epsilon"]
+# Values that JSON can have and a run never does; the raw ones are written as they stand.
+RAW = ("NaN", "-Infinity", "1e400", "9" * 5000, "[" * 100_000, '"\\ud800"', '"\\u0000"', "-0")
+VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    0,
+    1,
+    7,
+    10**30,
+    2.5,
+    "",
+    "x",
+    "3",
+    [],
+    {},
+    [[]],
+    [1, "a"],
+    {"a": 1},
+)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A finished run, and one that was lazy."""
+    place = tmp_path_factory.mktemp("runs")
+    rows = [
+        {"question_id": 81, "category": "writing", "turns": ["Why is it?", "And then?"]},
+        {"question_id": 82, "turns": ["How is it?"]},
+    ]
+    (place / "prompts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    level, handlers = logging.root.level, logging.root.handlers[:]
+    for name, more in (("full", []), ("lazy", ["--lazy"])):
+        code, said = darc("run", "--prompts", place / "prompts.jsonl", "--out", place / name, *more)
+        assert code == 0, said
+    yield place
+    logging.captureWarnings(False)
+    logging.root.level, logging.root.handlers[:] = level, handlers
+
+
+def darc(command: str, *arguments: object) -> tuple[int, str]:
+    """The exit code of a command run here, and what it said on standard error."""
+    out, said = io.StringIO(), io.StringIO()
+    parts = PARTS if command == "run" and "--config" not in arguments else []
+    with redirect_stdout(out), redirect_stderr(said), warnings.catch_warnings():
+        warnings.simplefilter("default")
+        try:
+            return main([command, *map(str, arguments), *parts]), said.getvalue()
+        except SystemExit as done:
+            return int(str(done.code)), said.getvalue()
+
+
+def commands(folder: Path, prompts: Path, choose: random.Random) -> list[tuple[object, ...]]:
+    """Everything that reads a run; the one that may change it comes last."""
+    form = choose.choice(["alpaca", "mt-bench", "tidy"])
+    run: tuple[object, ...] = ("run", "--prompts", prompts, "--out", folder)
+    if choose.random() < 0.3:
+        run = ("run", "--config", folder / "run.toml", "--out", folder)
+    return [
+        ("show", folder, choose.choice(["81", "81#2", "82"])),
+        ("eval", folder, *QUICK),
+        ("export", folder, "--format", form, "--out", folder.with_name("exported")),
+        run,
+    ]
+
+
+def damage(path: Path, choose: random.Random) -> str:
+    """Do something to a file, and say what."""
+    data = path.read_bytes()
+    kinds: list[Callable[[], bytes | None]] = [
+        lambda: b"",
+        lambda: choose.randbytes(choose.choice([1, 100, 5000])),
+        lambda: data[: choose.randrange(len(data))],
+        lambda: flipped(data, choose),
+        lambda: put(
+            data, choose, choose.choice([b"\0", b"\xff\xfe", b"\n", b"{", b'"', b"9" * 400])
+        ),
+        lambda: mixed(data, choose),
+        lambda: as_folder(path),
+        lambda: path.unlink(),
+    ]
+    if path.suffix != ".toml":
+        kinds += [lambda: changed(data, choose)] * 8
+    kind = choose.randrange(len(kinds))
+    made = kinds[kind]()
+    if made is not None:
+        path.write_bytes(made)
+    return f"{path.name}, kind {kind}"
+
+
+def flipped(data: bytes, choose: random.Random) -> bytes:
+    place = choose.randrange(len(data))
+    return data[:place] + bytes([data[place] ^ (1 << choose.randrange(8))]) + data[place + 1 :]
+
+
+def put(data: bytes, choose: random.Random, what: bytes) -> bytes:
+    place = choose.randrange(len(data))
+    return data[:place] + what + data[place:]
+
+
+def mixed(data: bytes, choose: random.Random) -> bytes:
+    """Lines twice, away, cut or in another order."""
+    lines = data.splitlines(keepends=True)
+    place = choose.randrange(len(lines))
+    which = choose.randrange(4)
+    if which == 0:
+        lines.insert(choose.randrange(len(lines) + 1), lines[place])
+    elif which == 1:
+        lines.pop(place)
+    elif which == 2:
+        lines[place] = lines[place][: choose.randrange(len(lines[place]))] + b"\n"
+    else:
+        choose.shuffle(lines)
+    return b"".join(lines)
+
+
+def as_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def changed(data: bytes, choose: random.Random) -> bytes:
+    """One value of one line replaced, removed or added."""
+    whole = data.startswith(b"{\n")
+    lines = [data] if whole else data.splitlines(keepends=True)
+    place = choose.randrange(len(lines))
+    row = json.loads(lines[place])
+    parent, key = choose.choice(list(slots(row)))
+    mark, what = "@@@", choose.randrange(4)
+    if what == 0 and isinstance(parent, dict):
+        del parent[key]
+    elif what == 1 and isinstance(parent, list):
+        parent.append(choose.choice(VALUES))
+    elif what == 2:
+        parent[key] = mark
+    else:
+        parent[key] = choose.choice(VALUES)
+    text = json.dumps(row, ensure_ascii=False).replace(f'"{mark}"', choose.choice(RAW))
+    lines[place] = text.encode() + b"\n"
+    return b"".join(lines)
+
+
+def slots(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every place of a value where something stands."""
+    keys = value if isinstance(value, dict) else range(len(value))
+    for key in keys:
+        yield value, key
+        if isinstance(value[key], dict | list):
+            yield from slots(value[key])
+
+
+def check_case(base: Path, place: Path, seed: int) -> int:
+    """Damage a copy of a run and read it by every command; how many of them refused it."""
+    choose = random.Random(seed)
+    folder = place / "run"
+    shutil.copytree(base / choose.choice(["full", "full", "lazy"]), folder)
+    name = choose.choice(FILES)
+    told = damage(folder / name, choose)
+    refused = 0
+    for command in commands(folder, base / "prompts.jsonl", choose):
+        where = f"seed {seed}: {told}: darc {' '.join(map(str, command))}"
+        try:
+            code, said = darc(*map(str, command))
+        except Exception as problem:
+            raise AssertionError(f"{where}: {problem!r}") from problem
+        assert code in (0, 1, 2), where
+        if code:
+            refused += 1
+            assert said.count("\n") <= 1 + said.count("WARNING"), f"{where}: {said}"
+            if name != "run.toml":
+                assert str(folder) in said, f"{where}: {said}"
+    shutil.rmtree(place)
+    return refused
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_damaged_run_is_refused_in_one_sentence(seed: int, base: Path, tmp_path: Path) -> None:
+    check_case(base, tmp_path / "case", seed)
+
+
+@pytest.mark.load
+def test_many_damaged_runs(base: Path, tmp_path: Path) -> None:
+    refused = [check_case(base, tmp_path / "case", seed) for seed in range(1000, 1300)]
+    print(f"{sum(refused)} of {4 * len(refused)} commands refused {len(refused)} damaged runs")
+    assert sum(refused) > 2 * len(refused)
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value", "said"),
+    [
+        ("prompts", "messages", [], "messages is empty"),
+        ("prompts", "prompt_id", 3, "prompt_id cannot be 3"),
+        ("candidates", "candidates", [{"index": 1, "text": "a"}], "not numbered 0, 1, 2"),
+        ("candidates", "candidates", [{"index": 0, "text": "a"}], "names candidate 3, and"),
+        ("variants", "rewritten", [9], "it names candidate 9, and candidates.jsonl has 4"),
+        ("scores", "scorers", ["length"], "scores is of 2 scorers, and scorers names 1"),
+        ("scores", "scores", [[[1, 2]], [[1]]], "rows of different lengths"),
+        ("scores", "scores", [[[1.0] * 4] * 3] * 2, r"scores is \(2, 3, 4\), not \(2, 4, 4\)"),
+        ("scores", "scores", [[[None] * 4] * 4] * 2, "the samples that have scores are not"),
+        ("side", "tokens", [1, 2], "tokens is not of 4 candidates"),
+        ("decisions", "index", 7, "index is 7, and no candidate has it"),
+    ],
+)
+def test_row_is_refused_by_file_and_line(
+    name: str, field: str, value: object, said: str, tmp_path: Path
+) -> None:
+    start(tmp_path / "run")
+    path = tmp_path / "run" / f"{name}.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows[1][field] = value
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    blamed = "rejected|variants" if said.startswith("names") else name
+    with pytest.raises(InputError, match=rf"/({blamed})\.jsonl, line 2: .*{said}.*; restore it"):
+        RunFolder(tmp_path / "run").rows("decisions.jsonl")
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_lost_lines_are_made_again_by_a_run_and_missed_by_the_others(
+    name: str, tmp_path: Path
+) -> None:
+    start(tmp_path / "run")
+    expected = contents(tmp_path / "run")
+    (tmp_path / "run" / name).write_bytes(b"")
+    if name != ORDER[-1]:
+        with pytest.raises(InputError, match=rf"{name} has no line for its prompt 'tides'"):
+            RunFolder(tmp_path / "run").rows("decisions.jsonl")
+    with pytest.raises(InputError, match="no line for"):
+        check_complete(RunFolder(tmp_path / "run"))
+    start(tmp_path / "run")
+    assert contents(tmp_path / "run") == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        (("seed",), "x", "seed cannot be 'x'"),
+        (("settings", "scorers"), [], "settings.scorers is empty"),
+        (("settings", "scorers", 0, "bounds"), [1, 0], r"settings.scorers\[0\].bounds cannot be"),
+        (("settings", "decision", "beta"), float("nan"), "settings.decision.beta cannot be nan"),
+        (("settings", "decision", "rule"), "epsilom", "unknown rule 'epsilom'"),
+        (("settings", "decision", "normalize"), "x", "normalize is 'x'"),
+        (("settings", "colour"), {}, "settings.colour is unknown"),
+    ],
+)
+def test_manifest_is_refused_by_its_part(
+    path: tuple[Any, ...], value: object, said: str, tmp_path: Path
+) -> None:
+    start(tmp_path / "run")
+    file = tmp_path / "run" / "manifest.json"
+    data: Any = json.loads(file.read_text())
+    inner = data
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    file.write_text(json.dumps(data))
+    with pytest.raises(InputError, match=rf"manifest\.json: {said}"):
+        deciding_of(RunFolder(tmp_path / "run"))
+
+
+@pytest.mark.parametrize("junk", [b"\x00\xff\n", b"[" * 100_000 + b"\n"])
+def test_damaged_run_from_outside(junk: bytes, base: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(base / "full", folder)
+    (folder / "scores.jsonl").write_bytes(junk)
+    for command in (["show", folder, "82"], ["eval", folder], ["export", folder]):
+        done = subprocess.run(
+            [sys.executable, "-m", "darc", *map(str, command)],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONWARNINGS": "error"},
+        )
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"darc: {folder / 'scores.jsonl'}, line 1: it is ")
+        assert done.stderr.count("\n") == 1
