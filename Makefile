@@ -22,8 +22,9 @@ help:
 	@echo "make bench   print the benchmarks"
 	@echo "make bench-pipeline   the cost of choosing beside writing, on the embedded model"
 	@echo "make results DATA=FOLDER   the evaluation on real ratings: docs/results.md"
+	@echo "make results DATA=FOLDER QUICK=1   the same on small samples: build/results-quick.md"
 	@echo "make bench-gateway    what the gateway adds to a backend of 50 ms a call"
-	@echo "make test-load   requests with faults, fifty people in a study, damaged runs"
+	@echo "make test-load   requests with faults, fifty people in a study, attacks on services, damaged runs"
 	@echo "make clean   remove what make made"
 
 $(BIN)/python:
@@ -117,14 +118,16 @@ bench-pipeline: $(VENV)/.test
 
 results: $(VENV)/.test
 	@test -n "$(DATA)" || { echo "name the folder with the ratings: make results DATA=FOLDER"; exit 2; }
-	@echo "evaluating the ratings in $(DATA) and a pool of the embedded model: up to 45 minutes, resumable"
-	$(BIN)/python -m benchmarks.results $(DATA)
+	@echo "evaluating the ratings in $(DATA) and a pool of the embedded model:" \
+	  "$(if $(QUICK),two to four minutes,up to 45 minutes), resumable"
+	$(BIN)/darc models install
+	$(BIN)/python -m benchmarks.results "$(DATA)" $(if $(QUICK),--quick)
 
 bench-gateway: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run gateway
 
 test-load: $(VENV)/.test
-	$(BIN)/python -m pytest -m load -s tests/gateway tests/runs tests/study
+	$(BIN)/python -m pytest -m load -s tests/gateway tests/runs tests/study tests/web
 
 clean:
-	rm -rf $(VENV) demo build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) demo build dist results .mypy_cache .pytest_cache .ruff_cache

@@ -2,7 +2,7 @@
 
     DarcError
     ├── InputError         what the caller gave cannot be used (also a ValueError)
-    │   ├── TableError     a place in a file of ratings
+    │   ├── TableError     a place in a file
     │   └── UnknownName    no such rule, parameter or column; names the nearest
     └── MissingExtra       an optional dependency is not installed (also an ImportError)
 
@@ -36,7 +36,7 @@ class InputError(DarcError, ValueError):
 
 
 class TableError(InputError):
-    """A file of ratings cannot be used; names the file and, where there is one, the line."""
+    """A file cannot be used; names it and, where there is one, the line."""
 
     def __init__(self, source: str, message: str, hint: str = "", line: int | None = None) -> None:
         place = source if line is None else f"{source}, line {line}"

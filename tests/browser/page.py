@@ -17,7 +17,7 @@ class Browser:
         options = webdriver.ChromeOptions()
         options.binary_location = chromium
         flags = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars")
-        for flag in flags:
+        for flag in (*flags, "--host-resolver-rules=MAP *.example 127.0.0.1"):
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=Service(chromedriver))

@@ -63,7 +63,7 @@ def test_settings_come_from_a_file(
 
 def test_check_paper(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", "--check-paper"]) == 0
-    assert capsys.readouterr().out.endswith("6 do not follow, 150 do\n")
+    assert capsys.readouterr().out.endswith("10 do not follow, 153 do\n")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,8 @@ def test_public_address_without_a_key_is_refused(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     "options",
     [["-k", "0"], ["--rule", "nonsense"], ["--scorer", "nonsense"], ["--backend", "ftp://x"],
-     ["--api-keys", "/nonexistent/keys"], ["--n-aug", "-1"]],
+     ["--api-keys", "/nonexistent/keys"], ["--n-aug", "-1"], ["--allowed-host", "http://x"],
+     ["--header-timeout", "0"], ["--body-timeout", "-1"], ["--max-header", "0"]],
 )  # fmt: skip
 def test_settings_are_checked_before_serving(
     options: list[str], capsys: pytest.CaptureFixture[str]
@@ -60,7 +61,11 @@ def test_serves_until_it_is_told_to_stop(openai_server: FakeServer, tmp_path: Pa
         asked = urllib.request.Request(
             f"{url}/chat/completions",
             json.dumps(body).encode(),
-            {"Authorization": "Bearer client-secret-key", "X-Request-Id": "mine"},
+            {
+                "Authorization": "Bearer client-secret-key",
+                "Content-Type": "application/json",
+                "X-Request-Id": "mine",
+            },
         )
         with urllib.request.urlopen(asked) as answer:
             assert json.load(answer)["choices"][0]["message"]["content"]

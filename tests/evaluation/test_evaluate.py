@@ -20,8 +20,8 @@ def test_ratings_alone() -> None:
     steps: list[tuple[int, int | None]] = []
     result = evaluate([make_source(25)], SETTINGS, lambda done, total: steps.append((done, total)))
     assert [frame.name for frame in result.frames] == [
-        *("main", "human", "buckets", "pool", "scalarisation", "sensitivity", "decision_cost"),
-        *("calibration", "densities", "frontier", "ablations"),
+        *("main", "human", "buckets", "pool", "scalarisation", "sensitivity", "flags"),
+        *("decision_cost", "calibration", "densities", "frontier", "ablations"),
     ]
     assert steps == [(1, 3), (2, 3), (3, 3)]
     (warning,) = result.warnings
@@ -114,6 +114,26 @@ def test_rules_that_cannot_run_are_told() -> None:
     reason = "there is no log_likelihood for the candidates"
     assert f"made: rbon was not run: {reason}" in result.warnings
     assert any("mc_dropout had no stochastic passes" in w for w in result.warnings)
+
+
+def test_how_often_poisson_was_capped_is_told() -> None:
+    settings = replace(SETTINGS, rules=("poisson:rate=12", "poisson:rate=1"))
+    result = evaluate([make_source(60)], settings, ablations=False)
+    frame = result.frame("flags")
+    assert frame is not None
+    always, seldom = (
+        frame.where(flag="capped", method=f"poisson:rate={rate}").records()[0]["share"]
+        for rate in (12, 1)
+    )
+    assert isinstance(always, float)
+    assert isinstance(seldom, float)
+    # Poisson(12) exceeds 4 with chance 0.992, Poisson(1) with 0.004.
+    assert always > 0.97
+    assert 0 < seldom < 0.03
+    assert any(
+        "exceeded the pool and was cut to it" in w and f"poisson:rate=12 {always:.0%}" in w
+        for w in result.warnings
+    )
 
 
 def test_nothing_and_two_of_a_name_are_refused() -> None:

@@ -6,8 +6,10 @@ from tests.runs.makers import IDS, start
 
 from darc.errors import InputError
 from darc.evaluation.from_run import read_run
+from darc.evaluation.join import restrict
+from darc.evaluation.methods import methods
 from darc.evaluation.source import NOBODY
-from darc.evaluation.tables.cost import latency_table
+from darc.evaluation.tables.cost import latency_table, token_table
 
 
 def test_run_folder_as_a_source(tmp_path: Path) -> None:
@@ -36,6 +38,48 @@ def test_run_folder_as_a_source(tmp_path: Path) -> None:
     assert spent["generate"][0] == spent["generate"][1]
     assert source.bounds == [(0.0, 1000.0), (0.0, 1.0)]
     assert folder.manifest()["complete"]
+
+
+def test_tokens_of_every_rule(tmp_path: Path) -> None:
+    folder = start(tmp_path / "run")
+    source = read_run(tmp_path / "run")
+    answers = folder.rows("candidates.jsonl")["bread"]["candidates"]
+    variants = folder.rows("variants.jsonl")["bread"]["variants"]
+    generated = sum(answer["tokens"] for answer in answers)
+    each = [answer["tokens"] / len(answer["text"]) for answer in answers]
+    rewrites = sum(each[v["candidate"]] * len(v["text"]) for v in variants)
+    only = restrict(source, [IDS.index("bread")], [[0, 1, 2, 3]])
+    specs = methods(["epsilon", "caution:reward=original", "rbon:reward=original"])
+    frame = token_table(only, specs)
+    assert frame.column("method") == ["mean", "epsilon", "rbon:reward=original"]
+    found = {str(record["method"]): record for record in frame.records()}
+    for name in ("mean", "epsilon"):
+        # Rules made the rewrites, which cost no tokens; two scorers read everything.
+        assert found[name]["generated"] == generated
+        assert found[name]["rewritten"] == 0
+        assert found[name]["scored"] == pytest.approx(2 * (generated + rewrites))
+        assert found[name]["total"] == pytest.approx(3 * generated + 2 * rewrites)
+    assert found["rbon:reward=original"]["scored"] == pytest.approx(2 * generated)
+    assert found["rbon:reward=original"]["lazily"] is None
+    lazily = found["mean"]["lazily"]
+    assert isinstance(lazily, float)
+    assert generated < lazily <= 3 * generated + 2 * rewrites + 1e-9
+
+
+def test_rewrites_by_a_model_cost_tokens(tmp_path: Path) -> None:
+    folder = start(tmp_path / "run")
+    for name in ("variants", "rejected"):
+        path = tmp_path / "run" / f"{name}.jsonl"
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace('"rewriter": "rules"', '"rewriter": "llm"'), encoding="utf-8")
+    source = read_run(tmp_path / "run")
+    texts = folder.rows("variants.jsonl")["sky"]["variants"]
+    texts += folder.rows("rejected.jsonl")["sky"]["rejected"]
+    answers = folder.rows("candidates.jsonl")["sky"]["candidates"]
+    for k, answer in enumerate(answers):
+        length = sum(len(each["text"]) for each in texts if each["candidate"] == k)
+        expected = length * answer["tokens"] / len(answer["text"])
+        assert source.spent["rewritten"][IDS.index("sky"), k] == pytest.approx(expected)
 
 
 def test_lazy_run_is_refused(tmp_path: Path) -> None:

@@ -1,8 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.evaluation.helpers import make_source
 
 from darc.errors import InputError
+from darc.evaluation.evaluate import joined_study
+from darc.evaluation.join import join
 from darc.evaluation.split import draw_halves
 from darc.evaluation.study import Settings, make_study
 from darc.evaluation.tables.common import compared, compared_tail, mean_of, tail_of
@@ -70,6 +74,34 @@ def test_median_matching_and_held_out_bounds() -> None:
     study = make_study(make_source(), Settings(rules=("mean",), repeats=2, lam=None, outcome="lcb"))
     assert study.lam > 0
     assert (study.outcome < study.reward)[study.risk > 0].all()
+
+
+def test_median_matching_never_looks_at_what_it_judges() -> None:
+    source, settings = make_source(12, 4, 6), Settings(rules=("mean",), repeats=2, lam=None)
+    study = make_study(source, settings)
+    for r in range(2):
+        select = draw_halves(source, "rater", r).select[:, 0]
+        expected = np.median(select.mean(axis=2)) / np.median(select.std(axis=2, ddof=1))
+        assert np.allclose(study.lambdas[r], expected)
+    assert study.lam == pytest.approx(study.lambdas.mean())
+    both = study.reward - study.lambdas[:, None, :] * study.risk
+    assert np.array_equal(study.tradeoff, both)
+
+
+def test_a_proxys_tradeoff_is_weighed_on_the_scale_of_the_ratings() -> None:
+    proxy = make_source(12, 4, 6, kind="rewrite", name="run")
+    proxy = replace(proxy, samples=1000 * proxy.samples - 9000)
+    human = make_source(12, 4, 6, seed=3, name="people")
+    settings = Settings(rules=("mean",), lam=None)
+    found = joined_study(join(proxy, human), settings).lambdas[0]
+    # Each half of the prompts has one lambda, which its own ratings do not move.
+    first = found == found[0]
+    assert first.sum() == 6
+    louder = human.samples.copy()
+    louder[first] = 10 - 9 * (10 - louder[first])
+    moved = joined_study(join(proxy, replace(human, samples=louder)), settings).lambdas[0]
+    assert np.array_equal(moved[first], found[first])
+    assert (moved[~first] != found[~first]).all()
 
 
 def test_only_keeps_the_methods_asked_for() -> None:

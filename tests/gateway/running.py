@@ -13,6 +13,7 @@ from darc.gateway.app import make_app, make_gateway
 from darc.gateway.service import Gateway
 from darc.gateway.settings import Settings
 from darc.engine.parts import Parts
+from darc.web.hosts import Hosts
 from darc.web.server import listening, server
 
 QUESTION = [{"role": "user", "content": "Why are there two tides?"}]
@@ -21,12 +22,14 @@ QUESTION = [{"role": "user", "content": "Why are there two tides?"}]
 class Running:
     """A gateway under test: its URL, itself, and a way to stop it."""
 
-    def __init__(self, settings: Settings, gateway: Gateway | None = None) -> None:
+    def __init__(
+        self, settings: Settings, gateway: Gateway | None = None, hosts: Hosts | None = None
+    ) -> None:
         self.settings = settings
         self.gateway = gateway or make_gateway(settings)
         self._socket = listening("127.0.0.1", 0)
         self.port: int = self._socket.getsockname()[1]
-        self.server = server(make_app(settings, self.gateway), grace=10)
+        self.server = server(make_app(settings, self.gateway, hosts), grace=10)
         self.thread = threading.Thread(target=self.server.run, args=([self._socket],))
         self.thread.start()
         while not self.server.started:

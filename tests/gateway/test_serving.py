@@ -61,6 +61,19 @@ def test_rates_are_limited_by_key(openai_server: FakeServer, tmp_path: Path) -> 
         assert [post(gateway, headers=key(more)).status_code for _ in range(3)] == [200] * 3
 
 
+def test_rates_without_keys_are_by_the_address_that_a_trusted_proxy_names(
+    openai_server: FakeServer,
+) -> None:
+    def asked(gateway: Running, *clients: str) -> list[int]:
+        told = [{"x-forwarded-for": client} for client in clients]
+        return [post(gateway, headers=each).status_code for each in told]
+
+    with running(openai_server, rate=1.0, trusted_proxies=("127.0.0.1",)) as gateway:
+        assert asked(gateway, "192.0.2.1", "192.0.2.2", "9.9.9.9, 192.0.2.1") == [200, 200, 429]
+    with running(openai_server, rate=1.0) as gateway:
+        assert asked(gateway, "192.0.2.1", "192.0.2.2") == [200, 429]
+
+
 def test_large_bodies_are_refused(openai_server: FakeServer) -> None:
     with running(openai_server, max_body=500) as gateway:
         long = {**BODY, "messages": [{"role": "user", "content": "x" * 1000}]}
@@ -70,7 +83,11 @@ def test_large_bodies_are_refused(openai_server: FakeServer) -> None:
             yield b'{"messages": "'
             yield b"x" * 1000
 
-        chunked = httpx.post(f"{gateway.url}/v1/chat/completions", content=parts_of())
+        chunked = httpx.post(
+            f"{gateway.url}/v1/chat/completions",
+            content=parts_of(),
+            headers={"content-type": "application/json"},
+        )
         assert chunked.status_code == 413
         assert post(gateway).status_code == 200
 

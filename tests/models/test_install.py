@@ -1,4 +1,5 @@
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -10,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from darc.cli import models as listing
 from darc.errors import DarcError, InputError, UnknownName
 from darc.models import CATALOGUE, DEFAULT, Installed, find, install, require
 from darc.models import fetch as fetching
 from darc.models.catalogue import Model
-from darc.models.installed import file_sha256, model_folder
+from darc.models.installed import file_sha256, model_folder, write_note
 
 CONTENT = b"weights of a very small model"
 
@@ -70,6 +72,46 @@ def test_a_damaged_file_is_fetched_again(small: Model, tmp_path: Path) -> None:
     made = install("Small", cache=tmp_path)
     made.path.write_bytes(CONTENT[::-1])
     assert install("Small", cache=tmp_path).path.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("content", [CONTENT[::-1], CONTENT[:-1], b""])
+def test_a_changed_file_is_refused_and_mended(
+    content: bytes, small: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DARC_CACHE", str(tmp_path))
+    made = install("Small")
+    made.path.write_bytes(content)
+    with pytest.raises(InputError, match=r"gguf changed on disk.*; run: darc models install Small"):
+        require("Small")
+    row = listing.row(small, find("Small"))
+    assert (row["installed"], row["changed"], row["installed_sha256"]) == (True, True, None)
+    assert install("Small").path.read_bytes() == CONTENT
+    assert require("Small") == made
+    assert listing.row(small, find("Small"))["installed_sha256"] == made.sha256
+
+
+def test_an_unchanged_file_is_read_once(
+    small: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = install("Small", cache=tmp_path)
+    read: list[Path] = []
+
+    def counted(path: Path) -> str:
+        read.append(path)
+        return file_sha256(path)
+
+    monkeypatch.setattr(sys.modules["darc.models.installed"], "file_sha256", counted)
+    require("Small", tmp_path)
+    assert not read
+    os.utime(made.path, ns=(1, 1))
+    for _ in range(3):
+        require("Small", tmp_path)
+    assert read == [made.path]
+    # A note of an earlier version has no stamp.
+    write_note(replace(made, stamp=()))
+    for _ in range(3):
+        require("Small", tmp_path)
+    assert len(read) == 2
 
 
 def test_a_wrong_hash_is_refused_and_nothing_stays(

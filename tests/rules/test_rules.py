@@ -206,11 +206,40 @@ def test_hedgetune_prefers_small_subsets_under_a_hacked_reward() -> None:
     worst = truth.argmin(axis=2)[:, 0, 0]
     # The selecting (even) samples adore the worst candidate; the judging (odd) ones do not.
     hacked[np.arange(300), 0, worst, ::2] += 20.0
-    assert darc.select_batch(honest, "hedgetune").rule.parameters["rate"] == 16.0
-    assert darc.select_batch(hacked, "hedgetune").rule.parameters["rate"] == 4.0
+    assert darc.select_batch(honest, "hedgetune").rule.parameters["rate"] == (16.0, 16.0)
+    assert darc.select_batch(hacked, "hedgetune").rule.parameters["rate"] == (4.0, 4.0)
     with pytest.raises(InputError, match="cannot choose a rate"):
         darc.select(honest[0], "hedgetune")
     assert darc.select(honest[0], "hedgetune", rate=8.0).index >= 0
+
+
+def test_hedgetune_never_tunes_on_the_prompt_it_decides() -> None:
+    generator = np.random.default_rng(2)
+    honest = generator.normal(size=(40, 1, 16, 1)) + generator.normal(0, 0.1, (40, 1, 16, 8))
+    ids = [f"p{p}" for p in range(40)]
+
+    def rates(scores: np.ndarray) -> np.ndarray:
+        decisions = darc.select_batch(scores, "hedgetune", prompt_ids=ids)
+        return decisions.choice.facts["rate"]
+
+    assert (rates(honest) == 16.0).all()
+    halves = []
+    for prompt in range(40):
+        # One prompt whose selecting samples mislead so much that it outweighs all others.
+        hacked = honest.copy()
+        hacked[prompt, 0, honest[prompt, 0].mean(axis=1).argmin(), ::2] += 20.0
+        hacked[prompt, 0, :, 1::2] *= 1000.0
+        found = rates(hacked)
+        assert found[prompt] == 16.0
+        assert (found == 4.0).sum() == 20
+        halves.append(found == 4.0)
+    assert len({tuple(half.tolist()) for half in halves}) == 2
+    decision = darc.select_batch(hacked, "hedgetune", prompt_ids=ids)[0]
+    assert f"drawn at rate {rates(hacked)[0]:g}" in decision.explain()
+    # Prompts that come later, as in a second batch, keep the rates.
+    rule = darc.select_batch(hacked, "hedgetune", prompt_ids=ids).rule
+    later = darc.select_batch(honest[:2], rule, prompt_ids=ids[:2])
+    assert np.array_equal(later.choice.facts["rate"], rates(hacked)[:2])
 
 
 def test_rank_weights_are_the_chances_of_best_of_poisson() -> None:
@@ -235,6 +264,8 @@ def test_rank_weights_are_the_chances_of_best_of_poisson() -> None:
         ("tau", {"objective": "median"}, "'value' or 'mean'"),
         ("cvar", {"alpha": 1.5}, "alpha must be above 0"),
         ("poisson", {"rate": 0.0}, "rate must be above 0"),
+        ("hedgetune", {"rate": (4.0, 0.0)}, "rate must be above 0"),
+        ("hedgetune", {"rate": (4.0, 8.0, 12.0)}, "one for either half"),
         ("rbon", {}, "needs the side input 'log_likelihood'"),
         ("rbon", {"form": "x", "log_likelihood": [0, 0, 0, 0]}, "'kl' or 'wd'"),
         ("mean", {"log_likelihood": [0, 0, 0, 0]}, "does not use 'log_likelihood'"),

@@ -39,7 +39,24 @@ PARTS = [
 QUICK = ["--no-figures", "--repeats", "1", "--draws", "20", "--rule", "mean", "--rule", "epsilon"]
 # Values that JSON can have and a run never does; the raw ones are written as they stand.
 RAW = ("NaN", "-Infinity", "1e400", "9" * 5000, "[" * 100_000, '"\\ud800"', '"\\u0000"', "-0")
-VALUES = (None, True, -1, 0, 1, 7, 10**30, 2.5, "", "x", "3", [], {}, [[]], [1, "a"], {"a": 1})
+VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    0,
+    1,
+    7,
+    10**30,
+    2.5,
+    "",
+    "x",
+    "3",
+    [],
+    {},
+    [[]],
+    [1, "a"],
+    {"a": 1},
+)
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +199,7 @@ def check_case(base: Path, place: Path, seed: int) -> int:
     for command in commands(folder, base / "prompts.jsonl", choose):
         where = f"seed {seed}: {told}: darc {' '.join(map(str, command))}"
         try:
-            code, said = darc(*map(str, command))  # type: ignore[arg-type]
+            code, said = darc(*map(str, command))
         except Exception as problem:
             raise AssertionError(f"{where}: {problem!r}") from problem
         assert code in (0, 1, 2), where

@@ -214,7 +214,7 @@ def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "taken\n"
-        with pytest.raises(InputError, match="another run is at work in .*; wait for it"):
+        with pytest.raises(InputError, match=r"another run is at work in .*; wait for it"):
             RunFolder(tmp_path / "run").open(manifest)
         # The lock of a process that died keeps nobody out.
         process.kill()

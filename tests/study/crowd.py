@@ -14,10 +14,14 @@ LOST = (httpx.TransportError, OSError, asyncio.IncompleteReadError)
 
 @dataclass
 class Ledger:
-    """What the server acknowledged, by task, and how long requests took."""
+    """What the server acknowledged, by task, and how long requests took.
+
+    `acknowledged` is when each answer that was acknowledged was sent and when its reply came.
+    """
 
     kept: dict[str, str] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
+    acknowledged: list[tuple[float, float]] = field(default_factory=list)
     faults: dict[str, int] = field(default_factory=dict)
     finished: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -112,11 +116,18 @@ class Visitor:
         except LOST:
             await asyncio.sleep(0.05 + self.draw.random() / 5)
             return None
-        self.ledger.seconds.append(time.perf_counter() - started)
+        ended = time.perf_counter()
+        self.ledger.seconds.append(ended - started)
+        if reply.status_code == 503:
+            self.ledger.fault("told that nothing was saved")
+            await asyncio.sleep(0.05 + self.draw.random() / 5)
+            return None
         if reply.status_code == 409:
             self.ledger.fault("told that it was answered")
             return None
         assert reply.status_code in (200, 303), (method, path, reply.status_code, reply.text[:300])
+        if path == "/answer":
+            self.ledger.acknowledged.append((started, ended))
         return reply
 
     async def drop(self, fields: dict[str, str]) -> None:

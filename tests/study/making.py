@@ -13,6 +13,7 @@ from darc.study.config import Config, config_of
 from darc.study.create import create
 from darc.study.people import issue_links
 from darc.study.store import Store, open_store
+from darc.web.limits import trusted_proxies
 from darc.web.server import listening, server
 
 
@@ -82,13 +83,22 @@ def new_store(place: str, config: Config, now: Callable[[], float] = time.time) 
 class Running:
     """A study under test, served on a real port; `links` are (rater, token)."""
 
-    def __init__(self, place: str, config: Config, root: str = "", rate: float = 0.0) -> None:
+    def __init__(
+        self,
+        place: str,
+        config: Config,
+        root: str = "",
+        rate: float = 0.0,
+        trusted: tuple[str, ...] = (),
+    ) -> None:
         self.store = open_store(place, new=True)
         self.lead, self.enrol = create(self.store, config)
         self.links = issue_links(self.store) if config.panel is not None else []
         self._socket = listening("127.0.0.1", 0)
         self.port: int = self._socket.getsockname()[1]
-        self.server = server(make_app(self.store, root, "", rate), grace=5)
+        self.server = server(
+            make_app(self.store, root, "", rate, proxies=trusted_proxies(trusted)), grace=5
+        )
         self.thread = threading.Thread(target=self.server.run, args=([self._socket],))
         self.thread.start()
         while not self.server.started:
@@ -108,8 +118,14 @@ class Running:
 
 
 @contextmanager
-def running(place: str, config: Config, root: str = "", rate: float = 0.0) -> Iterator[Running]:
-    one = Running(place, config, root, rate)
+def running(
+    place: str,
+    config: Config,
+    root: str = "",
+    rate: float = 0.0,
+    trusted: tuple[str, ...] = (),
+) -> Iterator[Running]:
+    one = Running(place, config, root, rate, trusted)
     try:
         yield one
     finally:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -76,6 +77,6 @@ def postgres_server(tools: Path) -> Iterator[str]:
                 time.sleep(0.05)
             yield f"postgresql://study@/%s?host={folder}"
         finally:
-            server.terminate()
+            server.send_signal(signal.SIGINT)  # which does not wait for clients
             server.wait(30)
             shutil.rmtree(folder, ignore_errors=True)

@@ -113,6 +113,24 @@ def test_a_form_sent_twice_or_found_again_changes_nothing(place: str, tmp_path: 
     store.close()
 
 
+@pytest.mark.parametrize("jump", [-86_400.0, 0.0, 7200.0])
+def test_the_last_answer_is_the_one_that_came_last_whatever_the_clock(
+    place: str, tmp_path: Path, jump: float
+) -> None:
+    clock = FakeTime()
+    store = new_store(place, config_for(tmp_path, quality={"share": 0.0}), clock)
+    ready(store, 1)
+    rate(store, 1, 3.0)
+    clock.now += jump
+    latest = code(next_step(store, 1))
+    answers.submit(store, 1, latest, 0, 4.0)
+    last = answers.last_answer(store, 1)
+    assert last is not None
+    assert last.row["code"] == latest
+    assert answers.submit(store, 1, latest, 1, 8.0)
+    store.close()
+
+
 def test_a_task_belongs_to_one_annotator(tmp_path: Path) -> None:
     store = new_store(str(tmp_path / "s.db"), config_for(tmp_path))
     ready(store, 1, 2)

@@ -15,9 +15,11 @@ from tests.study.test_claims import finish, ready
 from darc.cli import main
 from darc.errors import InputError
 from darc.study.backup import backup
+from darc.study.claims import next_step
 from darc.study.design import design_of
 from darc.study.exclusion import exclude_by_name
 from darc.study.export import export, files
+from darc.study.items import is_formula, read_items
 from darc.study.people import plain_plan
 from darc.study.plan import plan
 from darc.study.status import close, status
@@ -127,6 +129,8 @@ def test_the_lead_decides_on_the_page_under_a_root(tmp_path: Path) -> None:
             assert "/join/" in act(decide, rater="r001", action="renew").text
             assert act(decide, rater="r001", action="revoke").status_code == 303
             assert act(decide, rater="nobody", action="revoke").status_code == 400
+            for wrong in ("0", "101", "00010300", "010", "1e1", " 2", "-1", "²", ""):
+                assert act("/study/lead/links", count=wrong).status_code == 400, wrong
             assert act("/study/lead/links", count="2").text.count("/study/join/") == 2
             assert act(decide, rater="r005", action="erase").status_code == 303
             assert act("/study/lead/close", sure="yes").status_code == 303
@@ -192,3 +196,61 @@ def test_export_writes_whole_files(tmp_path: Path) -> None:
         "design.json",
         "log.csv",
     }
+
+
+FORMULAS = ("=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\uff1d1")
+
+
+def test_no_cell_is_run_as_a_formula(tmp_path: Path) -> None:
+    store = new_store(str(tmp_path / "s.db"), config_for(tmp_path, study={"annotators": 9}))
+    names = [f"r{i:03d}" for i in range(1, 10)]
+    ready(store, *range(1, 10))
+    for number, (name, reason) in enumerate(zip(names, (*FORMULAS, "-1"), strict=True), 1):
+        next_step(store, number)
+        exclude_by_name(store, name, reason)
+    made = files(store, unblind=True)
+    store.close()
+    expected = [*(f"'{reason.strip()}" for reason in FORMULAS), "-1"]
+    assert [row["reason"] for row in rows_of(made["exclusions.csv"])] == expected
+    told = [row["detail"] for row in rows_of(made["log.csv"]) if row["action"] == "excluded"]
+    assert told == expected
+    for name in (name for name in made if name.endswith(".csv")):
+        for row in csv.reader(io.StringIO(made[name])):
+            assert not any(is_formula(cell) for cell in row), (name, row)
+
+
+def test_names_are_read_back_as_they_were(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prompts = ("-1", "+2.5", "'quoted", "a=b", "p, 1", "ü")
+    systems = ("base", "x@1", '"both"')
+    config = config_for(tmp_path, quality={"share": 0.0})
+    with (tmp_path / "items.jsonl").open("w") as file:
+        for name in prompts:
+            row = {"prompt_id": name, "prompt": "?", "responses": dict.fromkeys(systems, "text")}
+            file.write(json.dumps(row) + "\n")
+    store = new_store(str(tmp_path / "s.db"), config)
+    ready(store, 1, 2)
+    finish(store, 1, 4.0)
+    finish(store, 2, 6.0)
+    export(store, tmp_path / "out", unblind=True)
+    store.close()
+    capsys.readouterr()
+    path = str(tmp_path / "out" / "ratings.csv")
+    assert main(["select", path, "--rule", "mean", "--csv"]) == 0
+    rows = rows_of(capsys.readouterr().out)
+    assert {row["prompt_id"] for row in rows} == set(prompts)
+    assert {row["candidate_id"] for row in rows} <= set(systems)
+    assert main(["eval", path, "--rule", "mean"]) == 0
+    texts = (tmp_path / "out" / "ratings.texts.jsonl").read_text().splitlines()
+    assert {json.loads(line)["prompt_id"] for line in texts} == set(prompts)
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_names_that_are_formulas_are_refused(tmp_path: Path, name: str) -> None:
+    for prompt_id, system in ((name, "base"), ("p", name)):
+        config = config_for(tmp_path)
+        row = {"prompt_id": prompt_id, "prompt": "?", "responses": {system: "text"}}
+        (tmp_path / "items.jsonl").write_text(json.dumps(row) + "\n")
+        with pytest.raises(InputError, match="as a formula"):
+            read_items(config.items)

@@ -3,15 +3,19 @@ import json
 import logging
 import re
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+from tests.fakes.proxy import Proxy
 from tests.study.making import Running, config_for, new_store, running
 from tests.study.process import Server
 from tests.study.robots import Robot, form_of
+from tests.web.raw import ask, connected, request
 
+from darc.cli import main
 from darc.study.markdown import render
 from darc.study.people import issue_links, revoke
 from darc.web.logs import log_as_json
@@ -79,14 +83,72 @@ def test_forms_of_other_sites_are_refused(served: Running) -> None:
         answer = {**fields, "answer": "5"}
         assert robot.post(path, {**answer, "form_token": "0" * 64}).status_code == 403
         assert robot.post(path, {"task": fields["task"], "answer": "5"}).status_code == 403
-        cross = {"sec-fetch-site": "cross-site"}
-        assert robot.post(path, answer, headers=cross).status_code == 403
+        for foreign in (
+            {"sec-fetch-site": "cross-site"},
+            {"sec-fetch-site": "same-site"},
+            {"origin": "https://evil.example"},
+            {"origin": "null"},
+        ):
+            refused = robot.post(path, answer, headers=foreign)
+            assert (refused.status_code, "<h1>" in refused.text) == (403, True)
         assert robot.client.post(path, json=answer).status_code == 415
         assert robot.client.get(path, params=answer).status_code == 405
         assert robot.post(path, answer).status_code == 303
     cookie = httpx.get(f"{served.url}/join/{served.links[0][1]}").headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=lax" in cookie
+
+
+@pytest.mark.parametrize("host", ["evil.example", "x/../../secret.html?", "localhost.evil.example"])
+def test_other_names_are_refused_with_a_page(served: Running, host: str) -> None:
+    for path in ("/", "/healthz", f"/join/{served.links[0][1]}"):
+        status, text = ask(served.port, request(path, host))
+        assert (status, text.startswith("<!doctype html>")) == (421, True)
+        assert "--allowed-host" in text
+    form = ("Content-Type: application/x-www-form-urlencoded",)
+    assert ask(served.port, request("/enrol", host, b"key=x", *form))[0] == 421
+
+
+def test_own_names_and_links_from_elsewhere_work(tmp_path: Path) -> None:
+    place, log = str(tmp_path / "s.db"), tmp_path / "server.log"
+    store = new_store(place, config_for(tmp_path))
+    ((_, token), *_) = issue_links(store)
+    store.close()
+    public = ("--url", "https://study.example.org:8443", "--allowed-host", "other.example")
+    server = Server(place, log, *public)
+    try:
+        for host in ("study.example.org:8443", "study.example.org", "other.example", "[::1]"):
+            linked = ("Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate")
+            assert ask(server.port, request(f"/join/{token}", host, b"", *linked))[0] == 303
+        for host, origin, status in (
+            ("study.example.org:8443", "https://study.example.org:8443", 404),
+            ("127.0.0.1", "https://study.example.org:8443", 404),
+            ("127.0.0.1", "https://study.example.org", 403),
+            ("127.0.0.1", "https://evil.example", 403),
+        ):
+            lines = ("Content-Type: application/x-www-form-urlencoded", f"Origin: {origin}")
+            assert ask(server.port, request("/enrol", host, b"key=x", *lines))[0] == status
+    finally:
+        server.stop(signal.SIGTERM)
+
+
+def test_half_a_form_leaves_no_traceback(served: Running) -> None:
+    stream = io.StringIO()
+    handlers, level = logging.root.handlers[:], logging.root.level
+    log_as_json("info", stream)
+    try:
+        lines = ("Content-Type: application/x-www-form-urlencoded",)
+        sent = request("/enrol", "localhost", b"key=x", *lines)
+        with connected(served.port, sent[:-1]):
+            pass
+        until = time.monotonic() + 10
+        while '"path": "/enrol"' not in stream.getvalue():
+            assert time.monotonic() < until
+            time.sleep(0.01)
+    finally:
+        logging.root.handlers[:] = handlers
+        logging.root.setLevel(level)
+    assert "Traceback" not in stream.getvalue()
 
 
 def test_wrong_values_are_refused(served: Running) -> None:
@@ -170,7 +232,7 @@ def test_pages_forbid_scripts_from_elsewhere(served: Running) -> None:
     policy = reply.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "unsafe-inline" not in policy
-    assert reply.headers["referrer-policy"] == "no-referrer"
+    assert reply.headers["referrer-policy"] == "same-origin"
     assert reply.headers["x-content-type-options"] == "nosniff"
     assert reply.headers["cache-control"] == "no-store"
     assert re.findall(r'(?:src|href)="(?!/static/|/back|data:,)', reply.text) == []
@@ -220,3 +282,46 @@ def test_no_system_names_or_tells(served: Running) -> None:
         assert not any(word in page.replace("alpha</th>", "") for page in seen[:-1]), word
     assert "alpha</td>" not in seen[-1]
     assert "alpha</td>" in after
+
+
+def test_a_stranger_behind_the_proxy_shuts_enrolment_for_nobody_else(tmp_path: Path) -> None:
+    config = config_for(tmp_path, study={"annotators": "open"})
+    place = str(tmp_path / "s.db")
+    with (
+        running(place, config, rate=10.0, trusted=("127.0.0.1",)) as one,
+        Proxy(one.port) as proxy,
+    ):
+        forged = {"x-forwarded-for": "127.0.0.7", "forwarded": "for=127.0.0.7"}
+
+        def visit(source: str, path: str, **headers: str) -> int:
+            transport = httpx.HTTPTransport(local_address=source)
+            with httpx.Client(transport=transport, base_url=proxy.url) as client:
+                return int(client.get(path, headers=headers).status_code)
+
+        junk = [visit("127.0.0.2", "/join/junk") for _ in range(12)]
+        assert junk.count(403) >= 10
+        assert junk[-1] == 429
+        assert visit("127.0.0.2", f"/enrol/{one.enrol}") == 429
+        assert visit("127.0.0.2", f"/enrol/{one.enrol}", **{"x-forwarded-for": "127.0.0.7"}) == 429
+        for _ in range(12):
+            visit("127.0.0.3", "/join/junk", **forged)
+        assert visit("127.0.0.7", f"/enrol/{one.enrol}") == 200
+        assert visit("127.0.0.4", f"/enrol/{one.enrol}") == 200
+
+
+def test_a_proxy_that_is_not_named_is_hinted_at_and_not_believed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with running(str(tmp_path / "s.db"), config_for(tmp_path), rate=5.0) as one:
+        codes = [
+            httpx.get(f"{one.url}/join/x", headers={"x-forwarded-for": f"203.0.113.{i}"})
+            for i in range(8)
+        ]
+    assert codes[-1].status_code == 429
+    assert len([each for each in caplog.records if "--trusted-proxy" in each.message]) == 1
+
+
+def test_a_wrong_proxy_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["study", "serve"], ["serve", "--backend", "http://127.0.0.1:1/v1"]):
+        assert main([*command, "--trusted-proxy", "here", "--port", "0"]) == 2
+        assert "--trusted-proxy here is no address" in capsys.readouterr().err

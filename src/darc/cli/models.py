@@ -60,11 +60,15 @@ def run_list(arguments: argparse.Namespace) -> None:
             print(f"    not installed; run: darc models install {model.name}")
         else:
             print(f"    installed as {found.quantisation}: {found.path}")
-            print(f"    sha256 {found.sha256}, {found.size / 1e6:.0f} MB")
+            if found.changed:
+                print(f"    changed on disk; run: darc models install {model.name}")
+            else:
+                print(f"    sha256 {found.sha256}, {found.size / 1e6:.0f} MB")
 
 
 def row(model: "Model", found: "Installed | None") -> dict[str, Any]:
     """What is known of a model, for JSON."""
+    changed = found is not None and found.changed
     return {
         "name": model.name,
         "summary": model.summary,
@@ -76,5 +80,6 @@ def row(model: "Model", found: "Installed | None") -> dict[str, Any]:
         "path": str(found.path) if found else None,
         "quantisation": found.quantisation if found else None,
         "installed_size": found.size if found else None,
-        "installed_sha256": found.sha256 if found else None,
+        "installed_sha256": found.sha256 if found and not changed else None,
+        "changed": changed,
     }

@@ -3,10 +3,13 @@
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from darc.config import read_settings
 from darc.errors import InputError
+
+if TYPE_CHECKING:
+    from darc.web.limits import Arrival
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -74,4 +77,41 @@ def add_general(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", type=Path, metavar="FILE", help="TOML file with settings")
     parser.add_argument(
         "--log-level", default="warning", choices=LEVELS, help="what to log on standard error"
+    )
+
+
+def add_arrival(parser: Any) -> None:
+    """Options of every service: its names, and the limits that hold before anyone is known."""
+    parser.add_argument(
+        "--allowed-host",
+        action="append",
+        metavar="NAME",
+        help="a further name under which it is asked for, such as a reverse proxy's; repeatable",
+    )
+    parser.add_argument(
+        "--max-header", type=int, default=65_536, metavar="BYTES", help="default: 65536"
+    )
+    parser.add_argument(
+        "--header-timeout", type=float, default=10.0, help="seconds for headers (default: 10)"
+    )
+    parser.add_argument(
+        "--body-timeout", type=float, default=60.0, help="seconds for a body (default: 60)"
+    )
+
+
+def arrival_of(arguments: argparse.Namespace) -> "Arrival":
+    """The limits that the options stand for."""
+    from darc.web.limits import Arrival
+
+    return Arrival(arguments.max_header, arguments.header_timeout, arguments.body_timeout)
+
+
+def add_trusted_proxy(parser: Any) -> None:
+    """The option of services that count clients by address."""
+    parser.add_argument(
+        "--trusted-proxy",
+        action="append",
+        default=[],
+        metavar="ADDRESS[/BITS]",
+        help="count clients by the address that this reverse proxy forwards; may be repeated",
     )

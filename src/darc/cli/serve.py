@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darc.cli.choice import FAMILIES, NORMALIZATIONS, SPEC, add_rule
-from darc.cli.parser import add_general
+from darc.cli.parser import add_arrival, add_general, add_trusted_proxy, arrival_of
 
 if TYPE_CHECKING:
     from darc.gateway.settings import Settings
@@ -71,11 +71,13 @@ def add(commands: Any, name: str) -> None:
     safety.add_argument("--api-keys", type=Path, metavar="FILE", help="hashed keys of clients")
     safety.add_argument("--make-key", metavar="NAME", help="add a key to the file, print it, end")
     safety.add_argument("--rate", type=float, default=0.0, help="requests a minute and client")
+    add_trusted_proxy(safety)
     safety.add_argument("--active", type=int, default=64, help="requests at a time (default: 64)")
     safety.add_argument("--queue", type=int, default=256, help="requests that wait (default: 256)")
     safety.add_argument(
         "--max-body", type=int, default=4_000_000, metavar="BYTES", help="default: 4000000"
     )
+    add_arrival(safety)
     safety.add_argument("--audit", type=Path, metavar="FILE", help="append every decision")
     safety.add_argument(
         "--audit-bytes", type=int, default=100_000_000, metavar="BYTES", help="before it is rotated"
@@ -98,18 +100,20 @@ def run(arguments: argparse.Namespace) -> None:
     except ImportError:
         raise MissingExtra("darc serve", "serve") from None
     from darc.gateway.app import make_app
+    from darc.web.hosts import Hosts
     from darc.web.logs import log_as_json
     from darc.web.server import check_address, listening, serve
 
     settings = settings_of(arguments)
     check_address(arguments.host, settings.api_keys is not None)
-    app = make_app(settings)
+    limits = arrival_of(arguments)
+    app = make_app(settings, hosts=Hosts(arguments.host, arguments.allowed_host or ()))
     bound = listening(arguments.host, arguments.port)
-    log_as_json(arguments.log_level)
+    log_as_json(arguments.log_level, key_env=settings.backend_key_env)
     source = settings.backend or "the embedded model"
     port = bound.getsockname()[1]
     print(f"serving {source} on http://{arguments.host}:{port}/v1", file=sys.stderr, flush=True)
-    serve(app, bound, arguments.grace)
+    serve(app, bound, arguments.grace, limits)
 
 
 def make(arguments: argparse.Namespace) -> None:
@@ -143,4 +147,8 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
         guard=not arguments.no_guard,
         side=split_pairs(arguments.side or (), "--side"),
     )
-    return Settings(parts=parts, **{name: getattr(arguments, name) for name in same})
+    return Settings(
+        parts=parts,
+        trusted_proxies=tuple(arguments.trusted_proxy),
+        **{name: getattr(arguments, name) for name in same},
+    )

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from darc.cli.parser import Parser, add_general
+from darc.cli.parser import Parser, add_arrival, add_general, add_trusted_proxy
 
 DESCRIPTION = """\
 A human study: blind, randomised and quality-controlled ratings of answers, from several annotators.
@@ -63,7 +63,9 @@ def _serve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="address (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, default=8710, help="default: 8710")
     parser.add_argument("--rate", type=float, default=600.0, help="requests a minute and visitor")
+    add_trusted_proxy(parser)
     parser.add_argument("--grace", type=float, default=10.0, help="seconds to end (default: 10)")
+    add_arrival(parser)
     _add_url(parser)
 
 

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
+from darc.cli.parser import arrival_of
 from darc.errors import InputError
 from darc.study import exclusion, people
 from darc.study.backup import backup as copy
@@ -99,16 +100,25 @@ def links(arguments: Arguments) -> None:
 def serve(arguments: Arguments) -> None:
     """Serve until SIGINT or SIGTERM."""
     from darc.study.app import make_app
+    from darc.web.limits import trusted_proxies
     from darc.web.logs import log_as_json
     from darc.web.server import listening
     from darc.web.server import serve as serve_app
 
+    limits = arrival_of(arguments)
+    proxies = trusted_proxies(arguments.trusted_proxy)
     store = open_store(_place(arguments))
     bound = listening(arguments.host, arguments.port)
     url = arguments.url if arguments.url != "http://127.0.0.1:8710" else ""
     port = bound.getsockname()[1]
     app = make_app(
-        store, arguments.root_path, url or f"http://{arguments.host}:{port}", arguments.rate
+        store,
+        arguments.root_path,
+        url or f"http://{arguments.host}:{port}",
+        arguments.rate,
+        arguments.host,
+        arguments.allowed_host or (),
+        proxies,
     )
     log_as_json(arguments.log_level)
     print(
@@ -116,7 +126,7 @@ def serve(arguments: Arguments) -> None:
         file=sys.stderr,
         flush=True,
     )
-    serve_app(app, bound, arguments.grace)
+    serve_app(app, bound, arguments.grace, limits)
 
 
 def status(arguments: Arguments) -> None:

@@ -35,11 +35,14 @@ class ScoreCache(Closing):
         found: dict[bytes, float] = {}
         if self._connection is None:
             return found
-        for start in range(0, len(keys), AT_ONCE):
-            part = keys[start : start + AT_ONCE]
-            marks = ",".join("?" * len(part))
-            query = f"SELECT key, score FROM scores WHERE key IN ({marks})"
-            found.update(self._connection.execute(query, part))
+        try:
+            for start in range(0, len(keys), AT_ONCE):
+                part = keys[start : start + AT_ONCE]
+                marks = ",".join("?" * len(part))
+                query = f"SELECT key, score FROM scores WHERE key IN ({marks})"
+                found.update(self._connection.execute(query, part))
+        except sqlite3.Error as problem:
+            self._give_up(problem)
         return found
 
     def keep(self, scores: Mapping[bytes, float]) -> None:
@@ -52,7 +55,7 @@ class ScoreCache(Closing):
                     "INSERT OR REPLACE INTO scores VALUES (?, ?)", scores.items()
                 )
         except sqlite3.Error as problem:
-            logger.warning("scores are not kept: %s: %s", self.path, problem)
+            self._give_up(problem)
 
     def __len__(self) -> int:
         if self._connection is None:
@@ -73,6 +76,11 @@ class ScoreCache(Closing):
             self._connection.close()
             self._connection = None
 
+    def _give_up(self, problem: Exception) -> None:
+        """Say why nothing is kept from here on."""
+        logger.warning("scores are not kept: %s: %s", self.path, problem)
+        self.close()
+
     def _open(self) -> sqlite3.Connection | None:
         connection = None
         try:
@@ -87,9 +95,8 @@ class ScoreCache(Closing):
                 )
             return connection
         except (OSError, sqlite3.Error) as problem:
-            if connection is not None:
-                connection.close()
-            logger.warning("scores are not kept: %s: %s", self.path, problem)
+            self._connection = connection
+            self._give_up(problem)
             return None
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from darc.evaluation.frame import Frame
 from darc.evaluation.join import Joined
 from darc.evaluation.source import Source
 from darc.evaluation.study import Study
@@ -90,12 +91,23 @@ def study_warnings(study: Study) -> list[str]:
     return [f"{name}: {each}" for each in said + _flagged(study)]
 
 
+def flag_table(study: Study) -> Frame:
+    """Share of each rule's decisions that were flagged, such as a Poisson draw cut to the pool."""
+    rows = [
+        (study.source.name, label, flag, share, FLAGS.get(flag, flag))
+        for label, flags in study.flags.items()
+        for flag, share in flags.items()
+    ]
+    columns = ("source", "method", "flag", "share", "meaning")
+    return Frame.of("flags", "Decisions with something to know of them", columns, rows)
+
+
 def _flagged(study: Study) -> list[str]:
     """One sentence a flag, with the methods that raised it in a notable share of decisions."""
     by_flag: dict[str, list[tuple[str, float]]] = {}
     for label, flags in study.flags.items():
         for flag, share in flags.items():
-            if share >= 0.005 and flag != "capped":
+            if share >= 0.005:
                 by_flag.setdefault(flag, []).append((label, share))
     said = []
     for flag, found in by_flag.items():

@@ -8,8 +8,8 @@ from darc.errors import DarcError, InputError
 from darc.evaluation.ablations.calibration import calibration_table
 from darc.evaluation.ablations.density import density_table
 from darc.evaluation.ablations.knobs import FRONTIER, ablation_table, frontier_table, sweep_study
-from darc.evaluation.ablations.sizes import size_table
-from darc.evaluation.caveats import join_warnings, source_warnings, study_warnings
+from darc.evaluation.ablations.sizes import budget_table, size_table
+from darc.evaluation.caveats import flag_table, join_warnings, source_warnings, study_warnings
 from darc.evaluation.frame import Frame, joined
 from darc.evaluation.join import Joined, join
 from darc.evaluation.methods import methods
@@ -17,7 +17,12 @@ from darc.evaluation.source import Source
 from darc.evaluation.study import Report, Settings, Study, halves_of_seeds, make_study, study_of
 from darc.evaluation.tables.buckets import bucket_table
 from darc.evaluation.tables.calls import call_table
-from darc.evaluation.tables.cost import cost_table, decision_cost_table, latency_table
+from darc.evaluation.tables.cost import (
+    cost_table,
+    decision_cost_table,
+    latency_table,
+    token_table,
+)
 from darc.evaluation.tables.errors import error_table
 from darc.evaluation.tables.families import family_agreement_table, family_table
 from darc.evaluation.tables.human import human_table
@@ -42,8 +47,9 @@ STUDY_TABLES: tuple[Callable[[Study], Frame], ...] = (
     bucket_table,
     scalarisation_table,
     sensitivity_table,
+    flag_table,
 )
-JOINED_TABLES: tuple[Callable[[Joined], Frame], ...] = (overlap_table, points_table, mismatch_table)
+JOINED_TABLES: tuple[Callable[..., Frame], ...] = (overlap_table, points_table, mismatch_table)
 
 
 @dataclass
@@ -97,7 +103,7 @@ def evaluate(
         made += _of_source(result, source, report, ablations)
     for proxy in (source for source in sources if source.kind != "rater"):
         for human in (source for source in sources if source.kind == "rater"):
-            made += _of_pair(result, proxy, human)
+            made += _of_pair(result, proxy, human, ablations)
     made += result.attempt(family_table, result.studies)
     draws, seed = result.settings.draws, result.settings.seed
     made += result.attempt(family_agreement_table, result.pairs, draws, seed)
@@ -128,27 +134,33 @@ def _of_source(
         if ablations:
             specs = methods(settings.rules, settings.beta, settings.gamma)
             made += attempt(call_table, source, specs)
+            made += attempt(token_table, source, specs)
             for sweep in attempt(sweep_study, source, halves, settings, FRONTIER):
                 made += [*attempt(frontier_table, sweep), *attempt(ablation_table, sweep)]
             made += attempt(size_table, source, halves, settings)
+            if source.kind == "rewrite":
+                made += attempt(budget_table, source, settings)
     return made
 
 
-def _of_pair(result: Evaluation, proxy: Source, human: Source) -> list[Frame]:
+def _of_pair(result: Evaluation, proxy: Source, human: Source, ablations: bool) -> list[Frame]:
     """The frames of proxy scores judged by people's ratings."""
     settings, attempt = result.settings, result.attempt
     made: list[Frame] = []
     for pair in attempt(join, proxy, human):
         result.warnings += join_warnings(pair)
+        studies = attempt(joined_study, pair, settings)
+        base = studies[0].choice[0, 0] if studies else None
         for table in JOINED_TABLES:
-            made += attempt(table, pair)
-        for study in attempt(joined_study, pair, settings):
+            made += attempt(table, pair, base)
+        for study in studies:
             result.pairs.append((pair, study))
-            base = study.choice[0, 0]
             made += attempt(validity_table, pair, base, settings.draws, settings.seed)
             for each in STUDY_TABLES:
                 made += attempt(each, study)
             made += attempt(error_table, pair, study)
+            if ablations:
+                made += attempt(budget_table, study.source, settings, pair.halves, human.name)
     return made
 
 

@@ -1,15 +1,16 @@
 """A gateway's audit log as something to evaluate."""
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from darc.errors import InputError
+from darc.errors import InputError, TableError
 from darc.evaluation.source import NOBODY, Source
 from darc.evaluation.stacking import stacked
+from darc.files import json_lines
+from darc.runs.checking import Fault, check_decision
 
 WANTED = {"prompt_id", "candidates", "answer", "request_id"}
 
@@ -18,11 +19,10 @@ def is_audit(path: Path) -> bool:
     """Whether the first line of a file is a decision of a gateway."""
     if path.suffix != ".jsonl" or not path.is_file():
         return False
-    with path.open(encoding="utf-8") as file:
-        try:
-            row = json.loads(file.readline())
-        except ValueError:
-            return False
+    try:
+        _, row = next(json_lines(path), (0, None))
+    except InputError:
+        return False
     return isinstance(row, dict) and set(row) >= WANTED
 
 
@@ -58,12 +58,10 @@ def read_audit_log(path: Path, name: str | None = None) -> Source:
 
 def _rows(path: Path) -> list[dict[str, Any]]:
     rows = []
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                rows.append(json.loads(line))
-            except ValueError:
-                raise InputError(
-                    f"{path}, line {number}: it is not valid JSON", "remove the line"
-                ) from None
+    for number, row in json_lines(path, "remove the line"):
+        try:
+            check_decision(row)
+        except Fault as problem:
+            raise TableError(str(path), str(problem), "remove the line", number) from None
+        rows.append(row)
     return rows

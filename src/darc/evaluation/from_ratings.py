@@ -1,6 +1,5 @@
 """A source made from a file of ratings, and of the texts beside it."""
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -9,6 +8,7 @@ import numpy as np
 
 from darc.errors import TableError
 from darc.evaluation.source import NOBODY, Array, Source
+from darc.files import parse_json
 from darc.tables import Batch, read_ratings
 from darc.tables.formats import frames
 from darc.tables.read import BLOCK_BYTES
@@ -143,10 +143,7 @@ def _objects(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
             for line, text in enumerate(block.lines.split("\n")[:-1], block.first):
                 if not text.strip():
                     continue
-                try:
-                    row = json.loads(text)
-                except ValueError:
-                    row = None
+                row = parse_json(text, str(path), line, "write one JSON object a line")
                 if not isinstance(row, dict):
                     raise TableError(
                         str(path), "not a JSON object", "write one JSON object a line", line

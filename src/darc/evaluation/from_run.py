@@ -9,13 +9,18 @@ from numpy.typing import NDArray
 
 from darc.evaluation.source import NOBODY, Source
 from darc.evaluation.stacking import stacked
+from darc.perturb import Perturbed
 from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.runs.manifest import check_complete, deciding_of
 from darc.runs.summary import Cost
+from darc.runs.shard import Shard
 from darc.types import Candidate, Prompt
 
 Array = NDArray[np.float64]
+
+GIVEN, RULES = "given", "rules"
+SPENT = ("generated", "rewritten", "scored")
 
 
 def read_run(path: Path, name: str | None = None) -> Source:
@@ -29,6 +34,7 @@ def read_run(path: Path, name: str | None = None) -> Source:
     candidates: list[list[Candidate]] = []
     values: list[Array] = []
     side: list[dict[str, Any]] = []
+    spent: list[dict[str, Array]] = []
     cost, rewrites = Cost(), Counter[str]()
     for shard in folder.shards():
         for prompt_id in shard.rows("decisions.jsonl"):
@@ -37,6 +43,7 @@ def read_run(path: Path, name: str | None = None) -> Source:
             candidates.append(records.read_candidates(shard, prompt_id))
             values.append(records.read_scores(shard, prompt_id).values)
             side.append(shard.rows("side.jsonl").get(prompt_id, {}))
+            spent.append(_spent(shard, prompt_id, candidates[-1], values[-1].shape[2]))
         cost.add(shard)
         if "variants.jsonl" in shard.kept:
             for name, key in (("accepted", "variants"), ("refused", "rejected")):
@@ -65,9 +72,35 @@ def read_run(path: Path, name: str | None = None) -> Source:
             **{f"{s} {u}": x for s, counts in cost.by_stage.items() for u, x in counts.items()},
             **rewrites,
         },
+        spent={name: stacked([each[name] for each in spent]) for name in SPENT},
         generator=settings["generator"]["name"],
         family=settings["rewrites"]["family"],
     )
+
+
+def _spent(shard: Shard, prompt_id: str, own: list[Candidate], size: int) -> dict[str, Array]:
+    """Tokens of a prompt by what they were spent on; a rewrite's follow its original's characters.
+
+    Answers that were given and rewrites made by rules cost none.
+    """
+    given = shard.settings["generator"]["name"] == GIVEN
+    made: dict[int, Perturbed] = {}
+    if "variants.jsonl" in shard.kept:
+        made = records.read_perturbed(shard, prompt_id, len(own))
+    tokens = np.array([float(c.tokens) for c in own])
+    each = tokens / [max(1, len(c.text)) for c in own]
+    read, written = np.full((len(own), size), np.nan), np.zeros(len(own))
+    for k, candidate in enumerate(own):
+        variants, rejections = (made[k].variants, made[k].rejections) if k in made else ((), ())
+        texts = [candidate.text, *(v.text for v in variants)][:size]
+        read[k, : len(texts)] = [each[k] * len(text) for text in texts]
+        for proposed in (variants, rejections):
+            written[k] += each[k] * sum(len(p.text) for p in proposed if p.rewriter != RULES)
+    return {
+        "generated": np.zeros(len(own)) if given else tokens,
+        "rewritten": written,
+        "scored": read,
+    }
 
 
 def _side(rows: list[dict[str, Any]]) -> dict[str, Array]:

@@ -91,6 +91,7 @@ def restrict(source: Source, prompts: Sequence[int], candidates: Sequence[Sequen
         questions=[source.questions[p] for p in prompts] if source.questions else (),
         texts=_picked(source.texts, prompts, candidates) if source.texts else (),
         categories=[source.categories[p] for p in prompts] if source.categories else (),
+        spent={name: _gathered(array, rows, place) for name, array in source.spent.items()},
     )
 
 

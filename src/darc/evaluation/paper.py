@@ -1,7 +1,7 @@
 """Numbers that the paper prints, and what follows from them.
 
 The cells are facts of the published tables; the checks recompute what other cells of the same
-table determine.
+table determine, and compare what is printed twice.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from darc.evaluation.frame import Frame
-from darc.evaluation.paper_tables import CASES, HUMAN, LARGER, MAIN, SUBSETS
+from darc.evaluation.paper_tables import (
+    CASES,
+    HUMAN,
+    LARGER,
+    LATENCY,
+    MAIN,
+    MISMATCHES,
+    SUBSETS,
+)
 from darc.evaluation.ranks import hypergeometric_tail
 
 LAMBDA = 2.0
@@ -23,7 +31,7 @@ OVERLAP, ITEMS, TOP, PRINTED_P = 64, 500, 100, 2.6e-29
 class Check:
     """A printed number beside what follows from the numbers around it.
 
-    `slack` is how far rounding alone may take the two apart.
+    `slack` is how far rounding alone may take the two apart. `source` says how the second is known.
     """
 
     table: str
@@ -32,6 +40,7 @@ class Check:
     printed: float
     computed: float
     slack: float
+    source: str = "follows as"
 
     @property
     def follows(self) -> bool:
@@ -41,7 +50,7 @@ class Check:
 
 def checks() -> list[Check]:
     """Every check, in the order of the paper."""
-    return [*_tradeoffs(), *_validity(), *_cases()]
+    return [*_tradeoffs(), *_validity(), *_cases(), *_latencies(), *_mismatches()]
 
 
 def check_frame(found: list[Check]) -> Frame:
@@ -60,7 +69,7 @@ def summary(found: list[Check]) -> str:
     wrong = [check for check in found if not check.follows]
     lines += [
         f"{check.table}, {check.cell}: {check.quantity} is printed as {check.printed:g} "
-        f"and follows as {check.computed:.4g}"
+        f"and {check.source} {check.computed:.4g}"
         for check in wrong
     ]
     lines.append(f"{len(wrong)} do not follow, {len(found) - len(wrong)} do")
@@ -105,3 +114,20 @@ def _cases() -> Iterator[Check]:
             cell = f"{name}, {method}"
             yield Check("case", cell, "mean", mean, float(np.mean(scores)), 0.05)
             yield Check("case", cell, "sigma", sigma, float(np.std(scores, ddof=1)), 0.005)
+
+
+def _latencies() -> Iterator[Check]:
+    without = LATENCY[0][0]
+    for rewrites, (seconds, printed) in LATENCY.items():
+        if rewrites:
+            computed = 100 * (seconds / without - 1)
+            yield Check("latency", f"N_aug {rewrites}", "increase in %", printed, computed, 0.005)
+
+
+def _mismatches() -> Iterator[Check]:
+    """The table's sigmas against those that the text gives of the same answer."""
+    for name, (table, text) in MISMATCHES.items():
+        for who, printed, again in zip(("proxy", "human"), table, text, strict=True):
+            yield Check(
+                "mismatch case", name, f"{who} sigma", printed, again, 0.0005, "in the text as"
+            )

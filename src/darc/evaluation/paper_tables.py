@@ -1,4 +1,4 @@
-"""Cells of the paper's tables: reward, risk and tradeoff, and the ratings of its cases."""
+"""Cells of the paper's tables: tradeoffs, ratings of its cases, latencies and mismatch cases."""
 
 Cell = tuple[float, float, float]
 
@@ -161,4 +161,18 @@ CASES: dict[str, dict[str, tuple[list[int], float, float]]] = {
         "Base": ([3, 5, 6, 3, 6], 4.6, 1.52),
         "DARC-epsilon": ([8, 8, 7, 8, 7], 7.6, 0.55),
     },
+}
+
+# N_aug: total seconds, and the printed increase over N_aug = 0 in percent.
+LATENCY: dict[int, tuple[float, float]] = {
+    0: (9.4906, 0.0),
+    4: (9.6372, 1.54),
+    8: (9.6787, 1.98),
+    16: (9.8231, 3.12),
+}
+
+# The proxy's and people's sigma of one answer: in the table, and in the text that expands on it.
+MISMATCHES: dict[str, tuple[tuple[float, float], tuple[float, float]]] = {
+    "race riddle": ((1.195, 0.033), (3.195, 0.0)),
+    "blue and green": ((0.187, 1.643), (0.0, 1.643)),
 }

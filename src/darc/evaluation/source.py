@@ -24,7 +24,8 @@ class Source:
     where they have none; `bounds` one (low, high) a scorer to which a rule's input is clipped.
     `texts[p][k]` are the candidates' texts and `questions[p]` the prompts', empty where unknown.
     `length_unit` says what `tokens` counts. `groups` maps a giver's name to a group. `costs` are
-    totals by name (seconds, calls, tokens).
+    totals by name (seconds, calls, tokens); `spent` the tokens that each part took, by what took
+    them: "generated" and "rewritten" (P, K), "scored" (P, K, n) for one scorer.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Source:
     categories: Sequence[str] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
     costs: Mapping[str, float] = field(default_factory=dict)
+    spent: Mapping[str, Array] = field(default_factory=dict)
     generator: str = ""
     family: str = ""
     length_unit: str = "tokens"

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from darc.core.draws import folds, prompt_seeds
 from darc.engine.rule_spec import RuleSpec
 from darc.errors import InputError
 from darc.evaluation.bootstrap import draw_counts
@@ -20,7 +21,6 @@ from darc.evaluation.methods import (
 )
 from darc.evaluation.metrics import (
     Mask,
-    Moments,
     aggregated,
     high_subset,
     lower_bound,
@@ -91,10 +91,12 @@ class Study:
 
     `choice`, `reward`, `risk`, `length`, `outcome` (what the CVaR is of) and `pairwise` are
     (R, A, P), NaN (-1 for `choice`) where a prompt is not kept in a split; `rewards` and `risks`
-    (R, A, M, P) are per scorer on its raw scale. `kept`, `high` (the high-variance subset) and
-    `disagreement` (of the baseline's choice, on the selection half) are (R, P). `scales` (R, M) are
-    the scorers' pooled deviations on the half that judges. `lam` is the lambda used. `not_run` has
-    a reason for each method left out.
+    (R, A, M, P) are per scorer on its raw scale. `lambdas` (R, P) weigh sigma: one number, or by
+    median matching that of each split's selecting half. `kept`, `high` (the high-variance subset)
+    and `disagreement` (of the baseline's choice, on the selection half; `judged_disagreement` on
+    the half that judges) are (R, P). `scales` (R, M)
+    are the scorers' pooled deviations on the half that judges. `not_run` has a reason for each
+    method left out.
     """
 
     source: Source
@@ -113,7 +115,8 @@ class Study:
     kept: Mask
     high: Mask
     disagreement: Array
-    lam: float
+    judged_disagreement: Array
+    lambdas: Array
     not_run: dict[str, str] = field(default_factory=dict)
     flags: dict[str, dict[str, float]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -123,7 +126,16 @@ class Study:
     @cached_property
     def tradeoff(self) -> Array:
         """The tradeoff reward - lambda risk, (R, A, P)."""
-        return self.reward - self.lam * self.risk
+        return self.weighed()
+
+    @property
+    def lam(self) -> float:
+        """The lambda used, the mean where it differs between splits."""
+        return float(self.lambdas.mean())
+
+    def weighed(self, factor: float = 1.0) -> Array:
+        """The tradeoff at a multiple of lambda, (R, A, P)."""
+        return np.asarray(self.reward - factor * self.lambdas[:, None, :] * self.risk)
 
     @cached_property
     def counts(self) -> Array:
@@ -183,8 +195,12 @@ def study_of(
     settings: Settings,
     specs: Sequence[RuleSpec],
     split: str,
+    lambdas: Array | None = None,
 ) -> Study:
-    """The study of given halves; the source names prompts, side inputs, lengths and bounds."""
+    """The study of given halves; the source names prompts, side inputs, lengths and bounds.
+
+    `lambdas` (R, P) are those of other halves than these, such as larger ones.
+    """
     able, not_run = runnable(specs, source.side)
     made: list[Halves] = []
     decided: list[Decided] = []
@@ -223,7 +239,8 @@ def study_of(
         kept=kept,
         high=np.stack(high),
         disagreement=disagreement,
-        lam=_lambda(settings, made),
+        judged_disagreement=np.stack([part["judged_disagreement"] for part in parts]),
+        lambdas=lambdas_of(source, settings, made, split) if lambdas is None else lambdas,
         not_run=not_run,
         flags=_flag_shares(decided, labels, int(kept.sum())),
         seconds={label: sum(d.seconds.get(label, 0.0) for d in decided) for label in labels},
@@ -258,20 +275,40 @@ def _judged(
         "risks": np.stack([taken(each.sigma[:, m], choice) for m in scorers], axis=1),
         "scales": pooled_units(halves.judge)[1],
         "disagreement": spread,
+        "judged_disagreement": taken(at.sigma, base),
     }
 
 
-def _lambda(settings: Settings, halves: Sequence[Halves]) -> float:
+def lambdas_of(source: Source, settings: Settings, halves: Sequence[Halves], split: str) -> Array:
+    """Lambda for every split and prompt, (R, P); by median matching from what is not judged there.
+
+    A split's own selecting half gives it, or the other splits' where that half knows no sigma.
+    Where a proxy selects, on a scale of its own, each half of the prompts takes it from the ratings
+    of the other half.
+    """
+    result = np.full((len(halves), len(source.prompt_ids)), np.nan)
     if settings.lam is not None:
-        return float(settings.lam)
-    every: list[Moments] = [aggregated(half.judge) for half in halves]
-    found = matched_lambda(
-        np.concatenate([at.mean.ravel() for at in every]),
-        np.concatenate([at.sigma.ravel() for at in every]),
-    )
-    if np.isnan(found):
-        raise InputError("no lambda matches the medians: sigma is 0", "give --lambda a number")
-    return found
+        result[:] = settings.lam
+    elif split == "joined":
+        names = [f"lambda {name}" for name in source.prompt_ids]
+        fold = folds(prompt_seeds(settings.seed, names), 2)
+        for row, half in zip(result, halves, strict=True):
+            at = aggregated(half.judge)
+            for own in (0, 1):
+                row[fold == own] = matched_lambda(at.mean[fold != own], at.sigma[fold != own])
+    else:
+        for row, half in zip(result, halves, strict=True):
+            at = aggregated(half.select)
+            row[:] = matched_lambda(at.mean, at.sigma)
+        if not np.isnan(result).all():
+            result = np.where(np.isnan(result), np.nanmean(result), result)
+    if np.isnan(result).any():
+        raise InputError(
+            f"{source.name}: no lambda matches the medians: sigma is 0 or unknown where it is "
+            "looked for",
+            "give --lambda a number",
+        )
+    return result
 
 
 def _flag_shares(

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,11 @@ from darc.models.remote import Breaker, Retry
 from darc.scorers.http import HttpScorer
 from darc.scorers.judge import Judge
 from darc.types import Message, Prompt
+from darc.web.bodies import check_json
 from darc.web.guard import Guard
+from darc.web.hosts import Hosts
 from darc.web.keys import Keys, read_keys
+from darc.web.limits import trusted_proxies
 from darc.web.problems import Problem
 from darc.web.shell import Shell
 
@@ -43,7 +46,8 @@ KINDS = {
     ".css": "text/css",
     ".svg": "image/svg+xml",
 }
-FREE = ("/", "/healthz", "/readyz", "/openapi.json")
+FREE = ("/healthz", "/readyz", "/openapi.json")
+Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def make_backend(settings: Settings) -> Backend:
@@ -79,14 +83,17 @@ def make_gateway(settings: Settings, backend: Backend | None = None) -> Gateway:
     return Gateway(settings, backend or make_backend(settings), workshop, side)
 
 
-def make_app(settings: Settings, gateway: Gateway | None = None) -> Shell:
-    """The application with everything around it."""
+def make_app(
+    settings: Settings, gateway: Gateway | None = None, hosts: Hosts | None = None
+) -> Shell:
+    """The application with everything around it; without `hosts` its names are the loopback's."""
     keys = Keys() if settings.api_keys is None else read_keys(settings.api_keys)
     gateway = gateway or make_gateway(settings)
     routes = _Routes(gateway)
     app = Router(routes.all(), lifespan=routes.lifespan)
-    free = (*FREE, *routes.files())
-    return Shell(app, Guard(keys, settings.rate), free, gateway.metrics.observe)
+    free = (*FREE, *routes.files)
+    guard = Guard(keys, settings.rate, proxies=trusted_proxies(settings.trusted_proxies))
+    return Shell(app, guard, free, gateway.metrics.observe, hosts)
 
 
 class _Routes:
@@ -95,27 +102,26 @@ class _Routes:
     def __init__(self, gateway: Gateway) -> None:
         self.gateway = gateway
         self.ready = False
+        # The page's own files by their paths, fixed as the service starts.
+        own = sorted(each.name for each in PAGE.iterdir() if each.suffix in KINDS)
+        self.files = {"/": PAGE / "index.html", **{f"/{name}": PAGE / name for name in own}}
 
     def all(self) -> list[Route]:
         chat = Chat(self.gateway)
         everything = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
         return [
-            Route("/v1/chat/completions", chat.completions, methods=["POST"]),
-            Route("/v1/playground", chat.playground, methods=["POST"]),
-            Route("/v1/select", self.select, methods=["POST"]),
+            Route("/v1/chat/completions", _json(chat.completions), methods=["POST"]),
+            Route("/v1/playground", _json(chat.playground), methods=["POST"]),
+            Route("/v1/select", _json(self.select), methods=["POST"]),
             Route("/v1/models", self.models, methods=["GET"]),
             Route("/healthz", self.health, methods=["GET"]),
             Route("/readyz", self.readiness, methods=["GET"]),
             Route("/metrics", self.metrics, methods=["GET"]),
             Route("/openapi.json", self.openapi, methods=["GET"]),
-            *(Route(path, self.file, methods=["GET"]) for path in ("/", *self.files())),
+            *(Route(path, self.file, methods=["GET"]) for path in self.files),
             Route("/v1/{rest:path}", self.other, methods=everything),
             Route("/{rest:path}", self.nothing, methods=everything),
         ]
-
-    def files(self) -> list[str]:
-        """The paths of the page's files, fixed as the service starts."""
-        return [f"/{each.name}" for each in sorted(PAGE.iterdir()) if each.suffix in KINDS]
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
@@ -154,15 +160,15 @@ class _Routes:
         return JSONResponse(document(self.gateway.settings, __version__))
 
     async def file(self, request: Request) -> Response:
-        name = request.url.path.lstrip("/") or "index.html"
-        path = PAGE / name
+        # Not by the URL, which a client's Host header is part of.
+        path = self.files[request.scope["path"]]
         return FileResponse(path, media_type=KINDS[path.suffix])
 
     async def other(self, request: Request) -> Response:
         return await anything(self.gateway, request)
 
     async def nothing(self, request: Request) -> Response:
-        raise Problem(404, f"there is no {request.url.path}", code="not_found")
+        raise Problem(404, f"there is no {request.scope['path']}", code="not_found")
 
     async def _warm(self) -> None:
         """Load what is loaded at the first use; a part that fails is told again when it is used."""
@@ -175,6 +181,16 @@ class _Routes:
         except Exception as problem:
             logger.warning("a part is not ready: %s", problem)
         self.ready = True
+
+
+def _json(endpoint: Endpoint) -> Endpoint:
+    """An endpoint that takes bodies of JSON only."""
+
+    async def serve(request: Request) -> Response:
+        check_json(request)
+        return await endpoint(request)
+
+    return serve
 
 
 def _load(workshop: Workshop) -> None:

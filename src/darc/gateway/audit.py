@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import InputError
+from darc.files import append_private, json_lines, private_folder
 
 KEPT = 5
 
@@ -21,9 +22,8 @@ class Audit:
         self.path, self._most, self._kept = path, most, kept
         self._lock = threading.Lock()
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("a", encoding="utf-8"):
-                pass
+            private_folder(path.parent)
+            append_private(path)
         except OSError as problem:
             raise InputError(f"{path} cannot be written ({problem.strerror})") from None
 
@@ -33,8 +33,7 @@ class Audit:
         with self._lock:
             if self.path.exists() and self.path.stat().st_size + len(line) > self._most:
                 self._rotate()
-            with self.path.open("ab") as file:
-                file.write(line)
+            append_private(self.path, line)
 
     def _rotate(self) -> None:
         for number in range(self._kept - 1, 0, -1):
@@ -53,9 +52,4 @@ def read_audit(path: Path) -> list[dict[str, Any]]:
     numbered = sorted(
         path.parent.glob(f"{path.name}.*"), key=lambda each: -int(each.suffix[1:] or 0)
     )
-    return [
-        json.loads(line)
-        for each in [*numbered, path]
-        for line in each.read_text(encoding="utf-8").splitlines()
-        if line.strip()
-    ]
+    return [row for each in [*numbered, path] for _, row in json_lines(each)]

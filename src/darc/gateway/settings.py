@@ -19,8 +19,9 @@ class Settings:
     Without a `backend` URL the embedded model answers. `rule`, `beta`, `gamma`, `k` and
     `parts.n_aug` are what a request gets that says nothing else. `wave` is how many texts the lazy
     search has scored at a time. `seed` makes requests without one repeatable. Times are in seconds,
-    `rate` is requests a minute and client (0: no limit), `max_body` bytes. `keep_alive` is the time
-    before a stream begins, and between its comments, while nothing is chosen yet.
+    `rate` is requests a minute and client (0: no limit; `trusted_proxies` name the client where
+    they pass a request on), `max_body` bytes. `keep_alive` is the time before a stream begins, and
+    between its comments, while nothing is chosen yet.
     """
 
     backend: str = ""
@@ -43,6 +44,7 @@ class Settings:
     audit_bytes: int = 100 * MEGABYTE
     max_body: int = 4 * MEGABYTE
     rate: float = 0.0
+    trusted_proxies: tuple[str, ...] = ()
     active: int = 64
     queue: int = 256
     concurrency: int = 256

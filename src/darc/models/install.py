@@ -10,7 +10,14 @@ from pathlib import Path
 from darc.errors import DarcError
 from darc.models.catalogue import DEFAULT, Model, lookup
 from darc.models.fetch import fetch
-from darc.models.installed import Installed, file_sha256, find, model_folder, write_note
+from darc.models.installed import (
+    Installed,
+    file_sha256,
+    find,
+    model_folder,
+    stamp_of,
+    write_note,
+)
 from darc.models.requantise import requantise
 
 Report = Callable[[str], None]
@@ -73,8 +80,8 @@ def prepare(model: Model, found: Installed | None, folder: Path, tell: Report) -
         path, quantisation = source.with_name(f"{model.name}.{Q8_0}.gguf"), Q8_0
         requantise(source, path)
         source.unlink()
-    size, digest = path.stat().st_size, file_sha256(path)
-    return Installed(model.name, path, digest, size, model.sha256, quantisation)
+    stamp, digest = stamp_of(path), file_sha256(path)
+    return Installed(model.name, path, digest, stamp[0], model.sha256, quantisation, stamp)
 
 
 def put_in_place(model: Model, folder: Path, target: Path, old: Path, cache: Path | None) -> None:

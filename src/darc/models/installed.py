@@ -2,10 +2,13 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from darc.errors import InputError
+from darc.files import read_json
 from darc.models.cache import cache_folder
 from darc.models.catalogue import DEFAULT, Model, lookup
 
@@ -14,7 +17,10 @@ NOTE = "installed.json"
 
 @dataclass(frozen=True)
 class Installed:
-    """A model on disk; `sha256` and `size` are this file's, `source_sha256` the fetched one's."""
+    """A model on disk; `sha256` and `size` are this file's, `source_sha256` the fetched one's.
+
+    `stamp` is the file's size, time and inode when its content was last read and found good.
+    """
 
     name: str
     path: Path
@@ -22,31 +28,53 @@ class Installed:
     size: int
     source_sha256: str
     quantisation: str
+    stamp: tuple[int, ...] = field(default=(), compare=False)
 
     @property
     def intact(self) -> bool:
         """Whether the file's content is still what was installed; reads all of it."""
         return self.path.stat().st_size == self.size and file_sha256(self.path) == self.sha256
 
+    @property
+    def changed(self) -> bool:
+        """Whether the content is another than was installed; reads it where the stamp differs."""
+        seen = stamp_of(self.path)
+        if seen == self.stamp:
+            return False
+        if not self.intact:
+            return True
+        # In a cache that cannot be written to it is read every time.
+        with suppress(OSError):
+            write_note(replace(self, stamp=seen))
+        return False
+
 
 def find(name: str = DEFAULT, cache: Path | None = None) -> Installed | None:
-    """The installed model, or None; looks at the note and the file's size, not at the content."""
+    """The installed model, or None; looks at the note, not at the content."""
     model = lookup(name)
     folder = model_folder(model, cache)
     try:
-        note = json.loads((folder / NOTE).read_text(encoding="utf-8"))
-        found = Installed(**{**note, "path": folder / note["path"]})
-        whole = found.path.stat().st_size == found.size
-    except (OSError, ValueError, TypeError, KeyError):
+        note = read_json(folder / NOTE)
+        stamp = tuple(note.get("stamp", ()))
+        found = Installed(**{**note, "path": folder / note["path"], "stamp": stamp})
+    except (InputError, TypeError, KeyError, AttributeError):
         return None
-    return found if whole and found.source_sha256 == model.sha256 else None
+    return found if found.path.is_file() and found.source_sha256 == model.sha256 else None
 
 
 def require(name: str = DEFAULT, cache: Path | None = None) -> Installed:
-    """The installed model; raises `InputError` that names the command which installs it."""
+    """The installed model; raises `InputError` that names the command which installs it.
+
+    One whose content is no longer what was installed is refused.
+    """
     found = find(name, cache)
     if found is None:
         raise InputError(f"the model {name} is not installed", "run: darc models install")
+    if found.changed:
+        raise InputError(
+            f"{found.path} changed on disk: it is not the model that was installed",
+            f"run: darc models install {found.name}",
+        )
     return found
 
 
@@ -58,8 +86,16 @@ def model_folder(model: Model, cache: Path | None) -> Path:
 def write_note(installed: Installed) -> None:
     """Write the note beside the weights."""
     note = {**asdict(installed), "path": installed.path.name}
-    text = json.dumps(note, indent=2) + "\n"
-    (installed.path.parent / NOTE).write_text(text, encoding="utf-8")
+    place = installed.path.parent / NOTE
+    temporary = place.with_name(f"{NOTE}.{os.getpid()}")
+    temporary.write_text(json.dumps(note, indent=2) + "\n", encoding="utf-8")
+    temporary.replace(place)
+
+
+def stamp_of(path: Path) -> tuple[int, int, int]:
+    """What of a file differs when it was written to or replaced: size, time, inode."""
+    seen = path.stat()
+    return seen.st_size, seen.st_mtime_ns, seen.st_ino
 
 
 def file_sha256(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Best-of-Poisson with its rate chosen once on a calibration split."""
+"""Best-of-Poisson with its rate chosen on prompts that it does not decide."""
 
 from collections.abc import Mapping
 from math import exp, lgamma, log
@@ -8,22 +8,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.core import risk
+from darc.core.draws import uniforms
 from darc.errors import InputError
 from darc.registry import rule
-from darc.rules.poisson import poisson
+from darc.rules.poisson import best_drawn
 from darc.selection.choice import Choice
 from darc.selection.pools import Pools
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 RATES = (4.0, 8.0, 12.0, 16.0)
 FEWEST = 10
+# Splits the prompts by numbers other than those that draw their subsets.
+_OTHER = np.uint64(0x5A17C0DE)
 
 
 def _calibrate(pools: Pools, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     if parameters["rate"] is not None:
         return parameters
-    return {**parameters, "rate": tune_rate(pools, parameters["rates"])}
+    return {**parameters, **tune(pools, parameters["rates"])}
 
 
 @rule(
@@ -34,30 +38,52 @@ def _calibrate(pools: Pools, parameters: Mapping[str, Any]) -> Mapping[str, Any]
 def hedgetune(
     pools: Pools,
     *,
-    rate: float | None = None,
+    rate: float | tuple[float, float] | None = None,
+    cut: float = 0.5,
     rates: tuple[float, ...] = RATES,
     reward: str = "mean",
 ) -> Choice:
-    """Best-of-Poisson with the rate that did best on held-out samples of a calibration split."""
+    """Best-of-Poisson; each half of the prompts takes the rate that did best on the other half.
+
+    The halves are drawn by (seed, prompt_id): below and above `cut`. The first batch of prompts
+    gives `rate` two numbers, one for either half; later batches keep them.
+    """
     if rate is None:
-        rate = tune_rate(pools, rates)
-    return poisson.function(pools, rate=rate, reward=reward)
+        fitted = tune(pools, rates)
+        rate, cut = fitted["rate"], fitted["cut"]
+    low, *more = rate if isinstance(rate, tuple | list) else (rate, rate)
+    if len(more) != 1:
+        raise InputError(f"rate is {rate}", "give one number, or one for either half")
+    return best_drawn(pools, np.where(_drawn(pools) < cut, low, more[0]), reward)
 
 
-def tune_rate(pools: Pools, rates: tuple[float, ...] = RATES) -> float:
-    """The rate with the largest expected held-out mean; ties to the largest rate.
+def tune(pools: Pools, rates: tuple[float, ...] = RATES) -> dict[str, Any]:
+    """The parameters `rate`, for prompts below and above `cut`, each tuned on the others."""
+    prompts, size = len(pools.samples), pools.shape[3]
+    if prompts < FEWEST or size < 2:
+        raise InputError(
+            f"hedgetune cannot choose a rate from {prompts} prompts with {size} samples",
+            f"give rate=..., or at least {FEWEST} prompts with two samples each",
+        )
+    drawn = _drawn(pools)
+    cut = float(np.median(drawn))
+    below = drawn < cut
+    return {"rate": (tune_rate(pools, ~below, rates), tune_rate(pools, below, rates)), "cut": cut}
+
+
+def _drawn(pools: Pools) -> Array:
+    """What the prompts are halved by, (P,), in [0, 1)."""
+    return uniforms(pools.seeds ^ _OTHER, 1)[:, 0]
+
+
+def tune_rate(pools: Pools, among: Mask, rates: tuple[float, ...] = RATES) -> float:
+    """The rate with the largest expected held-out mean among (P,) prompts; ties to the largest.
 
     Even samples select and odd samples judge, and the expectation over the random subset is exact.
     """
-    if len(pools.samples) < FEWEST or pools.shape[3] < 2:
-        raise InputError(
-            f"hedgetune cannot choose a rate from {len(pools.samples)} prompts with "
-            f"{pools.shape[3]} samples",
-            f"give rate=..., or at least {FEWEST} prompts with two samples each",
-        )
     chosen = pools.normalized(risk.mean(pools.samples[..., 0::2])).mean(axis=1)
     judged = pools.normalized(risk.mean(pools.samples[..., 1::2])).mean(axis=1)
-    usable = pools.eligible & ~np.isnan(chosen) & ~np.isnan(judged)
+    usable = pools.eligible & ~np.isnan(chosen) & ~np.isnan(judged) & among[:, None]
     order = np.argsort(np.where(usable, -chosen, np.inf), axis=1, kind="stable")
     ranked = np.take_along_axis(np.where(usable, judged, 0.0), order, axis=1)
     counts = usable.sum(axis=1)

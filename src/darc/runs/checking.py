@@ -170,6 +170,15 @@ def check_row(name: str, row: Any) -> None:
             _array(row[field], field, (2,) if field == "similarity" else (1, 2))
 
 
+def check_decision(row: Any) -> None:
+    """Refuse a row of a gateway's audit log whose scores are not a table."""
+    if not isinstance(row, dict):
+        raise Fault("it is no JSON object")
+    if row.get("scores"):
+        _fields(row, {"prompt_id": _text, "request_id": _text, **ROWS["scores.jsonl"]})
+        check_scores(row)
+
+
 def check_scores(row: Row) -> None:
     """Refuse scores that are not scorers x candidates x samples, of numbers or null."""
     shape = _array(row["scores"], "scores", (3,), gaps=True).shape

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from darc.errors import InputError
+from darc.files import read_json
 from darc.scorers.base import Array
 
 SCHEMA = 1
@@ -110,13 +111,9 @@ def read_model(path: Path) -> Model:
     """The model of a file that `write_model` wrote, or of a folder with one in it."""
     file = path / FILE if path.is_dir() else path
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = read_json(file, "train one: darc train caution")
         schema, form = data.pop("schema"), data["form"]
-    except OSError as problem:
-        raise InputError(
-            f"{file} cannot be read ({problem.strerror})", "train one: darc train caution"
-        ) from None
-    except (ValueError, KeyError, AttributeError):
+    except (KeyError, AttributeError, TypeError):
         raise InputError(f"{file} is no model of darc train caution", "check the path") from None
     if schema != SCHEMA:
         raise InputError(f"{file} has schema {schema}", "it needs another version of DARC")

@@ -15,7 +15,7 @@ FLAGS = {
     "few_samples": "candidates with too few samples were left out",
     "constant_scorer": "a scorer gave every candidate the same score and was ignored",
     "small_sample": "beta times sigma is large for so few samples: the true risk is likely larger",
-    "capped": "the random number of candidates exceeded the pool",
+    "capped": "the random number of candidates exceeded the pool and was cut to it",
     "unfinished": "the search was stopped early; this is the best choice so far",
     "clipped": "samples outside the bounds were clipped",
 }

@@ -142,13 +142,13 @@ class Annotating:
         with self._store.read() as connection:
             row = people.annotator_by_token(connection, token) if token else None
         if row is None:
-            self._site.count(f"stranger {request.client.host if request.client else ''}")
+            self._site.count_stranger(request)
             raise Problem(403, NO_LINK)
         self._site.count(row["name"])
         return row
 
     def _check_enrolment(self, request: Request, key: str) -> None:
-        self._site.count(f"stranger {request.client.host if request.client else ''}")
+        self._site.count_stranger(request)
         with self._store.read() as connection:
             row = connection.execute(select(schema.study)).mappings().one()
         if self._config.panel is not None or row["enrol_hash"] != digest_of(key):

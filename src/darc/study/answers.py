@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, func, select, update
 
 from darc.study import schema
 from darc.study.claims import LEARNING, Task, read_task, taken
@@ -52,6 +52,9 @@ def submit(store: Store, annotator_id: int, code: str, revision: int, answer: fl
             note(connection, now, person["name"], "changed", code)
         else:
             values |= {"answered": now, "milliseconds": round(1000 * (now - row["shown"]))}
+            own = tasks.c.annotator_id == annotator_id
+            before = connection.execute(select(func.max(tasks.c.sequence)).where(own)).scalar()
+            values["sequence"] = (before or 0) + 1
             values |= _validity(store, connection, person, row)
         connection.execute(update(tasks).where(tasks.c.id == row["id"]).values(**values))
         trusted = person["excluded"] is not None or person["kept"]
@@ -138,7 +141,7 @@ def _last(connection: Connection, annotator_id: int) -> Any:
         tasks.c.answered.is_not(None),
         tasks.c.kind.not_in(LEARNING),
     )
-    latest = query.order_by(tasks.c.answered.desc(), tasks.c.id.desc()).limit(1)
+    latest = query.order_by(tasks.c.sequence.desc()).limit(1)
     return connection.execute(latest).mappings().first()
 
 

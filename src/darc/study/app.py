@@ -1,7 +1,8 @@
 """The study as an ASGI application."""
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,14 @@ from starlette.routing import Route, Router
 
 from darc.study import schema
 from darc.study.annotating import Annotating
+from darc.study.files import Unavailable
 from darc.study.leading import Leading
 from darc.study.numbering import numbering
 from darc.study.store import Store
-from darc.study.visits import HiddenSecrets, Site, told
+from darc.study.visits import HiddenSecrets, Site, told, told_unavailable
 from darc.web.guard import Guard
+from darc.web.hosts import Hosts, authority_of
+from darc.web.limits import Proxies
 from darc.web.problems import Problem
 from darc.web.shell import Shell
 
@@ -27,13 +31,24 @@ FILES = {"study.css": "text/css", "study.js": "text/javascript"}
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def make_app(store: Store, root: str = "", url: str = "", rate: float = 600.0) -> Any:
+def make_app(
+    store: Store,
+    root: str = "",
+    url: str = "",
+    rate: float = 600.0,
+    host: str = "127.0.0.1",
+    names: Sequence[str] = (),
+    proxies: Proxies | None = None,
+) -> Any:
     """The application of a store.
 
     `root` is the path under which a reverse proxy shows it, `url` what lies before that (cookies
-    are for TLS only if it is https), `rate` requests a minute and visitor.
+    are for TLS only if it is https), `rate` requests a minute and visitor; `proxies` tell the
+    addresses of strangers, which are not logged. It answers to `host`, which it listens on, to the
+    url's name and to other `names`.
     """
-    site = Site(store, root.rstrip("/"), url or "http://127.0.0.1:8710", rate)
+    site = Site(store, root.rstrip("/"), url or "http://127.0.0.1:8710", rate, proxies or Proxies())
+    hosts = Hosts(host, [authority_of(site.url), *names])
     # Read now, because within a transaction it would take a second connection.
     _ = store.config, numbering(store)
     asking, leading = Annotating(site), Leading(site)
@@ -54,13 +69,13 @@ def make_app(store: Store, root: str = "", url: str = "", rate: float = 600.0) -
         ("POST", "/lead/links"): leading.links,
         ("POST", "/lead/close"): leading.close,
         ("GET", "/lead/export"): leading.export,
-        ("GET", "/healthz"): _healthz(store),
         ("GET", "/static/{name}"): _static,
     }
     routes = [
         Route(path, _guarded(site, handler), methods=[method])
         for (method, path), handler in pages.items()
     ]
+    routes.append(Route("/healthz", _healthz(site), methods=["GET"]))
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
@@ -71,26 +86,35 @@ def make_app(store: Store, root: str = "", url: str = "", rate: float = 600.0) -
         await told(site, Problem(404, "There is no such page."))(scope, receive, send)
 
     router = Router(routes, lifespan=lifespan, default=nothing)
-    return HiddenSecrets(Shell(router, Guard()), site.root)
+    shell = Shell(router, Guard(), hosts=hosts, tell=partial(told, site), linked=True)
+    return HiddenSecrets(shell, site.root)
 
 
 def _guarded(site: Site, handler: Handler) -> Handler:
     async def serve(request: Request) -> Response:
         try:
-            return await handler(request)
+            response = await handler(request)
         except Problem as problem:
             return told(site, problem)
+        except Unavailable as problem:
+            return await told_unavailable(site, request, site.failed(problem))
+        if request.method == "POST":
+            site.saved()
+        return response
 
     return serve
 
 
-def _healthz(store: Store) -> Handler:
+def _healthz(site: Site) -> Handler:
     def asked() -> None:
-        with store.read() as connection:
+        with site.store.read() as connection:
             connection.execute(select(schema.study.c.id)).scalar_one()
 
     async def healthz(request: Request) -> Response:
-        await run_in_threadpool(asked)
+        try:
+            await run_in_threadpool(asked)
+        except Unavailable as problem:
+            raise site.failed(problem) from None
         return PlainTextResponse("ok\n")
 
     return healthz

@@ -14,7 +14,7 @@ from darc.tables.write import atomic_path
 
 def backup(store: Store, path: Path) -> None:
     """Copy the database, as of one moment, to a file: SQLite, or what pg_restore reads."""
-    with atomic_path(path) as temporary:
+    with atomic_path(path, private=True) as temporary:
         if store.is_sqlite:
             with (
                 closing(sqlite3.connect(str(store.engine.url.database))) as source,

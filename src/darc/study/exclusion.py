@@ -22,7 +22,7 @@ def records_of(connection: Connection, annotator_id: int | None = None) -> dict[
         select(tasks, units.c.reference, units.c.tolerance, units.c.second)
         .join(units, tasks.c.unit_id == units.c.id)
         .where(tasks.c.answered.is_not(None))
-        .order_by(tasks.c.answered, tasks.c.id)
+        .order_by(tasks.c.annotator_id, tasks.c.sequence)
     )
     if annotator_id is not None:
         query = query.where(tasks.c.annotator_id == annotator_id)

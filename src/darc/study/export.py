@@ -12,6 +12,7 @@ from sqlalchemy import Connection, select
 from darc.errors import InputError
 from darc.study import schema
 from darc.study.config import Config
+from darc.study.items import is_formula
 from darc.study.log import lines, note
 from darc.study.store import Store
 from darc.tables import atomic_writer
@@ -168,9 +169,14 @@ def _design(connection: Connection, config: Config) -> dict[str, Any]:
     }
 
 
+def _inert(cell: object) -> object:
+    """A cell that no spreadsheet runs: what looks like a formula gets an apostrophe before it."""
+    return f"'{cell}" if isinstance(cell, str) and is_formula(cell) else cell
+
+
 def _csv(header: Sequence[str], rows: Any) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(header)
-    writer.writerows(rows)
+    writer.writerows([_inert(cell) for cell in row] for row in rows)
     return stream.getvalue()

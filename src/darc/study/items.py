@@ -1,5 +1,6 @@
 """Prompts with responses of several systems: JSON lines, run folders, alpaca_eval outputs."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,10 @@ NAMES = ("prompt_id", "id", "question_id")
 PROMPTS = ("prompt", "instruction", "question")
 SYSTEMS = ("candidate_id", "system", "generator", "model")
 TEXTS = ("response", "output", "answer", "text")
+
+# What a spreadsheet takes for a formula where a cell begins with it, and what is only a number.
+FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
+NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 Turn = tuple[str, str]
 
@@ -46,8 +51,21 @@ def read_items(items: Items) -> list[Prompt]:
 Row = tuple[int | None, str, tuple[Turn, ...], str, str]
 
 
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet may run a text as a formula."""
+    return FORMULA.match(text) is not None and NUMBER.fullmatch(text) is None
+
+
 def _gather(prompts: dict[str, Prompt], source: str, rows: Iterator[Row]) -> None:
     for line, prompt_id, turns, system, text in rows:
+        for name in (prompt_id, system):
+            if is_formula(name):
+                raise TableError(
+                    source,
+                    f"a spreadsheet would run the name {name!r} as a formula",
+                    "begin names of prompts and systems with a letter or a digit",
+                    line,
+                )
         prompt = prompts.setdefault(prompt_id, Prompt(prompt_id, turns))
         if prompt.turns != turns:
             raise TableError(

@@ -1,6 +1,7 @@
 """What the study's lead may ask of the server."""
 
 import io
+import re
 import zipfile
 from collections.abc import Sequence
 from typing import Any
@@ -13,12 +14,15 @@ from starlette.responses import Response
 from darc.errors import DarcError
 from darc.study import exclusion, people, schema
 from darc.study.export import files
+from darc.study.files import Unavailable
 from darc.study.pages.lead import lead_page
 from darc.study.status import close, status
 from darc.study.tokens import form_token
 from darc.study.visits import LEAD, Site, go, page_response, read_form, secret_of, with_cookie
 from darc.web.keys import digest_of
 from darc.web.problems import Problem
+
+COUNT = re.compile(r"[1-9][0-9]?|100")
 
 
 class Leading:
@@ -51,7 +55,7 @@ class Leading:
         token = await self._visitor(request)
         fields = await read_form(request, token)
         count = fields.get("count", "")
-        if not count.isdecimal() or not 1 <= int(count[:4]) <= 100:
+        if not COUNT.fullmatch(count):
             raise Problem(400, "Give a number from 1 to 100.")
         made = await self._tried(people.add_links, self._store, int(count))
         return await self._page(token, self._addresses(made))
@@ -85,7 +89,7 @@ class Leading:
         with self._store.read() as connection:
             digest = connection.execute(select(schema.study.c.lead_hash)).scalar_one()
         if not token or digest_of(token) != digest:
-            self._site.count(f"stranger {request.client.host if request.client else ''}")
+            self._site.count_stranger(request)
             raise Problem(403, "Open the lead's link; darc study links --lead makes a new one.")
         self._site.count("lead")
 
@@ -96,6 +100,8 @@ class Leading:
     async def _tried(self, work: Any, *given: Any) -> Any:
         try:
             return await run_in_threadpool(work, *given)
+        except Unavailable:
+            raise
         except DarcError as problem:
             raise Problem(400, str(problem)) from None
 

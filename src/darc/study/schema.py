@@ -16,7 +16,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA = 1
+SCHEMA = 2
 
 metadata = MetaData()
 
@@ -73,7 +73,8 @@ annotators = Table(
     Column("erased", Float),
 )
 # `answer` is a rating, or the winner as 0 first, 1 second, 0.5 tie. `revision` counts the answers
-# given, so that a form sent twice is told from a changed mind.
+# given, so that a form sent twice is told from a changed mind. `sequence` counts an annotator's
+# answers in the order in which they came, whatever the clock said.
 tasks = Table(
     "tasks",
     metadata,
@@ -87,6 +88,7 @@ tasks = Table(
     Column("lease_until", Float, nullable=False),
     Column("shown", Float, nullable=False),
     Column("answered", Float),
+    Column("sequence", Integer),
     Column("revision", Integer, nullable=False, default=0),
     Column("answer", Float),
     Column("draft", Float),
@@ -126,3 +128,16 @@ def create_tables(connection: Connection) -> None:
     metadata.create_all(connection)
     for statement in SQLITE if connection.dialect.name == "sqlite" else POSTGRESQL:
         connection.exec_driver_sql(statement)
+
+
+def upgrade_tables(connection: Connection) -> None:
+    """Bring tables of schema 1 to this one, answers in the order of their times."""
+    connection.exec_driver_sql("ALTER TABLE tasks ADD COLUMN sequence INTEGER")
+    connection.exec_driver_sql(
+        """UPDATE tasks SET sequence = (
+            SELECT COUNT(*) FROM tasks AS other
+            WHERE other.annotator_id = tasks.annotator_id AND (other.answered < tasks.answered
+                OR (other.answered = tasks.answered AND other.id <= tasks.id)))
+        WHERE answered IS NOT NULL"""
+    )
+    connection.execute(study.update().values(schema=SCHEMA))

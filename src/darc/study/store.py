@@ -1,35 +1,54 @@
 """The database of a study: opening it, and transactions that read or write."""
 
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DatabaseError,
+    InterfaceError,
+    NoSuchModuleError,
+    OperationalError,
+    SQLAlchemyError,
+)
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.study import schema
 from darc.study.config import Config, config_of
+from darc.study.files import DatabaseFiles, Unavailable
 
-BUSY_SECONDS = 30
+BUSY_SECONDS = 10.0
 POOL = 24
 
 
 class Store:
     """A study's database; `now` is the clock, in seconds since 1970.
 
+    A transaction raises `Unavailable` where the database cannot be used: it is down or locked, or
+    the files of SQLite are no longer those that were opened, be it before or after the commit.
+
     In SQLite a writing transaction takes the one write lock at its beginning (BEGIN IMMEDIATE); a
     lock of this process goes before it, because threads wait for that one in turn. In PostgreSQL
     `locked` takes rows, always annotators before units and those in ascending order.
     """
 
-    def __init__(self, engine: Engine, now: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        now: Callable[[], float] = time.time,
+        files: DatabaseFiles | None = None,
+    ) -> None:
         self.engine = engine
         self.now = now
+        self.files = files
         self.is_sqlite = engine.dialect.name == "sqlite"
         self._turn = threading.Lock()
         self._config: Config | None = None
@@ -38,22 +57,68 @@ class Store:
     def read(self) -> Iterator[Connection]:
         """A transaction that sees one state of the database."""
         level = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
-        with self.engine.connect().execution_options(**level) as connection, connection.begin():
+        with (
+            self._usable(),
+            self.engine.connect().execution_options(**level) as connection,
+            connection.begin(),
+        ):
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """A transaction that writes: all of it or nothing."""
         if not self.is_sqlite:
-            with self.engine.begin() as connection:
+            with self._usable(), self.engine.begin() as connection:
                 yield connection
             return
         with (
-            self._turn,
+            self._usable(),
+            self._in_turn(),
             self.engine.connect().execution_options(writing=True) as connection,
             connection.begin(),
         ):
             yield connection
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        """Raise `Unavailable` where the database cannot be used, or could not at the end."""
+        try:
+            self._check_files()
+            yield
+        except (OperationalError, InterfaceError, PoolTimeout) as problem:
+            raise Unavailable("the database does not answer", first_line(problem)) from problem
+        except DatabaseError as problem:
+            if type(problem) is not DatabaseError or not self.is_sqlite:
+                raise
+            raise Unavailable("the database cannot be read", first_line(problem)) from problem
+        self._check_files()
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        if not self._turn.acquire(timeout=BUSY_SECONDS):
+            raise Unavailable("the database is busy", f"waited {BUSY_SECONDS:g} s to write")
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    def _check_files(self) -> None:
+        if self.files is None:
+            return
+        try:
+            self.files.check()
+        except Unavailable:
+            if self.files.may_checkpoint():
+                self._checkpoint()
+            raise
+
+    def _checkpoint(self) -> None:
+        """Bring what only a deleted -wal file holds into the database, by an open connection."""
+        try:
+            with closing(self.engine.raw_connection()) as connection:
+                connection.cursor().execute("PRAGMA wal_checkpoint(FULL)")
+        except (sqlite3.Error, SQLAlchemyError, Unavailable):
+            return  # tried again with the next request
 
     def locked(self, connection: Connection, table: Any, row_id: int) -> Any:
         """A row, held until the transaction ends; None where there is none."""
@@ -82,10 +147,17 @@ def open_store(place: str, *, new: bool = False, now: Callable[[], float] = time
     url = _url(place)
     if url.get_backend_name() == "sqlite" and not new and not Path(url.database or "").is_file():
         raise InputError(f"there is no study at {place}", "make one with: darc study init")
-    engine = _engine(url)
-    store = Store(engine, now)
+    files = None
+    if url.get_backend_name() == "sqlite":
+        files = DatabaseFiles(Path(url.database or "").resolve())
+        if new:
+            files.create()
+    engine = _engine(url, files)
+    store = Store(engine, now, files)
     try:
         found = inspect(engine).has_table("study")
+        if files is not None:
+            files.remember()
         if new and found:
             raise InputError(f"{place} holds a study already", "take another --database")
         if not new and not found:
@@ -96,13 +168,17 @@ def open_store(place: str, *, new: bool = False, now: Callable[[], float] = time
             return store
         with store.read() as connection:
             version = connection.execute(select(schema.study.c.schema)).scalar()
+        if version is not None and version < schema.SCHEMA:
+            with store.write() as connection:
+                if store.locked(connection, schema.study, 1)["schema"] < schema.SCHEMA:
+                    schema.upgrade_tables(connection)
     except SQLAlchemyError as problem:
         store.close()
-        told = str(getattr(problem, "orig", None) or problem).strip().splitlines()[0]
         raise DarcError(
-            f"the database cannot be used ({told})", "check --database and that its server runs"
+            f"the database cannot be used ({first_line(problem)})",
+            "check --database and that its server runs",
         ) from None
-    except InputError:
+    except DarcError:
         store.close()
         raise
     if version is None or version > schema.SCHEMA:
@@ -131,26 +207,42 @@ def _url(place: str) -> Any:
     return url
 
 
-def _engine(url: Any) -> Engine:
-    try:
-        if url.get_backend_name() == "postgresql":
-            return create_engine(url, pool_size=POOL, max_overflow=POOL, pool_pre_ping=True)
-        engine = create_engine(
-            url, pool_size=POOL, max_overflow=POOL, connect_args={"timeout": BUSY_SECONDS}
-        )
-    except (ImportError, NoSuchModuleError):
-        raise MissingExtra("a study in PostgreSQL", "postgres") from None
-    event.listen(engine, "connect", _prepare_sqlite)
+def first_line(problem: SQLAlchemyError) -> str:
+    """What the database itself said, in a line."""
+    return (str(getattr(problem, "orig", None) or problem).strip() or "nothing").splitlines()[0]
+
+
+def _engine(url: Any, files: DatabaseFiles | None) -> Engine:
+    pool = {"pool_size": POOL, "max_overflow": POOL, "pool_timeout": BUSY_SECONDS}
+    if files is None:
+        patience = {} if "connect_timeout" in url.query else {"connect_timeout": int(BUSY_SECONDS)}
+        try:
+            return create_engine(url, pool_pre_ping=True, connect_args=patience, **pool)
+        except (ImportError, NoSuchModuleError):
+            raise MissingExtra("a study in PostgreSQL", "postgres") from None
+    engine = create_engine(url, creator=lambda: _connect_sqlite(files), **pool)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _prepare_sqlite(connection: Any, _: Any) -> None:
-    connection.isolation_level = None
-    cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
+def _connect_sqlite(files: DatabaseFiles) -> sqlite3.Connection:
+    """A connection to the very file that the store was opened with; none is made anew."""
+    files.check()
+    made = sqlite3.connect(
+        f"{files.path.as_uri()}?mode=rw",
+        uri=True,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    try:
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            made.execute(f"PRAGMA {pragma}")
+        files.check()
+    except BaseException:
+        made.close()
+        raise
+    return made
 
 
 def _begin_sqlite(connection: Connection) -> None:

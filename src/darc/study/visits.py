@@ -1,26 +1,32 @@
 """Requests and replies of a study: cookies, forms, and who is asking."""
 
+import logging
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from darc.study.pages.layout import POLICY, message
+from darc.study.files import Unavailable
+from darc.study.pages.layout import POLICY, again_page, message
 from darc.study.store import Store
 from darc.study.tokens import form_is_own
 from darc.web.bodies import read_body
-from darc.web.limits import Rates
+from darc.web.limits import Proxies, Rates
 from darc.web.problems import Problem
 
 LARGEST = 16_384
 ANNOTATOR, LEAD = "darc_study", "darc_lead"
 DAYS = 60
+RETRY_SECONDS = 10
+AWAY = "The study cannot be reached at the moment. Nothing is lost; reload this page in a minute."
 # Also behind a prefix or with something appended, so that a mistyped link is not logged either.
 _SECRET = re.compile(r"(.*?)/(lead/join|join|enrol)/+(.*)", re.DOTALL)
+
+logger = logging.getLogger("darc.study")
 
 Scope = MutableMapping[str, Any]
 
@@ -33,7 +39,10 @@ class Site:
     root: str = ""
     url: str = "http://127.0.0.1:8710"
     rate: float = 600.0
+    proxies: Proxies = field(default_factory=Proxies)
     rates: Rates = field(default_factory=Rates)
+    trouble: str = ""
+    hinted: bool = False
 
     @property
     def secure(self) -> bool:
@@ -50,6 +59,31 @@ class Site:
         if early:
             wait = {"Retry-After": str(max(1, int(early + 0.999)))}
             raise Problem(429, "Too many requests at once; wait a moment.", headers=wait)
+
+    def count_stranger(self, request: Request) -> None:
+        """Count a request of someone without a link, by their address."""
+        peer = request.client.host if request.client else ""
+        if "x-forwarded-for" in request.headers and not (self.proxies.trusted or self.hinted):
+            self.hinted = True
+            logger.warning(
+                f"{peer} passes requests on, and all are counted as its own; "
+                "if it is your reverse proxy, name it with --trusted-proxy"
+            )
+        self.count(f"stranger {self.proxies.client(peer, request.headers)}")
+
+    def failed(self, problem: Unavailable) -> Problem:
+        """The database's trouble as a 503, logged when it begins or becomes another."""
+        if self.trouble != problem.message:
+            self.trouble = problem.message
+            logger.error(f"nothing is saved: {problem}")
+        wait = {"Retry-After": str(RETRY_SECONDS)}
+        return Problem(503, problem.message, "server_error", "database_unavailable", headers=wait)
+
+    def saved(self) -> None:
+        """Note that something was saved."""
+        if self.trouble:
+            self.trouble = ""
+            logger.warning("the database can be used again")
 
 
 class HiddenSecrets:
@@ -81,22 +115,18 @@ def secret_of(request: Request) -> str:
 async def read_form(request: Request, token: str) -> dict[str, str]:
     """The fields of a form that this visitor's own page sent; anything else is refused.
 
-    A form is small, comes from this site, and carries what only its pages know.
+    A form is small and carries what only this site's pages know.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise Problem(415, "Forms are sent as application/x-www-form-urlencoded.")
-    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        raise Problem(403, "The form was sent from another site.")
-    try:
-        content = await read_body(request, LARGEST)
-    except ClientDisconnect:
-        raise Problem(400, "The form was cut off.") from None
+    content = await read_body(request, LARGEST)
     try:
         found = parse_qs(content.decode("utf-8"), keep_blank_values=True, max_num_fields=40)
     except ValueError:
         raise Problem(400, "The form cannot be read.") from None
     fields = {name: values[0] for name, values in found.items()}
+    request.state.fields = fields
     if token and not form_is_own(token, fields.get("form_token", "")):
         raise Problem(403, "The form is too old or not yours; open your link again.")
     return fields
@@ -133,3 +163,16 @@ def told(site: Site, problem: Problem) -> Response:
         problem.status,
         dict(problem.headers),
     )
+
+
+async def told_unavailable(site: Site, request: Request, problem: Problem) -> Response:
+    """A page in plain words where the database is away; a form can be sent again from it."""
+    text = message(site.root, "That did not work", AWAY)
+    if request.method == "POST":
+        fields = getattr(request.state, "fields", None)
+        try:
+            fields = await read_form(request, "") if fields is None else fields
+        except Problem as wrong:
+            return told(site, wrong)
+        text = again_page(site.root, request.scope["path"], fields)
+    return page_response(text, problem.status, dict(problem.headers))

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import InputError
+from darc.files import read_json
 
 NOTE = "training.json"
 HISTORY = "history.jsonl"
@@ -47,8 +48,8 @@ def write_note(path: Path, settings: dict[str, Any], complete: dict[str, Any] | 
 def read_note(path: Path) -> dict[str, Any]:
     """What `write_note` wrote."""
     try:
-        note = json.loads((path / NOTE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        note = read_json(path / NOTE)
+    except InputError:
         note = None
     if not isinstance(note, dict) or note.get("schema") != 1:
         raise InputError(f"{path / NOTE} cannot be read", "give another --out")
@@ -63,9 +64,8 @@ def last_checkpoint(path: Path) -> Path | None:
         if not number.isdecimal():
             continue
         try:
-            state = json.loads((folder / STATE).read_text(encoding="utf-8"))
-            whole = state["global_step"] == int(number)
-        except (OSError, ValueError, KeyError, TypeError):
+            whole = read_json(folder / STATE)["global_step"] == int(number)
+        except (InputError, KeyError, TypeError):
             continue
         if whole and (best is None or int(number) > best[0]):
             best = (int(number), folder)

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from darc.web.problems import Problem
 
@@ -16,12 +16,24 @@ async def read_body(request: Request, limit: int) -> bytes:
     if told.isdecimal() and int(told) > limit:
         raise _too_large(limit)
     parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > limit:
-            raise _too_large(limit)
-        parts.append(part)
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > limit:
+                raise _too_large(limit)
+            parts.append(part)
+    except ClientDisconnect:
+        raise Problem(400, "the body was cut off", code="incomplete_body") from None
     return b"".join(parts)
+
+
+def check_json(request: Request) -> None:
+    """Refuse a body that is not said to be JSON; a page of another site could send such a one."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Problem(
+            415, "send the body as Content-Type: application/json", code="unsupported_media_type"
+        )
 
 
 def read_object(content: bytes) -> dict[str, Any]:

@@ -4,28 +4,33 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from darc.web.keys import Key, Keys
-from darc.web.limits import Rates
+from darc.web.limits import Proxies, Rates
 from darc.web.problems import Problem, busy
+
+if TYPE_CHECKING:
+    from starlette.datastructures import Headers
 
 
 @dataclass
 class Guard:
     """Checks the key of a request and counts it; `rate` is a minute's worth for each client.
 
-    With keys a client is its key, without any its address.
+    With keys a client is its key, without any its address, which `proxies` may tell.
     """
 
     keys: Keys = field(default_factory=Keys)
     rate: float = 0.0
     rates: Rates = field(default_factory=Rates)
+    proxies: Proxies = field(default_factory=Proxies)
     _active: Counter[str] = field(default_factory=Counter)
 
-    def admit(self, headers: Mapping[str, str], address: str) -> AbstractContextManager[str]:
+    def admit(self, headers: "Headers", address: str) -> AbstractContextManager[str]:
         """The client's name, held while its request runs; raises a `Problem` with 401 or 429."""
         key = self._key(headers)
-        name = f"address {address}" if key is None else key.name
+        name = key.name if key is not None else f"address {self.proxies.client(address, headers)}"
         early = self.rates.wait(name, key.rate if key is not None and key.rate else self.rate)
         if early:
             raise busy("too many requests", "rate_limit_exceeded", early)

@@ -3,13 +3,13 @@
 import hashlib
 import hmac
 import json
-import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from darc.errors import InputError
+from darc.files import append_private, json_lines
 
 PREFIX = "darc-"
 BYTES = 32
@@ -37,6 +37,9 @@ class Keys:
     def __len__(self) -> int:
         return len(self._keys)
 
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._keys)
+
     def find(self, token: str) -> Key | None:
         """The key of a token; the time taken does not depend on which one it is, or how near."""
         given = digest_of(token)
@@ -55,24 +58,15 @@ def digest_of(token: str) -> str:
 def read_keys(path: Path) -> Keys:
     """The keys of a file, one JSON object a line: name, sha256, and rate and active if they are."""
     keys = []
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as problem:
-        raise InputError(
-            f"{path} cannot be read ({problem.strerror})", "darc serve --make-key NAME makes it"
-        ) from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    for number, row in json_lines(path, "darc serve --make-key NAME makes it"):
         try:
-            row = json.loads(line)
             digest = str(row["sha256"]).lower()
             key = Key(
                 str(row["name"]), digest, float(row.get("rate", 0)), int(row.get("active", 0))
             )
             if len(digest) != 64 or int(digest, 16) < 0:
                 raise ValueError
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError):
             raise InputError(
                 f"{path}, line {number}: it is no key",
                 'a line is {"name": ..., "sha256": ..., "rate": ..., "active": ...}',
@@ -85,20 +79,12 @@ def read_keys(path: Path) -> Keys:
 
 def make_key(path: Path, name: str, rate: float = 0.0, active: int = 0) -> str:
     """A new key, which is returned and never written; its hash is added to the file."""
-    if path.exists() and path.stat().st_size:
-        taken = any(json.loads(line)["name"] == name for line in _lines(path))
-        if taken:
-            raise InputError(f"{path} has a key named {name!r} already", "take another name")
+    known = read_keys(path) if path.exists() and path.stat().st_size else Keys()
+    if any(key.name == name for key in known):
+        raise InputError(f"{path} has a key named {name!r} already", "take another name")
     token = PREFIX + secrets.token_urlsafe(BYTES)
     row: dict[str, object] = {"name": name, "sha256": digest_of(token)}
     row |= {"rate": rate} if rate else {}
     row |= {"active": active} if active else {}
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    with os.fdopen(file, "a", encoding="utf-8") as stream:
-        stream.write(json.dumps(row) + "\n")
+    append_private(path, (json.dumps(row) + "\n").encode())
     return token
-
-
-def _lines(path: Path) -> list[str]:
-    read_keys(path)
-    return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]

@@ -1,14 +1,49 @@
 """How much a client may ask for, and how much a service does at a time."""
 
 import asyncio
+import ipaddress
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from types import TracebackType
+from typing import TYPE_CHECKING
 
+from darc.errors import InputError
 from darc.web.problems import busy
 
+if TYPE_CHECKING:
+    from starlette.datastructures import Headers
+
 MOST_CLIENTS = 10_000
+# A household or a machine has at least as many addresses of IPv6 as this prefix leaves.
+IPV6_PREFIX = 64
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """How large the headers of a request may be, and how long it may take to come.
+
+    A body has `body_seconds` in all, and half of them without a byte.
+    """
+
+    header_bytes: int = 65_536
+    header_seconds: float = 10.0
+    body_seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        """Refuse what no request could keep to."""
+        options = {
+            "--max-header": self.header_bytes,
+            "--header-timeout": self.header_seconds,
+            "--body-timeout": self.body_seconds,
+        }
+        for name, value in options.items():
+            if not value > 0:
+                raise InputError(f"{name} is {value}", "give more than 0")
 
 
 class Rates:
@@ -60,3 +95,82 @@ class Gate:
     ) -> None:
         self.running -= 1
         self._places.release()
+
+
+@dataclass(frozen=True)
+class Proxies:
+    """Whom a request is counted for; `trusted` peers are believed when they name another."""
+
+    trusted: tuple[Network, ...] = ()
+
+    def client(self, peer: str, headers: "Headers") -> str:
+        """The client's address, one of IPv6 by its /64.
+
+        X-Forwarded-For and Forwarded are read from the right, up to the first address that is no
+        trusted proxy's: what stands left of it, the client wrote. Where the two differ one was
+        written by the client alone, and the proxy itself is counted, as where neither can be read.
+        """
+        address = read_address(peer)
+        if address is None:
+            return peer
+        if self._trusts(address):
+            told = ",".join(headers.getlist("x-forwarded-for"))
+            elements = ",".join(headers.getlist("forwarded"))
+            found = {
+                self._first(text.split(","), read)
+                for text, read in ((told, read_address), (elements, _forwarded_for))
+                if text.strip()
+            }
+            if len(found) == 1:
+                address = found.pop() or address
+        if isinstance(address, ipaddress.IPv6Address):
+            return str(ipaddress.ip_network((int(address), IPV6_PREFIX), strict=False))
+        return str(address)
+
+    def _first(self, parts: list[str], read: Callable[[str], Address | None]) -> Address | None:
+        """The right-most address that is not trusted; the left-most where all are."""
+        address = None
+        for part in reversed(parts):
+            address = read(part)
+            if address is None or not self._trusts(address):
+                break
+        return address
+
+    def _trusts(self, address: Address) -> bool:
+        return any(address in network for network in self.trusted)
+
+
+def trusted_proxies(given: Iterable[str]) -> Proxies:
+    """Proxies by address or network, as the option --trusted-proxy names them."""
+    networks = []
+    for text in given:
+        try:
+            networks.append(ipaddress.ip_network(text, strict=False))
+        except ValueError:
+            raise InputError(
+                f"--trusted-proxy {text} is no address", "give one such as 127.0.0.1 or 10.0.0.0/8"
+            ) from None
+    return Proxies(tuple(networks))
+
+
+def read_address(text: str) -> Address | None:
+    """An address as headers write it, maybe with a port; None where it is none."""
+    text = text.strip().strip('"')
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        found = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    return getattr(found, "ipv4_mapped", None) or found
+
+
+def _forwarded_for(element: str) -> Address | None:
+    """The address of an element of Forwarded, such as `for="[2001:db8::1]:4711";proto=https`."""
+    for pair in element.split(";"):
+        name, _, value = pair.partition("=")
+        if name.strip().lower() == "for":
+            return read_address(value)
+    return None

@@ -3,9 +3,11 @@
 import ipaddress
 import logging
 import socket
+from functools import partial
 from typing import Any
 
 from darc.errors import DarcError, InputError, MissingExtra
+from darc.web.limits import Arrival
 
 logger = logging.getLogger("darc.web")
 
@@ -48,13 +50,15 @@ def listening(host: str, port: int) -> socket.socket:
     return found
 
 
-def server(app: Any, grace: float = 30.0, connections: int | None = None) -> Any:
+def server(app: Any, grace: float = 30.0, limits: Arrival | None = None) -> Any:
     """A uvicorn server for an ASGI app; on SIGTERM what is in flight has `grace` seconds to end.
 
     Its own access log is off, because the service writes one. Keep-alive connections end first.
     """
     try:
         import uvicorn
+
+        from darc.web.connections import Connection, Server
     except ImportError:
         raise MissingExtra("serving", "serve") from None
     config = uvicorn.Config(
@@ -66,15 +70,18 @@ def server(app: Any, grace: float = 30.0, connections: int | None = None) -> Any
         proxy_headers=False,
         timeout_graceful_shutdown=int(grace),
         timeout_keep_alive=75,
-        limit_concurrency=connections,
+        http=partial(Connection, limits=limits or Arrival()),
+        ws="none",
         lifespan="on",
     )
-    return uvicorn.Server(config)
+    return Server(config)
 
 
-def serve(app: Any, bound: socket.socket, grace: float = 30.0) -> None:
+def serve(
+    app: Any, bound: socket.socket, grace: float = 30.0, limits: Arrival | None = None
+) -> None:
     """Serve until SIGINT or SIGTERM."""
-    made = server(app, grace)
+    made = server(app, grace, limits)
     try:
         made.run(sockets=[bound])
     finally:

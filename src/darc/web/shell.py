@@ -9,8 +9,11 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 from starlette.datastructures import Headers
+from starlette.responses import Response
 
 from darc.web.guard import Guard
+from darc.web.hosts import Hosts
+from darc.web.logs import path_without_secrets
 from darc.web.problems import Problem
 
 logger = logging.getLogger("darc.web")
@@ -20,6 +23,7 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Observe = Callable[[str, str, int, float], None]
+Tell = Callable[[Problem], App]
 
 REQUEST_ID = "x-request-id"
 _FINE_ID = re.compile(r"[\w.:-]{1,80}")
@@ -32,7 +36,7 @@ HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # with no-referrer, forms have no origin
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
@@ -40,19 +44,31 @@ HEADERS = {
 
 
 class Shell:
-    """ASGI around ASGI; `free` are the paths that need no key.
+    """ASGI around ASGI; `free` are the paths that need no key, and that other sites may link to.
 
     Every answer has a request id, the client's own where it sent a fitting one. `observe(method,
-    path, status, seconds)` hears of every request. No origin is allowed to read across sites.
+    path, status, seconds)` hears of every request. No origin is allowed to read across sites. A
+    request for none of the `hosts` is refused, and so is one from another site's page, except a GET
+    of what is free; where a service is `linked`, of anything. `tell` makes the answer of a problem.
     """
 
     def __init__(
-        self, app: App, guard: Guard, free: Iterable[str] = (), observe: Observe | None = None
+        self,
+        app: App,
+        guard: Guard,
+        free: Iterable[str] = (),
+        observe: Observe | None = None,
+        hosts: Hosts | None = None,
+        tell: Tell | None = None,
+        linked: bool = False,
     ) -> None:
         self._app = app
         self._guard = guard
         self._free = frozenset(free)
         self._observe = observe
+        self._hosts = hosts or Hosts()
+        self._tell = tell or _as_json
+        self._linked = linked
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -78,20 +94,25 @@ class Shell:
         except Problem as problem:
             if status:
                 raise
-            await send_problem(sending, problem)
+            await self._tell(problem)(scope, receive, sending)
         except Exception:
             logger.exception("a request failed", extra={"fields": {"request_id": request_id}})
             if status:
                 raise
-            await send_problem(sending, Problem(500, "the server failed", "server_error"))
+            failure = Problem(500, "the server failed", "server_error")
+            await self._tell(failure)(scope, receive, sending)
         finally:
             seconds = time.perf_counter() - started
             self._told(scope, state, status, seconds)
 
     async def _served(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+        self._hosts.check_name(headers)
         if scope["method"] not in METHODS:
             raise Problem(405, f"{scope['method']} is not served", code="method_not_allowed")
-        if scope["path"] in self._free:
+        free = scope["path"] in self._free
+        if not ((free or self._linked) and scope["method"] in ("GET", "HEAD")):
+            self._hosts.check_site(headers)
+        if free:
             await self._app(scope, receive, send)
             return
         address = (scope.get("client") or ("unknown",))[0]
@@ -107,7 +128,7 @@ class Shell:
                 "request_id": state["request_id"],
                 "client": state.get("client", ""),
                 "method": scope["method"],
-                "path": scope["path"],
+                "path": path_without_secrets(scope["path"]),
                 "status": status,
                 "milliseconds": round(seconds * 1000, 1),
                 **state.get("log", {}),
@@ -124,13 +145,7 @@ def dressed(headers: Iterable[tuple[bytes, bytes]], request_id: str) -> list[tup
     return kept
 
 
-async def send_problem(send: Send, problem: Problem) -> None:
-    """Answer with an error."""
+def _as_json(problem: Problem) -> App:
+    """The answer of a problem, in OpenAI's shape."""
     content = json.dumps(problem.body(), ensure_ascii=False).encode("utf-8", "replace")
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(content)).encode()),
-        *((n.lower().encode(), v.encode("latin-1", "replace")) for n, v in problem.headers.items()),
-    ]
-    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
-    await send({"type": "http.response.body", "body": content})
+    return Response(content, problem.status, dict(problem.headers), "application/json")

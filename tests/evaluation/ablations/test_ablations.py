@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 from tests.evaluation.helpers import make_source
 
+import darc
 from darc.evaluation.ablations.calibration import calibration_table
 from darc.evaluation.ablations.density import density, density_table
 from darc.evaluation.ablations.knobs import (
@@ -13,11 +16,13 @@ from darc.evaluation.ablations.knobs import (
     sweep_study,
 )
 from darc.evaluation.ablations.sizes import (
+    budget_table,
     fewer_candidates,
     fewer_samples,
     size_table,
     sizes_up_to,
 )
+from darc.evaluation.join import join
 from darc.evaluation.split import draw_halves
 from darc.evaluation.study import Settings, halves_of_seeds, make_study
 
@@ -80,6 +85,53 @@ def test_size_table_ends_with_the_whole_pool() -> None:
     expected = (study.tradeoff[:, 1] - study.tradeoff[:, 0]).mean()
     assert frame.where(knob="K", setting=4).column("delta_tradeoff")[0] == pytest.approx(expected)
     assert frame.where(knob="samples").column("setting")[-1] == 3
+    # One sample has no sigma to match lambda by: it is that of the whole half.
+    matched = size_table(source, halves, replace(SETTINGS, lam=None)).where(knob="samples")
+    assert matched.column("setting") == size_table(source, halves, SETTINGS).where(
+        knob="samples"
+    ).column("setting")
+
+
+def test_rewrites_from_none_to_all_judged_by_people() -> None:
+    proxy = make_source(15, 4, 9, kind="rewrite", name="run")
+    human = make_source(15, 4, 5, seed=3, name="people")
+    pair = join(proxy, human)
+    frame = budget_table(proxy, SETTINGS, pair.halves).where(subset="overall", method="entropic")
+    assert frame.column("setting") == [0, 1, 2, 3, 5, 8]
+    assert set(frame.column("judged_by")) == {"people"}
+    found = dict(zip(frame.column("setting"), frame.column("delta_tradeoff"), strict=True))
+    assert found[0] == 0.0
+    for size in (3, 8):
+        decided = (
+            darc.select_batch(proxy.samples[..., : size + 1], r) for r in ("mean", "entropic")
+        )
+        rows = np.arange(15)
+        chosen = [human.samples[rows, 0, each.index] for each in decided]
+        base, other = (c.mean(axis=1) - 2 * c.std(axis=1, ddof=1) for c in chosen)
+        assert found[size] == pytest.approx((other - base).mean())
+
+
+def test_a_run_alone_says_by_what_its_rewrites_are_judged() -> None:
+    one = budget_table(make_source(15, 4, 5, kind="rewrite"), SETTINGS)
+    assert set(one.column("judged_by")) == {"the samples that select"}
+    assert "gains are partly luck" in one.note
+    source = make_source(15, 4, 5, scorers=3, kind="rewrite")
+    several = budget_table(source, SETTINGS)
+    assert set(several.column("judged_by")) == {
+        f"scorer s{m}, which does not select" for m in range(3)
+    }
+    assert set(several.column("setting")) == {0, 1, 2, 3, 4}
+    assert "luck" not in several.note
+    # What the left-out scorer says is all that judges: turned around, so are the gains.
+    turned = source.samples.copy()
+    turned[:, 1] *= -1
+    again = budget_table(replace(source, samples=turned), replace(SETTINGS, lam=0.0))
+    plain = budget_table(source, replace(SETTINGS, lam=0.0))
+    by = "scorer s1, which does not select"
+    frames = (f.where(judged_by=by, subset="overall", setting=4) for f in (plain, again))
+    ends = [np.array(f.column("delta_tradeoff"), dtype=np.float64) for f in frames]
+    assert np.allclose(ends[0], -ends[1])
+    assert np.abs(ends[0]).max() > 0
 
 
 def test_calibration_by_loops() -> None:

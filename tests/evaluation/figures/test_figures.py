@@ -41,8 +41,10 @@ def test_every_frame_with_a_figure_is_drawn_for_every_source(
     }
     assert {frame.name for frame in result.frames} >= set(FIGURES)
     assert len({picture.name for picture in pictures}) == len(pictures)
+    people = "buckets-people-3-run-judged-by-people"
+    assert [p.name for p in pictures if p.name.startswith("buckets-people")] == [people]
     knobs = {p.name.split("-")[1] for p in pictures if p.name.startswith("ablation")}
-    assert knobs == {"K", "beta", "epsilon", "samples"}
+    assert knobs == {"K", "beta", "epsilon", "samples", "n_aug"}
     assert sum(picture.name.startswith("gains") for picture in pictures) == 3
 
 
@@ -82,8 +84,10 @@ def test_gains_are_the_frame_s_numbers(result: Evaluation) -> None:
 
 
 def test_names_of_people_are_only_text() -> None:
-    columns = ("source", "ratings", "share", "overlap", "by_chance")
-    rows = [("<b>", "<script>alert(1)</script>", share, share, share) for share in (0.1, 0.2)]
+    columns = ("source", "ratings", "items", "share", "overlap", "by_chance")
+    rows = [
+        ("<b>", "<script>alert(1)</script>", "all", share, share, share) for share in (0.1, 0.2)
+    ]
     picture = draw_figures([Frame.of("overlap", "t", columns, rows)])[0]
     assert "<script>" not in svg_of(picture.figure, picture.name)
 

@@ -11,7 +11,7 @@ from darc.evaluation.join import join
 from darc.evaluation.study import Settings, Study, make_study
 from darc.evaluation.tables.buckets import bucket_masks, bucket_table
 from darc.evaluation.tables.cost import cost_table, decision_cost_table
-from darc.evaluation.tables.errors import error_table, sigma_errors
+from darc.evaluation.tables.errors import error_table, quantile_masks, sigma_errors
 from darc.evaluation.tables.families import family_agreement_table, family_table
 from darc.evaluation.tables.human import human_table
 from darc.evaluation.tables.main import main_table
@@ -150,13 +150,34 @@ def test_scalarisation(study: Study) -> None:
 
 def test_sensitivity(study: Study) -> None:
     frame = sensitivity_table(study).where(subset="overall")
-    assert sorted(set(frame.column("lambda")), key=str) == [1.0, 2.0, 4.0]
+    lambdas = list(dict.fromkeys(zip(frame.column("form"), frame.column("lambda"), strict=True)))
+    assert lambdas == [*(("raw", lam) for lam in (1.0, 2.0, 4.0, 5.0)), ("z-scored", 3.0)]
     for factor in (0.5, 1.0, 2.0):
         part = frame.where(factor=factor)
         tradeoff = study.reward.mean(axis=(0, 2)) - 2 * factor * study.risk.mean(axis=(0, 2))
         assert np.allclose(np.array(part.column("tradeoff"), dtype=float), tradeoff)
         ranks = [1 + int((tradeoff > t + 1e-9).sum()) for t in tradeoff]
         assert part.column("rank") == ranks
+
+
+def test_z_scores_are_free_of_the_scale(study: Study) -> None:
+    frame = sensitivity_table(study).where(subset="overall", form="z-scored")
+    found = dict(zip(frame.column("method"), frame.column("tradeoff"), strict=True))
+    assert found["mean"] == 0
+    a, expected = study.methods.index("epsilon"), []
+    for r in range(3):
+        base, sigma = study.reward[r, 0], study.risk[r, 0]
+        reward = (study.reward[r, a] - base.mean()) / base.std(ddof=1)
+        expected.append(np.mean(reward - 3 * (study.risk[r, a] - sigma.mean()) / sigma.std(ddof=1)))
+    assert found["epsilon"] == pytest.approx(np.mean(expected))
+    source = replace(study.source, samples=40 * study.source.samples + 7)
+    scaled = sensitivity_table(make_study(source, replace(SETTINGS, rules=("lcb", "worst"))))
+    plain = sensitivity_table(make_study(study.source, replace(SETTINGS, rules=("lcb", "worst"))))
+    left, right = (
+        np.array(each.where(form="z-scored").column("tradeoff"), dtype=float)
+        for each in (scaled, plain)
+    )
+    assert np.allclose(left, right)
 
 
 def test_cost(study: Study) -> None:
@@ -180,10 +201,42 @@ def test_errors_bucket_by_the_gap_of_the_sigmas() -> None:
         source.samples[rows, 0, base].std(axis=1, ddof=1) / source.samples.std(ddof=1)
         for source in (proxy, human)
     ]
-    assert np.allclose(sigma_errors(pair, study)[0], np.abs(gaps[0] - gaps[1]))
-    frame = error_table(pair, study).where(method="epsilon")
-    middles = np.array(frame.column("error"), dtype=float)
-    assert (np.diff(middles) >= 0).all()
+    assert np.allclose(sigma_errors(pair, study, rescaled=True)[0], np.abs(gaps[0] - gaps[1]))
+    left, right = (s.samples[rows, 0, base].std(axis=1, ddof=1) for s in (proxy, human))
+    assert np.allclose(sigma_errors(pair, study)[0], np.abs(left - right))
+    frame = error_table(pair, study)
+    for form in ("raw", "rescaled"):
+        middles = np.array(frame.where(method="epsilon", form=form).column("error"), dtype=float)
+        assert len(middles) == 5
+        assert (np.diff(middles) >= 0).all()
+    edges = np.quantile(np.abs(left - right), [0.0, 0.2, 0.4])
+    assert ", ".join(f"{edge:.4g}" for edge in edges) in frame.note
+
+
+def test_quantile_edges_leave_ties_together() -> None:
+    values = np.array([[1.0, 1.0, 1.0, 2.0, 3.0, 4.0, 5.0, np.nan, 6.0, 7.0]])
+    masks, edges = quantile_masks(values, 3)
+    assert np.allclose(edges, np.quantile(values[0, ~np.isnan(values[0])], [0, 1 / 3, 2 / 3, 1]))
+    assert [np.flatnonzero(mask[0]).tolist() for mask in masks] == [
+        *([0, 1, 2], [3, 4, 5], [6, 8, 9])
+    ]
+    ties, _ = quantile_masks(np.array([[1.0, 1.0, 1.0, 1.0, 2.0, 3.0]]), 3)
+    assert [int(mask.sum()) for mask in ties] == [4, 0, 2]
+    assert not np.any(quantile_masks(np.full((1, 4), np.nan))[0])
+
+
+def test_a_proxys_study_is_bucketed_by_people_too() -> None:
+    proxy = make_source(20, 4, 5, kind="rewrite", name="run")
+    human = make_source(20, 4, 5, seed=2, name="people")
+    study = joined_study(join(proxy, human), SETTINGS)
+    frame = bucket_table(study).where(method="epsilon")
+    base = proxy.samples[:, 0].mean(axis=2).argmax(axis=1)
+    for by, source in (("the proxy", proxy), ("people", human)):
+        sigma = np.sort(source.samples[np.arange(20), 0, base].std(axis=1, ddof=1))
+        found = np.array(frame.where(by=by).column("disagreement"), dtype=float)
+        assert np.allclose(found, sigma.reshape(5, 4).mean(axis=1))
+    own = bucket_table(make_study(human, SETTINGS))
+    assert set(own.column("by")) == {"the selecting half"}
 
 
 def test_families_stand_side_by_side() -> None:

@@ -75,7 +75,7 @@ def test_mismatches_go_both_ways_with_texts() -> None:
     proxy = make_source(12, 4, 6, kind="rewrite", name="run")
     human = make_source(12, 4, 6, seed=4, name="people")
     pair = join(proxy, human)
-    frame = mismatch_table(pair, 3)
+    frame = mismatch_table(pair, cases=3)
     assert (
         frame.column("kind")
         == ["proxy high, people agree"] * 3 + ["proxy low, people disagree"] * 3
@@ -85,6 +85,31 @@ def test_mismatches_go_both_ways_with_texts() -> None:
     assert first["response"] == f"answer {p} {k}"
     assert first["prompt"] == f"question {p}"
     assert len(points_table(pair)) == 48
+
+
+def test_overlap_scatter_and_mismatches_also_of_best_of_k_s_choice() -> None:
+    proxy = make_source(12, 4, 6, kind="rewrite", name="run")
+    human = make_source(12, 4, 6, seed=4, name="people")
+    pair, rows = join(proxy, human), np.arange(12)
+    base = proxy.samples[:, 0].mean(axis=2).argmax(axis=1)
+    sigmas = [s.samples[rows, 0, base].std(axis=1, ddof=1) for s in (proxy, human)]
+    tops = [set(np.argsort(-sigma, kind="stable")[:6].tolist()) for sigma in sigmas]
+    frame = overlap_table(pair, base).where(items="Best-of-K's choice", share=0.5)
+    assert frame.column("overlap") == [len(tops[0] & tops[1]) / 6]
+    points = points_table(pair, base)
+    assert len(points) == 48
+    chosen = points.where(best_of_k="yes")
+    assert chosen.column("candidate_id") == [f"c{k}" for k in base]
+    assert np.allclose(np.array(chosen.column("sigma_human"), dtype=float), sigmas[1])
+    cases = mismatch_table(pair, base).where(items="Best-of-K's choice").records()
+    assert {case["kind"] for case in cases} == {
+        *("proxy high, people agree", "proxy low, people disagree")
+    }
+    for case in cases:
+        assert case["candidate_id"] == f"c{base[int(str(case['prompt_id'])[1:])]}"
+    nobody = np.full(12, -1)
+    assert set(overlap_table(pair, nobody).column("items")) == {"all candidates"}
+    assert set(mismatch_table(pair, nobody).column("items")) == {"all candidates"}
 
 
 def test_unknown_lengths_are_not_controlled() -> None:

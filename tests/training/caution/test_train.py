@@ -116,7 +116,7 @@ def test_models_survive_their_files(tmp_path: Path) -> None:
         assert read_model(tmp_path / "x.json") == model
     for text, said in (
         ("{}", "no model"),
-        ("[", "no model"),
+        ("[", "not valid JSON"),
         ('{"schema": 9, "form": "classifier"}', "schema 9"),
         ('{"schema": 1, "form": "pickle"}', "no model"),
     ):

@@ -13,7 +13,8 @@ from darc.evaluation.tables.common import compared, compared_tail, mean_of, prom
 
 LEVELS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
-COLUMNS = ("source", "knob", "setting", "method", "subset", "prompts")
+COLUMNS = ("source", "knob", "setting", "method", "subset", "judged_by", "prompts")
+HELD_OUT = "the half held out"
 
 
 @dataclass(frozen=True)
@@ -74,18 +75,18 @@ def ablation_table(study: Study, sweeps: Sequence[Sweep] = ABLATIONS) -> Frame:
         tradeoff, worst = compared(study, study.tradeoff, among), compared_tail(study, among)
         for rule, knob, setting, at in _places(study, sweeps):
             if at > 0:
-                head = (study.source.name, knob, setting, rule, subset, prompts_in(among))
-                rows.append((*head, *tradeoff.cells(at), *worst.cells(at)))
+                head = (study.source.name, knob, setting, rule, subset, HELD_OUT)
+                rows.append((*head, prompts_in(among), *tradeoff.cells(at), *worst.cells(at)))
     return ablation_frame(rows, study.settings.tail_name)
 
 
-def ablation_frame(rows: Sequence[tuple[object, ...]], tail: str) -> Frame:
+def ablation_frame(rows: Sequence[tuple[object, ...]], tail: str, note: str = "") -> Frame:
     """The frame that all ablations share."""
     changes = [
         f"{part}{name}" for name in ("tradeoff", tail) for part in ("delta_", "low_", "high_")
     ]
     title = "Gains over Best-of-K as one knob moves"
-    return Frame.of("ablations", title, (*COLUMNS, *changes), rows)
+    return Frame.of("ablations", title, (*COLUMNS, *changes), rows, note)
 
 
 def _places(study: Study, sweeps: Sequence[Sweep]) -> list[tuple[str, str, float | None, int]]:

@@ -1,17 +1,19 @@
-"""Smaller pools: fewer candidates, or fewer samples to select by."""
+"""Smaller pools: fewer candidates, fewer samples, or fewer rewrites to select by."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from darc.evaluation.ablations.knobs import ablation_frame
+from darc.evaluation.ablations.knobs import HELD_OUT, ablation_frame
 from darc.evaluation.frame import Frame
+from darc.evaluation.join import Joined
 from darc.evaluation.methods import methods
-from darc.evaluation.source import Source
-from darc.evaluation.split import Halves, choose_split
-from darc.evaluation.study import Settings, study_of
+from darc.evaluation.source import Array, Source
+from darc.evaluation.split import Halves, choose_split, halves_of
+from darc.evaluation.study import Settings, lambdas_of, study_of
 from darc.evaluation.tables.common import compared, compared_tail, prompts_in
+from darc.evaluation.tables.scorers import with_scorers
 
 RULES = ("entropic", "epsilon")
 MOST = 6
@@ -56,17 +58,70 @@ def size_table(source: Source, halves: Sequence[Halves], settings: Settings) -> 
         ("K", sizes_up_to(candidates, 2), fewer_candidates),
         ("samples", sizes_up_to(samples, 1), fewer_samples),
     ]
-    specs = methods(RULES, settings.beta, settings.gamma)
     split = choose_split(source, settings.split)
+    lambdas = lambdas_of(source, settings, halves, split)
     rows: list[tuple[object, ...]] = []
     for knob, sizes, cut in cuts:
         for size in sizes:
             smaller = [cut(half, size, settings.seed + r) for r, half in enumerate(halves)]
-            study = study_of(source, smaller, settings, specs, split)
-            for subset, among in study.subsets.items():
-                tradeoff = compared(study, study.tradeoff, among)
-                worst = compared_tail(study, among)
-                for a, method in enumerate(study.methods[1:], 1):
-                    head = (source.name, knob, size, method, subset, prompts_in(among))
-                    rows.append((*head, *tradeoff.cells(a), *worst.cells(a)))
+            rows += _gains(source, smaller, settings, split, (knob, size, HELD_OUT), lambdas)
     return ablation_frame(rows, settings.tail_name)
+
+
+def budget_table(
+    source: Source, settings: Settings, halves: Halves | None = None, judge: str = "people"
+) -> Frame:
+    """Gains over Best-of-K by the original and its first N_aug rewrites, from none to all of them.
+
+    `halves` are proxy scores and the ratings of a `judge`. Without them each scorer of several
+    judges what the others select; one scorer alone judges with all of its samples, though they
+    select too.
+    """
+    cases: list[tuple[Source, Halves, str]] = []
+    if halves is not None:
+        cases.append((source, halves, judge))
+    elif len(source.scorers) == 1:
+        there = ~np.isnan(source.samples)
+        cases.append((source, halves_of(source, there, there), "the samples that select"))
+    else:
+        for m, name in enumerate(source.scorers):
+            others = with_scorers(source, [o for o in range(len(source.scorers)) if o != m])
+            alone = with_scorers(source, [m])
+            pair = Joined(others, alone, (0, 0)).halves
+            cases.append((others, pair, f"scorer {name}, which does not select"))
+    rows: list[tuple[object, ...]] = []
+    for proxy, pair, by in cases:
+        for size in [0, *sizes_up_to(proxy.shape[3] - 1, 1)]:
+            select = np.ascontiguousarray(pair.select[..., : size + 1])
+            kept = pair.kept & (~np.isnan(select)).any(axis=(1, 2, 3))
+            fewer = replace(pair, select=select, kept=kept)
+            rows += _gains(proxy, [fewer], settings, "joined", ("n_aug", size, by))
+    note = "n_aug: the original and its first n_aug rewrites select, all that there are at the end."
+    if any(by == "the samples that select" for _, _, by in cases):
+        note += (
+            f" {source.name} has one scorer, whose samples judge although they select as well: such"
+            " gains are partly luck, the more so the more rewrites select."
+        )
+    return ablation_frame(rows, settings.tail_name, note)
+
+
+def _gains(
+    source: Source,
+    halves: Sequence[Halves],
+    settings: Settings,
+    split: str,
+    case: tuple[str, int, str],
+    lambdas: Array | None = None,
+) -> list[tuple[object, ...]]:
+    """The rows of one (knob, setting, judged by): all rules and subsets."""
+    specs = methods(RULES, settings.beta, settings.gamma)
+    study = study_of(source, halves, settings, specs, split, lambdas)
+    knob, size, by = case
+    rows: list[tuple[object, ...]] = []
+    for subset, among in study.subsets.items():
+        tradeoff = compared(study, study.tradeoff, among)
+        worst = compared_tail(study, among)
+        for a, method in enumerate(study.methods[1:], 1):
+            head = (source.name, knob, size, method, subset, by, prompts_in(among))
+            rows.append((*head, *tradeoff.cells(a), *worst.cells(a)))
+    return rows

@@ -14,11 +14,15 @@ from darc.views.chart import PALE, legend_below, looks, new_figure, quiet
 
 
 def draw_buckets(buckets: Frame) -> list[Picture]:
-    """One picture a source: tradeoff and CVaR by bucket, with 95 % intervals."""
-    return [_picture(source, buckets.where(source=source)) for source in values(buckets, "source")]
+    """A picture a source and measure: tradeoff and CVaR by bucket, with 95 % intervals."""
+    pictures = []
+    for source in values(buckets, "source"):
+        frame = buckets.where(source=source)
+        pictures += [_picture(source, by, frame.where(by=by)) for by in values(frame, "by")]
+    return pictures
 
 
-def _picture(source: str, frame: Frame) -> Picture:
+def _picture(source: str, by: str, frame: Frame) -> Picture:
     names, every = values(frame, "bucket"), values(frame, "method")
     methods = few(every, 5)
     styles = looks(methods)
@@ -40,7 +44,7 @@ def _picture(source: str, frame: Frame) -> Picture:
     panels[0].set_ylabel("change against Best-of-K", fontsize=9.5)
     legend_below(figure, panels[0], 5)
     caption = (
-        "Gains over Best-of-K by the disagreement on its choice, least (Q1) to most, with 95 % "
-        f"intervals.{left_out(methods, every)}"
+        f"Gains over Best-of-K by the disagreement on its choice as {by} shows it, least (Q1) to "
+        f"most, with 95 % intervals.{left_out(methods, every)}"
     )
-    return Picture("buckets", caption, source, figure)
+    return Picture("buckets-people" if by == "people" else "buckets", caption, source, figure)

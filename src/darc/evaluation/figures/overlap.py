@@ -6,19 +6,20 @@ from darc.views.chart import PALE, looks, new_figure, quiet
 
 
 def draw_overlap(overlap: Frame) -> list[Picture]:
-    """One picture a proxy: a line for each file of ratings, beside what chance would give."""
+    """One picture a proxy: a line for each file of ratings and kind of items, and for chance."""
     pictures = []
     for source in values(overlap, "source"):
         frame = overlap.where(source=source)
-        ratings = values(frame, "ratings")[:8]
-        styles = looks(ratings)
+        series = list(dict.fromkeys(zip(*map(frame.column, ("ratings", "items")), strict=True)))[:7]
+        styles = looks([f"{ratings}, {items}" for ratings, items in series])
         figure = new_figure(6.2, 4.2)
         axes = figure.add_subplot()
-        for name in ratings:
-            rows = frame.where(ratings=name)
+        for ratings, items in series:
+            name = f"{ratings}, {items}"
+            rows = frame.where(ratings=ratings, items=items)
             share = numbers(rows, "share")
             axes.plot(share, numbers(rows, "overlap"), label=name, **styles[name].line)
-        rows = frame.where(ratings=ratings[0])
+        rows = frame.where(ratings=series[0][0], items=series[0][1])
         axes.plot(
             numbers(rows, "share"),
             numbers(rows, "by_chance"),

@@ -16,17 +16,22 @@ def _picture(source: str, frame: Frame) -> Picture:
     ratings = values(frame, "ratings")
     figure = new_figure(6.2 if len(ratings) == 1 else 4.2 * len(ratings), 4.6)
     for axes, name in zip(figure.subplots(1, len(ratings), squeeze=False)[0], ratings, strict=True):
-        rows = frame.where(ratings=name)
-        axes.plot(
-            numbers(rows, "sigma_proxy"),
-            numbers(rows, "sigma_human"),
-            linestyle="none",
-            marker="o",
-            markersize=4.5 if len(rows) < MANY else 3.0,
-            markerfacecolor=COLORS[0],
-            markeredgecolor="none",
-            alpha=0.55 if len(rows) < MANY else 0.3,
-        )
+        every = frame.where(ratings=name)
+        many = len(every) >= MANY
+        for chosen, marker, color in (("", "o", 0), ("no", "o", 0), ("yes", "^", 1)):
+            rows = every.where(best_of_k=chosen)
+            axes.plot(
+                numbers(rows, "sigma_proxy"),
+                numbers(rows, "sigma_human"),
+                linestyle="none",
+                marker=marker,
+                markersize=(3.0 if many else 4.5) + color,
+                markerfacecolor=COLORS[color],
+                markeredgecolor="none",
+                alpha=0.3 if many and not color else 0.55,
+            )
         quiet(axes, name, "the proxy's sigma", "people's sigma")
-    caption = f"The two sigmas of {len(frame)} candidates, a dot each."
+    caption = (
+        f"The two sigmas of {len(frame)} candidates, a dot each; Best-of-K's choices are triangles."
+    )
     return Picture("scatter", caption, source, figure)

@@ -28,7 +28,7 @@ class Topic:
 
 
 TOPICS = (
-    Topic("rules", "Rules compared", ("human", "main", "densities"), ("gains", "ridges")),
+    Topic("rules", "Rules compared", ("human", "main", "flags", "densities"), ("gains", "ridges")),
     Topic("buckets", "Gains by disagreement", ("buckets",), ("buckets",)),
     Topic(
         "proxy",
@@ -62,7 +62,7 @@ TOPICS = (
     ),
     Topic("lambda", "Sensitivity to lambda", ("sensitivity",)),
     Topic("calibration", "Calibration of the bound", ("calibration",), ("calibration",)),
-    Topic("cost", "Cost", ("calls", "cost", "latency", "decision_cost")),
+    Topic("cost", "Cost", ("calls", "tokens", "cost", "latency", "decision_cost")),
 )
 
 

@@ -61,14 +61,28 @@ def bucket_columns(study: Study, measure: str) -> tuple[str, ...]:
 
 
 def bucket_table(study: Study) -> Frame:
-    """Fifths of the prompts by the baseline's sigma on the selection half."""
-    values = np.where(study.kept, study.disagreement, np.nan)
-    masks = bucket_masks(values, list(study.source.prompt_ids))
-    rows = [(study.source.name, *row) for row in bucket_rows(study, masks, values)]
+    """Fifths of the prompts by the baseline's sigma on the selection half.
+
+    Where a proxy selects and people judge, also by people's sigma.
+    """
+    measures = {"the selecting half": study.disagreement}
+    note = f"{described(study)} Q5 has the largest disagreement, measured on the half that selects."
+    if study.split == "joined":
+        measures = {"the proxy": study.disagreement, "people": study.judged_disagreement}
+        note = (
+            f"{described(study)} Q5 has the largest disagreement by the proxy, or by people. "
+            "People's is of the ratings that also judge, so that a part of the losses in Q1 and of "
+            "the gains in Q5 is regression to the mean."
+        )
+    rows: list[tuple[object, ...]] = []
+    for by, disagreement in measures.items():
+        values = np.where(study.kept, disagreement, np.nan)
+        masks = bucket_masks(values, list(study.source.prompt_ids))
+        rows += [(study.source.name, by, *row) for row in bucket_rows(study, masks, values)]
     return Frame.of(
         "buckets",
         "Gains over Best-of-K by the disagreement on its choice",
-        ("source", *bucket_columns(study, "disagreement")),
+        ("source", "by", *bucket_columns(study, "disagreement")),
         rows,
-        f"{described(study)} Q5 has the largest disagreement, measured on the half that selects.",
+        note,
     )

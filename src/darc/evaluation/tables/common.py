@@ -81,7 +81,16 @@ def described(study: Study) -> str:
     }[study.split]
     times = "" if study.split == "joined" else f", averaged over {len(study.kept)} splits"
     note = f"{source.name}: {how}{times}. Tradeoff is reward - {study.lam:g} sigma"
+    if settings.lam is None:
+        note += " (lambda by median matching on "
+        note += (
+            "the other half of the prompts)"
+            if study.split == "joined"
+            else "the half that selects)"
+        )
     note += f", sigma from the {settings.sigma} half."
+    if any(name.startswith("hedgetune") and "rate=" not in name for name in study.methods):
+        note += " hedgetune decides each half of the prompts by the rate chosen on the other half."
     if study.rewards.shape[2] > 1:
         note += (
             f" {study.rewards.shape[2]} scorers, each normalised by its own mean and deviation over"

@@ -2,11 +2,18 @@
 
 import numpy as np
 
+from darc.api import select_lazily
 from darc.evaluation.frame import Frame
-from darc.evaluation.source import Source
+from darc.evaluation.methods import clipped
+from darc.evaluation.metrics import Mask
+from darc.evaluation.source import Array, Source
 from darc.evaluation.study import Study
+from darc.evaluation.tables.calls import BATCH, MOST
+from darc.engine.rule_spec import RuleSpec
+from darc.selection.lazy import Pair
 
 SECONDS = " seconds"
+PARTS = ("generated", "rewritten", "scored")
 
 
 def cost_table(source: Source) -> Frame:
@@ -57,3 +64,86 @@ def decision_cost_table(study: Study) -> Frame:
         rows,
         "The statistics, which rules of one beta and gamma share, are counted with the first rule.",
     )
+
+
+def token_table(source: Source, specs: list[RuleSpec], most: int = MOST) -> Frame:
+    """Tokens a prompt that each rule's decision costs, with everything scored and lazily.
+
+    Empty where the source recorded none. At most `most` prompts, evenly spread, are counted.
+    """
+    rows: list[tuple[object, ...]] = []
+    prompts = np.unique(np.linspace(0, len(source.prompt_ids) - 1, most).astype(int)).tolist()
+    for spec in specs if source.spent else ():
+        if any(name not in source.side for name in spec.rule.required()):
+            continue
+        full = np.array([_spent(source, p, _needed(source, spec, p)) for p in prompts])
+        parts = full.mean(axis=0)
+        lazily = float("nan")
+        if _searchable(source, spec):
+            asked = [_spent(source, p, _asked(source, spec, p)) for p in prompts]
+            lazily = float(np.sum(asked, axis=1).mean())
+        rows.append((source.name, spec.label, len(prompts), *parts, parts.sum(), lazily))
+    return Frame.of(
+        "tokens",
+        "Tokens that a prompt's decision takes",
+        ("source", "method", "prompts", *PARTS, "total", "lazily"),
+        rows,
+        "Generated: all answers, as the run counted them. Rewritten: what a model wrote, refused "
+        "rewrites too, none where rules rewrite. Scored: what all scorers read of the answers and "
+        "rewrites that the rule needs. A rewrite's tokens follow its answer's by characters; the "
+        "prompts and instructions that models read are not recorded. Lazily: the total of the "
+        "lazy search.",
+    )
+
+
+def _spent(source: Source, prompt: int, wanted: Mask) -> list[float]:
+    """Tokens generated, rewritten and scored for one prompt when `wanted` (K, n) are scored."""
+    generated, rewritten, scored = (source.spent[name][prompt] for name in PARTS)
+    return [
+        float(np.nansum(generated)),
+        float(np.nansum(rewritten[wanted[:, 1:].any(axis=1)])),
+        len(source.scorers) * float(np.nansum(scored[wanted])),
+    ]
+
+
+def _needed(source: Source, spec: RuleSpec, prompt: int) -> Mask:
+    """The samples (K, n) that a rule looks at."""
+    there = ~np.isnan(source.samples[prompt]).all(axis=0)
+    given = spec.rule.parameters
+    if spec.rule.name == "mbr" and given.get("weights") != "reward":
+        there[:] = False
+    elif given.get("reward") == "original":
+        there[:, 1:] = False
+    return np.asarray(there)
+
+
+def _searchable(source: Source, spec: RuleSpec) -> bool:
+    """Whether the lazy search is exact for the rule on this source."""
+    if spec.rule.plan is None or spec.rule.required() or source.bounds is None:
+        return False
+    return len(source.scorers) == 1 or source.constants is not None
+
+
+def _asked(source: Source, spec: RuleSpec, prompt: int) -> Mask:
+    """The samples (K, n) that the lazy search asks for."""
+    samples = clipped(source.samples[prompt : prompt + 1], source.bounds)[0]
+    asked = np.zeros(samples.shape[1:], dtype=bool)
+
+    def score(pairs: list[Pair]) -> Array:
+        for pair in pairs:
+            asked[pair] = True
+        values = np.array([samples[:, k, i] for k, i in pairs])
+        return values if values.shape[1] > 1 else values[:, 0]
+
+    select_lazily(
+        score,
+        len(source.candidate_ids[prompt]),
+        samples.shape[2],
+        spec.rule,
+        np.asarray(source.bounds, dtype=np.float64),
+        BATCH,
+        beta=spec.beta,
+        gamma=spec.gamma,
+        normalize=source.constants if len(source.scorers) > 1 else "none",
+    )
+    return asked

@@ -57,7 +57,7 @@ def held_out_scorer_table(
     rows: list[tuple[object, ...]] = []
     for m, name in enumerate(source.scorers if len(source.scorers) > 1 else ()):
         others = [o for o in range(len(source.scorers)) if o != m]
-        kept = _without(source, others)
+        kept = with_scorers(source, others)
         specs = methods(settings.rules, settings.beta, settings.gamma)
         halves = _judged_by(halves_of_seeds(source, settings, report), others, m)
         study = study_of(kept, halves, settings, specs, "sample")
@@ -71,18 +71,18 @@ def held_out_scorer_table(
     )
 
 
-def _without(source: Source, others: list[int]) -> Source:
-    """A source whose scorers are the others."""
+def with_scorers(source: Source, wanted: list[int]) -> Source:
+    """The source with some of its scorers only."""
     constants = source.constants
     return replace(
         source,
-        scorers=[source.scorers[o] for o in others],
-        samples=source.samples[:, others],
-        givers=source.givers[:, others],
-        bounds=None if source.bounds is None else [source.bounds[o] for o in others],
+        scorers=[source.scorers[m] for m in wanted],
+        samples=source.samples[:, wanted],
+        givers=source.givers[:, wanted],
+        bounds=None if source.bounds is None else [source.bounds[m] for m in wanted],
         constants=None
         if constants is None
-        else ([constants[0][o] for o in others], [constants[1][o] for o in others]),
+        else ([constants[0][m] for m in wanted], [constants[1][m] for m in wanted]),
     )
 
 

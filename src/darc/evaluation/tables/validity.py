@@ -37,6 +37,11 @@ class Items:
     human: Array
     controls: Array
 
+    @property
+    def places(self) -> list[tuple[int, int]]:
+        """Prompt and candidate of every item."""
+        return list(zip(self.prompt.tolist(), self.candidate.tolist(), strict=True))
+
 
 def items_of(joined: Joined, scorer: int | None = None, among: Array | None = None) -> Items:
     """The items of one scorer on its raw scale, or of all; `among` (P, K) limits them."""
@@ -99,6 +104,15 @@ def _resampled(items: Items, draws: int, seed: int, share: float) -> Array:
     return np.concatenate(parts)
 
 
+def _limits(joined: Joined, base: Integers | None) -> list[tuple[str, Array | None]]:
+    """What items are limited to, by name: nothing, and Best-of-K's choice (P,) where known."""
+    every: list[tuple[str, Array | None]] = [("all candidates", None)]
+    if base is None:
+        return every
+    chosen = np.arange(joined.proxy.shape[2]) == base[:, None]
+    return [*every, ("Best-of-K's choice", chosen)]
+
+
 def validity_table(joined: Joined, base: Integers, draws: int = 2000, seed: int = 0) -> Frame:
     """Agreement of the proxy's sigma with people's, for all scorers together and for each.
 
@@ -108,11 +122,10 @@ def validity_table(joined: Joined, base: Integers, draws: int = 2000, seed: int 
     scorers: list[int | None] = [None]
     if len(proxy.scorers) > 1:
         scorers += list(range(len(proxy.scorers)))
-    chosen = np.arange(proxy.shape[2]) == base[:, None]
     rows: list[tuple[object, ...]] = []
     for scorer in scorers:
         label = "all" if scorer is None else proxy.scorers[scorer]
-        for what, among in (("all candidates", None), ("Best-of-K's choice", chosen)):
+        for what, among in _limits(joined, base):
             items = items_of(joined, scorer, among)
             if len(items.proxy) < 4:
                 continue
@@ -131,46 +144,60 @@ def validity_table(joined: Joined, base: Integers, draws: int = 2000, seed: int 
     )
 
 
-def overlap_table(joined: Joined) -> Frame:
-    """Share of the top q by the proxy's sigma that is in the top q by people's, for q to 50 %."""
-    items = items_of(joined)
+def overlap_table(joined: Joined, base: Integers | None = None) -> Frame:
+    """Share of the top q by the proxy's sigma that is in the top q by people's, for q to 50 %.
+
+    Of all candidates and, where `base` (P,) says which, of Best-of-K's choices.
+    """
     rows = []
-    for share in CURVE:
-        left, right = ranks.top(items.proxy, share), ranks.top(items.human, share)
-        if left.any():
-            hit = (left & right).sum() / left.sum()
-            rows.append((joined.proxy.name, joined.human.name, share, hit, left.mean()))
-    columns = ("source", "ratings", "share", "overlap", "by_chance")
+    for what, among in _limits(joined, base):
+        items = items_of(joined, None, among)
+        for share in CURVE:
+            left, right = ranks.top(items.proxy, share), ranks.top(items.human, share)
+            if left.any():
+                hit = (left & right).sum() / left.sum()
+                rows.append((joined.proxy.name, joined.human.name, what, share, hit, left.mean()))
+    columns = ("source", "ratings", "items", "share", "overlap", "by_chance")
     return Frame.of("overlap", "Overlap of the top shares by sigma", columns, rows)
 
 
-def points_table(joined: Joined) -> Frame:
-    """Both sigmas of every candidate."""
+def points_table(joined: Joined, base: Integers | None = None) -> Frame:
+    """Both sigmas of every candidate, and whether it is Best-of-K's choice, `base` (P,)."""
     items = items_of(joined)
+    chosen = ["" if base is None else "yes" if base[p] == k else "no" for p, k in items.places]
     rows = [
-        (*_head(joined, p, k), joined.human.name, x, y)
-        for p, k, x, y in zip(items.prompt, items.candidate, items.proxy, items.human, strict=True)
+        (*_head(joined, p, k), joined.human.name, choice, x, y)
+        for (p, k), choice, x, y in zip(items.places, chosen, items.proxy, items.human, strict=True)
     ]
-    columns = ("source", "prompt_id", "candidate_id", "ratings", "sigma_proxy", "sigma_human")
+    columns = (
+        *("source", "prompt_id", "candidate_id", "ratings", "best_of_k"),
+        *("sigma_proxy", "sigma_human"),
+    )
     return Frame.of("points", "The proxy's and people's sigma of every candidate", columns, rows)
 
 
-def mismatch_table(joined: Joined, cases: int = CASES) -> Frame:
-    """The candidates whose ranks by the two sigmas differ most, in both directions, with texts."""
-    items, proxy = items_of(joined), joined.proxy
-    gap = ranks.ranks(items.proxy) - ranks.ranks(items.human)
+def mismatch_table(joined: Joined, base: Integers | None = None, cases: int = CASES) -> Frame:
+    """The candidates whose ranks by the two sigmas differ most, in both directions, with texts.
+
+    Of all candidates and, where `base` (P,) says which, of Best-of-K's choices.
+    """
+    proxy = joined.proxy
     rows = []
-    for kind, sign in (("proxy high, people agree", 1), ("proxy low, people disagree", -1)):
-        for at in np.argsort(-sign * gap, kind="stable")[:cases]:
-            if sign * gap[at] <= 0:
-                break
-            p, k = int(items.prompt[at]), int(items.candidate[at])
-            words = (
-                proxy.questions[p] if proxy.questions else "",
-                proxy.texts[p][k] if proxy.texts else "",
-            )
-            rows.append((kind, *_head(joined, p, k), items.proxy[at], items.human[at], *words))
-    columns = ("kind", "source", "prompt_id", "candidate_id", "sigma_proxy", "sigma_human")
+    for what, among in _limits(joined, base):
+        items = items_of(joined, None, among)
+        gap = ranks.ranks(items.proxy) - ranks.ranks(items.human)
+        for kind, sign in (("proxy high, people agree", 1), ("proxy low, people disagree", -1)):
+            for at in np.argsort(-sign * gap, kind="stable")[:cases]:
+                if sign * gap[at] <= 0:
+                    break
+                p, k = items.places[at]
+                words = (
+                    proxy.questions[p] if proxy.questions else "",
+                    proxy.texts[p][k] if proxy.texts else "",
+                )
+                sigmas = (items.proxy[at], items.human[at])
+                rows.append((kind, what, *_head(joined, p, k), *sigmas, *words))
+    columns = ("kind", "items", "source", "prompt_id", "candidate_id", "sigma_proxy", "sigma_human")
     return Frame.of(
         "mismatches", "Where proxy and people differ most", (*columns, "prompt", "response"), rows
     )

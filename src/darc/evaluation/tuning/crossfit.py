@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.core.draws import prompt_seeds, uniforms
+from darc.core import draws
+from darc.core.draws import prompt_seeds
 from darc.evaluation.bootstrap import average, over_splits
 from darc.evaluation.tuning.choices import Report
 from darc.evaluation.tuning.objective import Objective
@@ -22,10 +23,7 @@ CELLS_AT_ONCE = 4_000_000
 
 def fold_numbers(prompt_ids: Sequence[str], folds: int, seed: int) -> Integers:
     """The fold of every prompt, (P,): of equal sizes but for one, by (seed, prompt_id) alone."""
-    drawn = uniforms(prompt_seeds(seed, (f"fold {name}" for name in prompt_ids)), 1)[:, 0]
-    places = np.empty(len(drawn), dtype=np.int64)
-    places[np.argsort(drawn, kind="stable")] = np.arange(len(drawn))
-    return places % folds
+    return draws.folds(prompt_seeds(seed, (f"fold {name}" for name in prompt_ids)), folds)
 
 
 def merits(

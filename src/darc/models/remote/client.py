@@ -204,7 +204,7 @@ def decoded(content: bytes) -> Any:
         raise Malformed("an empty body")
     try:
         return json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Malformed("something that is not JSON") from None
 
 

@@ -1,11 +1,11 @@
 """Where a model's weights are, as users write it."""
 
-import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from darc.errors import InputError
+from darc.files import read_json
 from darc.models.installed import require
 
 EMBEDDED = "embedded"
@@ -74,9 +74,8 @@ def _adapted(text: str, adapter: str, base: str) -> Source:
 def _base(folder: Path) -> str:
     """The base model that an adapter's configuration names."""
     try:
-        note = json.loads((folder / ADAPTER).read_text(encoding="utf-8"))
-        name = note.get("base_model_name_or_path")
-    except (OSError, ValueError, AttributeError):
+        name = read_json(folder / ADAPTER).get("base_model_name_or_path")
+    except (InputError, AttributeError):
         name = None
     if not isinstance(name, str) or not name:
         raise InputError(f"{folder / ADAPTER} names no base model", "give base=MODEL")

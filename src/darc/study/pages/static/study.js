@@ -31,6 +31,7 @@ async function autosave() {
 }
 
 async function send(attempt) {
+  let why = "No connection.";
   try {
     const reply = await fetch(form.action, { method: "POST", body: fields(), redirect: "manual" });
     if (reply.type === "opaqueredirect") {
@@ -39,8 +40,9 @@ async function send(attempt) {
       return;
     }
     if (reply.status < 500 && reply.status !== 429) { form.submit(); return; }
+    why = "The study cannot save answers at the moment.";
   } catch (problem) { /* no connection: try again */ }
-  notice.textContent = "No connection. Your answer is kept here and will be sent again.";
+  notice.textContent = why + " Your answer is kept here and will be sent again.";
   window.setTimeout(() => send(attempt + 1), Math.min(15000, 500 * 2 ** attempt));
 }
 

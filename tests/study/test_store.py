@@ -1,0 +1,267 @@
+import json
+import os
+import signal
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import httpx
+import pytest
+from sqlalchemy import select
+from tests.study.making import FakeTime, Running, config_for, new_store, running
+from tests.study.postgres import binaries, postgres_server
+from tests.study.process import Server
+from tests.study.robots import Robot, form_of
+from tests.study.test_claims import rate, ready
+
+from darc.cli import main
+from darc.study import schema, store
+from darc.study.answers import last_answer
+from darc.study.backup import backup
+from darc.study.files import Unavailable
+from darc.study.people import issue_links
+from darc.study.store import open_store
+
+tasks = schema.tasks
+
+
+def answers_at(path: Path) -> dict[str, str]:
+    """What the database at a path holds, by task."""
+    opened = open_store(str(path))
+    with opened.read() as connection:
+        query = select(tasks.c.code, tasks.c.answer).where(tasks.c.answered.is_not(None))
+        found = {code: f"{answer:g}" for code, answer in connection.execute(query)}
+    opened.close()
+    return found
+
+
+class Scene:
+    """A study served by a process of its own, and a robot with some answers behind it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "study.db"
+        self.log = folder / "server.log"
+        made = new_store(str(self.path), config_for(folder, quality={"share": 0.0}))
+        ((_, token), *_) = issue_links(made)
+        made.close()
+        self.server = Server(str(self.path), self.log, "--rate", "0")
+        self.robot = Robot(self.url, token, lambda text: "5")
+        self.robot.work(6)
+        self.kept = dict(self.robot.given)
+        assert len(self.kept) == 4
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.port}"
+
+    def send(self, value: str) -> httpx.Response:
+        path, fields = form_of(self.page)
+        reply = self.robot.post(path, {**fields, "answer": value})
+        if reply.status_code == 303:
+            self.kept[fields["task"]] = value
+        return reply
+
+    def look(self) -> None:
+        """Open the page of the next task."""
+        self.page = self.robot.page()
+
+    def close(self) -> None:
+        self.robot.client.close()
+        if self.server.process.poll() is None:
+            self.server.stop(signal.SIGTERM)
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Iterator[Scene]:
+    made = Scene(tmp_path)
+    made.look()
+    yield made
+    made.close()
+
+
+def deleted(path: Path) -> None:
+    path.unlink()
+
+
+def renamed(path: Path) -> None:
+    path.rename(path.with_suffix(".away"))
+
+
+def replaced(path: Path) -> None:
+    original = open_store(str(path))
+    backup(original, path.with_suffix(".copy"))
+    original.close()
+    path.with_suffix(".copy").replace(path)
+
+
+@pytest.mark.parametrize("act", [deleted, renamed, replaced])
+def test_no_answer_is_acknowledged_while_another_file_or_none_is_at_the_path(
+    scene: Scene, act: Callable[[Path], None]
+) -> None:
+    act(scene.path)
+    for _ in range(3):
+        reply = scene.send("7")
+        assert reply.status_code == 503
+        assert int(reply.headers["retry-after"]) >= 1
+        assert "NOT saved" in reply.text
+        path, fields = form_of(reply.text)
+        assert (path, fields["answer"]) == ("/answer", "7")
+        assert scene.robot.client.get("/").status_code == 503
+    health = httpx.get(scene.url + "/healthz")
+    assert health.status_code == 503
+    assert "database" in health.json()["error"]["message"]
+    assert str(scene.path) not in health.text
+    told = [line for line in scene.log.read_text().splitlines() if "nothing is saved" in line]
+    assert len(told) == 1
+    assert str(scene.path) in json.loads(told[0])["message"]
+    if act is deleted:
+        assert not scene.path.exists(), "it was made anew"
+    elif act is replaced:
+        assert answers_at(scene.path) == scene.kept
+
+
+def test_it_goes_on_when_the_file_is_back(scene: Scene) -> None:
+    renamed(scene.path)
+    reply = scene.send("7")
+    assert reply.status_code == 503
+    scene.path.with_suffix(".away").rename(scene.path)
+    assert httpx.get(scene.url + "/healthz").text == "ok\n"
+    path, fields = form_of(reply.text)
+    assert scene.robot.post(path, fields).status_code == 303
+    scene.kept[fields["task"]] = "7"
+    assert scene.robot.work() > 0
+    log = scene.log.read_text()
+    assert log.count("nothing is saved") == log.count("can be used again") == 1
+    assert {**scene.kept, **scene.robot.given} == answers_at(scene.path)
+
+
+@pytest.mark.parametrize("endings", [("-wal",), ("-shm",), ("-wal", "-shm")])
+def test_answers_outlive_the_files_beside_the_database(
+    scene: Scene, endings: tuple[str, ...]
+) -> None:
+    for ending in endings:
+        Path(f"{scene.path}{ending}").unlink()
+    assert scene.send("7").status_code == 503
+    assert "-wal or -shm" in httpx.get(scene.url + "/healthz").json()["error"]["message"]
+    scene.server.stop(signal.SIGKILL)
+    for ending in ("-wal", "-shm"):
+        Path(f"{scene.path}{ending}").unlink(missing_ok=True)
+    assert answers_at(scene.path) == scene.kept
+    scene.server.start()
+    assert scene.send("7").status_code == 303
+    assert answers_at(scene.path) == scene.kept
+
+
+def test_a_command_takes_no_file_for_granted_either(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    made = new_store(str(path), config_for(tmp_path))
+    path.unlink()
+    with pytest.raises(Unavailable, match="deleted or moved"):
+        issue_links(made)
+    made.close()
+    assert not path.exists()
+
+
+def test_a_database_is_for_its_owner_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config_for(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    before = os.umask(0o022)
+    try:
+        assert main(["study", "init", "--items", "items.jsonl"]) == 0
+        served = open_store("study.db")
+        backup(served, tmp_path / "copy.db")
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.glob("*.db*")}
+        served.close()
+    finally:
+        os.umask(before)
+    assert modes == dict.fromkeys(("study.db", "study.db-wal", "study.db-shm", "copy.db"), 0o600)
+    assert main(["study", "init", "--database", "nowhere/study.db"]) == 2
+    assert "nowhere/study.db cannot be made" in capsys.readouterr().err
+
+
+def in_work(one: Running) -> tuple[Robot, str, dict[str, str]]:
+    robot = Robot(one.url, one.links[0][1], lambda text: "5")
+    robot.work(3)
+    path, fields = form_of(robot.page())
+    return robot, path, {**fields, "answer": "7"}
+
+
+def test_a_locked_database_is_told_in_words_and_the_form_sent_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "BUSY_SECONDS", 0.2)
+    with running(str(tmp_path / "s.db"), config_for(tmp_path)) as one:
+        robot, path, fields = in_work(one)
+        with robot, closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            reply = robot.post(path, fields)
+            assert reply.status_code == 503
+            assert reply.headers["content-type"].startswith("text/html")
+            other.execute("ROLLBACK")
+            assert form_of(reply.text) == (path, fields)
+            assert robot.post(*form_of(reply.text)).status_code == 303
+
+
+def test_the_leads_forms_can_be_sent_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "BUSY_SECONDS", 0.2)
+    with (
+        running(str(tmp_path / "s.db"), config_for(tmp_path)) as one,
+        httpx.Client(base_url=one.url) as client,
+        closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as other,
+    ):
+        client.get(f"/lead/join/{one.lead}")
+        path, fields = form_of(client.get("/lead").text, "/lead/decide")
+        fields |= {"rater": "r001", "action": "exclude", "reason": 'a "reason" & more'}
+        other.execute("BEGIN IMMEDIATE")
+        reply = client.post(path, data=fields)
+        assert reply.status_code == 503
+        other.execute("ROLLBACK")
+        assert form_of(reply.text) == (path, fields)
+
+
+def test_postgresql_that_stops_is_told_in_words(tmp_path: Path) -> None:
+    pytest.importorskip("psycopg")
+    tools = binaries()
+    if tools is None:
+        pytest.skip("there are no PostgreSQL binaries")
+    with ExitStack() as stack:
+        url = stack.enter_context(postgres_server(tools)) % "postgres"
+        with running(url, config_for(tmp_path)) as one:
+            robot, path, fields = in_work(one)
+            stack.close()
+            with robot:
+                reply = robot.post(path, fields)
+                assert reply.status_code == 503
+                assert form_of(reply.text) == (path, fields)
+                page = robot.client.get("/")
+                assert page.status_code == 503
+                assert page.headers["content-type"].startswith("text/html")
+                assert "reload" in page.text
+            health = httpx.get(one.url + "/healthz")
+            assert health.status_code == 503
+            assert health.json()["error"]["message"] == "the database does not answer"
+
+
+def test_a_study_of_the_first_schema_is_brought_to_this_one(place: str, tmp_path: Path) -> None:
+    clock = FakeTime()
+    old = new_store(place, config_for(tmp_path, quality={"share": 0.0}), clock)
+    ready(old, 1, 2)
+    for person in (1, 2, 1):
+        clock.now += 60
+        rate(old, person)
+    last = last_answer(old, 1)
+    with old.write() as connection:
+        connection.exec_driver_sql("ALTER TABLE tasks DROP COLUMN sequence")
+        connection.execute(schema.study.update().values(schema=1))
+    old.close()
+    for _ in range(2):
+        again = open_store(place, now=clock)
+        assert last_answer(again, 1) == last
+        with again.read() as connection:
+            query = select(tasks.c.sequence).order_by(tasks.c.answered)
+            assert list(connection.execute(query).scalars()) == [1, 1, 2]
+        again.close()

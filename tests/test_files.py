@@ -1,0 +1,184 @@
+"""Files: JSON by the line, full disks, and who may read what."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pipeline.makers import start
+
+from darc.errors import InputError, TableError
+from darc.evaluation.from_ratings import read_texts
+from darc.evaluation.reading import read_any
+from darc.files import append_private, json_lines, named, parse_json, private_folder, read_json
+from darc.gateway.audit import Audit, read_audit
+from darc.runs.folder import RunFolder
+from darc.runs.questions import read_questions
+from darc.scorers.caution_model import read_model
+from darc.study.backup import backup
+from darc.study.store import open_store
+from darc.web.keys import make_key, read_keys
+
+DEEP = "[" * 100_000
+AUDITED: dict[str, Any] = {
+    "prompt_id": "p",
+    "candidates": [],
+    "answer": "a",
+    "request_id": "r",
+    "scores": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (DEEP, "it is nested too deeply"),
+        ('{"a": ' * 100_000, "it is nested too deeply"),
+        ("9" * 5000, "a number in it has too many digits"),
+        ('"\\ud800"', "half of a surrogate pair is not text"),
+        (b"\xff", "it is not UTF-8"),
+        ("{", "it is not valid JSON"),
+        ("\x00", "it is not valid JSON"),
+        ("", "it is not valid JSON"),
+    ],
+)
+def test_json_that_cannot_be_used(text: str | bytes, said: str) -> None:
+    with pytest.raises(TableError, match=rf"^file, line 7: {said}.*; mend it$"):
+        parse_json(text, "file", 7)
+    assert parse_json('"\\ud83d\\ude00"', "file") == "😀"
+
+
+def test_lines_end_at_newlines_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes('{"prompt": "a\u2028b"}\r\n\n{"prompt": "c"}\n{"prompt"'.encode())
+    assert list(json_lines(path, ended=True)) == [(1, {"prompt": "a\u2028b"}), (3, {"prompt": "c"})]
+    with pytest.raises(TableError, match=r"a\.jsonl, line 4: it is not valid JSON"):
+        list(json_lines(path))
+    path.write_text('{"prompt": "a\u2028b"}\n{"prompt": "c"}\n', encoding="utf-8")
+    assert [each.turns for each in read_questions(path)] == [("a\u2028b",), ("c",)]
+    with pytest.raises(TableError, match=r"it cannot be read \(Is a directory\)"):
+        read_json(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "read", [read_questions, read_texts, read_any, read_keys, read_audit, read_model]
+)
+def test_deeply_nested_file_is_one_sentence(read: Callable[[Path], object], tmp_path: Path) -> None:
+    path = tmp_path / "deep.jsonl"
+    path.write_text('{"a": ' + DEEP + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"deep\.jsonl.*nested too deeply"):
+        read(path)
+
+
+def test_later_line_of_an_audit_log(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    for line, said in [
+        (DEEP, "nested too deeply"),
+        ("3", "no JSON object"),
+        (json.dumps({**AUDITED, "scores": [[1]], "scorers": ["a"]}), "no table of numbers"),
+        (json.dumps({**AUDITED, "scores": [[[1]]]}), "scorers is missing"),
+    ]:
+        path.write_text(f"{json.dumps(AUDITED)}\n{line}\n", encoding="utf-8")
+        with pytest.raises(InputError, match=rf"audit\.jsonl, line 2: .*{said}"):
+            read_any(path)
+
+
+@pytest.mark.parametrize("nested", [DEEP, '{"a": ' * 100_000])
+def test_eval_of_a_nested_file(nested: str, tmp_path: Path) -> None:
+    path = tmp_path / "ratings.jsonl"
+    path.write_text(nested + "\n", encoding="utf-8")
+    done = darc("eval", path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"darc: {path}, line 1: ")
+    assert done.stderr.count("\n") == 1
+
+
+def darc(*arguments: object, most: int | None = None) -> subprocess.CompletedProcess[str]:
+    """A command that may make files of `most` bytes only, which ends as a full disk does."""
+    limit = "" if most is None else f"resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}));"
+    code = f"import sys, resource; {limit} from darc.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits of files are POSIX")
+def test_full_disk_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DARC_CACHE", str(tmp_path / "cache"))
+    run = tmp_path / "run"
+    parts = ("--generator", "echo", "--scorer", "brevity", "-k", "6")
+    done = darc("run", "--prompts", "examples", "--out", run, "--sample", 9, *parts, most=9000)
+    assert done.returncode == 1
+    *warnings, said = done.stderr.splitlines()[-2:]
+    assert said == f"darc: {run / 'variants.jsonl'}: File too large"
+    # The kept scores are told of once, and the run goes on without them.
+    assert all(f"not kept: {tmp_path / 'cache' / 'scores.sqlite'}" in each for each in warnings)
+    again = darc("run", "--prompts", "examples", "--out", run, "--sample", 9, *parts)
+    assert again.returncode == 0, again.stderr
+    for form in ("alpaca", "mt-bench", "tidy", "parquet"):
+        out = tmp_path / f"out.{form}"
+        done = darc("export", run, "--format", form, "--out", out, most=2000)
+        assert done.returncode == 1
+        assert done.stderr.startswith(f"darc: {out}: ")
+        assert "too large" in done.stderr
+        assert not out.exists()
+    shown = darc("show", run, "advice-2", "--html", tmp_path / "page.html", most=2000)
+    assert shown.stderr == f"darc: {tmp_path / 'page.html'}: File too large\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
+def test_full_device_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text("prompt_id,candidate_id,a,b\np,x,1,2\np,y,3,3\n", encoding="utf-8")
+    done = darc("select", path, "--out", "/dev/full")
+    assert (done.returncode, done.stderr) == (1, "darc: /dev/full: No space left on device\n")
+    code = "import sys; from darc.cli import main; sys.exit(main())"
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-c", code, "select", str(path)]
+        said = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert said.returncode != 0
+    assert said.stderr.startswith("darc: standard output: No space left on device\n")
+    with pytest.raises(OSError, match="somewhere"), named("somewhere"):
+        raise OSError(28, "No space left on device")
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are POSIX")
+def test_answers_and_ratings_are_for_their_owner(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        run = start(tmp_path / "made" / "run").path
+        audit = Audit(tmp_path / "log" / "audit.jsonl", most=300)
+        for number in range(9):
+            audit.add({"number": number, "text": "long enough"})
+        make_key(tmp_path / "keys.jsonl", "me")
+        store = open_store(str(tmp_path / "study.db"), new=True)
+        backup(store, tmp_path / "study.backup")
+        private_folder(tmp_path / "made")
+    finally:
+        os.umask(before)
+    assert mode(run) == mode(tmp_path / "log") == 0o700
+    assert mode(tmp_path / "made") == 0o755
+    private = [*run.iterdir(), *(tmp_path / "log").iterdir(), *tmp_path.glob("*.*")]
+    names = {path.name for path in private}
+    assert names >= {"decisions.jsonl", ".lock", "audit.jsonl.1", "keys.jsonl", "study.db-wal"}
+    assert {path.name: mode(path) for path in private} == dict.fromkeys(names, 0o600)
+    store.close()
+
+
+def test_private_file_keeps_what_its_owner_made_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    append_private(path, b"1\n")
+    path.chmod(0o640)
+    append_private(path, b"2\n")
+    assert path.read_bytes() == b"1\n2\n"
+    assert os.name == "nt" or mode(path) == 0o640
+    with pytest.raises(InputError, match="is no run folder"):
+        RunFolder(tmp_path).manifest()
