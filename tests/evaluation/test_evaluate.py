@@ -113,7 +113,9 @@ def test_rules_that_cannot_run_are_told() -> None:
     result = evaluate([make_source(25)], settings, ablations=False)
     reason = "there is no log_likelihood for the candidates"
     assert f"made: rbon was not run: {reason}" in result.warnings
-    assert any("mc_dropout had no stochastic passes" in w for w in result.warnings)
+    reason = "there is no dropout for the candidates"
+    assert f"made: mc_dropout was not run: {reason}" in result.warnings
+    assert result.studies[0].methods == ["mean"]
 
 
 def test_nothing_and_two_of_a_name_are_refused() -> None:
