@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from darc.api import SIDE_INPUTS
 from darc.errors import InputError
 from darc.evaluation.source import NOBODY, Array, Integers, Source
 from darc.evaluation.split import Halves
@@ -87,7 +88,7 @@ def restrict(source: Source, prompts: Sequence[int], candidates: Sequence[Sequen
         samples=np.ascontiguousarray(samples),
         givers=np.nan_to_num(givers, nan=NOBODY).transpose(0, 2, 1, 3).astype(np.int64),
         tokens=_gathered(source.tokens, rows, place),
-        side={name: _side(array, rows, place) for name, array in source.side.items()},
+        side={name: _side(name, array, rows, place) for name, array in source.side.items()},
         questions=[source.questions[p] for p in prompts] if source.questions else (),
         texts=_picked(source.texts, prompts, candidates) if source.texts else (),
         categories=[source.categories[p] for p in prompts] if source.categories else (),
@@ -101,10 +102,10 @@ def _gathered(array: Array, rows: Integers, place: Integers) -> Array:
     return np.asarray(found)
 
 
-def _side(array: Array, rows: Integers, place: Integers) -> Array:
-    """A side input's rows and candidates; a square one's columns too."""
+def _side(name: str, array: Array, rows: Integers, place: Integers) -> Array:
+    """A side input's rows and candidates; the columns too of one that is declared as (K, K)."""
     found = _gathered(array, rows, place)
-    if array.ndim == 3 and array.shape[1] == array.shape[2]:
+    if SIDE_INPUTS.get(name) == "KK":
         turned = found.transpose(0, 2, 1)
         found = _gathered(turned, np.arange(len(rows)), place).transpose(0, 2, 1)
     return found
