@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from darc.api import SIDE_INPUTS
+from darc.core.draws import candidate_lots
 from darc.errors import InputError
 from darc.evaluation.source import NOBODY, Array, Integers, Source
 from darc.evaluation.split import Halves
@@ -93,6 +94,20 @@ def restrict(source: Source, prompts: Sequence[int], candidates: Sequence[Sequen
         texts=_picked(source.texts, prompts, candidates) if source.texts else (),
         categories=[source.categories[p] for p in prompts] if source.categories else (),
     )
+
+
+def shuffled(source: Source, seed: int) -> Source:
+    """The source with the candidates of each prompt in a random order.
+
+    Rules break ties by the order, and in many files that is the order of the systems. The order
+    depends on (seed, prompt_id, candidate_id), so neither the file's order of prompts nor that of
+    candidates changes what is chosen.
+    """
+    orders = []
+    for prompt, names in zip(source.prompt_ids, source.candidate_ids, strict=True):
+        lots = candidate_lots(seed, [prompt] * len(names), names)
+        orders.append(np.argsort(lots, kind="stable").tolist())
+    return restrict(source, range(len(orders)), orders)
 
 
 def _gathered(array: Array, rows: Integers, place: Integers) -> Array:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from darc.errors import InputError, UnknownName
 from darc.evaluation.bootstrap import average, over_splits
+from darc.evaluation.join import shuffled
 from darc.evaluation.source import Source
 from darc.evaluation.tuning.crossfit import Fitted, crossfit, fold_numbers
 from darc.evaluation.tuning.gains import differences, gains
@@ -87,10 +88,10 @@ def tune(
     """What tuning every rule that can be tuned, or those named, gives on a source.
 
     Settings are compared on the evaluation halves of `repeats` splits of the samples; for every one
-    of `folds` folds of prompts a setting is chosen on the others. `progress(done, total)` counts
-    settings tried.
+    of `folds` folds of prompts a setting is chosen on the others. The candidates of a prompt are
+    put in a random order first, drawn from the seed. `progress(done, total)` counts settings tried.
     """
-    aim = objective or Objective()
+    source, aim = shuffled(source, seed), objective or Objective()
     if folds < 2 or repeats < 1:
         raise InputError(f"{folds} folds and {repeats} repeats", "use at least 2 and 1")
     names, absent = _rules(source, rules)
