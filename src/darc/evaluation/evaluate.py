@@ -101,7 +101,7 @@ def evaluate(
     for proxy in (source for source in sources if source.kind != "rater"):
         for human in (source for source in sources if source.kind == "rater"):
             made += _of_pair(result, proxy, human)
-    made += result.attempt(family_table, result.studies)
+    made += result.attempt(family_table, result.studies, result.pairs)
     draws, seed = result.settings.draws, result.settings.seed
     made += result.attempt(family_agreement_table, result.pairs, draws, seed)
     frames = joined(frame for frame in made if len(frame))
