@@ -144,7 +144,9 @@ def test_the_order_of_candidates_in_a_file_changes_nothing() -> None:
         sources = [restrict(each, range(25), [order] * 25) for each in (run, make_source(25))]
         result = evaluate(sources, settings)
         assert set(rules) <= set(result.studies[0].methods)
-        found.append({f.name: repr(f.records()) for f in result.frames if f.name != "decision_cost"})
+        found.append(
+            {f.name: repr(f.records()) for f in result.frames if f.name != "decision_cost"}
+        )
     assert found[0] == found[1]
 
 

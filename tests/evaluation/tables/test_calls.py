@@ -26,9 +26,7 @@ def test_the_lazy_search_scores_less_and_chooses_the_same() -> None:
 def test_samples_that_do_not_exist_are_not_counted(seed: int, scorers: int, gaps: float) -> None:
     constants = ([5.0] * scorers, [2.0] * scorers)
     bounds = [(-5.0, 15.0)] * scorers
-    source = make_source(
-        3, 5, 8, scorers, seed, kind="rewrite", bounds=bounds, constants=constants
-    )
+    source = make_source(3, 5, 8, scorers, seed, kind="rewrite", bounds=bounds, constants=constants)
     samples = source.samples.copy()
     count = np.random.default_rng(seed).binomial(7, 1 - gaps, size=(3, 1, 5, 1)) + 1
     samples[np.broadcast_to(np.arange(8) >= count, samples.shape)] = np.nan

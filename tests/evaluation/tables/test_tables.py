@@ -206,7 +206,7 @@ def test_families_stand_side_by_side() -> None:
     assert not len(family_table(studies[1:]))
     targeted, style = studies[:2]
     for split in range(SETTINGS.repeats):
-        wanted = {style.source.prompt_ids[p] for p in np.flatnonzero(style.high[split])}
+        wanted = {style.source.prompt_ids[p] for p in np.flatnonzero(style.high[split]).tolist()}
         rows = [p for p, name in enumerate(targeted.source.prompt_ids) if name in wanted]
         alone = [replace_splits(each, split) for each in (targeted, style)]
         row = family_table(alone).where(family="targeted", slice="stress", method="epsilon")
@@ -232,8 +232,9 @@ def test_people_judge_families_where_they_are_joined() -> None:
     assert set(frame.column("source")) == {"style judged by people", "targeted judged by people"}
     style, targeted = with_studies[1], with_studies[0]
     slices = {}
+    high = np.flatnonzero(style[1].high[0]).tolist()
+    wanted = {style[1].source.prompt_ids[p] for p in high}
     for pair, study in (style, targeted):
-        wanted = {style[1].source.prompt_ids[p] for p in np.flatnonzero(style[1].high[0])}
         rows = [p for p, name in enumerate(study.source.prompt_ids) if name in wanted]
         slices[pair.proxy.family] = len(rows)
         found = frame.where(family=pair.proxy.family, slice="stress", method="mean")
