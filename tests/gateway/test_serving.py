@@ -267,3 +267,15 @@ def test_broken_selections_are_a_400(gateway: Running, body: Any) -> None:
     if answer is not None:
         assert answer.status_code == 400, answer.text
         assert answer.json()["error"]["message"]
+
+
+def test_mc_dropout_without_dropout_samples_is_a_400(gateway: Running) -> None:
+    method = {"darc": {"rule": "mc_dropout"}}
+    texts = {"prompt": "Why?", "candidates": ["Because.", "So."]}
+    for body, place in ((texts, "select"), ({"messages": QUESTION}, "chat/completions")):
+        answer = post(gateway, {"model": "fake", **body, **method}, place)
+        assert answer.status_code == 400, answer.text
+        assert "--side dropout=dropout:MODEL" in answer.json()["error"]["message"]
+    answer = post(gateway, {"scores": [[1, 2], [3, 4]], **method}, "select")
+    assert answer.status_code == 400, answer.text
+    assert "'mc_dropout' needs dropout besides scores" in answer.json()["error"]["message"]

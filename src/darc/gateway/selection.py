@@ -66,7 +66,8 @@ def by_scores(scores: Any, method: Method, request_id: str) -> dict[str, Any]:
         raise wrong("scores", f"must be a list of lists of at most {MOST_SCORES} numbers")
     spec = method.spec
     if spec.rule.required():
-        raise wrong("darc.rule", f"{spec.rule.name!r} needs more than scores")
+        needed = " and ".join(spec.rule.required())
+        raise wrong("darc.rule", f"{spec.rule.name!r} needs {needed} besides scores")
     if method.normalize == "fixed":
         raise wrong("darc.normalize", "must be prompt or none for scores of your own")
     normalize: Any = None if method.normalize == "auto" else method.normalize

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
+from darc.errors import DarcError
 from darc.gateway import metadata
 from darc.gateway.asked import Asked, read_prompt
 from darc.gateway.audit import Audit
@@ -27,6 +28,7 @@ from darc.pipeline.clock import Clock
 from darc.pipeline.side import SideMaker
 from darc.types import Prompt
 from darc.web.limits import Gate
+from darc.web.problems import Problem
 
 Tell = Callable[[str, Any], None]
 # Each request has a thread or two at work; all of them wait for servers most of the time.
@@ -76,8 +78,7 @@ class Gateway:
         begun, loop = time.perf_counter(), asyncio.get_running_loop()
         method, prompt = asked.method, read_prompt(asked.body)
         if asked.k > 1:
-            check_rule(method)
-            self.side.check(method.spec.rule)
+            self._check(method)
         limit = method.budget.milliseconds
         deadline = None if limit is None else loop.time() + limit / 1000
         async with self.gate:
@@ -110,8 +111,7 @@ class Gateway:
     ) -> dict[str, Any]:
         """The decision among a client's own candidates."""
         begun, loop = time.perf_counter(), asyncio.get_running_loop()
-        check_rule(method)
-        self.side.check(method.spec.rule)
+        self._check(method)
         limit = method.budget.milliseconds
         deadline = None if limit is None else loop.time() + limit / 1000
         replies = [own_reply(place, text) for place, text in enumerate(texts)]
@@ -142,6 +142,14 @@ class Gateway:
                 await hands.do(close)
         await self.backend.aclose()
         self.pool.shutdown(wait=False, cancel_futures=True)
+
+    def _check(self, method: Method) -> None:
+        """Refuse a rule that cannot be applied as asked, before anything is spent."""
+        check_rule(method)
+        try:
+            self.side.check(method.spec.rule)
+        except DarcError as problem:
+            raise Problem(400, str(problem), code="invalid_darc", param="darc") from None
 
     async def _candidates(
         self,
