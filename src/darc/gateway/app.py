@@ -54,6 +54,8 @@ def make_backend(settings: Settings) -> Backend:
             key_env=settings.backend_key_env,
             timeout=settings.timeout,
             concurrency=settings.concurrency,
+            largest=settings.max_answer,
+            longest_line=settings.max_line,
             retry=Retry(attempts=settings.attempts, seconds=30.0, first=0.25, longest=8.0),
             breaker=Breaker(threshold=20, cooldown=5.0),
         )

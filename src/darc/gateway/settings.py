@@ -42,6 +42,8 @@ class Settings:
     audit: Path | None = None
     audit_bytes: int = 100 * MEGABYTE
     max_body: int = 4 * MEGABYTE
+    max_answer: int = 32 * MEGABYTE
+    max_line: int = 4 * MEGABYTE
     rate: float = 0.0
     active: int = 64
     queue: int = 256
@@ -55,6 +57,7 @@ class Settings:
         """Refuse what cannot be served by."""
         least: dict[str, Any] = {
             "k": 1, "wave": 1, "max_k": 1, "max_tokens": 1, "max_body": 1, "active": 1,
+            "max_answer": 1, "max_line": 1,
             "concurrency": 1, "attempts": 1, "queue": 0, "rate": 0, "audit_bytes": 1,
         }  # fmt: skip
         for name, bound in least.items():
