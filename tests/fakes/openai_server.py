@@ -58,7 +58,7 @@ class FakeServer(Closing):
     index)` replaces the made-up texts, and `alternatives(body)` their probabilities, a token each.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.faults: list[Fault] = []
         self.received: list[Received] = []
         self.paths: list[str] = []
@@ -74,13 +74,14 @@ class FakeServer(Closing):
         self.busy = self.busiest = self.connections = 0
         self.closing = threading.Event()
         self.lock = threading.Lock()
-        self._server = _Server(("127.0.0.1", 0), _handler(self))
+        self._server = _Server(("127.0.0.1", port), _handler(self))
+        self.port: int = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return f"http://127.0.0.1:{self.port}"
 
     @property
     def bodies(self) -> list[Any]:

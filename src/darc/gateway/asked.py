@@ -67,7 +67,7 @@ def read_asked(body: Mapping[str, Any], settings: Settings) -> Asked:
     method = read_method(body.get("darc"), named, settings)
     n = _whole(body, "n", 1, MOST_CHOICES) or 1
     if n > settings.max_k and method.k > 1 and temperature != 0:
-        raise wrong("n", f"must be at most {settings.max_k}, or darc.k must be 1")
+        raise wrong("n", f"must be at most {settings.max_k} (max_k), or darc.k must be 1")
     form = body.get("response_format")
     kind = form.get("type") if isinstance(form, Mapping) else form
     return Asked(
