@@ -153,7 +153,9 @@ class _Routes:
         return PlainTextResponse(self.gateway.metrics.text(), media_type=TYPE)
 
     async def openapi(self, _: Request) -> Response:
-        return JSONResponse(document(self.gateway.settings, __version__))
+        side = self.gateway.side
+        made = {*side.scorers, *(() if side.embedder is None else ("similarity",))}
+        return JSONResponse(document(self.gateway.settings, __version__, made))
 
     async def file(self, request: Request) -> Response:
         name = request.url.path.lstrip("/") or "index.html"

@@ -165,16 +165,22 @@ def _number(given: Mapping[str, Any], name: str, default: float) -> float:
     return float(value)
 
 
+def whole(value: Any, param: str, least: int, most: int, limit: str = "") -> int | None:
+    """A whole number within bounds, written as 2 or as 2.0, or None; anything else is a 400."""
+    if value is None:
+        return None
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or value != int(value) or not least <= value <= most:
+        by = f" ({limit})" if limit else ""
+        raise wrong(param, f"must be a whole number from {least} to {most}{by}")
+    return int(value)
+
+
 def _whole(
     given: Mapping[str, Any], name: str, default: int, least: int, most: int, limit: str = ""
 ) -> int:
-    value = given.get(name)
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        by = f" ({limit})" if limit else ""
-        raise wrong(f"darc.{name}", f"must be a whole number from {least} to {most}{by}")
-    return value
+    value = whole(given.get(name), f"darc.{name}", least, most, limit)
+    return default if value is None else value
 
 
 def _one_of(given: Mapping[str, Any], name: str, default: str, known: tuple[str, ...]) -> str:

@@ -12,7 +12,7 @@ from darc.errors import DarcError
 from darc.gateway.asked import MOST_CHOICES, read_prompt
 from darc.gateway.hands import Hands
 from darc.gateway.leaving import ClientLeft, begun, unless_gone
-from darc.gateway.method import Method, read_method, wrong
+from darc.gateway.method import Method, read_method, whole, wrong
 from darc.gateway.service import Gateway
 from darc.web.bodies import read_body, read_object
 from darc.web.problems import Problem
@@ -48,9 +48,7 @@ async def _decided(
     fine = isinstance(texts, list) and texts and all(isinstance(t, str) for t in texts)
     if not fine or len(texts) > gateway.settings.max_k:
         raise wrong("candidates", f"must be 1 to {gateway.settings.max_k} texts (max_k)")
-    n = body.get("n", 1)
-    if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= MOST_CHOICES:
-        raise wrong("n", f"must be a whole number from 1 to {MOST_CHOICES}")
+    n = whole(body.get("n"), "n", 1, MOST_CHOICES) or 1
     messages = body.get("messages")
     if messages is None:
         if not isinstance(body.get("prompt"), str):
