@@ -13,12 +13,13 @@ from darc.gateway.asked import Asked, read_prompt
 from darc.gateway.audit import Audit
 from darc.gateway.backend import Backend
 from darc.gateway.candidates import Reply, candidates
+from darc.gateway.errors import unavailable
 from darc.gateway.hands import Hands
 from darc.gateway.headers import for_candidates
-from darc.gateway.method import Method, check_rule
+from darc.gateway.method import Method, check_rule, check_work, rewrites_within
 from darc.gateway.metrics import Metrics
 from darc.gateway.scoring import Sheet, Workshop
-from darc.gateway.selecting import Outcome, Selection
+from darc.gateway.selecting import FIRST, Outcome, Selection
 from darc.gateway.settings import Settings
 from darc.gateway.usage import Spent
 from darc.generators.base import Settings as Sampling
@@ -79,6 +80,7 @@ class Gateway:
         method, prompt = asked.method, read_prompt(asked.body)
         if asked.k > 1:
             self._check(method)
+            check_work(method, prompt, asked.k, self.settings)
         limit = method.budget.milliseconds
         deadline = None if limit is None else loop.time() + limit / 1000
         async with self.gate:
@@ -112,6 +114,7 @@ class Gateway:
         """The decision among a client's own candidates."""
         begun, loop = time.perf_counter(), asyncio.get_running_loop()
         self._check(method)
+        check_work(method, prompt, len(texts), self.settings, texts)
         limit = method.budget.milliseconds
         deadline = None if limit is None else loop.time() + limit / 1000
         replies = [own_reply(place, text) for place, text in enumerate(texts)]
@@ -211,6 +214,14 @@ class Gateway:
             flags, n_aug = [*flags, "not_rewritten"], 0
         if len(replies) == 1:
             return None, Outcome([0], None, [*flags, "one_candidate"])
+        fitting = rewrites_within(self.settings, [reply.text for reply in replies], n_aug)
+        if fitting != n_aug:
+            if asked.method.policy == "closed":
+                raise unavailable("the answers are too long to choose among (max_work)", "max_work")
+            if fitting is None:
+                order = list(range(min(asked.n, len(replies))))
+                return None, Outcome(order, None, [*flags, "too_long", FIRST])
+            flags, n_aug = [*flags, "fewer_rewrites"], fitting
         return await self._select(
             asked.method, prompt, replies, flags, asked.n, n_aug, deadline, hands, spent, clock
         )
