@@ -344,7 +344,10 @@ def test_what_is_json_and_cannot_be_sent_is_a_400(
     for path, field in [*(("chat/completions", f) for f in fields), ("select", "scores")]:
         body = json.dumps({**BODY, "darc": {"k": k}, field: "HERE"}).encode()
         answer = httpx.post(
-            f"{gateway.url}/v1/{path}", content=body.replace(b'"HERE"', value), timeout=20
+            f"{gateway.url}/v1/{path}",
+            content=body.replace(b'"HERE"', value),
+            headers={"content-type": "application/json"},
+            timeout=20,
         )
         assert answer.status_code == 400, answer.text
         error = answer.json()["error"]
