@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.report import Table
-from darc.models.remote.client import stacked_transport
+from darc.models.remote.transport import StackedTransport
 
 LATENCY, K = 0.05, 8
 SEQUENTIAL, REQUESTS, CLIENTS = 40, 64, 32
@@ -44,7 +44,7 @@ async def measured(url: str, backend: str, body: dict[str, Any]) -> dict[str, fl
     import httpx
 
     # The library's own pool would take a good part of the time that is measured.
-    transport = stacked_transport()
+    transport = StackedTransport()
     async with httpx.AsyncClient(timeout=60, transport=transport, trust_env=False) as client:
 
         async def ask() -> float:

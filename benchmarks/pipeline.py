@@ -5,12 +5,12 @@ import time
 from collections.abc import Iterator
 
 from benchmarks.report import Table
-from darc.generators import EmbeddedGenerator, Settings
 from darc.engine.choose import choose
 from darc.engine.clock import Clock
 from darc.engine.parts import Parts
-from darc.runs.questions import find_questions
 from darc.engine.rule_spec import parse_rules
+from darc.generators import EmbeddedGenerator, Settings
+from darc.runs.questions import find_questions
 from darc.types import Candidate, Prompt
 
 PROMPTS, TOKENS, ROUNDS = 8, 128, 3
@@ -19,7 +19,7 @@ GOAL = 0.30
 
 
 def run() -> Iterator[Table]:
-    questions = find_questions("examples")[:: 40 // PROMPTS][:PROMPTS]
+    questions = list(find_questions("examples"))[:: 40 // PROMPTS][:PROMPTS]
     prompts = [question.prompt() for question in questions]
     settings = Settings(k=16, max_tokens=TOKENS)
     generator = EmbeddedGenerator()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.makers import start
+from tests.runs.makers import start
 
 from darc.errors import InputError, TableError
 from darc.evaluation.from_ratings import read_texts

@@ -13,8 +13,8 @@ from darc.evaluation.from_ratings import read_texts, stem, texts_beside
 from darc.evaluation.from_run import read_run
 from darc.evaluation.source import Source
 from darc.models.catalogue import DEFAULT
-from darc.runs.questions import EXAMPLES, find_questions
 from darc.registry import rules
+from darc.runs.questions import EXAMPLES, find_questions
 
 Found = Mapping[str, Any]
 
@@ -185,7 +185,7 @@ def _pool(kept: Kept, size: Size, generator: str, prompts: str, seed: str) -> Po
     return PoolFound(
         generator=DEFAULT if embedded else generator.partition(":")[0],
         embedded=embedded,
-        questions=min(len(find_questions(prompts)), size.prompts or 10**9),
+        questions=min(find_questions(prompts).count, size.prompts or 10**9),
         own_prompts=prompts == EXAMPLES,
         scorers=source.scorers,
         run=run,

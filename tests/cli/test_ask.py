@@ -65,6 +65,7 @@ def test_json(answers: Path) -> None:
         (["  "], "there is no question"),
         (["Why?", "--answers", "none.json"], "none.json: it cannot be read"),
         (["Why?", "--rule", "epsilom"], "did you mean 'epsilon'?"),
+        (["Why?", "--rule", "mc_dropout"], "name a scorer for it: --side dropout=dropout:MODEL"),
         (["Why?", "--n-aug", "-1"], "n_aug"),
         (["Why?", "--plot", "x.doc"], "does not end in"),
     ],

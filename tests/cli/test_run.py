@@ -135,6 +135,7 @@ def test_lists(command: str, environment: dict[str, str]) -> None:
         (["--scorer", "brevity,hlaf=2"], "unknown option 'hlaf'"),
         (["--scorer", "form", "--scorer", "form"], "scorer 'form' is given twice"),
         (["--rule", "caution"], "rule 'caution' needs 'atypicality'; name a scorer for it"),
+        (["--rule", "mc_dropout"], "name a scorer for it: --side dropout=dropout:MODEL"),
         (["--rule", "rbon"], "--side log_likelihood=loglik:MODEL"),
         (["--side", "colour=form"], "--side colour: there is no such side input"),
         (["--k", "0"], "k is 0"),

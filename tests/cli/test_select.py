@@ -168,6 +168,19 @@ def test_side_inputs_from_a_file_or_a_column(tidy: Path) -> None:
     assert darc("select", tidy, "--rule", "mbr", "--side", pairs).returncode == 0
 
 
+def test_dropout_samples_are_columns_of_a_file_or_of_the_ratings(tidy: Path) -> None:
+    numbers = {"a": "5,5", "b": "9,0", "c": "1,1", "d": "0,2"}
+    side = tidy.with_name("side.csv")
+    lines = [f"{'p1' if c in 'ab' else 'p2'},{c},{passes}" for c, passes in numbers.items()]
+    side.write_text("prompt_id,candidate_id,dropout_1,dropout_2\n" + "\n".join(lines) + "\n")
+    column = TIDY.replace("answer", "dropout_1,dropout_2")
+    for word, candidate in zip(("bold", "calm", "one", "two"), "abcd", strict=True):
+        column = column.replace(word, numbers[candidate])
+    for given in ([tidy, "--side", side], ["-"]):
+        done = darc("select", *given, "--rule", "mc_dropout", "--csv", text=column)
+        assert [r["candidate_id"] for r in rows(done.stdout)] == ["a", "c"], done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -179,6 +192,7 @@ def test_side_inputs_from_a_file_or_a_column(tidy: Path) -> None:
         (["--beta", "-1"], "beta must be 0 or larger, not -1"),
         (["--beta", "x"], "invalid float value: 'x'"),
         (["--rule", "rbon"], "rule 'rbon' needs 'log_likelihood' for every candidate"),
+        (["--rule", "mc_dropout"], "such as those of the scorer dropout:MODEL, as columns"),
         (["--rule", "hedgetune"], "hedgetune cannot choose a rate from 2 prompts"),
         (["--bounds", "0", "5"], "outside the bounds"),
         (["--plot", "picture.doc"], "does not end in .png, .svg or .pdf"),
@@ -332,7 +346,7 @@ def test_every_rule_runs_on_ratings_nobody_here_wrote() -> None:
         pytest.skip("set DARC_DATA to a folder with ratings/summeval.csv.gz")
     names = [json.loads(line)["name"] for line in darc("rules", "--json").stdout.splitlines()]
     for name in names:
-        if name in ("rbon", "mbr", "caution"):
+        if name in ("rbon", "mbr", "caution", "mc_dropout"):
             continue
         started = time.perf_counter()
         done = darc("select", path, "--rule", name, "--csv")

@@ -10,6 +10,7 @@ import pytest
 from tests.fakes import FakeServer
 
 from darc.cli import main
+from darc.cli.serve import LIMITS
 
 pytest.importorskip("starlette")
 
@@ -23,13 +24,21 @@ def test_public_address_without_a_key_is_refused(capsys: pytest.CaptureFixture[s
     "options",
     [["-k", "0"], ["--rule", "nonsense"], ["--scorer", "nonsense"], ["--backend", "ftp://x"],
      ["--api-keys", "/nonexistent/keys"], ["--n-aug", "-1"], ["--allowed-host", "http://x"],
-     ["--header-timeout", "0"], ["--body-timeout", "-1"], ["--max-header", "0"]],
+     ["--header-timeout", "0"], ["--body-timeout", "-1"], ["--max-header", "0"],
+     ["--max-work", "0"], ["-k", "9", "--max-k", "8"], ["--n-aug", "9", "--max-n-aug", "8"]],
 )  # fmt: skip
 def test_settings_are_checked_before_serving(
     options: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["serve", "--backend", "http://127.0.0.1:9", *options]) == 2
     assert capsys.readouterr().err.startswith("darc: ")
+
+
+def test_limits_have_the_defaults_of_the_settings() -> None:
+    from darc.gateway.settings import Settings
+
+    for name, default, _, _ in LIMITS:
+        assert getattr(Settings(), name.replace("-", "_")) == default
 
 
 def test_key_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

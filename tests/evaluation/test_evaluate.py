@@ -6,6 +6,7 @@ from tests.evaluation.helpers import make_source
 
 from darc.errors import InputError
 from darc.evaluation.evaluate import evaluate
+from darc.evaluation.join import restrict
 from darc.evaluation.source import Source
 from darc.evaluation.study import Settings
 
@@ -113,7 +114,9 @@ def test_rules_that_cannot_run_are_told() -> None:
     result = evaluate([make_source(25)], settings, ablations=False)
     reason = "there is no log_likelihood for the candidates"
     assert f"made: rbon was not run: {reason}" in result.warnings
-    assert any("mc_dropout had no stochastic passes" in w for w in result.warnings)
+    reason = "there is no dropout for the candidates"
+    assert f"made: mc_dropout was not run: {reason}" in result.warnings
+    assert result.studies[0].methods == ["mean"]
 
 
 def test_how_often_poisson_was_capped_is_told() -> None:
@@ -141,3 +144,43 @@ def test_nothing_and_two_of_a_name_are_refused() -> None:
         evaluate([])
     with pytest.raises(InputError, match="two sources are called 'made'"):
         evaluate([make_source(), make_source()])
+
+
+def test_the_order_of_candidates_in_a_file_changes_nothing() -> None:
+    generator = np.random.default_rng(3)
+    side = {
+        "similarity": generator.random((25, 4, 4)),
+        "dropout": generator.integers(0, 3, (25, 4, 4)).astype(float),
+        "log_likelihood": generator.random((25, 4)),
+        "tokens": generator.random((25, 4)),
+        "atypicality": generator.random((25, 4)),
+    }
+    rules = ("epsilon", "mbr", "mc_dropout", "rbon", "rbon:per_token=False", "caution", "poisson")
+    settings = replace(SETTINGS, rules=rules)
+    run = make_source(25, seed=1, kind="rewrite", name="run", side=side)
+    run = replace(run, samples=np.rint(run.samples))
+    found = []
+    for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
+        sources = [restrict(each, range(25), [order] * 25) for each in (run, make_source(25))]
+        result = evaluate(sources, settings)
+        assert set(rules) <= set(result.studies[0].methods)
+        found.append(
+            {f.name: repr(f.records()) for f in result.frames if f.name != "decision_cost"}
+        )
+    assert found[0] == found[1]
+
+
+def test_ties_do_not_go_to_the_first_candidate_of_the_file() -> None:
+    proxy = make_source(400, 4, 5, kind="rewrite", name="run")
+    people = make_source(400, 4, 5, name="people")
+    ratings = np.full_like(people.samples, 4.0)
+    ratings[:, :, 0] = 8.0
+    sources = [
+        replace(proxy, samples=np.full_like(proxy.samples, 1.0)),
+        replace(people, samples=ratings),
+    ]
+    frame = evaluate(sources, SETTINGS, ablations=False).frame("main")
+    assert frame is not None
+    name = "run judged by people"
+    (row,) = frame.where(source=name, subset="overall", method="mean").records()
+    assert float(str(row["reward"])) == pytest.approx(5.0, abs=4 * 4 * (0.25 * 0.75 / 400) ** 0.5)

@@ -38,6 +38,12 @@ def test_a_square_side_input_is_cut_on_both_sides() -> None:
     assert cut.texts == [["answer 1 2", "answer 1 0"]]
 
 
+def test_as_many_dropout_samples_as_candidates_are_no_square() -> None:
+    passes = np.arange(2 * 8 * 8.0).reshape(2, 8, 8)
+    cut = restrict(make_source(2, 8, 4, side={"dropout": passes}), [1], [[7, 0, 3]])
+    assert np.array_equal(cut.side["dropout"], passes[[1]][:, [7, 0, 3]])
+
+
 def test_ids_that_do_not_join_are_told_by_example() -> None:
     other = replace(make_source(name="people"), prompt_ids=[f"q{p}" for p in range(12)])
     with pytest.raises(InputError, match="share no candidate") as caught:

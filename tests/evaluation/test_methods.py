@@ -29,7 +29,7 @@ def test_every_rule_chooses_as_by_itself() -> None:
 def test_side_inputs_are_used_and_missing_ones_named() -> None:
     source = make_source(6, 3, 4)
     able, reasons = runnable(methods(), source.side)
-    assert set(reasons) == {"caution", "mbr", "rbon"}
+    assert set(reasons) == {"caution", "mbr", "mc_dropout", "rbon"}
     assert reasons["rbon"] == "there is no log_likelihood for the candidates"
     likelihood = np.zeros((6, 3))
     likelihood[:, 2] = 1e6

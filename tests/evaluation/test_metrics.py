@@ -65,8 +65,12 @@ def test_lower_bound_by_hand() -> None:
 def test_signs() -> None:
     delta = np.array([0.6, 0.5, 1e-15, 0.0, -0.2, np.nan])
     assert outcome_signs(delta)[:5].tolist() == [1, 1, 0, 0, -1]
-    assert outcome_signs(delta, 0.5)[:5].tolist() == [1, 0, 0, 0, 0]
     assert np.isnan(outcome_signs(delta)[5])
+
+
+def test_a_difference_of_the_threshold_is_no_tie() -> None:
+    delta = np.array([0.6, 0.5, 0.8 - 0.3, 0.49, 0.0, -0.49, -0.5])
+    assert outcome_signs(delta, 0.5).tolist() == [1, 1, 1, 0, 0, 0, -1]
 
 
 def test_high_subset_counts_up_and_breaks_ties_by_id() -> None:

@@ -1,11 +1,14 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from tests.evaluation.helpers import make_source
 
+from darc.evaluation.bootstrap import average, largest
 from darc.evaluation.evaluate import evaluate
-from darc.evaluation.study import Settings
-from darc.evaluation.verdict import summary, told, verdicts
+from darc.evaluation.study import Settings, make_study
+from darc.evaluation.tuning.gains import gains
+from darc.evaluation.verdict import judge, summary, told, verdicts
 
 SETTINGS = Settings(rules=("epsilon", "entropic"), repeats=4, draws=400)
 
@@ -75,3 +78,39 @@ def test_what_may_be_luck_is_said_apart() -> None:
     assert barely.better(0) == []
     assert barely.lucky(0) == [0, 1, 2]
     assert "Taken alone, intervals above 0: by tradeoff mean, epsilon, entropic" in told(barely)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9])
+def test_tuning_and_evaluation_have_the_same_band(unit: float) -> None:
+    source = make_source(prompts=60)
+    source = replace(source, samples=unit * source.samples)
+    # Of all prompts the CVaR is the mean, so that both measures have the same differences.
+    settings = Settings(rules=("lcb", "worst", "cvar", "soft"), repeats=3, lam=0.0, tail=1.0)
+    study = make_study(source, settings)
+    assert study.kept.all()
+    found = judge(study, "overall", study.kept)
+    tuned = gains(
+        lambda counts: average(study.reward, study.kept, counts), largest(study.reward), 60, 0
+    )
+    for measure in (0, 1):
+        np.testing.assert_allclose(found.delta[measure, 1:], tuned.gain, rtol=1e-9, atol=0)
+        low = found.delta[measure] - found.margin[measure]
+        np.testing.assert_allclose(low[1:], tuned.low, rtol=1e-9, atol=1e-12 * unit)
+    assert (found.margin[:, 0] == 0).all()
+    assert (found.margin[0, [1, 3, 4]] > 0.01 * unit).all()
+    assert found.margin[0, study.methods.index("worst")] == 0
+
+
+def test_the_unit_of_the_ratings_changes_no_verdict() -> None:
+    source = make_source(prompts=40, candidates=2, raters=8)
+    samples = np.empty_like(source.samples)
+    samples[:, :, 0] = np.tile([3.0, 9.2], 4)
+    samples[:, :, 1] = 6.0 + 0.01 * np.arange(8)
+    said = []
+    for unit in (1.0, 1e-10):
+        made = replace(source, samples=unit * samples)
+        settings = replace(SETTINGS, rules=("lcb",))
+        overall = verdicts(evaluate([made], settings, ablations=False))[0]
+        said.append([(overall.better(m), overall.lucky(m), overall.worse(m)) for m in (0, 1)])
+    assert said[0] == said[1]
+    assert said[0][0][0] == [1]

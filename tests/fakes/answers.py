@@ -45,7 +45,7 @@ def choice(
     for stop in [stops] if isinstance(stops, str) else stops:
         said = said.split(stop, 1)[0]
     pieces = tokens(said)
-    limit = body.get("max_tokens", body.get("max_completion_tokens", len(pieces)))
+    limit = int(body.get("max_tokens", body.get("max_completion_tokens", len(pieces))))
     finish = "length" if len(pieces) > limit else "stop"
     pieces = pieces[:limit]
     result: dict[str, Any] = {

@@ -26,14 +26,18 @@ class Fault:
     """What happens to one request instead of an answer.
 
     `kind` is "status" (with `status`, `message` and `headers`), "hang" (no answer until the client
-    leaves or the server closes), "reset", "malformed" (no JSON), "empty" (no body), "no-choices" or
-    "cut" (a stream that breaks off in the middle).
+    leaves or the server closes), "reset", "malformed" (no JSON), "empty" (no body), "no-choices",
+    "cut" (a stream that breaks off in the middle), "bytes" (`content`, `status` and `headers`),
+    "half" (the same, and as many bytes again that never come), "flood" (`content` in chunks,
+    `times` times) or "flood-half" (the same without an end).
     """
 
     kind: str = "status"
     status: int = 500
     message: str = "it broke"
     headers: dict[str, str] = field(default_factory=dict)
+    content: bytes = b""
+    times: int = 1
 
 
 @dataclass(frozen=True)
@@ -46,15 +50,19 @@ class Received:
 
 
 class FakeServer(Closing):
-    """The server; a context manager. Faults are used up from the front, one a POST.
+    """The server; a context manager. Faults are used up from the front, one a request.
+
+    `received` has the POSTs, `paths` the paths of all requests; all answers set the `cookies`.
 
     `ignores` and `refuses` hold names of parameters ("n", "logprobs", "max_tokens"); `reply(body,
     index)` replaces the made-up texts, and `alternatives(body)` their probabilities, a token each.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.faults: list[Fault] = []
         self.received: list[Received] = []
+        self.paths: list[str] = []
+        self.cookies = ""
         self.ignores: set[str] = set()
         self.refuses: set[str] = set()
         self.reply: Callable[[dict[str, Any], int], str] | None = None
@@ -66,13 +74,14 @@ class FakeServer(Closing):
         self.busy = self.busiest = self.connections = 0
         self.closing = threading.Event()
         self.lock = threading.Lock()
-        self._server = _Server(("127.0.0.1", 0), _handler(self))
+        self._server = _Server(("127.0.0.1", port), _handler(self))
+        self.port: int = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return f"http://127.0.0.1:{self.port}"
 
     @property
     def bodies(self) -> list[Any]:
@@ -167,12 +176,29 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
         def log_message(self, *args: Any) -> None:
             """Silence."""
 
+        def parse_request(self) -> bool:
+            fine = super().parse_request()
+            if fine:
+                fake.paths.append(self.path)
+            return fine
+
+        def end_headers(self) -> None:
+            if fake.cookies:
+                self.send_header("Set-Cookie", fake.cookies)
+            super().end_headers()
+
         def do_GET(self) -> None:
-            if self.path == "/v1/models":
+            fault = fake.fault()
+            if fault is not None:
+                self.fail(fault)
+            elif self.path == "/v1/models":
                 model = {"id": "fake", "object": "model", "created": 1, "owned_by": "tests"}
                 self.send(200, {"object": "list", "data": [model]}, {"X-Fake": "models"})
             else:
                 self.send(404, error(f"no route {self.path}"))
+
+        def do_HEAD(self) -> None:
+            self.do_GET()
 
         def do_POST(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
@@ -223,6 +249,14 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
                 self.end_headers()
                 self.wfile.write(b'20\r\ndata: {"id": "x", "choices": []}\n\n\r\nff\r\ndata: {"id"')
                 self.close_connection = True
+            elif fault.kind == "bytes":
+                self.write(fault.status, fault.content, fault.headers)
+            elif fault.kind == "half":
+                length = {"Content-Length": str(2 * len(fault.content))}
+                self.write(fault.status, fault.content, {**fault.headers, **length})
+                self.close_connection = True
+            elif fault.kind.startswith("flood"):
+                self.flood(fault)
             elif fault.kind == "malformed":
                 self.write(200, b'{"choices": [', {})
             elif fault.kind == "empty":
@@ -231,6 +265,19 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
                 self.send(200, {"choices": [], "usage": {}})
             else:
                 self.send(fault.status, error(fault.message), fault.headers)
+
+        def flood(self, fault: Fault) -> None:
+            self.send_response(200)
+            for name, value in {"Content-Type": "application/json", **fault.headers}.items():
+                self.send_header(name, value)
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            chunk = b"%x\r\n%s\r\n" % (len(fault.content), fault.content)
+            for _ in range(fault.times):
+                self.wfile.write(chunk)
+            if fault.kind == "flood":
+                self.wfile.write(b"0\r\n\r\n")
+            self.close_connection = True
 
         def stream(self, body: dict[str, Any], answer: dict[str, Any]) -> None:
             self.send_response(200)
@@ -253,7 +300,8 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
             for name, value in {**told, **headers}.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(content)
+            if self.command != "HEAD":
+                self.wfile.write(content)
 
     return Handler
 

@@ -1,5 +1,6 @@
 """A gateway that runs in a thread, on a real port of the loopback interface."""
 
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -9,10 +10,10 @@ from typing import Any
 import httpx
 from tests.fakes import FakeServer
 
+from darc.engine.parts import Parts
 from darc.gateway.app import make_app, make_gateway
 from darc.gateway.service import Gateway
 from darc.gateway.settings import Settings
-from darc.engine.parts import Parts
 from darc.web.hosts import Hosts
 from darc.web.server import listening, server
 
@@ -77,3 +78,15 @@ def running(backend: FakeServer, **given: Any) -> Iterator[Running]:
         yield one
     finally:
         one.close()
+
+
+def raw_request(port: int, target: bytes, method: bytes = b"GET", more: bytes = b"") -> bytes:
+    """What a service answers to a request line that no library would send."""
+    named = b"Host: 127.0.0.1:%d\r\nConnection: close\r\n" % port
+    head = method + b" " + target + b" HTTP/1.1\r\n" + named + more
+    with socket.create_connection(("127.0.0.1", port), 20) as connection:
+        connection.sendall(head + b"\r\n")
+        parts = []
+        while part := connection.recv(65536):
+            parts.append(part)
+    return b"".join(parts)

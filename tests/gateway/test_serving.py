@@ -10,12 +10,15 @@ from typing import Any
 import httpx
 import pytest
 from tests.fakes import FakeServer
-from tests.gateway.running import QUESTION, Running, parts, running
+from tests.gateway.running import QUESTION, Running, parts, running, settings_for
 
 from darc.evaluation.evaluate import evaluate
 from darc.evaluation.reading import read_any
 from darc.evaluation.study import Settings
+from darc.gateway.app import make_gateway
 from darc.gateway.audit import read_audit
+from darc.gateway.remote import RemoteBackend
+from darc.models.remote import Breaker, Retry
 from darc.web.keys import make_key
 
 BODY: dict[str, Any] = {"model": "fake", "messages": QUESTION}
@@ -144,7 +147,7 @@ def test_leaving_cancels_judges(openai_server: FakeServer) -> None:
 
 def test_stopping_finishes_what_is_in_flight(openai_server: FakeServer) -> None:
     openai_server.latency = 0.4
-    one = Running(_settings(openai_server))
+    one = Running(settings_for(openai_server))
     found: list[httpx.Response] = []
     asking = threading.Thread(target=lambda: found.append(post(one)))
     asking.start()
@@ -154,12 +157,6 @@ def test_stopping_finishes_what_is_in_flight(openai_server: FakeServer) -> None:
     assert found[0].status_code == 200
     with pytest.raises(httpx.ConnectError):
         post(one)
-
-
-def _settings(server: FakeServer) -> Any:
-    from tests.gateway.running import settings_for
-
-    return settings_for(server)
 
 
 def test_decisions_are_written_down(openai_server: FakeServer, tmp_path: Path) -> None:
@@ -218,8 +215,27 @@ def test_metrics_count(gateway: Running) -> None:
         assert line.startswith("# ") or len(line.rsplit(" ", 1)) == 2
 
 
-def test_readiness_follows_the_backend(gateway: Running) -> None:
-    eventually(lambda: httpx.get(f"{gateway.url}/readyz").status_code == 200)
+def test_readiness_follows_the_backend() -> None:
+    server = FakeServer()
+    settings = settings_for(server, attempts=1)
+    breaker = Breaker(threshold=3, cooldown=2.0)
+    backend = RemoteBackend(
+        server.url, key_env="", retry=Retry(attempts=1), breaker=breaker, timeout=5.0
+    )
+    gateway = Running(settings, make_gateway(settings, backend))
+    try:
+        gateway.ready()
+        server.close()
+        assert {post(gateway, {**BODY, "temperature": 0}).status_code for _ in range(3)} == {502}
+        answer = httpx.get(f"{gateway.url}/readyz")
+        assert (answer.status_code, answer.json()["status"]) == (503, "not ready")
+        assert post(gateway).status_code == 503
+        assert httpx.get(f"{gateway.url}/healthz").status_code == 200
+        with FakeServer(server.port):
+            eventually(lambda: post(gateway).status_code == 200)
+            assert httpx.get(f"{gateway.url}/readyz").status_code == 200
+    finally:
+        gateway.close()
 
 
 def test_steps_are_told_to_the_playground(gateway: Running) -> None:
@@ -256,14 +272,110 @@ def test_own_scores_and_candidates_are_chosen_among(gateway: Running) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "body", "limit"),
+    [
+        ("chat/completions", {**BODY, "darc": {"k": 65}}, "max_k"),
+        ("chat/completions", {**BODY, "darc": {"n_aug": 33}}, "max_n_aug"),
+        ("chat/completions", {**BODY, "n": 65}, "max_k"),
+        ("chat/completions", {"messages": [{"role": "user", "content": "x" * 500}]}, "max_work"),
+        ("chat/completions", {**BODY, "darc": {"k": 64, "n_aug": 32, "wave": 1}}, "max_work"),
+        ("select", {"candidates": ["a"] * 65, "prompt": "x"}, "max_k"),
+        ("select", {"candidates": ["a", "b" * 201], "prompt": "x"}, "max_candidate_characters"),
+        ("select", {"candidates": ["b" * 200] * 2, "prompt": "x"}, "max_work"),
+        ("select", {"candidates": ["b"], "prompt": "x" * 1001}, "max_work"),
+        ("select", {"scores": [[1] * 51] * 2}, "max_scores"),
+        ("select", {"scores": [[[1] * 51] * 2]}, "max_scores"),
+    ],
+)
+def test_limits_are_named(
+    openai_server: FakeServer, path: str, body: dict[str, Any], limit: str
+) -> None:
+    few = {"max_candidate_characters": 200, "max_work": 1000, "max_scores": 100, "wave": 4}
+    with running(openai_server, **few) as gateway:
+        answer = post(gateway, body, path)
+        assert answer.status_code == 400, answer.text
+        assert f"({limit})" in answer.json()["error"]["message"]
+        assert answer.json()["error"]["param"]
+        fine = {"candidates": ["b" * 150] * 2, "prompt": "x"}
+        assert post(gateway, fine, "select").status_code == 200
+        assert post(gateway, {"scores": [[1] * 50] * 2}, "select").status_code == 200
+    assert openai_server.received == []
+
+
+def test_two_thousand_rewrites_of_long_texts_are_refused_at_once(gateway: Running) -> None:
+    body = {"candidates": ["x y. " * 1200] * 64, "prompt": "x", "darc": {"n_aug": 32}}
+    begun = time.monotonic()
+    assert post(gateway, body, "select").json()["error"]["code"] == "max_work"
+    assert time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize(
+    ("words", "flags"),
+    [(40, set()), (80, {"fewer_rewrites"}), (250, {"too_long", "first_candidate"}),
+     (700, {"too_long", "first_candidate"})],
+)  # fmt: skip
+def test_long_answers_are_rewritten_less(
+    openai_server: FakeServer, words: int, flags: set[str]
+) -> None:
+    openai_server.reply = lambda body, index: f"It is warm {index}. " * (words // 4)
+    body = {**BODY, "n": 2, "darc": {"k": 4, "metadata": True}}
+    with running(openai_server, max_candidate_characters=2000, max_work=3000) as gateway:
+        answer = post(gateway, body)
+        assert answer.status_code == 200
+        long = {"fewer_rewrites", "too_long", "first_candidate"}
+        assert set(answer.json()["darc"]["flags"]) & long == flags
+        assert len(answer.json()["choices"]) == 2
+        body["darc"]["policy"] = "closed"
+        closed = post(gateway, body)
+        assert closed.status_code == (503 if flags else 200)
+        assert not flags or "max_work" in closed.text
+
+
+NUMBERS = [b"1e400", b"-1e400", b"NaN", b"Infinity", b"1" + b"0" * 400, b"1" + b"0" * 5000,
+           b'"\\ud800"', b'["a\\udfff"]', b'{"\\ud800": 1}', b"[" * 70 + b"]" * 70]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", NUMBERS, ids=lambda value: value[:20].decode())
+@pytest.mark.parametrize("k", [1, 3])
+def test_what_is_json_and_cannot_be_sent_is_a_400(
+    gateway: Running, openai_server: FakeServer, value: bytes, k: int
+) -> None:
+    fields = ["temperature", "user", "seed", "max_tokens", "messages", "darc"]
+    for path, field in [*(("chat/completions", f) for f in fields), ("select", "scores")]:
+        body = json.dumps({**BODY, "darc": {"k": k}, field: "HERE"}).encode()
+        answer = httpx.post(
+            f"{gateway.url}/v1/{path}",
+            content=body.replace(b'"HERE"', value),
+            headers={"content-type": "application/json"},
+            timeout=20,
+        )
+        assert answer.status_code == 400, answer.text
+        error = answer.json()["error"]
+        assert error["param"].startswith(field)
+        assert error["message"]
+    assert openai_server.received == []
+
+
+@pytest.mark.parametrize(
     "body",
     [{"n": 1}, {"scores": []}, {"scores": [["x"]]}, {"scores": [[1], [1, 2]]}, {"scores": [[]]},
      {"candidates": ["a"]}, {"candidates": [], "prompt": "x"}, {"scores": [[1]], "candidates": []},
-     {"scores": [[None]]}, {"scores": 3}, {"scores": [[1e999]]},
+     {"scores": [[None]]}, {"scores": 3},
      {"candidates": ["a"], "prompt": "x", "n": 0}, {"scores": [[1, 2]], "darc": {"rule": "mbr"}}],
 )  # fmt: skip
 def test_broken_selections_are_a_400(gateway: Running, body: Any) -> None:
-    answer = post(gateway, body, "select") if body != {"scores": [[1e999]]} else None
-    if answer is not None:
+    answer = post(gateway, body, "select")
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["error"]["message"]
+
+
+def test_mc_dropout_without_dropout_samples_is_a_400(gateway: Running) -> None:
+    method = {"darc": {"rule": "mc_dropout"}}
+    texts = {"prompt": "Why?", "candidates": ["Because.", "So."]}
+    for body, place in ((texts, "select"), ({"messages": QUESTION}, "chat/completions")):
+        answer = post(gateway, {"model": "fake", **body, **method}, place)
         assert answer.status_code == 400, answer.text
-        assert answer.json()["error"]["message"]
+        assert "--side dropout=dropout:MODEL" in answer.json()["error"]["message"]
+    answer = post(gateway, {"scores": [[1, 2], [3, 4]], **method}, "select")
+    assert answer.status_code == 400, answer.text
+    assert "'mc_dropout' needs dropout besides scores" in answer.json()["error"]["message"]

@@ -6,8 +6,8 @@ import pytest
 
 from darc.errors import InputError, TableError
 from darc.generators import Generator, GivenGenerator, Settings
-from darc.runs.questions import read_questions, sampled
 from darc.registry import generators
+from darc.runs.questions import read_questions, sampled
 from darc.types import Message, Prompt
 
 ROWS = [

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.perturb.helpers import HERE, rows
 
+from darc.engine.parts import SCORERS, Parts
 from darc.perturb import Perturbed
 from darc.perturb.rules_rewriter import distance, neighbours
-from darc.engine.parts import SCORERS, Parts
 from darc.types import Candidate, Message, Prompt
 
 LONG = 25

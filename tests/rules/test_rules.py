@@ -52,7 +52,6 @@ def test_rules_against_plain_loops(scores: Array, beta: float) -> None:
         "epsilon": min(near, key=lambda k: sigma[k]),
         "tau": max(capped, key=lambda k: value[k]),
         "lcb": np.argmax(mean - lam * sigma),
-        "mc_dropout": np.argmax(mean - sigma),
         "cvar": np.argmax([np.sort(row)[: max(1, int(np.ceil(0.1 * n)))].mean() for row in scores]),
         "worst": np.argmax(mean),
         "uwo": np.argmax(mean),
@@ -167,10 +166,19 @@ def test_rewards_can_be_the_original_alone() -> None:
         darc.select([[np.nan, 1.0], [1.0, 1.0]], "poisson", reward="original")
 
 
-def test_mc_dropout_uses_its_passes_when_given() -> None:
-    passes = [[5.0, 5.0, 5.0], [9.0, 1.0, 9.0]]
-    assert darc.select([[0.0, 0.0], [9.0, 9.0]], "mc_dropout", dropout=passes).index == 0
-    assert darc.select([[0.0, 0.0], [9.0, 9.0]], "mc_dropout").index == 1
+@fast_settings
+@given(distinct_pools(), st.integers(2, 9), st.floats(0, 5), st.integers(0, 1000))
+def test_mc_dropout_looks_at_its_passes_alone(
+    scores: Array, passes: int, lam: float, seed: int
+) -> None:
+    samples = np.random.default_rng(seed).normal(size=(len(scores), passes))
+    expected = np.argmax(samples.mean(axis=1) - lam * samples.std(axis=1, ddof=1))
+    assert darc.select(scores, "mc_dropout", lam=lam, dropout=samples).index == expected
+
+
+def test_mc_dropout_is_refused_without_passes() -> None:
+    with pytest.raises(InputError, match=r"'mc_dropout' needs .* 'dropout'; give dropout=\.\.\."):
+        darc.select([[0.0, 0.0], [9.0, 9.0]], "mc_dropout")
 
 
 def test_poisson_draws_by_prompt_and_seed() -> None:

@@ -68,6 +68,7 @@ def test_every_rule_explains_itself() -> None:
         "rbon": {"log_likelihood": np.zeros(6)},
         "mbr": {"similarity": np.eye(6)},
         "caution": {"atypicality": np.zeros(6)},
+        "mc_dropout": {"dropout": scores},
         "hedgetune": {"rate": 4.0},
     }
     for name in darc.rules:

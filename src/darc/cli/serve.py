@@ -21,6 +21,17 @@ examples:
   darc serve --make-key alice --api-keys keys.jsonl
   darc serve --host 0.0.0.0 --api-keys keys.jsonl --backend https://api.example.com/v1"""
 
+LIMITS = (
+    ("max-body", 4_000_000, "BYTES", "of a request"),
+    ("max-k", 64, "K", "candidates that a request may ask for"),
+    ("max-n-aug", 32, "N", "rewrites that a request may ask for"),
+    ("max-candidate-characters", 100_000, "N", "of a text that is chosen among"),
+    ("max-work", 4_000_000, "N", "characters read to choose: texts x (n_aug + 1), and prompts"),
+    ("max-scores", 50_000, "N", "scores in a request to /v1/select"),
+    ("max-answer", 32_000_000, "BYTES", "of a backend's answer that is not streamed"),
+    ("max-line", 4_000_000, "BYTES", "of a line in a backend's stream"),
+)
+
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
@@ -74,10 +85,15 @@ def add(commands: Any, name: str) -> None:
     add_trusted_proxy(safety)
     safety.add_argument("--active", type=int, default=64, help="requests at a time (default: 64)")
     safety.add_argument("--queue", type=int, default=256, help="requests that wait (default: 256)")
-    safety.add_argument(
-        "--max-body", type=int, default=4_000_000, metavar="BYTES", help="default: 4000000"
-    )
     add_arrival(safety)
+    for name, default, metavar, what in LIMITS:
+        safety.add_argument(
+            f"--{name}",
+            type=int,
+            default=default,
+            metavar=metavar,
+            help=f"{what} (default: {default})",
+        )
     safety.add_argument("--audit", type=Path, metavar="FILE", help="append every decision")
     safety.add_argument(
         "--audit-bytes", type=int, default=100_000_000, metavar="BYTES", help="before it is rotated"
@@ -135,8 +151,9 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
 
     same = (
         "backend", "backend_key_env", "model", "rule", "beta", "gamma", "normalize", "k", "wave",
-        "policy", "seed", "max_tokens", "api_keys", "audit", "audit_bytes", "max_body", "rate",
+        "policy", "seed", "max_tokens", "api_keys", "audit", "audit_bytes", "rate",
         "active", "queue", "concurrency", "timeout", "attempts", "scorer_timeout",
+        *(name.replace("-", "_") for name, *_ in LIMITS),
     )  # fmt: skip
     parts = Parts(
         rewriter=arguments.rewriter,

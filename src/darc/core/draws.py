@@ -22,6 +22,14 @@ def prompt_seeds(seed: int, prompt_ids: Iterable[object]) -> Seeds:
     return np.array([int.from_bytes(digest, "little") for digest in digests], dtype=np.uint64)
 
 
+def candidate_lots(
+    seed: int, prompt_ids: Iterable[object], candidate_ids: Iterable[object]
+) -> Seeds:
+    """One 64-bit number a candidate, by (seed, prompt_id, candidate_id), to break ties by."""
+    pairs = zip(prompt_ids, candidate_ids, strict=True)
+    return prompt_seeds(seed, (f"{prompt}\0{candidate}" for prompt, candidate in pairs))
+
+
 def uniforms(seeds: Seeds, count: int) -> Array:
     """Uniform numbers in [0, 1), (P, count), by the splitmix64 sequence of each seed."""
     steps = np.arange(1, count + 1, dtype=np.uint64)

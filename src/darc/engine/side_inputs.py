@@ -15,7 +15,11 @@ from darc.types import Candidate, Prompt
 
 Array = NDArray[np.float64]
 
-SIDE_NAMES = ("log_likelihood", "atypicality", "dropout")
+SIDE_NAMES = {
+    "log_likelihood": "loglik:MODEL",
+    "atypicality": "SCORER",
+    "dropout": "dropout:MODEL",
+}
 
 
 @dataclass(frozen=True)
@@ -34,11 +38,8 @@ class SideMaker:
         for name in rule.required():
             if name == "similarity" and self.embedder is None:
                 raise MissingExtra(f"rule {rule.name!r} (similarities of answers)", "embedded")
-            if name == "atypicality" and name not in self.scorers:
-                raise InputError(
-                    f"rule {rule.name!r} needs {name!r}",
-                    f"name a scorer for it: --side {name}=SCORER",
-                )
+            if name in ("atypicality", "dropout") and name not in self.scorers:
+                raise _missing(f"rule {rule.name!r} needs {name!r}", name)
 
     def make(self, prompt: Prompt, candidates: Sequence[Candidate]) -> dict[str, Any]:
         """The side inputs of one prompt's candidates, as lists: those that can be had."""
@@ -62,13 +63,16 @@ def wanted(rule: Rule, side: Mapping[str, Any]) -> dict[str, Array]:
     """What a rule needs or takes of a prompt's side inputs, as arrays."""
     for name in rule.required():
         if name not in side:
-            raise InputError(
-                f"rule {rule.name!r} needs {name!r}, which the generator does not give",
-                f"name a scorer for it: --side {name}="
-                + ("loglik:MODEL" if name == "log_likelihood" else "SCORER"),
+            raise _missing(
+                f"rule {rule.name!r} needs {name!r}, which the generator does not give", name
             )
     names = [name for name in (*rule.required(), *rule.takes) if name in side]
     return {name: np.asarray(side[name], dtype=np.float64) for name in names}
+
+
+def _missing(what: str, name: str) -> InputError:
+    scorer = SIDE_NAMES.get(name, "SCORER")
+    return InputError(what, f"name a scorer for it: --side {name}={scorer}")
 
 
 def _samples(scorer: Scorer, pairs: Sequence[tuple[Prompt, str]]) -> Array:

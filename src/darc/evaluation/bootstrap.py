@@ -10,6 +10,7 @@ Mask = NDArray[np.bool_]
 
 DRAWS = 2000
 LEVEL = 0.95
+ROUNDING = 1e-12
 
 
 def draw_counts(prompts: int, draws: int, seed: int) -> Array:
@@ -90,6 +91,34 @@ def interval(draws: Array, level: float = LEVEL) -> Array:
         if known.size:
             result[:, place] = np.quantile(known, [share, 1 - share])
     return result.reshape(2, *draws.shape[1:])
+
+
+def largest(values: Array) -> float:
+    """The largest |value| that is known, 0 for none: what rounding is relative to."""
+    return float(np.nanmax(np.abs(values), initial=0.0))
+
+
+def unrounded(differences: Array, size: Array) -> Array:
+    """Differences of values of this size, 0 where they are within rounding of it."""
+    return np.where(np.abs(differences) <= ROUNDING * size, 0.0, differences)
+
+
+def noise_band(whole: Array, drawn: Array, size: Array) -> Array:
+    """Half widths (...) of the band of noise about differences (...), from resamples (B, ...).
+
+    Each is the same multiple of the difference's bootstrap deviation: the one that `LEVEL` of the
+    resamples keep for all differences together, so that many do not win by luck. What does not move
+    beyond rounding of values of this size has none; with fewer than two resamples in which all is
+    known that is known in `whole`, all are infinite.
+    """
+    usable = drawn[~np.isnan(drawn[:, ~np.isnan(whole)]).any(axis=1)]
+    if len(usable) < 2:
+        return np.full(whole.shape, np.inf)
+    deviation = usable.std(axis=0)
+    moving = deviation > ROUNDING * size
+    distance = np.abs(usable - whole)[:, moving] / deviation[moving]
+    limit = float(np.quantile(distance.max(axis=1, initial=0.0), LEVEL))
+    return np.where(moving, limit * deviation, 0.0)
 
 
 Statistic = Callable[[Array], Array]

@@ -83,11 +83,6 @@ def study_warnings(study: Study) -> list[str]:
         said.append("every method chose what Best-of-K chose, so all comparisons are ties")
     for label, reason in study.not_run.items():
         said.append(f"{label} was not run: {reason.rstrip('.')}")
-    if "mc_dropout" in study.methods and "dropout" not in study.source.side:
-        said.append(
-            "mc_dropout had no stochastic passes: it is the mean less a multiple of sigma over "
-            "the same samples"
-        )
     return [f"{name}: {each}" for each in said + _flagged(study)]
 
 

@@ -11,7 +11,7 @@ from darc.evaluation.ablations.knobs import FRONTIER, ablation_table, frontier_t
 from darc.evaluation.ablations.sizes import budget_table, size_table
 from darc.evaluation.caveats import flag_table, join_warnings, source_warnings, study_warnings
 from darc.evaluation.frame import Frame, joined
-from darc.evaluation.join import Joined, join
+from darc.evaluation.join import Joined, join, shuffled
 from darc.evaluation.methods import methods
 from darc.evaluation.source import Source
 from darc.evaluation.study import Report, Settings, Study, halves_of_seeds, make_study, study_of
@@ -88,6 +88,7 @@ def evaluate(
 ) -> Evaluation:
     """Everything that the sources allow; what cannot be made is a warning, and the rest is made.
 
+    The candidates of a prompt are put in a random order first, drawn from the settings' seed.
     `report(done, total)` counts splits. Without `ablations` no knob is moved
     and no lazy search is made.
     """
@@ -97,14 +98,16 @@ def evaluate(
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"two sources are called {name!r}", "rename one")
-    result = Evaluation(settings or Settings(), list(sources))
+    chosen = settings or Settings()
+    sources = [shuffled(source, chosen.seed) for source in sources]
+    result = Evaluation(chosen, sources)
     made: list[Frame] = []
     for source in sources:
         made += _of_source(result, source, report, ablations)
     for proxy in (source for source in sources if source.kind != "rater"):
         for human in (source for source in sources if source.kind == "rater"):
             made += _of_pair(result, proxy, human, ablations)
-    made += result.attempt(family_table, result.studies)
+    made += result.attempt(family_table, result.studies, result.pairs)
     draws, seed = result.settings.draws, result.settings.seed
     made += result.attempt(family_agreement_table, result.pairs, draws, seed)
     frames = joined(frame for frame in made if len(frame))

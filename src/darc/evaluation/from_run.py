@@ -13,8 +13,8 @@ from darc.perturb import Perturbed
 from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.runs.manifest import check_complete, deciding_of
-from darc.runs.summary import Cost
 from darc.runs.shard import Shard
+from darc.runs.summary import Cost
 from darc.types import Candidate, Prompt
 
 Array = NDArray[np.float64]

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from darc.api import SIDE_INPUTS
+from darc.core.draws import candidate_lots
 from darc.errors import InputError
 from darc.evaluation.source import NOBODY, Array, Integers, Source
 from darc.evaluation.split import Halves
@@ -87,12 +89,26 @@ def restrict(source: Source, prompts: Sequence[int], candidates: Sequence[Sequen
         samples=np.ascontiguousarray(samples),
         givers=np.nan_to_num(givers, nan=NOBODY).transpose(0, 2, 1, 3).astype(np.int64),
         tokens=_gathered(source.tokens, rows, place),
-        side={name: _side(array, rows, place) for name, array in source.side.items()},
+        side={name: _side(name, array, rows, place) for name, array in source.side.items()},
         questions=[source.questions[p] for p in prompts] if source.questions else (),
         texts=_picked(source.texts, prompts, candidates) if source.texts else (),
         categories=[source.categories[p] for p in prompts] if source.categories else (),
         spent={name: _gathered(array, rows, place) for name, array in source.spent.items()},
     )
+
+
+def shuffled(source: Source, seed: int) -> Source:
+    """The source with the candidates of each prompt in a random order.
+
+    Rules break ties by the order, and in many files that is the order of the systems. The order
+    depends on (seed, prompt_id, candidate_id), so neither the file's order of prompts nor that of
+    candidates changes what is chosen.
+    """
+    orders = []
+    for prompt, names in zip(source.prompt_ids, source.candidate_ids, strict=True):
+        lots = candidate_lots(seed, [prompt] * len(names), names)
+        orders.append(np.argsort(lots, kind="stable").tolist())
+    return restrict(source, range(len(orders)), orders)
 
 
 def _gathered(array: Array, rows: Integers, place: Integers) -> Array:
@@ -102,10 +118,10 @@ def _gathered(array: Array, rows: Integers, place: Integers) -> Array:
     return np.asarray(found)
 
 
-def _side(array: Array, rows: Integers, place: Integers) -> Array:
-    """A side input's rows and candidates; a square one's columns too."""
+def _side(name: str, array: Array, rows: Integers, place: Integers) -> Array:
+    """A side input's rows and candidates; the columns too of one that is declared as (K, K)."""
     found = _gathered(array, rows, place)
-    if array.ndim == 3 and array.shape[1] == array.shape[2]:
+    if SIDE_INPUTS.get(name) == "KK":
         turned = found.transpose(0, 2, 1)
         found = _gathered(turned, np.arange(len(rows)), place).transpose(0, 2, 1)
     return found

@@ -72,9 +72,13 @@ def lower_bound(at: Moments, candidates: Array, delta: float = 0.05) -> Array:
 
 
 def outcome_signs(delta: Array, threshold: float = 0.0, scale: float = 1.0) -> Array:
-    """1 for a win, 0 for a tie, -1 for a loss, NaN for neither; ties are |delta| <= threshold."""
-    line = threshold + ROUNDING * scale
-    return np.where(np.isnan(delta), np.nan, np.sign(delta) * (np.abs(delta) > line))
+    """1 for a win, 0 for a tie, -1 for a loss, NaN for neither.
+
+    A tie is a difference of 0, or below the threshold, up to the rounding of values of this scale.
+    """
+    size, rounding = np.abs(delta), ROUNDING * scale
+    tied = (size <= rounding) | (size < threshold - rounding)
+    return np.where(np.isnan(delta), np.nan, np.sign(delta) * ~tied)
 
 
 def high_subset(disagreement: Array, kept: Mask, prompt_ids: list[str], share: float = 0.2) -> Mask:

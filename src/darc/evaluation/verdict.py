@@ -5,7 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from darc.evaluation.bootstrap import LEVEL, average, interval, over_splits, tail
+from darc.evaluation.bootstrap import (
+    LEVEL,
+    average,
+    interval,
+    largest,
+    noise_band,
+    over_splits,
+    tail,
+    unrounded,
+)
 from darc.evaluation.evaluate import Evaluation
 from darc.evaluation.metrics import Mask
 from darc.evaluation.source import Array
@@ -14,7 +23,6 @@ from darc.evaluation.tables.common import prompts_in
 
 NAMED = 4
 FEWEST = 8
-NOTHING = 1e-9
 BAND = (
     f"Beyond noise means outside a {LEVEL:.0%} band that holds for all rules and both measures "
     "together, so that many rules do not win by luck."
@@ -47,7 +55,7 @@ class Verdict:
 
     def lucky(self, measure: int) -> list[int]:
         """The methods whose own interval lies above 0, which may be luck among so many."""
-        found = np.flatnonzero(self.low[measure] > NOTHING)
+        found = np.flatnonzero(self.low[measure] > 0)
         return [a for a in found.tolist() if a not in self.better(measure)]
 
     def worse(self, measure: int) -> list[int]:
@@ -57,21 +65,18 @@ class Verdict:
 
 
 def judge(study: Study, subset: str, among: Mask) -> Verdict:
-    """The verdict of a study on prompts (R, P), by a bootstrap of the largest deviation.
-
-    The band of each difference is the same multiple of its bootstrap deviation: the one that 95 %
-    of the resamples keep for all methods and both measures. O(B R A P).
-    """
+    """The verdict of a study on prompts (R, P), by one `noise_band` for all it says. O(B R A P)."""
     tradeoff = study.tradeoff - study.tradeoff[:, :1]
+    size = np.array([[largest(study.tradeoff)], [largest(study.outcome)]])
 
     def measured(counts: Array) -> Array:
         worst = over_splits(tail(study.outcome, among, counts, study.settings.tail))
-        return np.stack([over_splits(average(tradeoff, among, counts)), worst - worst[:, :1]], 1)
+        found = [over_splits(average(tradeoff, among, counts)), worst - worst[:, :1]]
+        return unrounded(np.stack(found, axis=1), size)
 
     ones = np.ones((1, among.shape[1]))
     reward = study.reward - study.reward[:, :1]
-    whole = np.round(measured(ones)[0], 12)
-    drawn = measured(study.counts)
+    whole, drawn = measured(ones)[0], measured(study.counts)
     return Verdict(
         source=study.source.name,
         subset=subset,
@@ -79,22 +84,10 @@ def judge(study: Study, subset: str, among: Mask) -> Verdict:
         methods=study.methods,
         measures=("tradeoff", study.settings.tail_name),
         delta=whole,
-        margin=_margins(whole, drawn),
-        low=np.round(interval(drawn)[0], 12),
-        mean=np.round(over_splits(average(reward, among, ones))[0], 12),
+        margin=noise_band(whole, drawn, size),
+        low=interval(drawn)[0],
+        mean=over_splits(average(reward, among, ones))[0],
     )
-
-
-def _margins(whole: Array, drawn: Array) -> Array:
-    """Half widths (2, A) of a simultaneous band from resamples (B, 2, A); infinite for none."""
-    usable = drawn[~np.isnan(drawn[:, ~np.isnan(whole)]).any(axis=1)]
-    if len(usable) < 2:
-        return np.full(whole.shape, np.inf)
-    deviation = usable.std(axis=0)
-    moving = deviation > NOTHING
-    distance = np.abs(usable - whole)[:, moving] / deviation[moving]
-    limit = float(np.quantile(distance.max(axis=1, initial=0.0), LEVEL))
-    return np.where(moving, limit * deviation, NOTHING)
 
 
 def verdicts(result: Evaluation) -> list[Verdict]:

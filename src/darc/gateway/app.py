@@ -58,6 +58,8 @@ def make_backend(settings: Settings) -> Backend:
             key_env=settings.backend_key_env,
             timeout=settings.timeout,
             concurrency=settings.concurrency,
+            largest=settings.max_answer,
+            longest_line=settings.max_line,
             retry=Retry(attempts=settings.attempts, seconds=30.0, first=0.25, longest=8.0),
             breaker=Breaker(threshold=20, cooldown=5.0),
         )
@@ -157,7 +159,9 @@ class _Routes:
         return PlainTextResponse(self.gateway.metrics.text(), media_type=TYPE)
 
     async def openapi(self, _: Request) -> Response:
-        return JSONResponse(document(self.gateway.settings, __version__))
+        side = self.gateway.side
+        made = {*side.scorers, *(() if side.embedder is None else ("similarity",))}
+        return JSONResponse(document(self.gateway.settings, __version__, made))
 
     async def file(self, request: Request) -> Response:
         # Not by the URL, which a client's Host header is part of.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from darc.gateway.method import Method, read_method, split_model, wrong
+from darc.gateway.method import Method, read_method, split_model, whole, wrong
 from darc.gateway.settings import Settings
 from darc.types import Message, Prompt
 
@@ -65,9 +65,9 @@ def read_asked(body: Mapping[str, Any], settings: Settings) -> Asked:
     if temperature is not None and not _is_number(temperature):
         raise wrong("temperature", "is no number")
     method = read_method(body.get("darc"), named, settings)
-    n = _whole(body, "n", 1, MOST_CHOICES) or 1
+    n = whole(body.get("n"), "n", 1, MOST_CHOICES) or 1
     if n > settings.max_k and method.k > 1 and temperature != 0:
-        raise wrong("n", f"must be at most {settings.max_k}, or darc.k must be 1")
+        raise wrong("n", f"must be at most {settings.max_k} (max_k), or darc.k must be 1")
     form = body.get("response_format")
     kind = form.get("type") if isinstance(form, Mapping) else form
     return Asked(
@@ -77,7 +77,7 @@ def read_asked(body: Mapping[str, Any], settings: Settings) -> Asked:
         n=n,
         stream=_truth(body, "stream"),
         include_usage=bool((options or {}).get("include_usage")),
-        seed=_whole(body, "seed", -(2**63), 2**63 - 1),
+        seed=whole(body.get("seed"), "seed", -(2**63), 2**63 - 1),
         forced=kind not in (None, "text"),
         same="darc" not in body and model == given,
     )
@@ -123,15 +123,6 @@ def _text(message: Mapping[str, Any], place: int) -> str:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _whole(body: Mapping[str, Any], name: str, least: int, most: int) -> int | None:
-    value = body.get(name)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise wrong(name, f"must be a whole number from {least} to {most}")
-    return value
 
 
 def _truth(body: Mapping[str, Any], name: str) -> bool:

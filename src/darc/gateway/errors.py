@@ -6,7 +6,7 @@ from typing import Any
 
 from darc.errors import DarcError
 from darc.models.remote import Failed, Refused
-from darc.models.remote.problems import said
+from darc.models.remote.problems import TooLarge, said
 from darc.web.problems import Problem
 
 
@@ -17,7 +17,11 @@ def told(problem: DarcError) -> Problem:
     after many failures 503 with the time to come back.
     """
     if isinstance(problem, Refused):
+        if problem.status < 400:
+            return redirected(problem.status, problem.said.removeprefix("it has moved to "))
         return upstream_problem(problem.status, problem.body)
+    if isinstance(problem, TooLarge):
+        return too_large("max_answer", problem.limit)
     if isinstance(problem, Failed):
         if problem.status is not None and problem.status >= 400:
             return upstream_problem(problem.status, problem.body, problem.after)
@@ -50,6 +54,28 @@ def upstream_problem(status: int, body: str, after: float | None = None) -> Prob
         _text(inner.get("param")),
         {} if after is None else {"Retry-After": str(max(0, int(after + 0.999)))},
     )
+
+
+def redirected(status: int, where: str) -> Problem:
+    """A 502 for a backend that sends us elsewhere: whoever runs the gateway says where it is."""
+    message = f"the backend answered {status}: it redirects to {where}; set --backend to that"
+    return _own(502, message, "upstream_redirects")
+
+
+def too_large(limit: str, size: int) -> Problem:
+    """A 502 for an answer beyond a limit of ours."""
+    message = f"the backend's answer is larger than {limit}, which is {size} bytes"
+    return _own(502, message, "upstream_too_large")
+
+
+def is_openai_error(body: str) -> bool:
+    """Whether an error is in the shape that OpenAI's clients read."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    inner = found.get("error") if isinstance(found, dict) else None
+    return isinstance(inner, dict) and isinstance(inner.get("message"), str)
 
 
 def unavailable(message: str, code: str) -> Problem:

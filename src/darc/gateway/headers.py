@@ -39,14 +39,20 @@ def for_candidates(headers: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name not in MADE}
 
 
-def back(headers: Iterable[tuple[str, str]], whole: bool) -> list[tuple[bytes, bytes]]:
-    """A backend's headers for the client; `whole` keeps the length, where no byte is changed."""
-    left = HOP if whole else HOP | {"content-length"}
+def back(
+    headers: Iterable[tuple[bytes, bytes]], changed: Iterable[bytes] = ()
+) -> list[tuple[bytes, bytes]]:
+    """A backend's headers for the client.
+
+    Where the body is not the one that they were sent with, `changed` names headers that are no
+    longer true; the length is one of them.
+    """
+    left = {name.encode() for name in HOP} | {b"set-cookie", b"server", b"date", b"alt-svc"}
+    if changed:
+        left |= {b"content-length", *changed}
     # Cookies and cross-origin permissions of another site have no meaning on this one.
     return [
-        (name.lower().encode("latin-1"), value.encode("latin-1"))
+        (name.lower(), value)
         for name, value in headers
-        if name.lower() not in left
-        and name.lower() not in ("set-cookie", "server", "date", "alt-svc")
-        and not name.lower().startswith("access-control-")
+        if name.lower() not in left and not name.lower().startswith(b"access-control-")
     ]

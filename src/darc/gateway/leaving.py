@@ -1,13 +1,20 @@
 """Work that ends when the client that asked for it leaves."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
+logger = logging.getLogger(__name__)
+
 Result = TypeVar("Result")
+
+
+class BrokeOff(Exception):
+    """What was being passed on has ended before its end."""
 
 
 class ClosingResponse(StreamingResponse):  # type: ignore[misc]
@@ -18,6 +25,13 @@ class ClosingResponse(StreamingResponse):  # type: ignore[misc]
     ) -> None:
         super().__init__(content, **given)
         self.closers = [close]
+
+    async def stream_response(self, send: Any) -> None:
+        """Send the stream; one that breaks off is left without an end, so that the client knows."""
+        try:
+            await super().stream_response(send)
+        except BrokeOff as problem:
+            logger.warning("the backend broke off in the middle of an answer: %s", problem)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Send the stream, then close."""

@@ -1,7 +1,7 @@
 """How one request wants its answer chosen."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ from darc.engine.deciding import NORMALIZATIONS
 from darc.engine.rule_spec import RuleSpec, parse_rules
 from darc.errors import DarcError
 from darc.gateway.settings import POLICIES, Settings
+from darc.types import Prompt
 from darc.web.problems import Problem
 
 PREFIX = "darc"
@@ -80,8 +81,8 @@ def read_method(given: Any, named: str, settings: Settings) -> Method:
         raise wrong("darc.beta", "and gamma must be 0 or more")
     return Method(
         spec=spec,
-        k=_whole(given, "k", settings.k, 1, settings.max_k),
-        n_aug=_whole(given, "n_aug", settings.parts.n_aug, 0, settings.max_n_aug),
+        k=_whole(given, "k", settings.k, 1, settings.max_k, "max_k"),
+        n_aug=_whole(given, "n_aug", settings.parts.n_aug, 0, settings.max_n_aug, "max_n_aug"),
         normalize=_one_of(given, "normalize", settings.normalize, NORMALIZATIONS),
         policy=_one_of(given, "policy", settings.policy, POLICIES),
         budget=_budget(given.get("budget")),
@@ -117,6 +118,39 @@ def check_rule(method: Method) -> None:
         raise Problem(400, str(problem), code="invalid_darc", param="darc") from None
 
 
+def check_work(
+    method: Method, prompt: Prompt, k: int, settings: Settings, texts: Sequence[str] = ()
+) -> None:
+    """Refuse what would be too long to choose among.
+
+    The work is the characters that are read: each of the `texts`, where they are known yet, once
+    and for each of its rewrites, and the prompt once a wave of the k candidates and theirs.
+    """
+    longest = settings.max_candidate_characters
+    for place, text in enumerate(texts):
+        if len(text) > longest:
+            what = f"is longer than {longest} characters (max_candidate_characters)"
+            raise wrong(f"candidates.{place}", what)
+    samples = method.n_aug + 1
+    waves = -(-k * samples // method.wave)
+    asked = sum(len(message.content) for message in prompt.messages)
+    work = samples * sum(map(len, texts)) + waves * asked
+    if work > settings.max_work:
+        message = (
+            f"choosing would read {work} characters, more than {settings.max_work} (max_work): "
+            "send less text, or ask for a smaller darc.k or darc.n_aug"
+        )
+        raise Problem(400, message, code="max_work", param="darc")
+
+
+def rewrites_within(settings: Settings, texts: Sequence[str], n_aug: int) -> int | None:
+    """How many rewrites each of the texts may have, None where they are too long to be scored."""
+    if max(map(len, texts)) > settings.max_candidate_characters:
+        return None
+    times = settings.max_work // max(1, sum(map(len, texts)))
+    return min(n_aug, times - 1) if times else None
+
+
 def wrong(param: str, what: str) -> Problem:
     """A 400 about one field."""
     return Problem(400, f"{param} {what}", code="invalid_value", param=param)
@@ -131,13 +165,22 @@ def _number(given: Mapping[str, Any], name: str, default: float) -> float:
     return float(value)
 
 
-def _whole(given: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:
-    value = given.get(name)
+def whole(value: Any, param: str, least: int, most: int, limit: str = "") -> int | None:
+    """A whole number within bounds, written as 2 or as 2.0, or None; anything else is a 400."""
     if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise wrong(f"darc.{name}", f"must be a whole number from {least} to {most}")
-    return value
+        return None
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or value != int(value) or not least <= value <= most:
+        by = f" ({limit})" if limit else ""
+        raise wrong(param, f"must be a whole number from {least} to {most}{by}")
+    return int(value)
+
+
+def _whole(
+    given: Mapping[str, Any], name: str, default: int, least: int, most: int, limit: str = ""
+) -> int:
+    value = whole(given.get(name), f"darc.{name}", least, most, limit)
+    return default if value is None else value
 
 
 def _one_of(given: Mapping[str, Any], name: str, default: str, known: tuple[str, ...]) -> str:

@@ -1,8 +1,12 @@
 """The OpenAPI document of the gateway."""
 
+from collections.abc import Collection
 from typing import Any
 
+from darc.engine.deciding import NORMALIZATIONS
+from darc.gateway.asked import MOST_CHOICES
 from darc.gateway.settings import Settings
+from darc.registry import rules
 
 ERROR = {
     "type": "object",
@@ -26,95 +30,175 @@ MESSAGE = {
     "properties": {
         "role": {"type": "string"},
         "content": {
-            "type": ["string", "array", "null"],
-            "items": {"type": "object", "properties": {"type": {"type": "string"}}},
+            "anyOf": [
+                {"type": ["string", "null"]},
+                {
+                    "type": "array",
+                    "items": {"type": "object", "properties": {"type": {"type": "string"}}},
+                },
+            ]
         },
         "tool_calls": {"type": "array", "items": {"type": "object"}},
     },
 }
+MESSAGES = {"type": "array", "minItems": 1, "items": MESSAGE}
+NUMBER = {"type": "number", "minimum": 0, "exclusiveMaximum": 1e12}
+SHARE = {"type": "number", "minimum": 0, "maximum": 1}
+POSITIVE = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1e12}
+INSIDE = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
+ABOVE = {"type": "number", "exclusiveMinimum": 0, "maximum": 1}
+# What rules take, each in one of these ways; a rule that is not here is used as it is.
+PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
+    "epsilon": ({"epsilon": NUMBER},),
+    "tau": (
+        {"tau": NUMBER, "objective": {"enum": ["value", "mean"]}},
+        {"quantile": SHARE, "objective": {"enum": ["value", "mean"]}},
+    ),
+    "penalty": ({"lam": NUMBER},),
+    "cvar": ({"alpha": ABOVE},),
+    "lcb": ({"lam": NUMBER}, {"delta": INSIDE, "c": NUMBER}),
+    "mc_dropout": ({"lam": NUMBER},),
+    "median": ({"bonus": NUMBER},),
+    "poisson": ({"rate": {**POSITIVE, "exclusiveMaximum": 1e6}},),
+    "rbon": ({"b": NUMBER, "per_token": {"type": "boolean"}},),
+    "soft": ({"temperature": POSITIVE},),
+    "uwo": ({"lam": NUMBER},),
+    "caution": ({"a": NUMBER},),
+}
 
 
-def method_schema(settings: Settings) -> dict[str, Any]:
-    """The `darc` object."""
-    return {
-        "type": "object",
-        "description": "How the answer is chosen; other names are parameters of the rule.",
-        "properties": {
-            "rule": {"type": "string", "default": settings.rule},
-            "k": _whole(settings.k, 1, settings.max_k),
-            "n_aug": _whole(settings.parts.n_aug, 0, settings.max_n_aug),
-            "beta": {"type": "number", "minimum": 0, "default": settings.beta},
-            "gamma": {"type": "number", "minimum": 0, "default": settings.gamma},
-            "epsilon": {"type": "number", "minimum": 0},
-            "tau": {"type": "number"},
-            "normalize": {"enum": ["auto", "prompt", "fixed", "none"]},
-            "policy": {"enum": ["open", "closed"]},
-            "metadata": {"enum": [True, False, "short", "full"]},
-            "full": {"type": "boolean"},
-            "wave": {"type": "integer", "minimum": 1, "maximum": 10000},
-            "budget": {
-                "type": "object",
-                "properties": {
-                    "calls": {"type": "integer", "minimum": 0},
-                    "milliseconds": {"type": "number", "minimum": 0},
-                },
-                "additionalProperties": False,
+def method_schema(
+    settings: Settings, side: Collection[str] = (), scales: Collection[str] = NORMALIZATIONS
+) -> dict[str, Any]:
+    """The `darc` object, for rules that need no side inputs but `side`."""
+    own = {
+        "k": _whole(settings.k, 1, settings.max_k),
+        "n_aug": _whole(settings.parts.n_aug, 0, settings.max_n_aug),
+        "beta": {**NUMBER, "default": settings.beta},
+        "gamma": {**NUMBER, "default": settings.gamma},
+        "normalize": {"enum": list(scales)},
+        "policy": {"enum": ["open", "closed"]},
+        "metadata": {"enum": [True, False, "short", "full"]},
+        "full": {"type": "boolean"},
+        "wave": {"type": "integer", "minimum": 1, "maximum": 10000},
+        "budget": {
+            "type": "object",
+            "properties": {
+                "calls": {"type": "integer", "minimum": 0, "exclusiveMaximum": 10**12},
+                "milliseconds": NUMBER,
             },
+            "additionalProperties": False,
         },
+    }
+    usable = [
+        name
+        for name in rules
+        if rules.get(name).calibrate is None and all(n in side for n in rules.get(name).required())
+    ]
+    plain = [name for name in usable if name not in PARAMETERS]
+    kinds: list[dict[str, Any]] = [{"rule": {"enum": plain}}, {}]
+    kinds += [
+        {"rule": {"const": name}, **taken} for name in usable for taken in PARAMETERS.get(name, ())
+    ]
+    return {
+        "description": f"How the answer is chosen; without a rule, by {settings.rule}. "
+        "Its parameters may also follow its name, as in epsilon:epsilon=0.5.",
+        "anyOf": [
+            {
+                "type": "object",
+                "properties": {**kind, **own},
+                **({"required": ["rule"]} if kind else {}),
+                "additionalProperties": False,
+            }
+            for kind in kinds
+        ],
     }
 
 
-def chat_schema(settings: Settings) -> dict[str, Any]:
+def chat_schema(settings: Settings, side: Collection[str]) -> dict[str, Any]:
     """The body of a chat completion: what is read here; everything else is passed on."""
     return {
         "type": "object",
         "required": ["messages"],
         "properties": {
-            "model": {"type": "string"},
-            "messages": {"type": "array", "minItems": 1, "items": MESSAGE},
-            "n": {"type": "integer", "minimum": 1, "maximum": 128},
+            "model": {"type": "string", "description": "a model, or darc-RULE/MODEL"},
+            "messages": MESSAGES,
+            "n": {
+                **_whole(1, 1, settings.max_k),
+                "description": f"up to {MOST_CHOICES} where darc.k or the temperature says one",
+            },
             "stream": {"type": "boolean"},
             "stream_options": {
                 "type": "object",
                 "properties": {"include_usage": {"type": "boolean"}},
             },
-            "seed": {"type": "integer"},
+            "seed": {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1},
             "temperature": {"type": "number", "minimum": 0, "maximum": 2},
             "top_p": {"type": "number", "minimum": 0, "maximum": 1},
             "max_tokens": {"type": "integer", "minimum": 1},
             "max_completion_tokens": {"type": "integer", "minimum": 1},
-            "stop": {"type": ["string", "array", "null"], "items": {"type": "string"}},
+            "stop": {
+                "anyOf": [
+                    {"type": ["string", "null"]},
+                    {"type": "array", "items": {"type": "string"}},
+                ]
+            },
             "logprobs": {"type": "boolean"},
             "response_format": {"type": "object"},
             "tools": {"type": "array", "items": {"type": "object"}},
-            "darc": method_schema(settings),
+            "darc": method_schema(settings, side),
         },
     }
 
 
-def select_schema(settings: Settings) -> dict[str, Any]:
+def select_schema(settings: Settings, side: Collection[str]) -> dict[str, Any]:
     """The body of a selection: candidates and what they answer, or scores."""
-    numbers: dict[str, Any] = {"type": "array", "items": {"type": ["number", "null"]}}
-    rows = {"type": "array", "minItems": 1, "items": numbers}
+    number = {"type": ["number", "null"], "minimum": -1e12, "maximum": 1e12}
+    rows = {
+        "type": "array",
+        "minItems": 1,
+        "items": {"type": "array", "minItems": 1, "items": number, "contains": {"type": "number"}},
+    }
+    texts = {"type": "string", "maxLength": settings.max_candidate_characters}
+    own = {
+        "candidates": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": settings.max_k,
+            "items": texts,
+        },
+        "n": _whole(1, 1, MOST_CHOICES),
+        "darc": method_schema(settings, side),
+    }
+    bare = method_schema(settings, scales=[name for name in NORMALIZATIONS if name != "fixed"])
+    scores = {
+        "description": "(candidates, samples) or (scorers, candidates, samples), all rows of one "
+        f"length, at most {settings.max_scores} numbers; null where there is none",
+        "anyOf": [rows, {"type": "array", "minItems": 1, "items": rows}],
+    }
+    return {
+        "anyOf": [
+            _strict(["candidates", "prompt"], {**own, "prompt": {"type": "string"}}),
+            _strict(["candidates", "messages"], {**own, "messages": MESSAGES}),
+            _strict(["scores"], {"scores": scores, "darc": bare}),
+        ]
+    }
+
+
+def _strict(required: list[str], properties: dict[str, Any]) -> dict[str, Any]:
     return {
         "type": "object",
-        "properties": {
-            "messages": {"type": "array", "minItems": 1, "items": MESSAGE},
-            "prompt": {"type": "string"},
-            "candidates": {"type": "array", "minItems": 1, "items": {"type": "string"}},
-            "scores": {
-                "description": "(candidates, samples) or (scorers, candidates, samples)",
-                "anyOf": [rows, {"type": "array", "minItems": 1, "items": rows}],
-            },
-            "n": {"type": "integer", "minimum": 1, "maximum": 128},
-            "darc": method_schema(settings),
-        },
+        "required": required,
+        "properties": properties,
+        "additionalProperties": False,
     }
 
 
-def document(settings: Settings, version: str) -> dict[str, Any]:
-    """The whole document."""
-    chat, select = chat_schema(settings), select_schema(settings)
+def document(settings: Settings, version: str, side: Collection[str] = ()) -> dict[str, Any]:
+    """The whole document; `side` are the side inputs of rules that are made here."""
+    # Likelihoods come with the backend's answers.
+    chat = chat_schema(settings, {*side, "log_likelihood"})
+    select = select_schema(settings, side)
     return {
         "openapi": "3.1.0",
         "info": {

@@ -7,12 +7,21 @@ from typing import Any
 
 from starlette.responses import Response
 
-from darc.gateway.errors import told, unavailable, upstream_problem
+from darc.gateway.errors import (
+    is_openai_error,
+    redirected,
+    told,
+    too_large,
+    unavailable,
+    upstream_problem,
+)
 from darc.gateway.headers import back, for_candidates
-from darc.gateway.leaving import ClosingResponse
+from darc.gateway.leaving import BrokeOff, ClosingResponse
+from darc.gateway.streaming import error_event
 from darc.models.remote import AsyncClient, Breaker, Clock, Failed, Malformed, Retry
-from darc.models.remote.address import base_url, is_loopback
-from darc.models.remote.client import CONNECTING, library, read_key, stacked_transport
+from darc.models.remote.address import base_url
+from darc.models.remote.client import LARGEST, bounded, http_client, library, raw, read_key
+from darc.models.remote.problems import TooLarge, moved
 from darc.models.remote.retry import is_passing, retry_after
 from darc.web.problems import Problem
 
@@ -20,13 +29,17 @@ logger = logging.getLogger(__name__)
 
 CHAT = "/chat/completions"
 WHOLE = 1_000_000
+LONGEST_LINE = 4_000_000
+NOT_MODIFIED = 304
+LOST = ("upstream_unreachable", "upstream_timeout")
 
 
 class RemoteBackend:
     """Any server that speaks OpenAI's protocol; one breaker for all calls to it.
 
     Candidates are asked for through the client that all of DARC uses. What is passed through keeps
-    its bytes, status and headers.
+    its bytes, status and headers. No answer of more than `largest` bytes is held, and no line of a
+    stream longer than `longest_line` is passed on.
     """
 
     passes = True
@@ -38,6 +51,8 @@ class RemoteBackend:
         key_env: str,
         timeout: float = 120.0,
         concurrency: int = 256,
+        largest: int = LARGEST,
+        longest_line: int = LONGEST_LINE,
         retry: Retry | None = None,
         breaker: Breaker | None = None,
         clock: Clock | None = None,
@@ -47,6 +62,7 @@ class RemoteBackend:
         self.several = True
         self.key = read_key(key_env)
         self._timeout = timeout
+        self._largest, self._longest_line = largest, longest_line
         self._retry = retry or Retry(attempts=3, seconds=30.0, first=0.25, longest=8.0)
         self._breaker = breaker or Breaker()
         self._clock = clock or Clock()
@@ -55,6 +71,7 @@ class RemoteBackend:
             key_env=key_env,
             concurrency=concurrency,
             timeout=timeout,
+            largest=largest,
             retry=self._retry,
             breaker=self._breaker,
             clock=self._clock,
@@ -67,17 +84,15 @@ class RemoteBackend:
 
     async def models(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
         """The models that the server lists."""
-        response = await self._persist("GET", f"{self.url}/models", dict(headers), b"", True)
-        try:
-            content = await response.aread()
-        finally:
-            await response.aclose()
+        asked = {**headers, "accept-encoding": "identity"}
+        response = await self._persist("GET", f"{self.url}/models", asked, b"", True)
+        content = await self._held(response, as_sent=False)
         if response.status_code != 200:
             raise upstream_problem(response.status_code, content.decode("utf-8", "replace"))
         try:
-            data = response.json()["data"]
+            data = json.loads(content)["data"]
             return [dict(each) for each in data if isinstance(each, dict) and "id" in each]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise told(Failed("", status=200)) from None
 
     async def forward(
@@ -91,31 +106,35 @@ class RemoteBackend:
     ) -> Response:
         """What the server says to `path` below its URL, byte by byte as it comes.
 
-        A short answer that says it is JSON and is not, or that breaks off, is asked for once more.
+        Streams, and large answers to anything but chat completions, are passed on as they come; all
+        else is read first. What says it is JSON and is not, or breaks off, is asked for once more.
+        Errors in another shape than OpenAI's are put into it.
         """
         url = f"{self.url}{path}" + (f"?{query}" if query else "")
         for last in (False, True) if again else (True,):
             response = await self._persist(method, url, dict(headers), content, again)
-            length = response.headers.get("content-length", "")
             result: Response
-            if not length.isdecimal() or int(length) > WHOLE:
+            if method != "HEAD" and _flows(response, path):
                 result = ClosingResponse(
-                    _passed(response), response.aclose, status_code=response.status_code
+                    _passed(response, self._longest_line),
+                    response.aclose,
+                    status_code=response.status_code,
                 )
                 break
             try:
-                body = b"".join([part async for part in response.aiter_raw()])
-                if sound(response, body):
-                    result = Response(body, response.status_code)
-                    break
-                problem = told(Failed("", status=200))
-            except library().RequestError as lost:
-                problem = self._lost(lost)
-            finally:
-                await response.aclose()
+                body = await self._held(response, as_sent=response.status_code < 400)
+            except Problem as problem:
+                if last or problem.code not in LOST:
+                    raise
+                continue
+            if response.status_code >= 400 and method != "HEAD":
+                return self._error(response, body)
+            if method == "HEAD" or sound(response, body, path == CHAT):
+                result = Response(body, response.status_code)
+                break
             if last:
-                raise problem
-        result.raw_headers = back(response.headers.multi_items(), whole=True)
+                raise told(Failed("", status=200))
+        result.raw_headers = back(response.headers.raw)
         return result
 
     def ready(self) -> bool:
@@ -128,6 +147,36 @@ class RemoteBackend:
         if http is not None:
             await http.aclose()
         await self._client.aclose()
+
+    async def _held(self, response: Any, as_sent: bool) -> bytes:
+        """The body of a response that is read here; a redirect, which is not followed, is told."""
+        status, location = response.status_code, response.headers.get("location")
+        try:
+            if 300 <= status < 400 and status != NOT_MODIFIED:
+                raise redirected(status, moved(str(response.url), location))
+            if response.request.method == "HEAD":
+                return b""
+            return await bounded(response, self._largest, as_sent=as_sent)
+        except TooLarge as problem:
+            raise told(problem) from None
+        except library().RequestError as lost:
+            raise self._lost(lost) from None
+        finally:
+            await response.aclose()
+
+    def _error(self, response: Any, body: bytes) -> Response:
+        """An error of the server as it is, or else its words in OpenAI's shape."""
+        text = body.decode("utf-8", "replace")
+        if "\ufffd" in text and "content-encoding" in response.headers:
+            text = ""  # compressed in a way that is not known here
+        if not is_openai_error(text):
+            header = response.headers.get("retry-after")
+            after = retry_after(header, self._clock.wall())
+            raise upstream_problem(response.status_code, text, after)
+        result = Response(body, response.status_code)
+        length = [pair for pair in result.raw_headers if pair[0] == b"content-length"]
+        result.raw_headers = [*back(response.headers.raw, (b"content-encoding",)), *length]
+        return result
 
     async def _persist(
         self, method: str, url: str, headers: dict[str, str], content: bytes, again: bool
@@ -168,8 +217,10 @@ class RemoteBackend:
     ) -> tuple[Any, Problem | None]:
         httpx, http = library(), self._open()
         try:
-            built = http.build_request(method, url, headers=headers, content=content or None)
+            built = http.build_request(method, url, headers=raw(headers), content=content or None)
             return await http.send(built, stream=True), None
+        except httpx.InvalidURL as problem:
+            raise Problem(400, f"the path cannot be sent on: {problem}", code="bad_path") from None
         except httpx.RequestError as problem:
             return None, self._lost(problem)
 
@@ -188,14 +239,7 @@ class RemoteBackend:
 
     def _open(self) -> Any:
         if self._http is None:
-            httpx = library()
-            self._http = httpx.AsyncClient(
-                headers={"authorization": f"Bearer {self.key}"} if self.key else {},
-                timeout=httpx.Timeout(self._timeout, connect=min(CONNECTING, self._timeout)),
-                transport=stacked_transport(),
-                follow_redirects=False,
-                trust_env=not is_loopback(self.url),
-            )
+            self._http = http_client(self.url, self.key, self._timeout)
             # What the client does not send is not made up for it.
             for name in ("user-agent", "accept", "accept-encoding"):
                 self._http.headers.pop(name, None)
@@ -216,30 +260,49 @@ def completion(answer: Any) -> dict[str, Any]:
     return answer
 
 
-def sound(response: Any, body: bytes) -> bool:
-    """Whether a good answer that claims to be JSON is; others are not looked at."""
+def sound(response: Any, body: bytes, chat: bool) -> bool:
+    """Whether a good answer is JSON, where it claims or, as a chat completion, has to be."""
     kind = response.headers.get("content-type", "")
-    if response.status_code != 200 or not kind.startswith("application/json"):
+    if response.status_code != 200 or not (chat or kind.startswith("application/json")):
         return True
     if "content-encoding" in response.headers:
         return True
     try:
         json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 
 
-async def _passed(response: Any) -> AsyncIterator[bytes]:
+def _flows(response: Any, path: str) -> bool:
+    """Whether an answer is passed on as it comes."""
+    if response.status_code >= 300:
+        return False
+    if _is_events(response):
+        return True
+    length = response.headers.get("content-length", "")
+    return path != CHAT and not (length.isdecimal() and int(length) <= WHOLE)
+
+
+def _is_events(response: Any) -> bool:
+    return bool(response.headers.get("content-type", "").startswith("text/event-stream"))
+
+
+async def _passed(response: Any, longest_line: int) -> AsyncIterator[bytes]:
     """The bytes of a response; one that breaks off ends with an error event, if it is a stream."""
-    events = response.headers.get("content-type", "").startswith("text/event-stream")
+    readable = _is_events(response) and "content-encoding" not in response.headers
+    line = 0
     try:
         async for part in response.aiter_raw():
+            if readable:
+                first, *others = part.split(b"\n")
+                if max(line + len(first), *map(len, others), 0) > longest_line:
+                    yield b"\n\n" + error_event(too_large("max_line", longest_line))
+                    return
+                line = len(others[-1]) if others else line + len(first)
             yield part
-    except library().RequestError:
-        if not events or "content-encoding" in response.headers:
-            raise
-        from darc.gateway.streaming import error_event
-
+    except library().RequestError as lost:
+        if not readable:
+            raise BrokeOff(str(lost)) from None
         problem = unavailable("the backend broke off", "upstream_broke_off")
         yield b"\n\n" + error_event(problem)

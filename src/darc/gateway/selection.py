@@ -12,13 +12,12 @@ from darc.errors import DarcError
 from darc.gateway.asked import MOST_CHOICES, read_prompt
 from darc.gateway.hands import Hands
 from darc.gateway.leaving import ClientLeft, begun, unless_gone
-from darc.gateway.method import Method, read_method, wrong
+from darc.gateway.method import Method, read_method, whole, wrong
 from darc.gateway.service import Gateway
 from darc.web.bodies import read_body, read_object
 from darc.web.problems import Problem
 
 LEFT = 499
-MOST_SCORES = 1_000_000
 
 
 async def selection(gateway: Gateway, request: Request) -> Response:
@@ -43,14 +42,13 @@ async def _decided(
     if given == {"scores"}:
         async with gateway.gate:
             hands = Hands(gateway.pool)
-            return await hands.do(by_scores, body["scores"], method, request_id)
+            most = gateway.settings.max_scores
+            return await hands.do(by_scores, body["scores"], method, request_id, most)
     texts = body["candidates"]
     fine = isinstance(texts, list) and texts and all(isinstance(t, str) for t in texts)
     if not fine or len(texts) > gateway.settings.max_k:
-        raise wrong("candidates", f"must be 1 to {gateway.settings.max_k} texts")
-    n = body.get("n", 1)
-    if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= MOST_CHOICES:
-        raise wrong("n", f"must be a whole number from 1 to {MOST_CHOICES}")
+        raise wrong("candidates", f"must be 1 to {gateway.settings.max_k} texts (max_k)")
+    n = whole(body.get("n"), "n", 1, MOST_CHOICES) or 1
     messages = body.get("messages")
     if messages is None:
         if not isinstance(body.get("prompt"), str):
@@ -60,13 +58,14 @@ async def _decided(
     return await gateway.select(method, prompt, texts, n, request_id)
 
 
-def by_scores(scores: Any, method: Method, request_id: str) -> dict[str, Any]:
-    """The decision on scores (K, n) or (M, K, n), null where there is none."""
-    if not isinstance(scores, list) or _count(scores) > MOST_SCORES:
-        raise wrong("scores", f"must be a list of lists of at most {MOST_SCORES} numbers")
+def by_scores(scores: Any, method: Method, request_id: str, most: int) -> dict[str, Any]:
+    """The decision on at most `most` scores, (K, n) or (M, K, n), null where there is none."""
+    if not isinstance(scores, list) or _count(scores) > most:
+        raise wrong("scores", f"must be a list of lists of at most {most} numbers (max_scores)")
     spec = method.spec
     if spec.rule.required():
-        raise wrong("darc.rule", f"{spec.rule.name!r} needs more than scores")
+        needed = " and ".join(spec.rule.required())
+        raise wrong("darc.rule", f"{spec.rule.name!r} needs {needed} besides scores")
     if method.normalize == "fixed":
         raise wrong("darc.normalize", "must be prompt or none for scores of your own")
     normalize: Any = None if method.normalize == "auto" else method.normalize

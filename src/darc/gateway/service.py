@@ -9,17 +9,19 @@ from typing import Any
 
 from darc.engine.clock import Clock
 from darc.engine.side_inputs import SideMaker
+from darc.errors import DarcError
 from darc.gateway import metadata
 from darc.gateway.asked import Asked, read_prompt
 from darc.gateway.audit import Audit
 from darc.gateway.backend import Backend
 from darc.gateway.candidates import Reply, candidates
+from darc.gateway.errors import unavailable
 from darc.gateway.hands import Hands
 from darc.gateway.headers import for_candidates
-from darc.gateway.method import Method, check_rule
+from darc.gateway.method import Method, check_rule, check_work, rewrites_within
 from darc.gateway.metrics import Metrics
 from darc.gateway.scoring import Sheet, Workshop
-from darc.gateway.selecting import Outcome, Selection
+from darc.gateway.selecting import FIRST, Outcome, Selection
 from darc.gateway.settings import Settings
 from darc.gateway.usage import Spent
 from darc.generators.base import Settings as Sampling
@@ -27,6 +29,7 @@ from darc.generators.base import candidate_seeds
 from darc.models.remote import METER
 from darc.types import Prompt
 from darc.web.limits import Gate
+from darc.web.problems import Problem
 
 Tell = Callable[[str, Any], None]
 # Each request has a thread or two at work; all of them wait for servers most of the time.
@@ -76,8 +79,8 @@ class Gateway:
         begun, loop = time.perf_counter(), asyncio.get_running_loop()
         method, prompt = asked.method, read_prompt(asked.body)
         if asked.k > 1:
-            check_rule(method)
-            self.side.check(method.spec.rule)
+            self._check(method)
+            check_work(method, prompt, asked.k, self.settings)
         limit = method.budget.milliseconds
         deadline = None if limit is None else loop.time() + limit / 1000
         async with self.gate:
@@ -110,8 +113,8 @@ class Gateway:
     ) -> dict[str, Any]:
         """The decision among a client's own candidates."""
         begun, loop = time.perf_counter(), asyncio.get_running_loop()
-        check_rule(method)
-        self.side.check(method.spec.rule)
+        self._check(method)
+        check_work(method, prompt, len(texts), self.settings, texts)
         limit = method.budget.milliseconds
         deadline = None if limit is None else loop.time() + limit / 1000
         replies = [own_reply(place, text) for place, text in enumerate(texts)]
@@ -142,6 +145,14 @@ class Gateway:
                 await hands.do(close)
         await self.backend.aclose()
         self.pool.shutdown(wait=False, cancel_futures=True)
+
+    def _check(self, method: Method) -> None:
+        """Refuse a rule that cannot be applied as asked, before anything is spent."""
+        check_rule(method)
+        try:
+            self.side.check(method.spec.rule)
+        except DarcError as problem:
+            raise Problem(400, str(problem), code="invalid_darc", param="darc") from None
 
     async def _candidates(
         self,
@@ -203,6 +214,14 @@ class Gateway:
             flags, n_aug = [*flags, "not_rewritten"], 0
         if len(replies) == 1:
             return None, Outcome([0], None, [*flags, "one_candidate"])
+        fitting = rewrites_within(self.settings, [reply.text for reply in replies], n_aug)
+        if fitting != n_aug:
+            if asked.method.policy == "closed":
+                raise unavailable("the answers are too long to choose among (max_work)", "max_work")
+            if fitting is None:
+                order = list(range(min(asked.n, len(replies))))
+                return None, Outcome(order, None, [*flags, "too_long", FIRST])
+            flags, n_aug = [*flags, "fewer_rewrites"], fitting
         return await self._select(
             asked.method, prompt, replies, flags, asked.n, n_aug, deadline, hands, spent, clock
         )

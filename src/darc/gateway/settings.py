@@ -20,8 +20,13 @@ class Settings:
     `parts.n_aug` are what a request gets that says nothing else. `wave` is how many texts the lazy
     search has scored at a time. `seed` makes requests without one repeatable. Times are in seconds,
     `rate` is requests a minute and client (0: no limit; `trusted_proxies` name the client where
-    they pass a request on), `max_body` bytes. `keep_alive` is the time before a stream begins, and
-    between its comments, while nothing is chosen yet.
+    they pass a request on). `keep_alive` is the time before a stream begins, and between its
+    comments, while nothing is chosen yet.
+
+    `max_k`, `max_n_aug` and `max_scores` bound what a request may ask for, `max_body` its bytes,
+    `max_candidate_characters` each text that is chosen among, and `max_work` the characters that
+    are read to choose. `max_answer` bounds the bytes of a backend's answer that are held, and
+    `max_line` those of a line in its stream.
     """
 
     backend: str = ""
@@ -38,11 +43,16 @@ class Settings:
     seed: int | None = None
     max_k: int = 64
     max_n_aug: int = 32
+    max_candidate_characters: int = 100_000
+    max_work: int = 4_000_000
+    max_scores: int = 50_000
     max_tokens: int = 320
     api_keys: Path | None = None
     audit: Path | None = None
     audit_bytes: int = 100 * MEGABYTE
     max_body: int = 4 * MEGABYTE
+    max_answer: int = 32 * MEGABYTE
+    max_line: int = 4 * MEGABYTE
     rate: float = 0.0
     trusted_proxies: tuple[str, ...] = ()
     active: int = 64
@@ -57,11 +67,19 @@ class Settings:
         """Refuse what cannot be served by."""
         least: dict[str, Any] = {
             "k": 1, "wave": 1, "max_k": 1, "max_tokens": 1, "max_body": 1, "active": 1,
+            "max_answer": 1, "max_line": 1, "max_n_aug": 0, "max_candidate_characters": 1,
+            "max_work": 1, "max_scores": 1,
             "concurrency": 1, "attempts": 1, "queue": 0, "rate": 0, "audit_bytes": 1,
         }  # fmt: skip
         for name, bound in least.items():
             if getattr(self, name) < bound:
                 raise InputError(f"{name} is {getattr(self, name)}", f"give at least {bound}")
+        for name, asked, most in (
+            ("k", self.k, self.max_k),
+            ("n_aug", self.parts.n_aug, self.max_n_aug),
+        ):
+            if asked > most:
+                raise InputError(f"{name} is {asked}, over max_{name}, {most}", f"raise max_{name}")
         if self.policy not in POLICIES:
             raise InputError(f"policy is {self.policy!r}", f"one of {', '.join(POLICIES)}")
         if not min(self.timeout, self.keep_alive, self.scorer_timeout) > 0:

@@ -21,23 +21,32 @@ def check_side(rules: Iterable[Rule], table: SideTable | None, extras: Iterable[
         known.add("similarity")
     for rule in rules:
         for name in rule.required():
-            if name not in known:
+            if ("dropout_1" if name == "dropout" else name) not in known:
                 raise InputError(
-                    f"rule {rule.name!r} needs {name!r} for every candidate",
-                    f"give it as a column of the ratings, or of a file after --side, named {name}"
-                    if name != "similarity"
-                    else "give a file with prompt_id, left_id, right_id, similarity after --side",
+                    f"rule {rule.name!r} needs {name!r} for every candidate", _how(name)
                 )
+
+
+def _how(name: str) -> str:
+    """How a side input is given."""
+    if name == "similarity":
+        return "give a file with prompt_id, left_id, right_id, similarity after --side"
+    if name == "dropout":
+        return (
+            "give its samples, such as those of the scorer dropout:MODEL, as columns of the "
+            "ratings, or of a file after --side, named dropout_1, dropout_2, ..."
+        )
+    return f"give it as a column of the ratings, or of a file after --side, named {name}"
 
 
 def side_inputs(rule: Rule, batch: Batch, table: SideTable | None) -> dict[str, Array]:
     """What the rule needs, or can use, of the side inputs, padded with NaN to (P, K, ...)."""
-    result = {name: _input(name, batch, table) for name in rule.required()}
-    if "dropout" in rule.takes and table is not None:
-        names = takewhile(lambda name: name in table.columns, (f"dropout_{i}" for i in count(1)))
-        passes = [_input(name, batch, table) for name in names]
+    result = {name: _input(name, batch, table) for name in rule.required() if name != "dropout"}
+    if "dropout" in (*rule.required(), *rule.takes):
+        columns = {*(table.columns if table else ()), *batch.extras(0, 0)}
+        passes = list(takewhile(lambda name: name in columns, (f"dropout_{i}" for i in count(1))))
         if passes:
-            result["dropout"] = np.stack(passes, axis=-1)
+            result["dropout"] = np.stack([_input(name, batch, table) for name in passes], axis=-1)
     return result
 
 

@@ -8,14 +8,11 @@ from darc.selection.pools import Pools
 
 
 @rule(
-    "mc_dropout", takes=("dropout",), because="the largest mean less {lam:g} sigma over its passes"
+    "mc_dropout", needs=("dropout",), because="the largest mean less {lam:g} sigma over its passes"
 )
 def mc_dropout(pools: Pools, *, lam: float = 1.0) -> Choice:
-    """Largest mean - lam sigma over T stochastic passes: `dropout` (K, T), or the scores."""
+    """Largest mean - lam sigma over T stochastic passes of one scorer: `dropout` (K, T)."""
     weight = check_level("lam", lam)
-    if "dropout" in pools.side:
-        passes = pools.side_input("dropout")
-        average, spread = risk.mean(passes), risk.sigma(passes)
-    else:
-        average, spread = pools.statistics.mean, pools.statistics.sigma
-    return largest(pools, average - weight * spread, fallback=average)
+    passes = pools.side_input("dropout")
+    average = risk.mean(passes)
+    return largest(pools, average - weight * risk.sigma(passes), fallback=average)

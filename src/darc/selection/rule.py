@@ -70,6 +70,7 @@ class Rule:
             if name not in pools.side:
                 raise InputError(
                     f"rule {self.name!r} needs the side input {name!r}",
-                    f"give {name}=..., one row a candidate",
+                    f"give {name}=..., one row a candidate"
+                    + (" with a sample of each pass" if name == "dropout" else ""),
                 )
         return self.function(pools, **self.parameters)

@@ -23,7 +23,7 @@ from darc.web.guard import Guard
 from darc.web.hosts import Hosts, authority_of
 from darc.web.limits import Proxies
 from darc.web.problems import Problem
-from darc.web.shell import Shell
+from darc.web.shell import Shell, as_json
 
 STATIC = Path(__file__).parent / "pages" / "static"
 FILES = {"study.css": "text/css", "study.js": "text/javascript"}
@@ -114,7 +114,7 @@ def _healthz(site: Site) -> Handler:
         try:
             await run_in_threadpool(asked)
         except Unavailable as problem:
-            raise site.failed(problem) from None
+            return as_json(site.failed(problem))
         return PlainTextResponse("ok\n")
 
     return healthz

@@ -1,6 +1,8 @@
 """Bodies of requests, read up to a limit."""
 
 import json
+import re
+import sys
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -8,6 +10,9 @@ from starlette.requests import ClientDisconnect, Request
 from darc.web.problems import Problem
 
 DEEPEST = 64
+LARGEST = sys.float_info.max
+LONGEST_NAME = 80
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 async def read_body(request: Request, limit: int) -> bytes:
@@ -37,16 +42,62 @@ def check_json(request: Request) -> None:
 
 
 def read_object(content: bytes) -> dict[str, Any]:
-    """A body as a JSON object; NaN, infinities and anything nested too deeply are refused."""
+    """A body as a JSON object that can be sent on as JSON.
+
+    Numbers that are not finite, texts that are no Unicode and anything nested too deeply are
+    refused with the place where they stand.
+    """
     try:
-        found = json.loads(content, parse_constant=_refuse)
-    except (ValueError, RecursionError):
+        found = _parsed(content)
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError:
         raise Problem(400, "the body is not valid JSON", code="invalid_json") from None
     if not isinstance(found, dict):
         raise Problem(400, "the body is no JSON object", code="invalid_json")
     if depth(found) > DEEPEST:
-        raise Problem(400, f"the body is nested deeper than {DEEPEST}", code="invalid_json")
+        raise _too_deep(next(name for name, each in found.items() if depth(each) >= DEEPEST))
+    if not _is_sound(found):
+        raise _unsound(found)
     return found
+
+
+def _parsed(content: bytes) -> Any:
+    """The JSON; numbers beyond what can be read are infinite."""
+    try:
+        return json.loads(content, parse_constant=float)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        # Python reads no whole number of thousands of digits.
+        return json.loads(content, parse_constant=float, parse_int=float)
+
+
+def _is_sound(value: Any) -> bool:
+    """Whether all numbers are finite and all texts, names too, can be encoded."""
+    kind = type(value)
+    if kind is str:
+        return value.isascii() or _SURROGATE.search(value) is None
+    if kind is float or kind is int:
+        return -LARGEST <= value <= LARGEST
+    if kind is list:
+        return all(map(_is_sound, value))
+    if kind is dict:
+        return all(map(_is_sound, value)) and all(map(_is_sound, value.values()))
+    return True
+
+
+def _unsound(value: Any) -> Problem:
+    """The error about the first number or text in a value that is not sound."""
+    place: list[str] = []
+    while isinstance(value, dict | list):
+        names = value if isinstance(value, dict) else range(len(value))
+        name = next(name for name in names if not (_is_sound(name) and _is_sound(value[name])))
+        place.append(str(name)[:LONGEST_NAME])
+        value = value[name] if _is_sound(name) else name
+    param = ".".join(place).encode("utf-8", "replace").decode()
+    what = "is no finite number" if isinstance(value, int | float) else "is no text of Unicode"
+    return Problem(400, f"{param} {what}", code="invalid_value", param=param)
 
 
 def depth(value: Any) -> int:
@@ -64,9 +115,10 @@ def depth(value: Any) -> int:
     return deepest
 
 
+def _too_deep(param: str | None = None) -> Problem:
+    message = f"the body is nested deeper than {DEEPEST}"
+    return Problem(400, message, code="invalid_json", param=param)
+
+
 def _too_large(limit: int) -> Problem:
     return Problem(413, f"the body is larger than {limit} bytes", code="request_too_large")
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(name)

@@ -67,7 +67,7 @@ class Shell:
         self._free = frozenset(free)
         self._observe = observe
         self._hosts = hosts or Hosts()
-        self._tell = tell or _as_json
+        self._tell = tell or as_json
         self._linked = linked
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -145,7 +145,7 @@ def dressed(headers: Iterable[tuple[bytes, bytes]], request_id: str) -> list[tup
     return kept
 
 
-def _as_json(problem: Problem) -> App:
+def as_json(problem: Problem) -> Response:
     """The answer of a problem, in OpenAI's shape."""
     content = json.dumps(problem.body(), ensure_ascii=False).encode("utf-8", "replace")
     return Response(content, problem.status, dict(problem.headers), "application/json")

@@ -2,10 +2,12 @@ import math
 
 import numpy as np
 import pytest
-from tests.evaluation.diagnosis.panels import Array, noise_only, panel
+from tests.evaluation.diagnosis.panels import Array, noise_only, panel, source
 
 from darc.evaluation.diagnosis.contention import contention
+from darc.evaluation.diagnosis.panel import panel_of
 from darc.evaluation.diagnosis.reliability import reliabilities
+from darc.evaluation.join import restrict
 
 
 def test_a_contentious_prompt_comes_first() -> None:
@@ -59,3 +61,17 @@ def test_one_prompt_has_no_interval() -> None:
     rows, _ = contention(panel(noise_only(0, prompts=1)), None, None)
     assert len(rows) == 1
     assert math.isnan(rows[0].low)
+
+
+def test_of_equal_candidates_the_widest_is_drawn_by_lot() -> None:
+    made = source(np.tile([1.0, 5.0, 2.0, 4.0], (200, 4, 1)))
+    turned = restrict(made, range(200), [[2, 3, 1, 0]] * 200)
+    named = [
+        {row.prompt: row.widest for row in contention(panel_of(each), None, None)[0]}
+        for each in (made, turned)
+    ]
+    assert named[0] == named[1]
+    times = [list(named[0].values()).count(f"c{k}") for k in range(4)]
+    assert min(times) > 25
+    again = contention(panel_of(made, seed=1), None, None)[0]
+    assert {row.prompt: row.widest for row in again} != named[0]

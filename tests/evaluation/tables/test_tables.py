@@ -7,7 +7,8 @@ from tests.evaluation.helpers import make_source
 
 from darc.evaluation.evaluate import joined_study
 from darc.evaluation.frame import Cell, Frame
-from darc.evaluation.join import join
+from darc.evaluation.join import join, restrict
+from darc.evaluation.source import Source
 from darc.evaluation.study import Settings, Study, make_study
 from darc.evaluation.tables.buckets import bucket_masks, bucket_table
 from darc.evaluation.tables.cost import cost_table, decision_cost_table
@@ -239,19 +240,63 @@ def test_a_proxys_study_is_bucketed_by_people_too() -> None:
     assert set(own.column("by")) == {"the selecting half"}
 
 
-def test_families_stand_side_by_side() -> None:
-    sources = [
+def families() -> list[Source]:
+    """Runs of two families, one of them with its prompts in another order and one prompt less."""
+    style, targeted = (
         make_source(15, 4, 6, seed=s, kind="rewrite", name=family, family=family)
         for s, family in enumerate(("style", "targeted"))
-    ]
-    studies = [make_study(source, SETTINGS) for source in sources]
+    )
+    return [restrict(targeted, list(range(13, -1, -1)), [range(4)] * 14), style]
+
+
+def test_families_stand_side_by_side() -> None:
+    sources = families()
+    people = make_source(15, 4, 6, seed=9, name="people")
+    studies = [make_study(source, SETTINGS) for source in [*sources, people]]
     frame = family_table(studies)
     assert set(frame.column("family")) == {"style", "targeted"}
-    assert set(frame.column("slice")) == {"overall", "stress"}
-    assert not len(family_table(studies[:1]))
-    human = make_source(15, 4, 6, seed=9, name="people")
-    pairs = [join(source, human) for source in sources]
+    assert set(frame.column("judge")) == {"its own rewrites"}
+    assert not len(family_table(studies[1:]))
+    targeted, style = studies[:2]
+    for split in range(SETTINGS.repeats):
+        wanted = {style.source.prompt_ids[p] for p in np.flatnonzero(style.high[split]).tolist()}
+        rows = [p for p, name in enumerate(targeted.source.prompt_ids) if name in wanted]
+        alone = [replace_splits(each, split) for each in (targeted, style)]
+        row = family_table(alone).where(family="targeted", slice="stress", method="epsilon")
+        a = targeted.methods.index("epsilon")
+        assert row.column("prompts") == [len(rows)]
+        assert row.column("reward") == [pytest.approx(targeted.reward[split, a, rows].mean())]
+
+
+def replace_splits(study: Study, split: int) -> Study:
+    """The study of one of its splits."""
+    names = ("choice", "reward", "risk", "outcome", "kept", "high", "disagreement")
+    return replace(study, **{name: getattr(study, name)[[split]] for name in names})
+
+
+def test_people_judge_families_where_they_are_joined() -> None:
+    people = make_source(15, 4, 6, seed=9, name="people")
+    sources = [*families(), make_source(15, 4, 6, seed=5, kind="rewrite", name="log")]
+    pairs = [join(source, people) for source in sources]
     with_studies = [(pair, joined_study(pair, SETTINGS)) for pair in pairs]
+    frame = family_table([make_study(source, SETTINGS) for source in sources], with_studies)
+    assert set(frame.column("judge")) == {"people"}
+    assert set(frame.column("family")) == {"style", "targeted"}
+    assert set(frame.column("source")) == {"style judged by people", "targeted judged by people"}
+    style, targeted = with_studies[1], with_studies[0]
+    slices = {}
+    high = np.flatnonzero(style[1].high[0]).tolist()
+    wanted = {style[1].source.prompt_ids[p] for p in high}
+    for pair, study in (style, targeted):
+        rows = [p for p, name in enumerate(study.source.prompt_ids) if name in wanted]
+        slices[pair.proxy.family] = len(rows)
+        found = frame.where(family=pair.proxy.family, slice="stress", method="mean")
+        assert found.column("reward") == [pytest.approx(study.reward[0, 0, rows].mean())]
     agreement = family_agreement_table(with_studies, 20, 0)
     assert set(agreement.column("metric")) >= {"spearman", "jaccard@20%"}
-    assert set(agreement.where(slice="stress").column("n")) == {12}
+    assert set(agreement.column("family")) == {"style", "targeted"}
+    for family, prompts in slices.items():
+        stress = agreement.where(slice="stress", family=family)
+        assert set(stress.column("n")) == {4 * prompts}
+    one_family = [with_studies[1], with_studies[2]]
+    assert not len(family_agreement_table(one_family, 20, 0))

@@ -11,7 +11,12 @@ Array = NDArray[np.float64]
 
 def of(outcomes: Array, seed: int = 0) -> Gains:
     among = np.ones((1, outcomes.shape[1]), dtype=bool)
-    return gains(lambda counts: average(outcomes[None], among, counts), outcomes.shape[1], seed)
+    return gains(
+        lambda counts: average(outcomes[None], among, counts),
+        float(np.abs(outcomes).max()),
+        outcomes.shape[1],
+        seed,
+    )
 
 
 def test_one_rule_has_the_usual_interval() -> None:

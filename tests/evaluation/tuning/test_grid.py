@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
+from darc.engine.rule_spec import parse_rules
 from darc.errors import InputError, UnknownName
 from darc.evaluation.tuning.choices import choices
 from darc.evaluation.tuning.grid import VARIANTS, Scale, grid, one_two_five, scale_of, tunable
 from darc.evaluation.tuning.setting import BEST_OF_K, Setting
-from darc.engine.rule_spec import parse_rules
 from darc.selection.pools import Pools
 
 SPREADS = (("atypicality", 0.2), ("log_likelihood", 0.5), ("similarity", 0.1))

@@ -3,6 +3,7 @@ import pytest
 from tests.evaluation.tuning.helpers import noise, source_of
 
 from darc.errors import DarcError, InputError
+from darc.evaluation.join import restrict
 from darc.evaluation.tuning.objective import Objective
 from darc.evaluation.tuning.recommend import recommend
 from darc.evaluation.tuning.tune import tune
@@ -117,3 +118,16 @@ def test_bad_input_is_one_sentence(samples: np.ndarray, sentence: str) -> None:
 def test_bad_arguments(arguments: dict[str, object]) -> None:
     with pytest.raises(DarcError):
         tune(source_of(noise(20, 0)), **arguments)  # type: ignore[arg-type]
+
+
+def test_ties_do_not_depend_on_the_order_of_the_file() -> None:
+    generator = np.random.default_rng(6)
+    samples = generator.integers(0, 3, size=(60, 4, 4)).astype(float)
+    samples[:, 0] = np.minimum(samples[:, 0] + (generator.random((60, 4)) < 0.3), 2)
+    source = source_of(samples)
+    turned = restrict(source, range(60), [[3, 2, 1, 0]] * 60)
+    one, other = (
+        tune(each, Objective("mean"), rules=["epsilon", "poisson"], repeats=3)
+        for each in (source, turned)
+    )
+    assert (one.baseline, one.sigma, one.rows) == (other.baseline, other.sigma, other.rows)

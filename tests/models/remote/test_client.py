@@ -137,6 +137,33 @@ def test_refusals_and_limits_do_not_open_the_breaker(openai_server: FakeServer) 
     assert post(client) == []
 
 
+def test_large_answers_are_not_read_to_their_end(openai_server: FakeServer) -> None:
+    flood = Fault("flood", content=b" " * 1000, times=9)
+    told = Fault("bytes", 200, content=b" " * 9000)
+    client = make(openai_server, FakeClock(), largest=5000, breaker=Breaker(1, 60.0))
+    for fault in (flood, told):
+        openai_server.faults = [fault]
+        with pytest.raises(Failed, match=r"/plain answered with more than 5000 bytes"):
+            post(client)
+    assert len(openai_server.received) == 2
+    assert post(client) == []
+
+
+def test_cookies_are_not_kept(openai_server: FakeServer) -> None:
+    openai_server.cookies = "a=b; Path=/"
+    post(make(openai_server, FakeClock()), times=3)
+    assert not any("cookie" in each.headers for each in openai_server.received)
+
+
+def test_text_that_is_no_unicode_can_be_sent(openai_server: FakeServer) -> None:
+    async def one() -> Any:
+        async with make(openai_server, FakeClock()) as client:
+            return await client.post("/plain", {"pairs": [], "x": "a\ud800"}, scores)
+
+    assert asyncio.run(one()) == []
+    assert openai_server.bodies == [{"pairs": [], "x": "a?"}]
+
+
 def test_calls_are_bounded_and_share_connections(openai_server: FakeServer) -> None:
     openai_server.latency = 0.02
     post(make(openai_server, FakeClock(), concurrency=3), times=12)
@@ -189,7 +216,9 @@ def test_key_that_cannot_be_sent(monkeypatch: pytest.MonkeyPatch) -> None:
         ('{"error": "a"}', "a"),
         ('{"message": "a"}', "a"),
         ('{"detail": [{"loc": ["body", "n"], "msg": "at most 1"}]}', "body.n: at most 1"),
-        ("<html>oops", "<html>oops"),
+        ("<html>oops", "a page that is not meant for programs"),
+        ("<!DOCTYPE html>\n<title>502 Bad\nGateway &amp; co</title>", "502 Bad Gateway & co"),
+        ("[" * 100_000, "[" * 297 + "..."),
         ("[]", "[]"),
         ("", ""),
     ],

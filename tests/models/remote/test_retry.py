@@ -27,6 +27,9 @@ def test_a_time_named_by_the_server_is_the_least() -> None:
         ("Thu, 01 Jan 1970 00:02:00 GMT", 20.0),
         ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
         ("soon", None),
+        ("inf", None),
+        ("nan", None),
+        ("1e999", None),
     ],
 )
 def test_retry_after(header: str | None, seconds: float | None) -> None:

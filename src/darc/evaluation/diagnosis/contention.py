@@ -64,7 +64,7 @@ def contention(
             continue
         mine = np.nonzero((panel.prompts == p) & known)[0]
         # Where shrinkage makes all alike, the raw sigma says which one is named.
-        widest = mine[np.lexsort((-sigma[mine], -items[mine]))[0]]
+        widest = mine[np.lexsort((panel.lots[mine], -sigma[mine], -items[mine]))[0]]
         spread = error if trust > 0 else math.nan
         rows.append(
             Contention(

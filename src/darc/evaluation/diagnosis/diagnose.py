@@ -67,7 +67,7 @@ def diagnose(
     `splits` are random halves, `draws` permutations of each test (bootstraps take twice as many),
     `top` how many contrasts between groups are kept. O((splits + draws) x ratings).
     """
-    panel = panel_of(source, scorer)
+    panel = panel_of(source, scorer, seed)
     means, sigmas = reliabilities(panel, splits=splits, resamples=2 * draws, seed=seed)
     gaussian = gaussian_reliability(panel, resamples=2 * draws, seed=seed)
     prompts, items = contention(panel, sigmas.get("prompt"), sigmas.get("within", gaussian))

@@ -139,7 +139,7 @@ def _contrasts(
             gaps[both] = np.maximum(gaps[both], scaled)
     found: list[Contrast] = []
     taken: set[int] = set()
-    for i in np.argsort(-gaps, kind="stable"):
+    for i in np.lexsort((panel.lots[rows], -gaps)):
         prompt = int(panel.prompts[rows[i]])
         if gaps[i] <= 0 or len(found) == top:
             break

@@ -3,10 +3,12 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from darc.core.draws import candidate_lots
 from darc.errors import InputError
 from darc.evaluation.source import NOBODY, Array, Integers, Source
 
@@ -19,7 +21,8 @@ class Panel:
 
     `values` (I, n) are NaN and `raters` (I, n) `NOBODY` where there is no rating; `prompts` (I,)
     is each candidate's prompt, ascending. `named` says whether every rating has a rater that is
-    the same one wherever the name returns; without that nothing is said of raters.
+    the same one wherever the name returns; without that nothing is said of raters. Candidates that
+    tie come in the order of lots drawn from `seed`, since a file's order may be that of systems.
     """
 
     values: Array
@@ -32,6 +35,7 @@ class Panel:
     kind: str = "rater"
     scorer: str = ""
     groups: Mapping[str, str] = field(default_factory=dict)
+    seed: int = 0
 
     @property
     def present(self) -> Booleans:
@@ -48,6 +52,12 @@ class Panel:
         """The first candidate of each prompt, (P,)."""
         return np.searchsorted(self.prompts, np.arange(len(self.prompt_names)))
 
+    @cached_property
+    def lots(self) -> NDArray[np.uint64]:
+        """A random number of each candidate, (I,), that depends on its ids alone."""
+        prompts = (self.prompt_names[p] for p in self.prompts.tolist())
+        return candidate_lots(self.seed, prompts, self.candidate_names)
+
     def flat(self) -> tuple[Integers, Integers, Array]:
         """Candidate, rater and value of every rating, each (N,)."""
         item, place = np.nonzero(self.present)
@@ -62,7 +72,7 @@ class Panel:
         return deviations(self.values)
 
 
-def panel_of(source: Source, scorer: int = 0) -> Panel:
+def panel_of(source: Source, scorer: int = 0, seed: int = 0) -> Panel:
     """The panel of one scorer of a source; prompts and candidates without a rating are left out."""
     values, givers = source.samples[:, scorer], source.givers[:, scorer]
     present = ~np.isnan(values)
@@ -89,6 +99,7 @@ def panel_of(source: Source, scorer: int = 0) -> Panel:
         kind=source.kind,
         scorer=source.scorers[scorer] if source.scorers else "",
         groups=source.groups,
+        seed=seed,
     )
 
 

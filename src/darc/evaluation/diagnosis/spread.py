@@ -46,7 +46,7 @@ def spread(panel: Panel, *, permutations: int = 500, seed: int = 0) -> Spread:
     low = max(float(flat.mean() - flat.std()), float(flat.min()))
     high = min(float(flat.mean() + flat.std()), float(flat.max()))
     shares = _divided(panel.values, low, high)
-    polarising = [int(i) for i in np.argsort(-shares, kind="stable") if shares[i] >= DIVIDED]
+    polarising = [int(i) for i in np.lexsort((panel.lots, -shares)) if shares[i] >= DIVIDED]
     counts = panel.counts
     rest, _ = centred(panel)
     observed = _statistic(deviations(rest), panel.prompts)

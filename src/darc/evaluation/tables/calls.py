@@ -47,14 +47,22 @@ def call_table(source: Source, specs: list[RuleSpec], most: int = MOST) -> Frame
 
 
 def _calls(source: Source, spec: RuleSpec, prompt: int) -> tuple[int, int, bool]:
-    """Texts scored in full and lazily for one prompt, and whether the choices are the same."""
+    """Texts scored in full and lazily for one prompt, and whether the choices are the same.
+
+    A sample that the search asks for and that does not exist is no text, so it is not counted.
+    """
     samples = clipped(source.samples[prompt : prompt + 1], source.bounds)
     present = len(source.candidate_ids[prompt])
     samples = np.ascontiguousarray(samples[:, :, :present])
     normalize = source.constants if len(source.scorers) > 1 else "none"
     shared: dict[str, Any] = {"beta": spec.beta, "gamma": spec.gamma, "normalize": normalize}
 
+    there = (~np.isnan(samples[0])).any(axis=0)
+    scored = 0
+
     def score(pairs: list[Pair]) -> Array:
+        nonlocal scored
+        scored += sum(int(there[pair]) for pair in pairs)
         values = np.array([samples[0, :, candidate, at] for candidate, at in pairs])
         return values if values.shape[1] > 1 else values[:, 0]
 
@@ -69,5 +77,4 @@ def _calls(source: Source, spec: RuleSpec, prompt: int) -> tuple[int, int, bool]
         **shared,
     )
     full = select_batch(samples, spec.rule, **shared)
-    scored = int((~np.isnan(samples[0])).any(axis=0).sum())
-    return scored, int(lazily.calls or 0), bool(lazily.index == full.index[0])
+    return int(there.sum()), scored, bool(lazily.index == full.index[0])

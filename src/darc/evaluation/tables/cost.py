@@ -3,13 +3,13 @@
 import numpy as np
 
 from darc.api import select_lazily
+from darc.engine.rule_spec import RuleSpec
 from darc.evaluation.frame import Frame
 from darc.evaluation.methods import clipped
 from darc.evaluation.metrics import Mask
 from darc.evaluation.source import Array, Source
 from darc.evaluation.study import Study
 from darc.evaluation.tables.calls import BATCH, MOST
-from darc.engine.rule_spec import RuleSpec
 from darc.selection.lazy import Pair
 
 SECONDS = " seconds"

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.errors import InputError, UnknownName
-from darc.evaluation.bootstrap import average, over_splits
+from darc.evaluation.bootstrap import average, largest, over_splits
+from darc.evaluation.join import shuffled
 from darc.evaluation.source import Source
 from darc.evaluation.tuning.crossfit import Fitted, crossfit, fold_numbers
 from darc.evaluation.tuning.gains import differences, gains
@@ -87,10 +88,10 @@ def tune(
     """What tuning every rule that can be tuned, or those named, gives on a source.
 
     Settings are compared on the evaluation halves of `repeats` splits of the samples; for every one
-    of `folds` folds of prompts a setting is chosen on the others. `progress(done, total)` counts
-    settings tried.
+    of `folds` folds of prompts a setting is chosen on the others. The candidates of a prompt are
+    put in a random order first, drawn from the seed. `progress(done, total)` counts settings tried.
     """
-    aim = objective or Objective()
+    source, aim = shuffled(source, seed), objective or Objective()
     if folds < 2 or repeats < 1:
         raise InputError(f"{folds} folds and {repeats} repeats", "use at least 2 and 1")
     names, absent = _rules(source, rules)
@@ -151,12 +152,12 @@ def _tuned(
     final = np.stack([mean[:, 0], *(each.final_mean for each in fitted)], axis=1)
     final_spread = np.stack([sigma[:, 0], *(each.final_sigma for each in fitted)], axis=1)
     outcome, final_outcome = aim.outcome(held, spread), aim.outcome(final, final_spread)
-    prompts = among.shape[1]
-    once = np.ones((1, prompts))
-    found = gains(lambda counts: aim.over(outcome, among, counts), prompts, seed)
-    risks = gains(lambda counts: average(spread, among, counts), prompts, seed)
+    prompts, once = among.shape[1], np.ones((1, among.shape[1]))
+    size = largest(outcome)
+    found = gains(lambda counts: aim.over(outcome, among, counts), size, prompts, seed)
+    risks = gains(lambda counts: average(spread, among, counts), largest(spread), prompts, seed)
     baseline = over_splits(aim.over(outcome, among, once))[0, 0]
-    in_sample = differences(aim.over(final_outcome, among, once))[0]
+    in_sample = differences(aim.over(final_outcome, among, once), size)[0]
     sigma_of_best = float(over_splits(average(spread, among, once))[0, 0])
     rows = [
         Row(

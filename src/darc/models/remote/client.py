@@ -5,13 +5,24 @@ import json
 import logging
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
 from typing import Any, TypeVar
 
 from darc.errors import InputError, MissingExtra
 from darc.models.remote.address import is_loopback
 from darc.models.remote.breaker import Breaker
-from darc.models.remote.problems import Failed, Malformed, Passing, Refused, is_final, refusal, said
+from darc.models.remote.problems import (
+    Failed,
+    Malformed,
+    Passing,
+    Refused,
+    TooLarge,
+    is_final,
+    moved,
+    refusal,
+    said,
+)
 from darc.models.remote.retry import Clock, Retry, is_passing, retry_after
 from darc.models.remote.scope import tell_meter
 
@@ -21,6 +32,7 @@ Result = TypeVar("Result")
 
 KEY = "OPENAI_API_KEY"
 CONNECTING = 10.0
+LARGEST = 32_000_000
 
 
 class AsyncClient:
@@ -29,7 +41,8 @@ class AsyncClient:
     An attempt takes at most `timeout` seconds. Connection errors, time-outs, malformed answers and
     the statuses 408, 409, 425, 429 and 5xx are tried again as `retry` says; a call keeps its place
     while it waits. The key comes from the environment variable `key_env`, where that is set, and
-    goes into the request's header only.
+    goes into the request's header only. An answer of more than `largest` bytes is not read to its
+    end. Cookies are not kept.
 
     All calls must be made in one event loop; after `aclose` the client may be used in another.
     """
@@ -41,6 +54,7 @@ class AsyncClient:
         key_env: str = KEY,
         concurrency: int = 16,
         timeout: float = 120.0,
+        largest: int = LARGEST,
         retry: Retry | None = None,
         breaker: Breaker | None = None,
         clock: Clock | None = None,
@@ -53,6 +67,7 @@ class AsyncClient:
         self.key_env = key_env
         self.concurrency = concurrency
         self.timeout = timeout
+        self.largest = largest
         self._key = read_key(key_env)
         self._retry = retry or Retry()
         self._breaker = breaker or Breaker()
@@ -91,7 +106,7 @@ class AsyncClient:
 
             try:
                 result = await self._persist(self.url + path, attempt, attempts)
-            except Refused:
+            except (Refused, TooLarge):
                 self._breaker.succeeded()
                 raise
             except Failed as problem:
@@ -125,14 +140,8 @@ class AsyncClient:
 
     def _open(self) -> tuple[Any, asyncio.Semaphore]:
         if self._http is None or self._places is None:
-            httpx = library()
             self._places = asyncio.Semaphore(self.concurrency)
-            self._http = httpx.AsyncClient(
-                headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
-                timeout=httpx.Timeout(self.timeout, connect=min(CONNECTING, self.timeout)),
-                transport=stacked_transport(),
-                trust_env=not is_loopback(self.url),
-            )
+            self._http = http_client(self.url, self._key, self.timeout)
         return self._http, self._places
 
     async def _persist(
@@ -165,9 +174,17 @@ class AsyncClient:
     ) -> Result:
         """One call; raises `Passing` where another may do better."""
         httpx = library()
+        sent = json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+        named = raw(headers or {}, {"content-type": "application/json"})
         try:
-            async with asyncio.timeout(self.timeout):
-                response = await http.post(url, json=body, headers=headers)
+            async with (
+                asyncio.timeout(self.timeout),
+                http.stream("POST", url, content=sent, headers=named) as response,
+            ):
+                content = await bounded(response, self.largest)
+        except TooLarge:
+            tell_meter(url, None)
+            raise
         except (TimeoutError, httpx.TimeoutException):
             tell_meter(url, None)
             raise Passing(
@@ -180,16 +197,17 @@ class AsyncClient:
         status: int = response.status_code
         if status >= 300:
             tell_meter(url, None)
-            message = said(response.text, self._key)
+            text = content.decode("utf-8", "replace")
+            message = said(text, self._key)
             if status < 400:
-                message = f"it has moved to {response.headers.get('location', 'elsewhere')}"
-            if not is_passing(status) or is_final(response.text):
-                raise refusal(url, status, message, self.key_env, bool(self._key), response.text)
+                message = f"it has moved to {moved(url, response.headers.get('location'))}"
+            if not is_passing(status) or is_final(text):
+                raise refusal(url, status, message, self.key_env, bool(self._key), text)
             after = retry_after(response.headers.get("retry-after"), self._clock.wall())
             told = f"answered {status}" + (f": {message}" if message else "")
-            raise Passing(told, status=status, after=after, body=response.text)
+            raise Passing(told, status=status, after=after, body=text)
         try:
-            answer = decoded(response.content)
+            answer = decoded(content)
             tell_meter(url, answer)
             return read(answer)
         except Malformed as problem:
@@ -225,12 +243,41 @@ def library() -> Any:
     return httpx
 
 
-def stacked_transport() -> Any:
-    """A pool of connections for many calls at a time."""
-    library()
+def http_client(url: str, key: str, timeout: float) -> Any:
+    """A client for many calls at a time to one server; it keeps no cookies for later calls."""
+    httpx = library()
     from darc.models.remote.transport import StackedTransport
 
-    return StackedTransport()
+    return httpx.AsyncClient(
+        headers={"authorization": f"Bearer {key}"} if key else {},
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+        timeout=httpx.Timeout(timeout, connect=min(CONNECTING, timeout)),
+        transport=StackedTransport(),
+        follow_redirects=False,
+        trust_env=not is_loopback(url),
+    )
+
+
+async def bounded(response: Any, largest: int, *, as_sent: bool = False) -> bytes:
+    """The body of a response, decompressed unless `as_sent`; `TooLarge` where it is larger."""
+    told = response.headers.get("content-length", "")
+    if told.isdecimal() and int(told) > largest:
+        raise TooLarge(str(response.url), largest)
+    body = bytearray()
+    async for part in response.aiter_raw() if as_sent else response.aiter_bytes():
+        body += part
+        if len(body) > largest:
+            raise TooLarge(str(response.url), largest)
+    return bytes(body)
+
+
+def raw(*headers: Mapping[str, str]) -> dict[bytes, bytes]:
+    """Headers as they are sent, later ones over earlier ones; names are in lower case."""
+    return {
+        name.lower().encode("latin-1"): value.encode("latin-1", "replace")
+        for some in headers
+        for name, value in some.items()
+    }
 
 
 async def together(calls: Iterable[Awaitable[Result]]) -> list[Result]:

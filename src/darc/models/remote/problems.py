@@ -1,11 +1,16 @@
 """What can go wrong with a call, and how it is told."""
 
 import json
+import re
+from html import unescape
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 from darc.errors import DarcError, InputError
 
 LONGEST = 300
+_PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
+_TITLE = re.compile(r"<title[^>]*>([^<]{1,300})", re.IGNORECASE)
 _HINTS = {
     404: "check the URL and the name of the model",
     405: "check the URL",
@@ -46,6 +51,14 @@ class Failed(DarcError):
         self.body = body
 
 
+class TooLarge(Failed):
+    """The server answered, with more than `limit` bytes."""
+
+    def __init__(self, url: str, limit: int) -> None:
+        super().__init__(f"{url} answered with more than {limit} bytes", "ask it for less")
+        self.limit = limit
+
+
 class Passing(Exception):
     """One attempt failed in a way that may pass; `after` is when the server says to come back."""
 
@@ -77,6 +90,18 @@ def said(body: str, key: str = "") -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
+def moved(url: str, location: str | None) -> str:
+    """Where a redirect leads, without what a link may carry along, in words."""
+    if not location:
+        return "elsewhere"
+    try:
+        parts = urlsplit(urljoin(url, location))
+        host = parts.netloc.rpartition("@")[2]
+    except ValueError:
+        return "elsewhere"
+    return parts._replace(netloc=host, query="", fragment="").geturl()[:LONGEST]
+
+
 def is_final(body: str) -> bool:
     """Whether an error is about an empty account, which no waiting fills."""
     return "insufficient_quota" in body
@@ -95,9 +120,12 @@ def refusal(
 
 
 def _message(body: str) -> str:
+    if _PAGE.match(body):
+        title = _TITLE.search(body[:10_000])
+        return unescape(title[1]) if title else "a page that is not meant for programs"
     try:
         found: Any = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return body
     if isinstance(found, dict):
         for name in ("error", "message", "detail"):

@@ -1,6 +1,7 @@
 """When a failed call is tried again."""
 
 import asyncio
+import math
 import random
 import time
 from collections.abc import Awaitable, Callable
@@ -55,10 +56,10 @@ def retry_after(header: str | None, wall: float) -> float | None:
     if not header:
         return None
     try:
-        return max(0.0, float(header))
+        seconds = float(header)
     except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(header).timestamp() - wall)
-    except ValueError:
-        return None
+        try:
+            seconds = parsedate_to_datetime(header).timestamp() - wall
+        except (ValueError, OverflowError, OSError):
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None
