@@ -6,6 +6,8 @@
 1
 """
 
+from typing import TYPE_CHECKING, Any
+
 from darc.api import lazy_search, select, select_batch, select_lazily, select_lazily_async
 from darc.core.dro import tilted_weights as worst_case_weights
 from darc.core.statistics import statistics
@@ -16,7 +18,11 @@ from darc.selection.decision import Decision, Decisions
 from darc.selection.lazy import LazySearch
 from darc.selection.pools import Pools
 from darc.selection.rule import Rule
-from darc.types import Certificate, Flip, Statistics
+from darc.types import Certificate, Flip, Scores, Statistics
+
+if TYPE_CHECKING:
+    from darc.engine.engine import Engine, ask, choose
+    from darc.engine.outcome import Outcome
 
 __version__ = "0.1.0"
 
@@ -26,13 +32,18 @@ __all__ = [
     "DarcError",
     "Decision",
     "Decisions",
+    "Engine",
     "Flip",
     "InputError",
     "LazySearch",
     "MissingExtra",
+    "Outcome",
     "Pools",
     "Rule",
+    "Scores",
     "Statistics",
+    "ask",
+    "choose",
     "generator",
     "largest",
     "lazy_search",
@@ -48,3 +59,19 @@ __all__ = [
     "statistics",
     "worst_case_weights",
 ]
+
+# What loads more than numpy is loaded when it is first used.
+_LATER = {
+    "Engine": "darc.engine.engine",
+    "Outcome": "darc.engine.outcome",
+    "ask": "darc.engine.engine",
+    "choose": "darc.engine.engine",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'darc' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_LATER[name]), name)

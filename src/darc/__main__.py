@@ -1,7 +1,5 @@
 """`python -m darc` is `darc`."""
 
-import sys
+from darc.cli import entry
 
-from darc.cli import main
-
-sys.exit(main())
+entry()

@@ -33,6 +33,7 @@ COMMANDS = {
     "models": "models",
     "cache": "cache",
 }
+INTERRUPTED = 130
 DESCRIPTION = "Risk-constrained decoding: pick answers that few people would be unhappy with."
 
 
@@ -55,6 +56,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     return guarded(arguments.run, arguments)
 
 
+def entry() -> None:
+    """Run the command line as a program of its own.
+
+    An interrupt ends it at once, whatever a model or a server is still busy with; what was
+    finished is written by then.
+    """
+    try:
+        code = main()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
+
+
 def guarded(run: Callable[[argparse.Namespace], None], arguments: argparse.Namespace) -> int:
     """Run a command, its failures told in one sentence on standard error."""
     logging.basicConfig(
@@ -70,7 +88,7 @@ def guarded(run: Callable[[argparse.Namespace], None], arguments: argparse.Names
     except KeyboardInterrupt:
         told = getattr(arguments, "interrupted", "nothing was written")
         print(f"darc: interrupted; {told}", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader has gone; closing standard output again at exit must not fail.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

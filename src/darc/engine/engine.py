@@ -1,6 +1,7 @@
 """The engine: prompts become candidates, candidates become samples, samples become a decision."""
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import (
     AsyncIterator,
@@ -41,6 +42,7 @@ from darc.types import Candidate, Message, Prompt
 Result = TypeVar("Result")
 Report = Callable[[int, int], None]
 WINDOW = 16
+CLOSING_SECONDS = 1.0
 
 
 class Engine(Closing):
@@ -271,7 +273,9 @@ class Engine(Closing):
         if self.generator is not None:
             parts.append(self.generator)
         for part in parts:
-            await part.aclose()
+            # A model that is busy is not waited for: it closes when it is done.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(part.aclose(), CLOSING_SECONDS)
         self._release()
 
     def close(self) -> None:
