@@ -46,9 +46,9 @@ def read_run(path: Path, name: str | None = None) -> Source:
             spent.append(_spent(shard, prompt_id, candidates[-1], values[-1].shape[2]))
         cost.add(shard)
         if "variants.jsonl" in shard.kept:
-            for name, key in (("accepted", "variants"), ("refused", "rejected")):
+            for fate, key in (("accepted", "variants"), ("refused", "rejected")):
                 rows = shard.rows(f"{key}.jsonl").values()
-                rewrites[f"rewrites {name}"] += sum(len(row[key]) for row in rows)
+                rewrites[f"rewrites {fate}"] += sum(len(row[key]) for row in rows)
     samples = stacked(values)
     described = records.scores_of(settings, samples[0])
     numbers = np.broadcast_to(np.arange(samples.shape[3]), samples.shape)
