@@ -12,15 +12,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from tests.perturb.helpers import HERE, rows
 
 from darc.engine.parts import SCORERS, Parts
 from darc.perturb import Perturbed
 from darc.perturb.rules_rewriter import distance, neighbours
 from darc.types import Candidate, Message, Prompt
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LONG = 25
 FAMILIES = ("style", "targeted", "hybrid")

@@ -2,20 +2,22 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from darc.evaluation.source import NOBODY, Source
 from darc.evaluation.stacking import stacked
-from darc.perturb import Perturbed
 from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.runs.manifest import check_complete, deciding_of
 from darc.runs.shard import Shard
 from darc.runs.summary import Cost
 from darc.types import Candidate, Prompt
+
+if TYPE_CHECKING:
+    from darc.perturb import Perturbed
 
 Array = NDArray[np.float64]
 
