@@ -5,10 +5,7 @@ import time
 from collections.abc import Iterator
 
 from benchmarks.report import Table
-from darc.engine.choose import choose
-from darc.engine.clock import Clock
-from darc.engine.parts import Parts
-from darc.engine.rule_spec import parse_rules
+from darc.engine.engine import Engine
 from darc.generators import EmbeddedGenerator, Settings
 from darc.runs.questions import find_questions
 from darc.types import Candidate, Prompt
@@ -57,16 +54,18 @@ def measured(
     prompts: list[Prompt], pools: list[list[Candidate]], n_aug: int, lazily: bool
 ) -> dict[str, float]:
     """Milliseconds a prompt by stage, and texts scored a prompt."""
-    engine = Parts(n_aug=n_aug).engine()
-    (spec,) = parse_rules(["epsilon"], {})
-    clock = Clock()
-    choose(engine, prompts[0], pools[0][:2], spec)  # loads what is loaded once
-    started = time.perf_counter()
-    texts = 0
-    for prompt, pool in zip(prompts, pools, strict=True):
-        texts += choose(engine, prompt, pool, spec, lazily=lazily, clock=clock).calls
-    whole = (time.perf_counter() - started) * 1000
-    rewrite = clock.milliseconds.get("rewrite", 0.0)
-    score = clock.milliseconds.get("score", 0.0)
+    with Engine(n_aug=n_aug) as engine:
+        engine.choose(prompts[0], pools[0][:2])  # loads what is loaded once
+        started = time.perf_counter()
+        outcomes = [
+            engine.choose(prompt, pool, full=not lazily)
+            for prompt, pool in zip(prompts, pools, strict=True)
+        ]
+        whole = (time.perf_counter() - started) * 1000
+    texts = sum(outcome.calls for outcome in outcomes)
+    rewrite, score = (
+        sum(outcome.milliseconds.get(stage, 0.0) for outcome in outcomes)
+        for stage in ("rewrite", "score")
+    )
     each = {"rewrite": rewrite, "score": score, "decide": whole - rewrite - score}
     return {name: ms / len(prompts) for name, ms in each.items()} | {"texts": texts / len(prompts)}

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.runs.makers import IDS, start
+from tests.runs.makers import IDS, rows, start
 
 from darc.errors import InputError
 from darc.evaluation.from_run import read_run
@@ -30,21 +30,22 @@ def test_run_folder_as_a_source(tmp_path: Path) -> None:
     assert source.costs["generate answers"] == 20
     accepted, refused = (source.costs[f"rewrites {what}"] for what in ("accepted", "refused"))
     assert accepted == (~np.isnan(source.samples[:, 0, :, 1:])).sum()
-    assert refused == sum(len(row["rejected"]) for row in folder.rows("rejected.jsonl").values())
+    rejected = rows(folder, "rejected.jsonl").values()
+    assert refused == sum(len(row["rejected"]) for row in rejected)
     frame = latency_table(source)
     spent = {str(row[1]): (float(str(row[2])), float(str(row[3]))) for row in frame.rows}
     assert spent["rewrite"][1] == 0
     assert spent["score"][1] < spent["score"][0]
     assert spent["generate"][0] == spent["generate"][1]
-    assert source.bounds == [(0.0, 1000.0), (0.0, 1.0)]
+    assert list(source.bounds) == [(0.0, 1000.0), (0.0, 1.0)]
     assert folder.manifest()["complete"]
 
 
 def test_tokens_of_every_rule(tmp_path: Path) -> None:
     folder = start(tmp_path / "run")
     source = read_run(tmp_path / "run")
-    answers = folder.rows("candidates.jsonl")["bread"]["candidates"]
-    variants = folder.rows("variants.jsonl")["bread"]["variants"]
+    answers = rows(folder, "candidates.jsonl")["bread"]["candidates"]
+    variants = rows(folder, "variants.jsonl")["bread"]["variants"]
     generated = sum(answer["tokens"] for answer in answers)
     each = [answer["tokens"] / len(answer["text"]) for answer in answers]
     rewrites = sum(each[v["candidate"]] * len(v["text"]) for v in variants)
@@ -68,14 +69,17 @@ def test_tokens_of_every_rule(tmp_path: Path) -> None:
 
 def test_rewrites_by_a_model_cost_tokens(tmp_path: Path) -> None:
     folder = start(tmp_path / "run")
+    shard = folder.shard(0)
+    shard.begin()
     for name in ("variants", "rejected"):
-        path = tmp_path / "run" / f"{name}.jsonl"
+        path = shard.path / f"{name}.jsonl"
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace('"rewriter": "rules"', '"rewriter": "llm"'), encoding="utf-8")
+    folder.shard(0).seal(IDS)
     source = read_run(tmp_path / "run")
-    texts = folder.rows("variants.jsonl")["sky"]["variants"]
-    texts += folder.rows("rejected.jsonl")["sky"]["rejected"]
-    answers = folder.rows("candidates.jsonl")["sky"]["candidates"]
+    texts = rows(folder, "variants.jsonl")["sky"]["variants"]
+    texts += rows(folder, "rejected.jsonl")["sky"]["rejected"]
+    answers = rows(folder, "candidates.jsonl")["sky"]["candidates"]
     for k, answer in enumerate(answers):
         length = sum(len(each["text"]) for each in texts if each["candidate"] == k)
         expected = length * answer["tokens"] / len(answer["text"])

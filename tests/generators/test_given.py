@@ -7,7 +7,7 @@ import pytest
 from darc.errors import InputError, TableError
 from darc.generators import Generator, GivenGenerator, Settings
 from darc.registry import generators
-from darc.runs.questions import read_questions, sampled
+from darc.runs.questions import Questions, read_questions
 from darc.types import Message, Prompt
 
 ROWS = [
@@ -48,12 +48,14 @@ def test_questions_of_a_file_of_answers(path: Path) -> None:
 
 
 def test_sample_is_the_same_for_the_same_seed(path: Path) -> None:
-    questions = read_questions(path)
-    assert sampled(questions, 1, 0) == sampled(questions[::-1], 1, 0)
-    assert sampled(questions, 5, 0) == questions
-    assert {sampled(questions, 1, seed)[0].id for seed in range(20)} == {"a", "b"}
+    turned = path.with_name("turned.jsonl")
+    turned.write_text("".join(json.dumps(row) + "\n" for row in ROWS[::-1]))
+    for seed in range(20):
+        assert list(Questions(path, 1, seed)) == list(Questions(turned, 1, seed))
+    assert list(Questions(path, 5)) == read_questions(path)
+    assert {next(iter(Questions(path, 1, seed))).id for seed in range(20)} == {"a", "b"}
     with pytest.raises(InputError, match="a sample of 0"):
-        sampled(questions, 0, 0)
+        Questions(path, 0)
 
 
 @pytest.mark.parametrize(

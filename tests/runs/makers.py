@@ -15,7 +15,7 @@ from darc.runs.questions import Question
 from darc.runs.run import run
 from darc.runs.shard import ORDER
 
-__all__ = ["IDS", "QUESTIONS", "Lengths", "Vowels", "Words", "contents", "start"]
+__all__ = ["IDS", "QUESTIONS", "Lengths", "Vowels", "Words", "contents", "rows", "start"]
 
 
 def start(
@@ -53,6 +53,11 @@ def start(
         finally:
             folder.close()
     return folder
+
+
+def rows(folder: RunFolder, name: str) -> dict[str, dict[str, Any]]:
+    """The rows of a file over all shards."""
+    return {key: row for shard in folder.shards() for key, row in shard.rows(name).items()}
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -1,10 +1,11 @@
-"""Run folders with something wrong in them: one sentence that names the file, and no more."""
+"""Run folders with something wrong in them: one sentence that names the file, or no change."""
 
 import io
 import json
 import logging
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -15,14 +16,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.runs.makers import contents, start
+from tests.runs.makers import contents, rows, start
 
 from darc.cli import main
 from darc.errors import InputError
-from darc.runs.folder import ORDER, RunFolder
+from darc.runs.folder import RunFolder
 from darc.runs.manifest import check_complete, deciding_of
+from darc.runs.shard import ORDER, SEAL, TIMINGS, TIMINGS_SEAL
 
-FILES = (*ORDER, "timings.jsonl", "manifest.json", "run.toml")
+SHARD = Path("shards") / "00000"
+IN_SHARD = [str(SHARD / name) for name in (*ORDER, TIMINGS, TIMINGS_SEAL, SEAL)]
+FILES = (*IN_SHARD, "manifest.json", "run.toml")
 PARTS = [
     "--generator",
     "echo",
@@ -35,6 +39,8 @@ PARTS = [
     "--n-aug",
     "2",
     "--no-cache",
+    "--workers",
+    "0",
 ]
 QUICK = ["--no-figures", "--repeats", "1", "--draws", "20", "--rule", "mean", "--rule", "epsilon"]
 # Values that JSON can have and a run never does; the raw ones are written as they stand.
@@ -70,31 +76,39 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (place / "prompts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     level, handlers = logging.root.level, logging.root.handlers[:]
     for name, more in (("full", []), ("lazy", ["--lazy"])):
-        code, said = darc("run", "--prompts", place / "prompts.jsonl", "--out", place / name, *more)
+        folder = place / name / "run"
+        run = ("run", "--prompts", place / "prompts.jsonl", "--out", folder, "--json", *more)
+        code, out, said = darc(*run)
         assert code == 0, said
+        (place / name / "summary.json").write_text(out)
     yield place
     logging.captureWarnings(False)
     logging.root.level, logging.root.handlers[:] = level, handlers
 
 
-def darc(command: str, *arguments: object) -> tuple[int, str]:
-    """The exit code of a command run here, and what it said on standard error."""
+def darc(command: object, *arguments: object) -> tuple[int, str, str]:
+    """The exit code of a command run here, and what it said on standard output and error."""
     out, said = io.StringIO(), io.StringIO()
     parts = PARTS if command == "run" and "--config" not in arguments else []
     with redirect_stdout(out), redirect_stderr(said), warnings.catch_warnings():
         warnings.simplefilter("default")
         try:
-            return main([command, *map(str, arguments), *parts]), said.getvalue()
+            code = main([str(command), *map(str, arguments), *parts])
         except SystemExit as done:
-            return int(str(done.code)), said.getvalue()
+            code = int(str(done.code))
+    return code, out.getvalue(), said.getvalue()
 
 
-def commands(folder: Path, prompts: Path, choose: random.Random) -> list[tuple[object, ...]]:
+def commands(
+    folder: Path, prompts: Path, lazy: bool, choose: random.Random
+) -> list[tuple[object, ...]]:
     """Everything that reads a run; the one that may change it comes last."""
     form = choose.choice(["alpaca", "mt-bench", "tidy"])
-    run: tuple[object, ...] = ("run", "--prompts", prompts, "--out", folder)
+    run: tuple[object, ...] = ("run", "--prompts", prompts, "--out", folder, "--json")
     if choose.random() < 0.3:
-        run = ("run", "--config", folder / "run.toml", "--out", folder)
+        run = ("run", "--config", folder / "run.toml", "--out", folder, "--json", "--workers", "0")
+    if lazy:
+        run = (*run, "--lazy")
     return [
         ("show", folder, choose.choice(["81", "81#2", "82"])),
         ("eval", folder, *QUICK),
@@ -118,7 +132,7 @@ def damage(path: Path, choose: random.Random) -> str:
         lambda: as_folder(path),
         lambda: path.unlink(),
     ]
-    if path.suffix != ".toml":
+    if path.suffix in (".json", ".jsonl"):
         kinds += [lambda: changed(data, choose)] * 8
     kind = choose.randrange(len(kinds))
     made = kinds[kind]()
@@ -188,21 +202,59 @@ def slots(value: Any) -> Iterator[tuple[Any, Any]]:
             yield from slots(value[key])
 
 
+def made(command: tuple[object, ...], folder: Path) -> tuple[int, Any, str]:
+    """The exit code, everything that a command printed or wrote but times, and its complaints."""
+    code, out, said = darc(*command)
+    result: Any = out.replace(str(folder.parent), "")
+    if code == 0 and command[0] == "export":
+        written = folder.with_name("exported").read_text(encoding="utf-8")
+        result += re.sub(r'"tstamp": [0-9.]+', "", written)
+    if code == 0 and command[0] == "run":
+        result = {**json.loads(out), "cost": None, "folder": None}, contents(folder)
+    return code, result, said
+
+
+KNOWN: dict[str, Any] = {}
+
+
+def expected(whole: Path, command: tuple[object, ...]) -> Any:
+    """What a command gives of a run as it was."""
+    key = " ".join(
+        each.name if isinstance(each, Path) else str(each) for each in (whole.parent, *command)
+    )
+    if key not in KNOWN:
+        if command[0] == "run":
+            told = json.loads(whole.with_name("summary.json").read_text())
+            KNOWN[key] = {**told, "cost": None, "folder": None}, contents(whole)
+        else:
+            same = [
+                whole.with_name(each.name) if isinstance(each, Path) else each for each in command
+            ]
+            code, KNOWN[key], said = made(tuple(same), whole)
+            assert code == 0, said
+    return KNOWN[key]
+
+
 def check_case(base: Path, place: Path, seed: int) -> int:
-    """Damage a copy of a run and read it by every command; how many of them refused it."""
+    """Damage a copy of a run and read it by every command; how many of them refused it.
+
+    The others give what they give of the run as it was.
+    """
     choose = random.Random(seed)
+    kind, name = choose.choice(["full", "full", "lazy"]), choose.choice(FILES)
     folder = place / "run"
-    shutil.copytree(base / choose.choice(["full", "full", "lazy"]), folder)
-    name = choose.choice(FILES)
+    shutil.copytree(base / kind / "run", folder)
     told = damage(folder / name, choose)
     refused = 0
-    for command in commands(folder, base / "prompts.jsonl", choose):
+    for command in commands(folder, base / "prompts.jsonl", kind == "lazy", choose):
         where = f"seed {seed}: {told}: darc {' '.join(map(str, command))}"
         try:
-            code, said = darc(*map(str, command))
+            code, result, said = made(command, folder)
         except Exception as problem:
             raise AssertionError(f"{where}: {problem!r}") from problem
         assert code in (0, 1, 2), where
+        if code == 0:
+            assert result == expected(base / kind / "run", command), where
         if code:
             refused += 1
             assert said.count("\n") <= 1 + said.count("WARNING"), f"{where}: {said}"
@@ -244,13 +296,15 @@ def test_row_is_refused_by_file_and_line(
     name: str, field: str, value: object, said: str, tmp_path: Path
 ) -> None:
     start(tmp_path / "run")
-    path = tmp_path / "run" / f"{name}.jsonl"
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    rows[1][field] = value
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = tmp_path / "run" / SHARD / f"{name}.jsonl"
+    # As in a run that is at work: nothing tells of a change but the row itself.
+    path.with_name(SEAL).unlink()
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[1][field] = value
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     blamed = "rejected|variants" if said.startswith("names") else name
     with pytest.raises(InputError, match=rf"/({blamed})\.jsonl, line 2: .*{said}.*; restore it"):
-        RunFolder(tmp_path / "run").rows("decisions.jsonl")
+        rows(RunFolder(tmp_path / "run"), "decisions.jsonl")
 
 
 @pytest.mark.parametrize("name", ORDER)
@@ -259,10 +313,11 @@ def test_lost_lines_are_made_again_by_a_run_and_missed_by_the_others(
 ) -> None:
     start(tmp_path / "run")
     expected = contents(tmp_path / "run")
-    (tmp_path / "run" / name).write_bytes(b"")
+    (tmp_path / "run" / SHARD / SEAL).unlink()
+    (tmp_path / "run" / SHARD / name).write_bytes(b"")
     if name != ORDER[-1]:
         with pytest.raises(InputError, match=rf"{name} has no line for its prompt 'tides'"):
-            RunFolder(tmp_path / "run").rows("decisions.jsonl")
+            rows(RunFolder(tmp_path / "run"), "decisions.jsonl")
     with pytest.raises(InputError, match="no line for"):
         check_complete(RunFolder(tmp_path / "run"))
     start(tmp_path / "run")
@@ -279,6 +334,10 @@ def test_lost_lines_are_made_again_by_a_run_and_missed_by_the_others(
         (("settings", "decision", "rule"), "epsilom", "unknown rule 'epsilom'"),
         (("settings", "decision", "normalize"), "x", "normalize is 'x'"),
         (("settings", "colour"), {}, "settings.colour is unknown"),
+        (("settings", "decision", "beta"), 0.5, "it was changed since the run wrote it"),
+        (("versions", "numpy"), "0", "it was changed since the run wrote it"),
+        (("shard_size",), "x", "it was changed since the run wrote it"),
+        (("schema",), 1, "it was changed since the run wrote it"),
     ],
 )
 def test_manifest_is_refused_by_its_part(
@@ -291,16 +350,49 @@ def test_manifest_is_refused_by_its_part(
     for key in path[:-1]:
         inner = inner[key]
     inner[path[-1]] = value
+    if "changed" not in said:
+        # As before there were seals.
+        del data["seal"]
+        data["schema"] = 1
     file.write_text(json.dumps(data))
     with pytest.raises(InputError, match=rf"manifest\.json: {said}"):
         deciding_of(RunFolder(tmp_path / "run"))
 
 
-@pytest.mark.parametrize("junk", [b"\x00\xff\n", b"[" * 100_000 + b"\n"])
-def test_damaged_run_from_outside(junk: bytes, base: Path, tmp_path: Path) -> None:
+def test_lost_shard_is_missed_and_made_again(tmp_path: Path) -> None:
+    for lost in (SHARD, SHARD / SEAL):
+        start(tmp_path / "run", shard_size=2)
+        expected = contents(tmp_path / "run")
+        gone = tmp_path / "run" / lost
+        gone.unlink() if gone.is_file() else shutil.rmtree(gone)
+        with pytest.raises(InputError, match="is not finished: 1 of its shards are not sealed"):
+            check_complete(RunFolder(tmp_path / "run"))
+        start(tmp_path / "run", shard_size=2)
+        assert contents(tmp_path / "run") == expected
+
+
+def test_changed_timings_are_told_of_and_left_out(
+    base: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     folder = tmp_path / "run"
-    shutil.copytree(base / "full", folder)
-    (folder / "scores.jsonl").write_bytes(junk)
+    shutil.copytree(base / "full" / "run", folder)
+    (folder / SHARD / TIMINGS).write_bytes(b"")
+    assert darc("show", folder, "82")[0] == 2
+    code, out, _ = darc("run", "--config", folder / "run.toml", "--out", folder, "--json")
+    assert (code, json.loads(out)["cost"]) == (0, {})
+    assert f"{TIMINGS} was changed since the run wrote it; the times of shard 00000" in caplog.text
+    assert darc("show", folder, "82")[0] == 0
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+@pytest.mark.parametrize("junk", [b"\x00\xff\n", b"[" * 100_000 + b"\n"])
+def test_damaged_run_from_outside(junk: bytes, sealed: bool, base: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(base / "full" / "run", folder)
+    path = folder / SHARD / "scores.jsonl"
+    path.write_bytes(junk)
+    if not sealed:
+        path.with_name(SEAL).unlink()
     for command in (["show", folder, "82"], ["eval", folder], ["export", folder]):
         done = subprocess.run(
             [sys.executable, "-m", "darc", *map(str, command)],
@@ -310,5 +402,6 @@ def test_damaged_run_from_outside(junk: bytes, base: Path, tmp_path: Path) -> No
             env={**os.environ, "PYTHONWARNINGS": "error"},
         )
         assert done.returncode == 2
-        assert done.stderr.startswith(f"darc: {folder / 'scores.jsonl'}, line 1: it is ")
+        expected = " was changed since the run wrote it" if sealed else ", line 1: it is "
+        assert done.stderr.startswith(f"darc: {path}{expected}")
         assert done.stderr.count("\n") == 1

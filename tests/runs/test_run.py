@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.runs.makers import IDS, QUESTIONS, Lengths, Vowels, Words, contents, start
+from tests.runs.makers import IDS, QUESTIONS, Lengths, Vowels, Words, contents, rows, start
 
 from darc.engine.rule_spec import parse_rules
 from darc.engine.score_cache import ScoreCache
@@ -22,11 +22,6 @@ from darc.runs.shard import ORDER
 from darc.runs.summary import summary
 
 SCORES = "shards/00000/scores.jsonl"
-
-
-def rows(folder: RunFolder, name: str) -> dict[str, dict[str, Any]]:
-    """The rows of a file over all shards."""
-    return {key: row for shard in folder.shards() for key, row in shard.rows(name).items()}
 
 
 def test_run_writes_every_stage_and_the_second_turn_sees_the_first(tmp_path: Path) -> None:

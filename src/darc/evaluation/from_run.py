@@ -2,20 +2,22 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from darc.evaluation.source import NOBODY, Source
 from darc.evaluation.stacking import stacked
-from darc.perturb import Perturbed
 from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.runs.manifest import check_complete, deciding_of
 from darc.runs.shard import Shard
 from darc.runs.summary import Cost
 from darc.types import Candidate, Prompt
+
+if TYPE_CHECKING:
+    from darc.perturb import Perturbed
 
 Array = NDArray[np.float64]
 
@@ -46,9 +48,9 @@ def read_run(path: Path, name: str | None = None) -> Source:
             spent.append(_spent(shard, prompt_id, candidates[-1], values[-1].shape[2]))
         cost.add(shard)
         if "variants.jsonl" in shard.kept:
-            for name, key in (("accepted", "variants"), ("refused", "rejected")):
+            for fate, key in (("accepted", "variants"), ("refused", "rejected")):
                 rows = shard.rows(f"{key}.jsonl").values()
-                rewrites[f"rewrites {name}"] += sum(len(row[key]) for row in rows)
+                rewrites[f"rewrites {fate}"] += sum(len(row[key]) for row in rows)
     samples = stacked(values)
     described = records.scores_of(settings, samples[0])
     numbers = np.broadcast_to(np.arange(samples.shape[3]), samples.shape)

@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 from darc.errors import InputError, TableError
 from darc.files import PACKED, private_folder, read_json
 from darc.runs.checking import Fault, check_manifest
-from darc.runs.shard import STAGE_OF, STAGES, Damaged, Shard
+from darc.runs.shard import STAGE_OF, STAGES, Damaged, Shard, checksum
 from darc.tables import atomic_writer
 
 logger = logging.getLogger(__name__)
@@ -81,12 +81,16 @@ class RunFolder:
             check_manifest(data)
         except Fault as problem:
             raise TableError(str(path), str(problem), RESTORE) from None
+        seal = data.pop("seal", None)
+        if seal != checksum(data) and (schema > 1 or seal is not None):
+            raise TableError(str(path), "it was changed since the run wrote it", RESTORE)
         return dict(data)
 
     def write_manifest(self, data: Mapping[str, Any]) -> None:
         """Replace the manifest."""
+        data = {"schema": SCHEMA, **data}
         with atomic_writer(self.path / "manifest.json", private=True) as file:
-            json.dump({"schema": SCHEMA, **data}, file, indent=2, sort_keys=True)
+            json.dump({**data, "seal": checksum(data)}, file, indent=2, sort_keys=True)
             file.write("\n")
 
     def shard(self, number: int) -> Shard:
@@ -125,6 +129,9 @@ class RunFolder:
         """
         shard = self.shard(number)
         data = shard.seal_data
+        if (problem := shard.changed_times()) is not None:
+            logger.warning("%s; the times of shard %s are left out", problem.message, shard.name)
+            shard.forget_times()
         problem = shard.damage()
         if problem is not None:
             logger.warning("%s; shard %s is done again", problem.message, shard.name)

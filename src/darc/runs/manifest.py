@@ -82,15 +82,18 @@ def deciding_of(folder: RunFolder, spec: RuleSpec | None = None) -> Deciding:
 
 
 def check_finished(folder: RunFolder) -> None:
-    """Refuse a run that is not finished, or that lost decisions since."""
-    finished, decided, lost = folder.manifest()["finished"], 0, ""
+    """Refuse a run that is not finished, or that lost shards or decisions since."""
+    data, decided, sealed, lost = folder.manifest(), 0, 0, ""
     for shard in folder.shards():
         rows = shard.rows("decisions.jsonl")
         decided += len(rows)
+        sealed += shard.seal_data is not None
         lost = lost or next((each for each in shard.rows("prompts.jsonl") if each not in rows), "")
-    if finished and not lost and decided:
+    missing = int(data.get("shards", 0)) - sealed
+    if data["finished"] and not lost and decided and not missing:
         return
-    told = f": decisions.jsonl has no line for prompt {lost[:40]!r}" if lost else ""
+    told = f": {missing} of its shards are not sealed" if data["finished"] and missing else ""
+    told = f": decisions.jsonl has no line for prompt {lost[:40]!r}" if lost else told
     raise InputError(f"{folder.path} is not finished{told}", f"go on with: {again(folder)}")
 
 

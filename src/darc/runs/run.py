@@ -62,4 +62,5 @@ def finish(folder: RunFolder) -> None:
     """Write down that the run is done, and whether nothing was left out."""
     seals = [shard.seal_data for shard in folder.shards()]
     complete = not any(seal is None or seal.get("lazy") for seal in seals)
-    folder.write_manifest({**folder.manifest(), "finished": True, "complete": complete})
+    done = {"finished": True, "complete": complete, "shards": len(seals)}
+    folder.write_manifest({**folder.manifest(), **done})

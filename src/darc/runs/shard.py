@@ -4,6 +4,7 @@ import hashlib
 import json
 import logging
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,7 @@ class Shard:
             data = read_json(path)
         except TableError:
             return None
-        return data if isinstance(data, dict) and data.pop("seal", "") == _checksum(data) else None
+        return data if isinstance(data, dict) and data.pop("seal", "") == checksum(data) else None
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -137,7 +138,7 @@ class Shard:
             with atomic_writer(self.path / TIMINGS_SEAL, private=True) as file:
                 file.write(_digest(self.path / TIMINGS) + "\n")
         with atomic_writer(self.path / SEAL, private=True) as file:
-            json.dump({**data, "seal": _checksum(data)}, file, indent=2)
+            json.dump({**data, "seal": checksum(data)}, file, indent=2)
             file.write("\n")
         self._rows.clear()
 
@@ -167,11 +168,25 @@ class Shard:
 
     def notes(self) -> list[dict[str, Any]]:
         """The rows of timings."""
-        path, seal = self.path / TIMINGS, self.path / TIMINGS_SEAL
-        if self._has_seal and seal.exists():
-            if not path.exists() or seal.read_bytes().strip() != _digest(path).encode():
-                raise Damaged(path, "was changed")
+        if (problem := self.changed_times()) is not None:
+            raise problem
         return [row for _, row in self._read(TIMINGS)]
+
+    def changed_times(self) -> Damaged | None:
+        """What is wrong with the timings, which cannot be made again."""
+        path, seal = self.path / TIMINGS, self.path / TIMINGS_SEAL
+        if not self._has_seal:
+            return None
+        known = seal.read_bytes().strip() if seal.is_file() else b""
+        same = path.is_file() and known == _digest(path).encode()
+        return (
+            None if same or not (path.exists() or seal.exists()) else Damaged(path, "was changed")
+        )
+
+    def forget_times(self) -> None:
+        """Remove the timings."""
+        for path in (self.path / TIMINGS, self.path / TIMINGS_SEAL):
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
     def drop(self, prompt_id: str) -> None:
         """Forget everything about a prompt, the last stage first."""
@@ -279,7 +294,8 @@ def line(row: dict[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _checksum(data: Mapping[str, Any]) -> str:
+def checksum(data: Mapping[str, Any]) -> str:
+    """A hash of what a JSON object says, however it is laid out."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 

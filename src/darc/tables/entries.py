@@ -20,9 +20,12 @@ def read_entries(path: Path) -> list[Entry]:
 def iter_entries(path: Path) -> Iterator[Entry]:
     """The entries one after the other; only a JSON list is read as a whole."""
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        with (
+            gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file,
             # Not str.splitlines, which also ends a line at characters that JSON may have in a text.
-            yield from _entries(path, io.TextIOWrapper(file, encoding="utf-8-sig", newline=None))
+            io.TextIOWrapper(file, encoding="utf-8-sig", newline=None) as text,
+        ):
+            yield from _entries(path, text)
     except (gzip.BadGzipFile, EOFError):
         raise TableError(str(path), "it is no gzip file", "unpack or rename it") from None
     except OSError as problem:
