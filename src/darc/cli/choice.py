@@ -57,7 +57,9 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     model = parser.add_argument_group("answers")
     model.add_argument("--generator", default="embedded", metavar=SPEC, help="see darc generators")
     model.add_argument("-k", "--k", type=int, default=16, help="answers to write (default: 16)")
-    model.add_argument("--max-tokens", type=int, default=320, help="of each (default: 320)")
+    model.add_argument(
+        "--max-tokens", type=int, help="of each (default: the generator's own; 320, deal 512)"
+    )
     model.add_argument("--temperature", type=float, default=0.8, help="default: 0.8")
     model.add_argument("--top-p", type=float, default=0.98, help="default: 0.98")
 
@@ -96,15 +98,18 @@ def rule_of(arguments: argparse.Namespace) -> "RuleSpec":
     return spec
 
 
-def sampling_of(arguments: argparse.Namespace) -> "Settings":
+def sampling_of(arguments: argparse.Namespace, generator: "Generator") -> "Settings":
     """How the generator shall sample."""
-    from darc.generators.base import Settings
+    from darc.generators.base import MAX_TOKENS, Settings
 
+    tokens = arguments.max_tokens
+    if tokens is None:
+        tokens = getattr(generator, "max_tokens", MAX_TOKENS)
     return Settings(
         k=arguments.k,
         temperature=arguments.temperature,
         top_p=arguments.top_p,
-        max_tokens=arguments.max_tokens,
+        max_tokens=tokens,
         seed=arguments.seed,
     )
 
