@@ -164,6 +164,7 @@ def test_lists(command: str, environment: dict[str, str]) -> None:
     assert names[command] in {row["name"] for row in rows}
     assert all(row["summary"] for row in rows)
     assert names[command] in darc(environment, command).stdout
+    assert "transformers:" in darc(environment, command, "--help").stdout
 
 
 @pytest.mark.parametrize(
