@@ -126,6 +126,38 @@ def test_an_export_joins_by_the_ids_that_were_given(
     assert joined.unmatched == (0, 0)
 
 
+def test_samples_without_the_original(
+    tmp_path: Path, prompts: Path, environment: dict[str, str]
+) -> None:
+    folder = tmp_path / "run"
+    options = ("--no-original", "--max-attempts", "5")
+    done = darc(environment, "run", "--prompts", prompts, "--out", folder, *PARTS, *options)
+    assert done.returncode == 0, done.stderr
+    rewrites = json.loads((folder / "manifest.json").read_text())["settings"]["rewrites"]
+    assert (rewrites["include_original"], rewrites["max_attempts"]) == (False, 5)
+    settings = (folder / "run.toml").read_text()
+    assert "no_original = true" in settings
+    assert "max_attempts = 5" in settings
+    lines = (folder / "scores.jsonl").read_text().splitlines()
+    firsts = {own[0] for row in lines for each in json.loads(row)["scores"] for own in each}
+    assert firsts == {None}
+    told = darc(environment, "show", folder, "82", "--json")
+    assert told.returncode == 0, told.stderr
+    refused = darc(environment, "show", folder, "82", "--rule", "poisson:reward=original")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "needs the original's score" in refused.stderr
+    other = darc(environment, "run", "--prompts", prompts, "--out", folder, *PARTS)
+    assert other.returncode == 2
+    for command in (("run", "--prompts", prompts, "--out", tmp_path / "x"), ("ask", "Why?")):
+        nothing = darc(environment, *command, *PARTS, "--n-aug", "0", "--no-original")
+        assert nothing.returncode == 2
+        assert "nothing to score" in nothing.stderr
+    for command in ("ask", "run", "serve"):
+        told = darc(environment, command, "--help")
+        assert "--no-original" in told.stdout
+        assert "--max-attempts" in told.stdout
+
+
 def test_lazy_run_names_the_command_that_completes_it(
     tmp_path: Path, prompts: Path, environment: dict[str, str]
 ) -> None:

@@ -34,7 +34,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     parts.add_argument(
         "--rewriter", default="rules", metavar=SPEC, help="see darc rewriters (default: rules)"
     )
-    parts.add_argument("--n-aug", type=int, default=8, help="rewrites of each (default: 8)")
+    add_rewrites(parts)
     parts.add_argument(
         "--family", default="style", choices=FAMILIES, help="of rewrites (default: style)"
     )
@@ -62,6 +62,22 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     )
     model.add_argument("--temperature", type=float, default=0.8, help="default: 0.8")
     model.add_argument("--top-p", type=float, default=0.98, help="default: 0.98")
+
+
+def add_rewrites(parser: "argparse._ArgumentGroup") -> None:
+    """Add how many rewrites there are, and what else is a sample."""
+    parser.add_argument("--n-aug", type=int, default=8, help="rewrites of each (default: 8)")
+    parser.add_argument(
+        "--max-attempts",
+        type=int,
+        metavar="N",
+        help="rewrites proposed of each until enough are accepted (default: 4 times --n-aug)",
+    )
+    parser.add_argument(
+        "--no-original",
+        action="store_true",
+        help="the rewrites alone are samples, not the answer itself",
+    )
 
 
 def add_rule(parser: argparse.ArgumentParser, own: bool = False) -> None:
@@ -129,6 +145,8 @@ def parts_of(arguments: argparse.Namespace) -> "Parts":
         entities=arguments.entities,
         side=split_pairs(arguments.side or (), "--side"),
         seconds=arguments.timeout,
+        include_original=not arguments.no_original,
+        max_attempts=arguments.max_attempts,
     )
 
 

@@ -81,7 +81,10 @@ def run(arguments: argparse.Namespace) -> None:
     sampling = sampling_of(arguments, generator)
     folder = RunFolder(arguments.out)
     normalize = _normalize(arguments, engine, folder)
-    deciding = Deciding(spec, engine.bounds, engine.constants, normalize, arguments.seed)
+    deciding = Deciding(
+        *(spec, engine.bounds, engine.constants, normalize, arguments.seed),
+        include_original=parts.include_original,
+    )
     deciding.scale(lazily=lazy)
     try:
         made = manifest(questions, generator, sampling, parts, engine, deciding)

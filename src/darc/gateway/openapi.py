@@ -43,6 +43,7 @@ def method_schema(settings: Settings) -> dict[str, Any]:
             "rule": {"type": "string", "default": settings.rule},
             "k": _whole(settings.k, 1, settings.max_k),
             "n_aug": _whole(settings.parts.n_aug, 0, settings.max_n_aug),
+            "include_original": {"type": "boolean", "default": settings.parts.include_original},
             "beta": {"type": "number", "minimum": 0, "default": settings.beta},
             "gamma": {"type": "number", "minimum": 0, "default": settings.gamma},
             "epsilon": {"type": "number", "minimum": 0},

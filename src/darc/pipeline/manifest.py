@@ -49,6 +49,10 @@ def manifest(
                 "rewriter": parts.rewriter,
                 "version": getattr(engine.rewriter, "version", ""),
                 "n_aug": parts.n_aug,
+                "include_original": parts.include_original,
+                "max_attempts": 4 * parts.n_aug
+                if parts.max_attempts is None
+                else parts.max_attempts,
                 "family": parts.family,
                 "guard": engine.similarity is not None,
                 "entities": parts.entities,
@@ -88,7 +92,9 @@ def deciding_of(folder: RunFolder, spec: RuleSpec | None = None) -> Deciding:
         whole = all(location is not None and scale is not None for location, scale in known)
         constants = ([k[0] for k in known], [k[1] for k in known]) if whole else None
         bounds = [(s["bounds"][0], s["bounds"][1]) for s in scorers]
-        return Deciding(spec, bounds, constants, decision["normalize"], int(data["seed"]))
+        original = bool(settings["rewrites"].get("include_original", True))
+        seed = int(data["seed"])
+        return Deciding(spec, bounds, constants, decision["normalize"], seed, original)
     except KeyError as problem:
         raise InputError(
             f"{folder.path}/manifest.json has no {problem}", "make the run again"

@@ -18,6 +18,7 @@ FLAGS = {
     "small_sample": "beta times sigma is large for so few samples: the true risk is likely larger",
     "capped": "more candidates were to be drawn than are eligible",
     "unfinished": "the search was stopped early; this is the best choice so far",
+    "no_rewrites": "no rewrite was accepted, so the originals were scored",
     "clipped": "samples outside the bounds were clipped",
 }
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
