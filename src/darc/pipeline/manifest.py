@@ -50,9 +50,7 @@ def manifest(
                 "version": getattr(engine.rewriter, "version", ""),
                 "n_aug": parts.n_aug,
                 "include_original": parts.include_original,
-                "max_attempts": 4 * parts.n_aug
-                if parts.max_attempts is None
-                else parts.max_attempts,
+                "max_attempts": parts.max_attempts,
                 "family": parts.family,
                 "guard": engine.similarity is not None,
                 "entities": parts.entities,
