@@ -152,8 +152,8 @@ def test_samples_without_the_original(
         nothing = darc(environment, *command, *PARTS, "--n-aug", "0", "--no-original")
         assert nothing.returncode == 2
         assert "nothing to score" in nothing.stderr
-    for command in ("ask", "run", "serve"):
-        told = darc(environment, command, "--help")
+    for name in ("ask", "run", "serve"):
+        told = darc(environment, name, "--help")
         assert "--no-original" in told.stdout
         assert "--max-attempts" in told.stdout
 
