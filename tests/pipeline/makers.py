@@ -112,15 +112,24 @@ def start(
     questions: Sequence[Question] = QUESTIONS,
     cache: Any = None,
     n_aug: int = 3,
+    include_original: bool = True,
 ) -> RunFolder:
     """A run with what is above."""
     (spec,) = parse_rules([rule], {})
     made = generator or Words()
-    engine = Engine(RulesRewriter(), scorers or [Lengths(), Vowels()], n_aug, cache=cache)
-    deciding = Deciding(spec, engine.bounds, engine.constants, normalize)
+    parts = Parts(n_aug=n_aug, include_original=include_original)
+    engine = Engine(
+        RulesRewriter(),
+        scorers or [Lengths(), Vowels()],
+        n_aug,
+        cache=cache,
+        include_original=include_original,
+    )
+    deciding = Deciding(
+        spec, engine.bounds, engine.constants, normalize, include_original=include_original
+    )
     sampling = Settings(k=4)
     folder = RunFolder(path)
-    parts = Parts(n_aug=n_aug)
     try:
         folder.open(manifest(questions, made, sampling, parts, engine, deciding), restart)
         run(

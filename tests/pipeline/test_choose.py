@@ -46,6 +46,62 @@ def test_lazy_choice_is_the_full_choice(rule: str) -> None:
     assert all(full.why_not(k) for k in range(4) if k != full.decision.index)
 
 
+@pytest.mark.parametrize(
+    "rule", ["epsilon", "entropic", "tau:tau=0.3", "tau", "penalty", "cvar", "lcb", "mean"]
+)
+def test_lazy_choice_without_the_original_is_the_full_one(rule: str) -> None:
+    (spec,) = parse_rules([rule], {})
+    engine = Engine(RulesRewriter(), [Vowels()], 4, include_original=False)
+    lazy = choose(engine, PROMPT, ANSWERS, spec, batch=2)
+    full = choose(engine, PROMPT, ANSWERS, spec, lazily=False)
+    assert lazy.decision.index == full.decision.index
+    assert lazy.decision.calls is not None
+    assert lazy.calls <= lazy.decision.calls <= lazy.most == full.most == 16
+    assert np.isnan(full.scores[:, :, 0]).all()
+    counts = [len(own) for own in full.variants]
+    assert full.decision.statistics.count.tolist() == counts
+    assert full.calls == sum(counts)
+    seen = ~np.isnan(lazy.scores)
+    assert np.array_equal(lazy.scores[seen], full.scores[seen])
+    for k, own in enumerate(full.variants):
+        texts = [(PROMPT, variant.text) for variant in own]
+        assert full.scores[0, k, 1 : len(own) + 1].tolist() == Vowels().score(texts).tolist()
+
+
+@pytest.mark.parametrize("lazily", [True, False])
+def test_originals_count_where_no_rewrite_was_accepted(lazily: bool) -> None:
+    class Silent(RulesRewriter):
+        def rewrite(self, *_: Any) -> list[str]:
+            return []
+
+    (spec,) = parse_rules(["epsilon"], {})
+    engine = Engine(Silent(), [Vowels()], 4, include_original=False)
+    story = choose(engine, PROMPT, ANSWERS, spec, lazily=lazily)
+    own = Vowels().score([(PROMPT, answer.text) for answer in ANSWERS])
+    assert story.scores[0, :, 0].tolist() == own.tolist()
+    assert story.decision.index == int(np.argmax(own))
+    assert "no_rewrites" in story.decision.flags
+    assert "the originals were scored" in story.decision.explain()
+
+
+def test_a_rule_that_wants_the_original_is_refused_without_it() -> None:
+    (spec,) = parse_rules(["poisson:reward=original"], {})
+    engine = Engine(RulesRewriter(), [Vowels()], 4, include_original=False)
+    with pytest.raises(InputError, match="'poisson' with reward=original needs the original"):
+        choose(engine, PROMPT, ANSWERS, spec)
+
+
+@pytest.mark.parametrize("most", [1, 3, 50])
+def test_attempts_are_counted(most: int) -> None:
+    engine = Engine(RulesRewriter(), [Vowels()], 8, max_attempts=most)
+    for made in engine.rewrite(PROMPT, ANSWERS):
+        assert len(made.variants) + len(made.rejections) <= most
+    assert any(
+        len(made.variants) + len(made.rejections) >= min(most, 8)
+        for made in engine.rewrite(PROMPT, ANSWERS)
+    )
+
+
 def test_scorer_that_fails_is_named() -> None:
     scorer = Vowels()
     scorer.score = lambda pairs: 1 / 0  # type: ignore[method-assign]
@@ -69,7 +125,13 @@ def test_several_scorers_without_constants_are_scored_in_full() -> None:
 
 @pytest.mark.parametrize(
     ("change", "words"),
-    [({"n_aug": -1}, "n_aug"), ({"scorers": []}, "no scorer"), ({"scorers": [1, 1]}, "twice")],
+    [
+        ({"n_aug": -1}, "n_aug"),
+        ({"n_aug": 0, "include_original": False}, "nothing to score"),
+        ({"max_attempts": 0}, "max_attempts is 0"),
+        ({"scorers": []}, "no scorer"),
+        ({"scorers": [1, 1]}, "twice"),
+    ],
 )
 def test_engine_refuses(change: dict[str, Any], words: str) -> None:
     settings = {"scorers": [Vowels()], "n_aug": 2, **change}

@@ -94,7 +94,8 @@ def _candidates(arguments: argparse.Namespace, prompt: Any, clock: Any) -> Any:
     from darc.cli.choice import generator_of, sampling_of
     from darc.cli.progress import progress
 
-    settings, generator = sampling_of(arguments), generator_of(arguments)
+    generator = generator_of(arguments)
+    settings = sampling_of(arguments, generator)
     print(f"writing {settings.k} answers ({generator.name}) ...", file=sys.stderr, flush=True)
     with clock.stage("generate"), progress("writing", " answers") as report:
         report(0, settings.k)

@@ -34,7 +34,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     parts.add_argument(
         "--rewriter", default="rules", metavar=SPEC, help="see darc rewriters (default: rules)"
     )
-    parts.add_argument("--n-aug", type=int, default=8, help="rewrites of each (default: 8)")
+    add_rewrites(parts)
     parts.add_argument(
         "--family", default="style", choices=FAMILIES, help="of rewrites (default: style)"
     )
@@ -57,9 +57,27 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     model = parser.add_argument_group("answers")
     model.add_argument("--generator", default="embedded", metavar=SPEC, help="see darc generators")
     model.add_argument("-k", "--k", type=int, default=16, help="answers to write (default: 16)")
-    model.add_argument("--max-tokens", type=int, default=320, help="of each (default: 320)")
+    model.add_argument(
+        "--max-tokens", type=int, help="of each (default: the generator's own; 320, deal 512)"
+    )
     model.add_argument("--temperature", type=float, default=0.8, help="default: 0.8")
     model.add_argument("--top-p", type=float, default=0.98, help="default: 0.98")
+
+
+def add_rewrites(parser: "argparse._ArgumentGroup") -> None:
+    """Add how many rewrites there are, and what else is a sample."""
+    parser.add_argument("--n-aug", type=int, default=8, help="rewrites of each (default: 8)")
+    parser.add_argument(
+        "--max-attempts",
+        type=int,
+        metavar="N",
+        help="rewrites proposed of each until enough are accepted (default: 4 times --n-aug)",
+    )
+    parser.add_argument(
+        "--no-original",
+        action="store_true",
+        help="the rewrites alone are samples, not the answer itself",
+    )
 
 
 def add_rule(parser: argparse.ArgumentParser, own: bool = False) -> None:
@@ -96,15 +114,18 @@ def rule_of(arguments: argparse.Namespace) -> "RuleSpec":
     return spec
 
 
-def sampling_of(arguments: argparse.Namespace) -> "Settings":
+def sampling_of(arguments: argparse.Namespace, generator: "Generator") -> "Settings":
     """How the generator shall sample."""
-    from darc.generators.base import Settings
+    from darc.generators.base import MAX_TOKENS, Settings
 
+    tokens = arguments.max_tokens
+    if tokens is None:
+        tokens = getattr(generator, "max_tokens", MAX_TOKENS)
     return Settings(
         k=arguments.k,
         temperature=arguments.temperature,
         top_p=arguments.top_p,
-        max_tokens=arguments.max_tokens,
+        max_tokens=tokens,
         seed=arguments.seed,
     )
 
@@ -124,6 +145,8 @@ def parts_of(arguments: argparse.Namespace) -> "Parts":
         entities=arguments.entities,
         side=split_pairs(arguments.side or (), "--side"),
         seconds=arguments.timeout,
+        include_original=not arguments.no_original,
+        max_attempts=arguments.max_attempts,
     )
 
 

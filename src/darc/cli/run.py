@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.pipeline.stages import Job
     from darc.pipeline.summary import summary
 
-    spec, parts, sampling = rule_of(arguments), parts_of(arguments), sampling_of(arguments)
+    spec, parts = rule_of(arguments), parts_of(arguments)
     lazy = arguments.lazy and not arguments.complete
     questions = find_questions(arguments.prompts)
     if arguments.sample is not None:
@@ -78,9 +78,13 @@ def run(arguments: argparse.Namespace) -> None:
     side = parts.side_maker()
     side.check(spec.rule)
     engine, generator = parts.engine(cache_of(arguments)), generator_of(arguments)
+    sampling = sampling_of(arguments, generator)
     folder = RunFolder(arguments.out)
     normalize = _normalize(arguments, engine, folder)
-    deciding = Deciding(spec, engine.bounds, engine.constants, normalize, arguments.seed)
+    deciding = Deciding(
+        *(spec, engine.bounds, engine.constants, normalize, arguments.seed),
+        include_original=parts.include_original,
+    )
     deciding.scale(lazily=lazy)
     try:
         made = manifest(questions, generator, sampling, parts, engine, deciding)

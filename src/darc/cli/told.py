@@ -24,7 +24,8 @@ def print_story(story: "Story") -> None:
     rows: list[list[object]] = []
     for k in order:
         seen = int((~np.isnan(story.scores[:, k])).all(axis=0).sum())
-        numbers: list[object] = [f"{getattr(statistics, name)[k]:.3f}" for name in NUMBERS]
+        own = [float(getattr(statistics, name)[k]) for name in NUMBERS]
+        numbers: list[object] = ["" if np.isnan(number) else f"{number:.3f}" for number in own]
         if decision.bounded is not None and decision.bounded[k]:
             numbers = [f"<{numbers[0]}", "", "", ""]
         opening = " ".join(story.candidates[k].text.split())[:34]
@@ -32,9 +33,8 @@ def print_story(story: "Story") -> None:
     print(text_table(["", "value", "mean", "sigma", "premium", "scored", "", "begins"], rows))
     print()
     print(decision.explain())
-    total = story.scores.shape[1] * story.scores.shape[2]
     spent = ", ".join(f"{name} {ms / 1000:.1f} s" for name, ms in story.milliseconds.items())
-    print(f"scored {story.calls} of {total} texts; {spent}", file=sys.stderr)
+    print(f"scored {story.calls} of {story.most} texts; {spent}", file=sys.stderr)
 
 
 def page_of(story: "Story", path: Path) -> None:
@@ -52,8 +52,7 @@ def page_of(story: "Story", path: Path) -> None:
         refused = [(r.reason, r.text) for r in story.rejections if r.candidate == k]
         samples = list(zip(texts, scores, strict=True))
         shown.append(Shown(candidate.text, candidate.truncated, story.why_not(k), samples, refused))
-    total = story.scores.shape[1] * story.scores.shape[2]
-    notes = [f"{story.calls} of {total} texts were scored; the others could not matter."]
+    notes = [f"{story.calls} of {story.most} texts were scored; the others could not matter."]
     content = decision_page(
         story.prompt.question, story.decision, shown, story.scorers, _svg(story), notes
     )

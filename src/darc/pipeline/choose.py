@@ -33,15 +33,21 @@ def choose(
     as candidates by default. `made` are rewrites that are there.
     """
     clock = clock or Clock()
-    deciding = Deciding(spec, engine.bounds, engine.constants, normalize, engine.seed)
+    deciding = Deciding(
+        spec, engine.bounds, engine.constants, normalize, engine.seed, engine.include_original
+    )
     pool = LazyPool(engine, prompt, candidates, clock, made)
     if lazily and deciding.can_search():
         search = deciding.search(len(candidates), engine.n_aug + 1)
         while pairs := search.ask(batch or len(candidates)):
-            search.tell(pairs, pool.answer(pairs))
-        decision = search.decision()
+            search.tell(pairs, pool.answer([(k, i + deciding.first) for k, i in pairs]))
+        if pool.originals_if_alone():
+            decision = deciding.decide(prompt.id, pool.scores, {}, lazily=True)
+        else:
+            decision = search.decision()
     else:
         pool.everything()
+        pool.originals_if_alone()
         with clock.stage("decide"):
             maker = side or SideMaker({}, None)
             uses = spec.rule.required() or set(spec.rule.takes) & set(maker.scorers)

@@ -1,7 +1,7 @@
 """From the scores of one prompt to its decision."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ class Deciding:
 
     `normalize` is auto, prompt, fixed or none; auto is none for one scorer, and for several fixed
     in a lazy search and prompt otherwise. `constants` are the scorers' fixed ones, if all have any.
+    Without `include_original` the first sample, the original, counts only where there is no other.
     """
 
     spec: RuleSpec
@@ -35,6 +36,21 @@ class Deciding:
     constants: Constants | None
     normalize: str = "auto"
     seed: int = 0
+    include_original: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse a rule that wants the original's score where there is none."""
+        rule = self.spec.rule
+        if not self.include_original and rule.parameters.get("reward") == "original":
+            raise InputError(
+                f"rule {rule.name!r} with reward=original needs the original's score",
+                "include the original, or use reward=mean",
+            )
+
+    @property
+    def first(self) -> int:
+        """The place of the first sample that counts."""
+        return 0 if self.include_original else 1
 
     def scale(self, lazily: bool) -> Normalization:
         """The normalisation that `darc.select` is to use."""
@@ -62,11 +78,11 @@ class Deciding:
         return self.normalize in ("none", "prompt") or len(self.bounds) == 1 or bool(self.constants)
 
     def search(self, candidates: int, samples: int) -> LazySearch:
-        """A lazy search for this rule."""
+        """A lazy search for this rule among `samples` places, of which it counts from `first`."""
         spec = self.spec
         return lazy_search(
             candidates,
-            samples,
+            samples - self.first,
             spec.rule,
             self.bounds,
             clip=True,
@@ -81,8 +97,9 @@ class Deciding:
     ) -> Decision:
         """The decision on all scores of one prompt, (M, K, n), clipped to the scorers' bounds."""
         spec = self.spec
+        alone = not self.include_original and not np.isnan(scores[:, :, 0]).all()
         found: dict[str, Any] = dict(wanted(spec.rule, side))
-        return select(
+        decision = select(
             clipped(scores, self.bounds),
             spec.rule,
             beta=spec.beta,
@@ -93,6 +110,7 @@ class Deciding:
             sample="rewrite",
             **found,
         )
+        return replace(decision, flags=(*decision.flags, "no_rewrites")) if alone else decision
 
 
 def clipped(scores: Array, bounds: Bounds) -> Array:

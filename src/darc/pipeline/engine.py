@@ -24,7 +24,9 @@ Array = NDArray[np.float64]
 class Engine:
     """A rewriter and some scorers: what turns the answers to a prompt into numbers.
 
-    `similarity` and `find_entities` are further checks of rewrites, `cache` keeps scores for later.
+    The samples of an answer are itself, unless `include_original` is False, and up to `n_aug`
+    accepted rewrites of at most `max_attempts` proposed (4 n_aug if None). `similarity` and
+    `find_entities` are further checks of rewrites, `cache` keeps scores for later.
     """
 
     rewriter: Rewriter
@@ -36,12 +38,21 @@ class Engine:
     find_entities: Entities | None = None
     cache: ScoreCache | None = None
     patience: Patience = field(default_factory=Patience)
+    include_original: bool = True
+    max_attempts: int | None = None
     scoring: Scoring = field(init=False)
 
     def __post_init__(self) -> None:
         """Check, and gather the scorers."""
         if self.n_aug < 0:
             raise InputError(f"n_aug must be 0 or more, not {self.n_aug}", "8 is usual")
+        if not (self.n_aug or self.include_original):
+            raise InputError(
+                "with neither the original nor a rewrite there is nothing to score",
+                "give an n_aug of 1 or more, or include the original",
+            )
+        if self.max_attempts is not None and self.max_attempts < 1:
+            raise InputError(f"max_attempts is {self.max_attempts}", "give at least 1")
         names = [scorer.name for scorer in self.scorers]
         if not names:
             raise InputError("there is no scorer", "give at least one")
@@ -84,6 +95,7 @@ class Engine:
             self.rewriter,
             family=self.family,
             seed=self.seed,
+            max_attempts=self.max_attempts,
             similarity=self.similarity,
             least_similarity=LEAST,
             find_entities=self.find_entities,
@@ -134,8 +146,17 @@ class LazyPool:
         return result
 
     def everything(self) -> None:
-        """Make every rewrite and score it."""
-        self.answer([(int(k), int(i)) for k, i in np.ndindex(self.scores.shape[1:])])
+        """Make every rewrite and score it, and the originals where they count."""
+        first = 0 if self._engine.include_original else 1
+        every = np.ndindex(self.scores.shape[1:])
+        self.answer([(int(k), int(i)) for k, i in every if i >= first])
+
+    def originals_if_alone(self) -> bool:
+        """Whether no candidate has a rewrite, so that the originals are scored after all."""
+        alone = bool(np.isnan(self.scores).all())
+        if alone:
+            self.answer([(k, 0) for k in range(len(self._candidates))])
+        return alone
 
     def _rewrite(self, wanted: Sequence[int]) -> None:
         missing = [k for k in dict.fromkeys(wanted) if k not in self.perturbed]

@@ -75,8 +75,9 @@ def tidy(folder: RunFolder) -> Iterator[tuple[str, str, str, float, str]]:
     """One row a score, as `darc select` reads ratings; rewrite 0 is the original."""
     for prompt_id, row in folder.rows("scores.jsonl").items():
         scores = records.read_scores(folder, prompt_id)
+        ids = [candidate.id for candidate in records.read_candidates(folder, prompt_id)]
         for m, k, i in np.argwhere(~np.isnan(scores)).tolist():
-            yield prompt_id, str(k), f"rewrite {i}", float(scores[m, k, i]), row["scorers"][m]
+            yield prompt_id, ids[k], f"rewrite {i}", float(scores[m, k, i]), row["scorers"][m]
 
 
 def label(folder: RunFolder) -> str:

@@ -49,6 +49,8 @@ def manifest(
                 "rewriter": parts.rewriter,
                 "version": getattr(engine.rewriter, "version", ""),
                 "n_aug": parts.n_aug,
+                "include_original": parts.include_original,
+                "max_attempts": parts.max_attempts,
                 "family": parts.family,
                 "guard": engine.similarity is not None,
                 "entities": parts.entities,
@@ -92,6 +94,7 @@ def deciding_of(folder: RunFolder, spec: RuleSpec | None = None) -> Deciding:
             ([each[0] for each in constants], [each[1] for each in constants]) if whole else None,
             decision["normalize"],
             data["seed"],
+            bool(settings["rewrites"].get("include_original", True)),
         )
         deciding.scale(lazily=False)
         return deciding

@@ -34,6 +34,8 @@ class Parts:
     entities: str = ""
     side: Mapping[str, str] = field(default_factory=dict)
     seconds: float = Patience.seconds
+    include_original: bool = True
+    max_attempts: int | None = None
 
     def engine(self, cache: ScoreCache | None = None) -> Engine:
         """The engine; nothing is loaded that is not needed to know that it can be."""
@@ -49,6 +51,8 @@ class Parts:
             find_entities=self._entity_finder(),
             cache=cache,
             patience=Patience(seconds=self.seconds),
+            include_original=self.include_original,
+            max_attempts=self.max_attempts,
         )
 
     def side_maker(self) -> SideMaker:

@@ -110,8 +110,9 @@ class Stages:
             for k in story.rewritten
         }
         seen = ~np.isnan(story.scores[0])
+        first = 0 if job.engine.include_original else 1
         whole = [
-            k in made and bool(seen[k, : len(made[k].variants) + 1].all())
+            k in made and bool(seen[k, first : len(made[k].variants) + 1].all())
             for k in range(len(candidates))
         ]
         lazy = not all(whole)
@@ -169,11 +170,13 @@ class Stages:
         scores = np.full((len(engine.scorers), len(candidates), engine.n_aug + 1), np.nan)
         if row is not None:
             scores[:] = records.read_scores(self.folder, prompt.id)
+        alone = not any(each.variants for each in made.values())
+        first = 0 if engine.include_original or alone else 1
         texts = {
             (k, i): text
             for k, candidate in enumerate(candidates)
             for i, text in enumerate([candidate.text, *(v.text for v in made[k].variants)])
-            if np.isnan(scores[0, k, i])
+            if i >= first and np.isnan(scores[0, k, i])
         }
         before = (engine.scoring.asked, engine.scoring.kept)
         clock = Clock()

@@ -33,6 +33,12 @@ class Story:
     rewritten: frozenset[int] = frozenset()
 
     @property
+    def most(self) -> int:
+        """How many texts there were to score, at most."""
+        candidates, places = self.scores.shape[1:]
+        return candidates * (places - int(np.isnan(self.scores[:, :, 0]).all()))
+
+    @property
     def answer(self) -> str:
         """The chosen answer."""
         return self.candidates[self.decision.index].text
@@ -42,7 +48,8 @@ class Story:
         decision = self.decision
         if index == decision.index:
             return ""
-        few = len(self.variants[index]) + 1 < decision.statistics.count.max() / 2
+        first = int(np.isnan(self.scores[:, :, 0]).all())
+        few = len(self.variants[index]) + 1 - first < max(1.0, decision.statistics.count.max() / 2)
         if few and index in self.rewritten:
             return "too few rewrites"
         if decision.bounded is not None and decision.bounded[index]:

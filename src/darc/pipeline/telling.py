@@ -53,7 +53,8 @@ def _again(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Decision:
 
     def told(pairs: list[tuple[int, int]]) -> list[list[float]]:
         answers = []
-        for k, i in pairs:
+        for k, place in pairs:
+            i = place + deciding.first
             known = bool(~np.isnan(scores[0, k, i]))
             if not known and not (k in rows.get("rewritten", count) and i >= count[k]):
                 raise InputError(
