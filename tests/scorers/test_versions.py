@@ -8,7 +8,10 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
 import darc
@@ -146,5 +149,7 @@ def test_parts_of_ones_own_are_not_kept() -> None:
     from darc.scorers import Fluency, Relevance
     from darc.scorers.spelling import Spelling
 
-    assert Relevance(Embeddings()).version == ""
+    other: Any = SimpleNamespace(embed=lambda texts: np.zeros((len(texts), 2)))
+    assert Relevance(other).version == ""
+    assert Relevance(Embeddings()).version == Relevance().version
     assert Fluency(Spelling(lambda _: True)).version == ""

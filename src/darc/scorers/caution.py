@@ -46,7 +46,7 @@ class Caution:
     @cached_property
     def version(self) -> str:
         """A hash of the model's file and of the code that measures; empty where one is unknown."""
-        if self._embedder is not None:
+        if not isinstance(self._embedder, Embeddings | None):
             return ""
         file = self._path / FILE if self._path.is_dir() else self._path
         alone = isinstance(self.model, Encoder)

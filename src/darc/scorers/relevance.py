@@ -84,7 +84,7 @@ class Relevance:
 
     def __init__(self, embedder: Embedder | None = None) -> None:
         self._embedder = embedder or Embeddings()
-        if embedder is not None:
+        if not isinstance(self._embedder, Embeddings):
             self.version = ""
 
     def score(self, pairs: Sequence[Pair]) -> Array:
