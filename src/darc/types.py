@@ -106,6 +106,11 @@ class Candidate:
     seed: int | None = None
     name: str = ""
 
+    @property
+    def id(self) -> str:
+        """What tables call it: its name, or else its position."""
+        return self.name or str(self.index)
+
 
 @dataclass(frozen=True)
 class Variant:

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from darc.evaluation.join import join
+from darc.evaluation.reading import read_any
+
 PARTS = (
     "--generator",
     "echo",
@@ -88,6 +91,73 @@ def test_run_show_export(tmp_path: Path, prompts: Path, environment: dict[str, s
     assert parquet.returncode == 0, parquet.stderr
 
 
+@pytest.mark.parametrize("form", ["tidy", "parquet"])
+def test_an_export_joins_by_the_ids_that_were_given(
+    form: str, tmp_path: Path, prompts: Path, environment: dict[str, str]
+) -> None:
+    ratings, given = tmp_path / "ratings.csv", tmp_path / "given.jsonl"
+    lines, answers = ["prompt_id,candidate_id,rater_id,rating"], []
+    for prompt in ("81", "81#2", "82"):
+        for place, name in enumerate(("M11", "M2", "base")):
+            text = f"It's often said that the {name} answer can't be wrong, however you look at it"
+            answers.append(
+                {"prompt_id": prompt, "candidate_id": name, "response": text + "." * place}
+            )
+            lines += [f"{prompt},{name},r{rater},{place + rater}" for rater in range(4)]
+    given.write_text("".join(json.dumps(row) + "\n" for row in answers), encoding="utf-8")
+    ratings.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    folder = tmp_path / "run"
+    parts = ("--generator", f"given:{given}", "--scorer", "brevity", "--n-aug", "3")
+    done = darc(environment, "run", "--prompts", prompts, "--out", folder, *parts)
+    assert done.returncode == 0, done.stderr
+    exported = darc(environment, "export", folder, "--format", form).stdout.strip()
+    chosen = darc(environment, "select", exported, "--rule", "epsilon", "--json")
+    rows = [json.loads(line) for line in chosen.stdout.splitlines()]
+    lines = (folder / "decisions.jsonl").read_text().splitlines()
+    names = {
+        row["prompt_id"]: ("M11", "M2", "base")[row["index"]] for row in map(json.loads, lines)
+    }
+    assert {row["prompt_id"]: row["candidate"] for row in rows} == names
+    evaluated = darc(environment, "eval", folder, ratings, "--json", "--no-figures")
+    assert evaluated.returncode == 0, evaluated.stderr
+    rows = json.loads(evaluated.stdout)["frames"]["main"]["rows"]
+    assert "run judged by ratings" in {row["source"] for row in rows}
+    joined = join(read_any(Path(exported)), read_any(ratings))
+    assert joined.unmatched == (0, 0)
+
+
+def test_samples_without_the_original(
+    tmp_path: Path, prompts: Path, environment: dict[str, str]
+) -> None:
+    folder = tmp_path / "run"
+    options = ("--no-original", "--max-attempts", "5")
+    done = darc(environment, "run", "--prompts", prompts, "--out", folder, *PARTS, *options)
+    assert done.returncode == 0, done.stderr
+    rewrites = json.loads((folder / "manifest.json").read_text())["settings"]["rewrites"]
+    assert (rewrites["include_original"], rewrites["max_attempts"]) == (False, 5)
+    settings = (folder / "run.toml").read_text()
+    assert "no_original = true" in settings
+    assert "max_attempts = 5" in settings
+    lines = (folder / "scores.jsonl").read_text().splitlines()
+    firsts = {own[0] for row in lines for each in json.loads(row)["scores"] for own in each}
+    assert firsts == {None}
+    told = darc(environment, "show", folder, "82", "--json")
+    assert told.returncode == 0, told.stderr
+    refused = darc(environment, "show", folder, "82", "--rule", "poisson:reward=original")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "needs the original's score" in refused.stderr
+    other = darc(environment, "run", "--prompts", prompts, "--out", folder, *PARTS)
+    assert other.returncode == 2
+    for command in (("run", "--prompts", prompts, "--out", tmp_path / "x"), ("ask", "Why?")):
+        nothing = darc(environment, *command, *PARTS, "--n-aug", "0", "--no-original")
+        assert nothing.returncode == 2
+        assert "nothing to score" in nothing.stderr
+    for name in ("ask", "run", "serve"):
+        told = darc(environment, name, "--help")
+        assert "--no-original" in told.stdout
+        assert "--max-attempts" in told.stdout
+
+
 def test_lazy_run_names_the_command_that_completes_it(
     tmp_path: Path, prompts: Path, environment: dict[str, str]
 ) -> None:
@@ -126,6 +196,7 @@ def test_lists(command: str, environment: dict[str, str]) -> None:
     assert names[command] in {row["name"] for row in rows}
     assert all(row["summary"] for row in rows)
     assert names[command] in darc(environment, command).stdout
+    assert "transformers:" in darc(environment, command, "--help").stdout
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from darc.engine.engine import Engine, choose
 from darc.engine.scoring import Patience
 from darc.errors import DarcError, InputError
 from darc.generators.base import Settings
+from darc.perturb import RulesRewriter
 from darc.types import Candidate, Message, Prompt
 
 PROMPT = Prompt("tides", (Message("user", "Why are there two high tides a day?"),))
@@ -43,6 +44,55 @@ def test_lazy_choice_is_the_full_choice(rule: str) -> None:
     assert all(full.why_not(k) for k in range(4) if k != full.index)
 
 
+@pytest.mark.parametrize(
+    "rule", ["epsilon", "entropic", "tau:tau=0.3", "tau", "penalty", "cvar", "lcb", "mean"]
+)
+def test_lazy_choice_without_the_original_is_the_full_one(rule: str) -> None:
+    with Engine(scorers=[Vowels()], rule=rule, n_aug=4, include_original=False) as engine:
+        lazy = engine.choose(PROMPT, ANSWERS, wave=2)
+        full = engine.choose(PROMPT, ANSWERS, full=True)
+    assert lazy.index == full.index
+    assert lazy.decision is not None
+    assert full.decision is not None
+    assert lazy.calls <= lazy.most == full.most == 16
+    assert np.isnan(full.scores.values[:, :, 0]).all()
+    counts = [len(own) for own in full.variants]
+    assert full.decision.statistics.count.tolist() == counts
+    assert full.calls == sum(counts)
+    seen = ~np.isnan(lazy.scores.values)
+    assert np.array_equal(lazy.scores.values[seen], full.scores.values[seen])
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_originals_count_where_no_rewrite_was_accepted(full: bool) -> None:
+    class Silent(RulesRewriter):
+        def rewrite(self, *_: Any) -> list[str]:
+            return []
+
+    silent = {"rewriter": Silent(), "include_original": False}
+    with Engine(scorers=[Vowels()], n_aug=4, **silent) as engine:
+        outcome = engine.choose(PROMPT, ANSWERS, full=full)
+    own = Vowels().score([(PROMPT, answer.text) for answer in ANSWERS])
+    assert outcome.scores.values[0, :, 0].tolist() == own.tolist()
+    assert outcome.index == int(np.argmax(own))
+    assert "no_rewrites" in outcome.flags
+    assert "the originals were scored" in outcome.explain()
+
+
+def test_a_rule_that_wants_the_original_is_refused_without_it() -> None:
+    with pytest.raises(InputError, match="'poisson' with reward=original needs the original"):
+        Engine(scorers=[Vowels()], rule="poisson:reward=original", include_original=False)
+
+
+@pytest.mark.parametrize("most", [1, 3, 50])
+def test_attempts_are_counted(most: int) -> None:
+    with Engine(scorers=[Vowels()], n_aug=8, max_attempts=most) as engine:
+        made = engine.choose(PROMPT, ANSWERS, full=True).rewrites.values()
+    counts = [len(each.variants) + len(each.rejections) for each in made]
+    assert max(counts) <= most
+    assert max(counts) >= min(most, 8)
+
+
 async def at_once(seconds: float) -> None:
     """Wait for nothing."""
 
@@ -71,7 +121,13 @@ def test_several_scorers_without_constants_are_scored_in_full() -> None:
 
 @pytest.mark.parametrize(
     ("change", "words"),
-    [({"n_aug": -1}, "n_aug"), ({"scorers": []}, "no scorer"), ({"scorers": [1, 1]}, "twice")],
+    [
+        ({"n_aug": -1}, "n_aug"),
+        ({"n_aug": 0, "include_original": False}, "nothing to score"),
+        ({"max_attempts": 0}, "max_attempts is 0"),
+        ({"scorers": []}, "no scorer"),
+        ({"scorers": [1, 1]}, "twice"),
+    ],
 )
 def test_engine_refuses(change: dict[str, Any], words: str) -> None:
     settings = {"scorers": [1], "n_aug": 2, **change}

@@ -34,7 +34,8 @@ def test_request_wins_over_name_over_settings() -> None:
         {"k": 2.5}, {"n_aug": -1}, {"beta": -1}, {"beta": "x"}, {"lam": 1}, {"nonsense": 1},
         {"epsilon": [1]}, {"budget": 3}, {"budget": {"calls": -1}}, {"budget": {"other": 1}},
         {"policy": "ajar"}, {"metadata": 7}, {"full": "yes"}, {"normalize": "z"}, {"wave": 0},
-        {"rule": "x" * 1000},
+        {"rule": "x" * 1000}, {"include_original": 1}, {"include_original": False, "n_aug": 0},
+        {"include_original": False, "rule": "poisson", "reward": "original"},
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_a_400(given: Any) -> None:

@@ -379,3 +379,37 @@ def test_mc_dropout_without_dropout_samples_is_a_400(gateway: Running) -> None:
     answer = post(gateway, {"scores": [[1, 2], [3, 4]], **method}, "select")
     assert answer.status_code == 400, answer.text
     assert "'mc_dropout' needs dropout besides scores" in answer.json()["error"]["message"]
+
+
+def test_samples_without_the_original(openai_server: FakeServer) -> None:
+    texts = [
+        "It's often said that the tide can't be seen, however you look at it from here.",
+        "What a stupid question! Shut up, you idiot, I'm not going to explain it, for example.",
+        "There are two of them since the sea is pulled on both sides, and that's all of it.",
+    ]
+    own = {"messages": QUESTION, "candidates": texts}
+    with running(openai_server, parts=parts(n_aug=6)) as gateway:
+        answers = [
+            post(
+                gateway,
+                {
+                    **own,
+                    "darc": {"rule": "mean", "metadata": "full", "include_original": False, **more},
+                },
+                path="select",
+            ).json()
+            for more in ({"full": True}, {"wave": 1}, {"n_aug": 1})
+        ]
+        silent = {**own, "candidates": ["42", "43"], "darc": {"include_original": False}}
+        alone = post(gateway, silent, path="select").json()
+        refused = post(
+            gateway, {**own, "darc": {"include_original": False, "n_aug": 0}}, path="select"
+        )
+    for data in answers:
+        assert data["include_original"] is False
+        assert {each[0] for scorer in data["scores"] for each in scorer} == {None}
+        assert any(x is not None for scorer in data["scores"] for each in scorer for x in each)
+    assert answers[0]["index"] == answers[1]["index"]
+    assert answers[1]["scored"] < answers[0]["scored"]
+    assert "no_rewrites" in alone["flags"]
+    assert refused.status_code == 400

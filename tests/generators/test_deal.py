@@ -110,6 +110,21 @@ def test_without_weight_it_is_greedy(checkpoint: Checkpoint) -> None:
     assert deal[0][0].log_likelihood == pytest.approx(greedy[0][0].log_likelihood, abs=1e-5)
 
 
+def test_it_writes_up_to_its_own_limit_unless_fewer_are_asked_for(checkpoint: Checkpoint) -> None:
+    class Long(Vowels):
+        def score(self, pairs: Sequence[tuple[Prompt, str]]) -> NDArray[np.float64]:
+            return np.array([float(len(text)) for _, text in pairs])
+
+    generator = DealGenerator(
+        checkpoint, Long(), Lookahead(k=8, steps=0, g=100.0, reward_tokens=2000)
+    )
+    assert generator.max_tokens == 512
+    ((one,),) = generator.generate([HELLO], Settings(k=1))
+    assert (one.tokens, one.truncated) == (512, True)
+    ((few,),) = generator.generate([HELLO], Settings(k=1, max_tokens=7))
+    assert few.tokens == 7
+
+
 def test_costs_are_counted(checkpoint: Checkpoint) -> None:
     reward = Vowels()
     generator = DealGenerator(checkpoint, reward, Lookahead(k=4, steps=3, g=0.3, max_tokens=5))

@@ -43,6 +43,14 @@ def test_answers_keep_their_names_and_order(path: Path) -> None:
         made.generate([prompt("c")], Settings())
 
 
+def test_an_id_that_comes_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "twice.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in [*ROWS, ROWS[0]]))
+    with pytest.raises(TableError, match="candidate 'M1' comes twice") as caught:
+        GivenGenerator(str(path))
+    assert caught.value.line == 4
+
+
 def test_questions_of_a_file_of_answers(path: Path) -> None:
     assert [(q.id, q.turns) for q in read_questions(path)] == [("a", ("Why?",)), ("b", ("",))]
 

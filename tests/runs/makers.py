@@ -30,6 +30,7 @@ def start(
     questions: Sequence[Question] = QUESTIONS,
     cache: Any = False,
     n_aug: int = 3,
+    include_original: bool = True,
     shard_size: int = 1000,
     **options: Any,
 ) -> RunFolder:
@@ -40,6 +41,7 @@ def start(
         scorers=scorers or [Lengths(), Vowels()],
         rule=rule,
         n_aug=n_aug,
+        include_original=include_original,
         normalize=normalize,
         sampling=Settings(k=4),
         guard=False,

@@ -95,10 +95,12 @@ def test_new_scorers_need_only_new_scores(tmp_path: Path) -> None:
     assert contents(tmp_path / "run") == contents(tmp_path / "fresh")
 
 
-def test_lazy_run_chooses_the_same_and_can_be_completed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("original", [True, False])
+def test_lazy_run_chooses_the_same_and_can_be_completed(tmp_path: Path, original: bool) -> None:
     lazy_scorer, full_scorer = Lengths(), Lengths()
-    folder = start(tmp_path / "lazy", lazy=True, scorers=[lazy_scorer], normalize="none")
-    full = start(tmp_path / "full", scorers=[full_scorer], normalize="none")
+    settings: dict[str, Any] = {"normalize": "none", "include_original": original}
+    folder = start(tmp_path / "lazy", lazy=True, scorers=[lazy_scorer], **settings)
+    full = start(tmp_path / "full", scorers=[full_scorer], **settings)
     assert len(lazy_scorer.asked) < len(full_scorer.asked)
     assert folder.manifest()["finished"] is True
     assert folder.manifest()["complete"] is False
@@ -110,9 +112,9 @@ def test_lazy_run_chooses_the_same_and_can_be_completed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"darc run --config .*run.toml --out .* --complete"):
         check_complete(folder)
     asked = len(lazy_scorer.asked)
-    start(tmp_path / "lazy", lazy=True, scorers=[lazy_scorer], normalize="none")
+    start(tmp_path / "lazy", lazy=True, scorers=[lazy_scorer], **settings)
     assert len(lazy_scorer.asked) == asked
-    start(tmp_path / "lazy", scorers=[lazy_scorer], normalize="none")
+    start(tmp_path / "lazy", scorers=[lazy_scorer], **settings)
     assert contents(tmp_path / "lazy") == contents(tmp_path / "full")
     assert len(lazy_scorer.asked) == len(full_scorer.asked)
     check_complete(RunFolder(tmp_path / "lazy"))

@@ -192,7 +192,7 @@ def test_as_users_write_it() -> None:
     made = scorers.make("judge:org/m@http://h,max_tokens=400,location=6,scale=1.5")
     assert isinstance(made, Judge)
     assert made.name == "judge:org/m"
-    assert re.fullmatch(r"org/m@http://h/v1 400 [0-9a-f]{12}", made.version)
+    assert re.fullmatch(r"org/m@http://h/v1 400 [0-9a-f]{16}", made.version)
     with pytest.raises(InputError, match="write judge:MODEL@URL"):
         scorers.make("judge")
     with pytest.raises(InputError, match="there is no chat model 'gpt'"):

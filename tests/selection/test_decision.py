@@ -40,7 +40,7 @@ def test_explanation_of_a_near_tie() -> None:
 def test_explanation_mentions_every_flag() -> None:
     decision = darc.select(POLARISED, "tau", tau=0.0)
     assert "infeasible" in decision.flags
-    assert "no candidate met the cap on the risk premium" in decision.explain()
+    assert "no eligible candidate met the cap on the risk premium" in decision.explain()
     constant = darc.select([[[1.0, 1.0], [1.0, 1.0]], [[1.0, 2.0], [5.0, 6.0]]], "mean")
     assert constant.flags == ("constant_scorer",)
     assert constant.index == 1

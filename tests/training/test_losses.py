@@ -1,6 +1,10 @@
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from darc.cli import main
 from darc.errors import InputError, UnknownName
 from darc.training.losses import FORMS, Loss
 
@@ -44,6 +48,25 @@ def test_no_noise_is_dpo(form: str) -> None:
 def test_refusals() -> None:
     with pytest.raises(UnknownName, match="unbiased"):
         Loss("unbias")
-    for form, noise in (("cdpo", 0.5), ("unbiased", 0.5), ("sup", 1.0), ("sup", -0.1)):
-        with pytest.raises(InputError, match="noise"):
+    for form, noise in (("cdpo", 0.5), ("unbiased", 0.5), ("sup", 0.5), ("sup", -0.1)):
+        with pytest.raises(InputError, match=f"the noise of {form} is {noise:g}: "):
             Loss(form, noise)
+
+
+def test_the_command_refuses_half_of_the_labels(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["train", "rdpo", "--noise", "0.5", "--data", "x.jsonl", "--out", str(tmp_path / "o")]
+    assert main(command) == 2
+    assert "the noise of sup is 0.5" in capsys.readouterr().err
+    assert not (tmp_path / "o").exists()
+
+
+def test_presets_name_their_model_and_data(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "presets", "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    paper = next(row for row in rows if row["preset"] == "paper")
+    assert paper["model"] == "meta-llama/Llama-3.1-8B-Instruct"
+    assert all(row["data"] for row in rows)
+    assert main(["train", "presets"]) == 0
+    assert "model: meta-llama/Llama-3.1-8B-Instruct" in capsys.readouterr().out

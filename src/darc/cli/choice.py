@@ -33,7 +33,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     parts.add_argument(
         "--rewriter", default="rules", metavar=SPEC, help="see darc rewriters (default: rules)"
     )
-    parts.add_argument("--n-aug", type=int, default=8, help="rewrites of each (default: 8)")
+    add_rewrites(parts)
     parts.add_argument(
         "--family", default="style", choices=FAMILIES, help="of rewrites (default: style)"
     )
@@ -56,9 +56,27 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     model = parser.add_argument_group("answers")
     model.add_argument("--generator", default="embedded", metavar=SPEC, help="see darc generators")
     model.add_argument("-k", "--k", type=int, default=16, help="answers to write (default: 16)")
-    model.add_argument("--max-tokens", type=int, default=320, help="of each (default: 320)")
+    model.add_argument(
+        "--max-tokens", type=int, help="of each (default: the generator's own; 320, deal 512)"
+    )
     model.add_argument("--temperature", type=float, default=0.8, help="default: 0.8")
     model.add_argument("--top-p", type=float, default=0.98, help="default: 0.98")
+
+
+def add_rewrites(parser: "argparse._ArgumentGroup") -> None:
+    """Add how many rewrites there are, and what else is a sample."""
+    parser.add_argument("--n-aug", type=int, default=8, help="rewrites of each (default: 8)")
+    parser.add_argument(
+        "--max-attempts",
+        type=int,
+        metavar="N",
+        help="rewrites proposed of each until enough are accepted (default: 4 times --n-aug)",
+    )
+    parser.add_argument(
+        "--no-original",
+        action="store_true",
+        help="the rewrites alone are samples, not the answer itself",
+    )
 
 
 def add_rule(parser: argparse.ArgumentParser, own: bool = False) -> None:
@@ -128,6 +146,8 @@ def engine_of(arguments: argparse.Namespace, model: bool = True, **changes: Any)
         "guard": not arguments.no_guard,
         "entities": arguments.entities,
         "side": split_pairs(arguments.side or (), "--side"),
+        "include_original": not arguments.no_original,
+        "max_attempts": arguments.max_attempts,
         "cache": not arguments.no_cache,
         "patience": Patience(seconds=arguments.timeout),
     }

@@ -6,10 +6,33 @@ from typing import Any
 
 from darc.cli.parser import add_general
 
+EPILOGS = {
+    "generators": """\
+examples:
+  --generator embedded
+  --generator transformers:owner/name
+  --generator openai:MODEL@http://localhost:8001/v1
+  --generator given:answers.jsonl""",
+    "rewriters": """\
+examples:
+  --rewriter rules
+  --rewriter llm (the embedded model)
+  --rewriter llm:transformers:owner/name
+  --rewriter llm:MODEL@http://localhost:8001/v1,temperature=0.9""",
+    "scorers": """\
+examples:
+  --scorer form
+  --scorer transformers:owner/name,max_length=512
+  --scorer judge:MODEL@http://localhost:8001/v1
+  --scorer http://localhost:8002/score""",
+}
+
 
 def add(commands: Any, name: str) -> None:
     """Add the command of this name to the parser."""
-    parser = commands.add_parser(name, help=f"list the {name} and their options")
+    parser = commands.add_parser(
+        name, help=f"list the {name} and their options", epilog=EPILOGS[name]
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     add_general(parser)
     parser.set_defaults(run=run, registry=name)

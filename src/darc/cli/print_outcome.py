@@ -25,7 +25,8 @@ def print_outcome(outcome: "Outcome") -> None:
     rows: list[list[object]] = []
     for k in order:
         seen = int((~np.isnan(outcome.scores.values[:, k])).all(axis=0).sum())
-        numbers: list[object] = [f"{getattr(statistics, name)[k]:.3f}" for name in NUMBERS]
+        own = [float(getattr(statistics, name)[k]) for name in NUMBERS]
+        numbers: list[object] = ["" if np.isnan(number) else f"{number:.3f}" for number in own]
         if decision.bounded is not None and decision.bounded[k]:
             numbers = [f"<{numbers[0]}", "", "", ""]
         opening = " ".join(outcome.candidates[k].text.split())[:34]
@@ -33,9 +34,8 @@ def print_outcome(outcome: "Outcome") -> None:
     print(text_table(["", "value", "mean", "sigma", "premium", "scored", "", "begins"], rows))
     print()
     print(outcome.explain())
-    total = outcome.scores.values.shape[1] * outcome.scores.values.shape[2]
     spent = ", ".join(f"{name} {ms / 1000:.1f} s" for name, ms in outcome.milliseconds.items())
-    print(f"scored {outcome.calls} of {total} texts; {spent}", file=sys.stderr)
+    print(f"scored {outcome.calls} of {outcome.most} texts; {spent}", file=sys.stderr)
 
 
 def page_of(outcome: "Outcome", path: Path) -> None:

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.choice import FAMILIES, NORMALIZATIONS, SPEC, add_rule
+from darc.cli.choice import FAMILIES, NORMALIZATIONS, SPEC, add_rewrites, add_rule
 from darc.cli.parser import add_arrival, add_general, add_trusted_proxy, arrival_of
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def add(commands: Any, name: str) -> None:
     choice = parser.add_argument_group("choosing, where a request says nothing else")
     add_rule(choice)
     choice.add_argument("-k", "--k", type=int, default=8, help="candidates (default: 8)")
-    choice.add_argument("--n-aug", type=int, default=8, help="rewrites of each (default: 8)")
+    add_rewrites(choice)
     choice.add_argument("--scorer", action="append", metavar=SPEC, help="see darc scorers")
     choice.add_argument("--rewriter", default="rules", metavar=SPEC, help="see darc rewriters")
     choice.add_argument("--family", default="style", choices=FAMILIES, help="default: style")
@@ -163,6 +163,8 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
         seed=arguments.seed or 0,
         guard=not arguments.no_guard,
         side=split_pairs(arguments.side or (), "--side"),
+        include_original=not arguments.no_original,
+        max_attempts=arguments.max_attempts,
     )
     return Settings(
         parts=parts,

@@ -48,6 +48,10 @@ def add(commands: Any, name: str) -> None:
     for kind, text in told.items():
         _add_policy(kinds.add_parser(kind, help=text, epilog=EPILOG), kind)
     add_caution(kinds)
+    listed = kinds.add_parser("presets", help="print the presets: base model, data, every number")
+    listed.add_argument("--json", action="store_true", help="one JSON object a line")
+    add_general(listed)
+    listed.set_defaults(run=run_presets)
 
 
 def _add_policy(parser: argparse.ArgumentParser, kind: str) -> None:
@@ -64,13 +68,17 @@ def _add_policy(parser: argparse.ArgumentParser, kind: str) -> None:
         )
     if kind != "dpo":
         parser.add_argument(
-            "--noise", type=float, default=0.10, help="share of wrong labels (default: 0.1)"
+            "--noise",
+            type=float,
+            default=0.10,
+            help="share of wrong labels, below 0.5 (default: 0.1)",
         )
     parser.add_argument(
         "--preset",
         default="paper",
         choices=("paper", "cpu-small"),
-        help="paper: QLoRA on a GPU; cpu-small: the embedded model here (default: paper)",
+        help="paper: QLoRA of meta-llama/Llama-3.1-8B-Instruct on a GPU; cpu-small: the embedded "
+        "model here; see darc train presets (default: paper)",
     )
     parser.add_argument("--model", help="a hub name, a folder, a .gguf file or embedded")
     parser.add_argument("--dtype", choices=("fp32", "bf16"), help="(default: the preset's)")
@@ -87,6 +95,21 @@ def _add_policy(parser: argparse.ArgumentParser, kind: str) -> None:
     parser.add_argument("--json", action="store_true", help="what came out as one JSON object")
     add_general(parser)
     parser.set_defaults(run=run_policy, loss=kind, interrupted="go on with the same command")
+
+
+def run_presets(arguments: argparse.Namespace) -> None:
+    """Print what each preset stands for."""
+    from darc.training.presets import DATA, PRESETS
+
+    for name, recipe in PRESETS.items():
+        settings = {**recipe.plain(), "data": DATA[name]}
+        if arguments.json:
+            print(json.dumps({"preset": name, **settings}))
+            continue
+        print(name)
+        for key in ("model", "data"):
+            print(f"    {key}: {settings.pop(key)}")
+        print("    " + ", ".join(f"{key}={value}" for key, value in settings.items()))
 
 
 def run_policy(arguments: argparse.Namespace) -> None:

@@ -89,25 +89,32 @@ class Choosing:
         wave = self.wave or len(left)
         lazily = not self.full and len(left) * n > wave and deciding.can_search(scores)
         if not lazily:
-            await samples.fill([(k, i) for i in range(n) for k in left])
-            side = await self.samples.engine.side_inputs(
-                samples.prompt, [samples.candidates[k] for k in left], deciding.spec.rule
-            )
-            with samples.clock.stage("decide"):
-                scores = samples.scores.only(samples.active, left)
-                fixed = deciding.normalize == "auto" and scores.constants is not None
-                return deciding.decide(samples.prompt.id, scores, side, lazily=fixed)
+            await samples.score_all(left)
+            return await self._decide_all(deciding, left)
         search = deciding.search(scores)
         while True:
             with samples.clock.stage("decide"):
                 pairs = search.ask(wave)
             if not pairs:
                 break
-            places = [(left[k], i) for k, i in pairs]
+            places = [(left[k], i + samples.first) for k, i in pairs]
             await samples.fill(places)
             search.tell(pairs, [samples.values[samples.active, k, i] for k, i in places])
+        if samples.first and await samples.originals_if_alone(left):
+            return await self._decide_all(deciding, left)
         with samples.clock.stage("decide"):
             return search.decision()
+
+    async def _decide_all(self, deciding: Deciding, left: Sequence[int]) -> Decision:
+        """The decision on all scores that there are."""
+        samples = self.samples
+        side = await samples.engine.side_inputs(
+            samples.prompt, [samples.candidates[k] for k in left], deciding.spec.rule
+        )
+        with samples.clock.stage("decide"):
+            scores = samples.scores.only(samples.active, left)
+            fixed = deciding.normalize == "auto" and scores.constants is not None
+            return deciding.decide(samples.prompt.id, scores, side, lazily=fixed)
 
     def _settled(self) -> Deciding:
         """How to decide with the scorers that are left, on the scale that all of them had."""

@@ -1,8 +1,10 @@
 """A rule on the scale of some scorers: from `Scores` to a decision, whole or searched for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from darc.api import lazy_search, select
 from darc.core.normalization import Normalization
@@ -22,13 +24,29 @@ class Deciding:
 
     `normalize` is auto, prompt, fixed or none; auto is none for one scorer, and for several fixed
     where they have constants and the decision may be searched for, prompt otherwise. `sample` is
-    what a sample is called in explanations.
+    what a sample is called in explanations. Without `include_original` the first sample, the
+    original, counts only where there is no other.
     """
 
     spec: RuleSpec
     normalize: str = "auto"
     seed: int = 0
     sample: str = "rewrite"
+    include_original: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse a rule that wants the original's score where there is none."""
+        rule = self.spec.rule
+        if not self.include_original and rule.parameters.get("reward") == "original":
+            raise InputError(
+                f"rule {rule.name!r} with reward=original needs the original's score",
+                "include the original, or use reward=mean",
+            )
+
+    @property
+    def first(self) -> int:
+        """The place of the first sample that counts."""
+        return 0 if self.include_original else 1
 
     def scale(self, scores: Scores, lazily: bool) -> Normalization:
         """The normalisation that `darc.select` is to use."""
@@ -58,10 +76,10 @@ class Deciding:
         return self.normalize in ("none", "prompt") or one or scores.constants is not None
 
     def search(self, scores: Scores) -> LazySearch:
-        """A lazy search for this rule among as many candidates and samples as the scores have."""
+        """A lazy search for this rule, among the samples that count from the first on."""
         return lazy_search(
             scores.values.shape[1],
-            scores.values.shape[2],
+            scores.values.shape[2] - self.first,
             self.spec.rule,
             scores.bounds,
             clip=True,
@@ -77,7 +95,8 @@ class Deciding:
     ) -> Decision:
         """The decision on all scores of one prompt, clipped to the scorers' bounds."""
         found: dict[str, Any] = dict(wanted(self.spec.rule, side))
-        return select(
+        alone = not self.include_original and not np.isnan(scores.values[:, :, 0]).all()
+        decision = select(
             scores.clipped,
             self.spec.rule,
             beta=self.spec.beta,
@@ -89,3 +108,4 @@ class Deciding:
             sample=self.sample,
             **found,
         )
+        return replace(decision, flags=(*decision.flags, "no_rewrites")) if alone else decision

@@ -12,6 +12,7 @@ from collections.abc import (
     Iterator,
     Sequence,
 )
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import darc.generators
@@ -30,7 +31,7 @@ from darc.engine.scoring import Patience, Scoring
 from darc.engine.side_inputs import SideMaker
 from darc.engine.workers import Workers
 from darc.errors import InputError
-from darc.generators.base import Generator, ReadyGenerator, Settings
+from darc.generators.base import MAX_TOKENS, Generator, ReadyGenerator, Settings
 from darc.models.remote.background import Background
 from darc.perturb import Perturbed, Rewriter
 from darc.registry import generators
@@ -71,6 +72,8 @@ class Engine(Closing):
         guard: bool = True,
         entities: str = "",
         side: SideMaker | dict[str, str] | None = None,
+        include_original: bool = True,
+        max_attempts: int | None = None,
         cache: bool | ScoreCache = False,
         workers: int = 0,
         patience: Patience | None = None,
@@ -85,13 +88,14 @@ class Engine(Closing):
             guard=guard,
             entities=entities,
             side=side if isinstance(side, dict) else {},
+            include_original=include_original,
+            max_attempts=max_attempts,
         )
         self.tools = self.parts.tools(rewriter, scorers)
         self.side = side if isinstance(side, SideMaker) else self.parts.side_maker()
         spec = parse_rules([rule], {})[0] if isinstance(rule, str) else rule
-        self.deciding = Deciding(spec, normalize, seed)
+        self.deciding = Deciding(spec, normalize, seed, include_original=include_original)
         self.side.check(spec.rule)
-        self.sampling = sampling or Settings(k=8, seed=seed)
         self.workers = Workers(self.tools, self.parts if named else None, workers)
         self._owns_cache = cache is True
         self.cache = ScoreCache() if cache is True else None if cache is False else cache
@@ -100,6 +104,9 @@ class Engine(Closing):
         self.generator: ReadyGenerator | None = (
             declared(generators.make(model) if isinstance(model, str) else model) if model else None
         )
+        limit = MAX_TOKENS if self.generator is None else self.generator.max_tokens or MAX_TOKENS
+        sampling = sampling or Settings(k=8, seed=seed)
+        self.sampling = replace(sampling, max_tokens=sampling.tokens(limit))
         self._writing: Batcher[Prompt, list[Candidate]] = Batcher(
             self._write, size=max(1, -(-self._at_once() // self.sampling.k)), calls=1
         )
@@ -209,7 +216,7 @@ class Engine(Closing):
             deciding = self.deciding
             if rule is not None:
                 spec = parse_rules([rule], {})[0] if isinstance(rule, str) else rule
-                deciding = Deciding(spec, deciding.normalize, deciding.seed)
+                deciding = replace(deciding, spec=spec)
         samples = RewriteSamples(
             self,
             prompt,
@@ -217,6 +224,7 @@ class Engine(Closing):
             self.tools.n_aug if n_aug is None else n_aug,
             owner=object() if owner is None else owner,
             limit=calls,
+            first=deciding.first if n_aug != 0 else 0,
             clock=clock or Clock(),
         )
         choosing = Choosing(samples, deciding, full, strict, wave, list(flags))

@@ -70,6 +70,17 @@ class Outcome:
         """The refused rewrites of all candidates."""
         return [each for k in sorted(self.rewrites) for each in self.rewrites[k].rejections]
 
+    @property
+    def most(self) -> int:
+        """How many texts there were to score, at most."""
+        _, candidates, places = self.scores.values.shape
+        return candidates * (places - self._first)
+
+    @property
+    def _first(self) -> int:
+        """The place of the first sample that counts."""
+        return int(np.isnan(self.scores.values[:, :, 0]).all())
+
     def name(self, index: int) -> str:
         """What a candidate is called."""
         return self.candidates[index].name or f"candidate {index}"
@@ -89,7 +100,8 @@ class Outcome:
         if decision is None:
             return "not compared"
         statistics = decision.statistics
-        few = len(self.variants[index]) + 1 < statistics.count.max() / 2
+        own = len(self.variants[index]) + 1 - self._first
+        few = own < max(1.0, statistics.count.max() / 2)
         if few and index in self.rewrites:
             return "too few rewrites"
         if decision.bounded is not None and decision.bounded[index]:
@@ -117,8 +129,7 @@ class Outcome:
             shown.append(
                 Shown(candidate.text, candidate.truncated, self.why_not(k), samples, refused)
             )
-        _, count, n = self.scores.values.shape
-        note = f"{self.calls} of {count * n} texts were scored; the others could not matter."
+        note = f"{self.calls} of {self.most} texts were scored; the others could not matter."
         return decision_page(
             self.prompt.question, self.decision, shown, self.scores.scorers, self._svg(), [note]
         )

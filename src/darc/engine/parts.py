@@ -33,7 +33,9 @@ ATTEMPTS, SECONDS = 3, 600.0
 class Tools:
     """A rewriter and some scorers, ready: what turns the answers to a prompt into numbers.
 
-    `similarity` and `find_entities` are further checks of rewrites.
+    The samples of an answer are itself, unless `include_original` is False, and up to `n_aug`
+    accepted rewrites of at most `max_attempts` proposed (4 n_aug if None). `similarity` and
+    `find_entities` are further checks of rewrites.
     """
 
     rewriter: ReadyRewriter
@@ -43,11 +45,20 @@ class Tools:
     seed: int = 0
     similarity: Similarity | None = None
     find_entities: Entities | None = None
+    include_original: bool = True
+    max_attempts: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be worked with."""
         if self.n_aug < 0:
             raise InputError(f"n_aug must be 0 or more, not {self.n_aug}", "8 is usual")
+        if not (self.n_aug or self.include_original):
+            raise InputError(
+                "with neither the original nor a rewrite there is nothing to score",
+                "give an n_aug of 1 or more, or include the original",
+            )
+        if self.max_attempts is not None and self.max_attempts < 1:
+            raise InputError(f"max_attempts is {self.max_attempts}", "give at least 1")
         names = [scorer.name for scorer in self.scorers]
         if not names:
             raise InputError("there is no scorer", "give at least one")
@@ -85,6 +96,7 @@ class Tools:
             self.rewriter,
             family=self.family,
             seed=self.seed,
+            max_attempts=self.max_attempts,
             similarity=self.similarity,
             least_similarity=LEAST,
             find_entities=self.find_entities,
@@ -117,6 +129,8 @@ class Parts:
     entities: str = ""
     side: Mapping[str, str] = field(default_factory=dict)
     seconds: float = SECONDS
+    include_original: bool = True
+    max_attempts: int | None = None
 
     def tools(self, rewriter: str | Rewriter = "", given: Sequence[str | Scorer] = ()) -> Tools:
         """The tools, made from their names unless they are given.
@@ -137,6 +151,8 @@ class Parts:
             seed=self.seed,
             similarity=similarity_of(embedder) if self.guard and usable(embedder) else None,
             find_entities=self._entity_finder(),
+            include_original=self.include_original,
+            max_attempts=self.max_attempts,
         )
 
     def side_maker(self) -> SideMaker:

@@ -41,7 +41,8 @@ class RewriteSamples:
 
     Sample 0 is the original, sample i its rewrite i; rewrites are made when the first of a
     candidate's is wanted. `active` are the places of the scorers that still count, `calls` counts
-    the texts scored, at most `limit`. Equal texts are scored once.
+    the texts scored, at most `limit`. Samples before `first` do not count. Equal texts are scored
+    once.
     """
 
     engine: "Engine"
@@ -50,6 +51,7 @@ class RewriteSamples:
     n_aug: int
     owner: Hashable = None
     limit: int | None = None
+    first: int = 0
     rewrites: dict[int, Perturbed] = field(default_factory=dict)
     clock: Clock = field(default_factory=Clock)
     tally: Tally = field(default_factory=Tally)
@@ -75,7 +77,7 @@ class RewriteSamples:
             if made is None and self.n_aug:
                 return False
             count = 1 + (len(made.variants) if made else 0)
-            if np.isnan(self.values[:, k, :count]).any():
+            if np.isnan(self.values[:, k, self.first : count]).any():
                 return False
         return True
 
@@ -90,7 +92,7 @@ class RewriteSamples:
 
     def without_rewrites(self) -> None:
         """Go on with the originals alone."""
-        self.n_aug = 0
+        self.n_aug = self.first = 0
         self.values = self.values[:, :, :1]
         self._empty = self.engine.tools.scores(self.candidates, 0)
 
@@ -146,8 +148,21 @@ class RewriteSamples:
             raise OutOfCalls("the budget of scores is used up")
 
     async def everything(self) -> None:
-        """Make every rewrite and score it by every scorer."""
-        await self.fill([(int(k), int(i)) for k, i in np.ndindex(self.values.shape[1:])])
+        """Make every rewrite and score it by every scorer, and the originals where they count."""
+        await self.score_all(range(len(self.candidates)))
+
+    async def score_all(self, candidates: Sequence[int]) -> None:
+        """Score every sample of some candidates; the originals too where there is no rewrite."""
+        places = range(self.first, self.values.shape[2])
+        await self.fill([(k, i) for i in places for k in candidates])
+        await self.originals_if_alone(candidates)
+
+    async def originals_if_alone(self, candidates: Sequence[int]) -> bool:
+        """Whether no candidate has a sample, so that the originals are scored after all."""
+        alone = bool(np.isnan(self.values[np.ix_(self.active, list(candidates))]).all())
+        if alone and self.first:
+            await self.fill([(k, 0) for k in candidates])
+        return alone
 
     def _text(self, pair: Pair) -> str | None:
         """The original (sample 0) or a rewrite that is made; None where there is none."""

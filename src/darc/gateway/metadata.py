@@ -83,6 +83,7 @@ def short(
         "order": outcome.order,
         "k": len(replies),
         "n_aug": method.n_aug,
+        "include_original": method.include_original,
         "policy": method.policy,
         "candidates": rows,
         "scored": scored,

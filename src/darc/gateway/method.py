@@ -16,8 +16,8 @@ PREFIX = "darc"
 LONGEST_NAME = 80
 OWN = frozenset(
     {
-        "rule", "k", "n_aug", "beta", "gamma", "normalize", "budget", "policy", "metadata", "full",
-        "wave",
+        "rule", "k", "n_aug", "include_original", "beta", "gamma", "normalize", "budget", "policy",
+        "metadata", "full", "wave",
     }
 )  # fmt: skip
 
@@ -37,6 +37,7 @@ class Method:
     spec: RuleSpec
     k: int
     n_aug: int
+    include_original: bool
     normalize: str
     policy: str
     budget: Budget
@@ -79,10 +80,17 @@ def read_method(given: Any, named: str, settings: Settings) -> Method:
         raise Problem(400, str(problem), code="invalid_darc", param="darc") from None
     if not all(isinstance(x, int | float) and x >= 0 for x in (spec.beta, spec.gamma)):
         raise wrong("darc.beta", "and gamma must be 0 or more")
+    n_aug = _whole(given, "n_aug", settings.parts.n_aug, 0, settings.max_n_aug, "max_n_aug")
+    original = _truth(given, "include_original", settings.parts.include_original)
+    if not original and n_aug == 0:
+        raise wrong("darc.n_aug", "must be 1 or more without the original")
+    if not original and spec.rule.parameters.get("reward") == "original":
+        raise wrong("darc.reward", "cannot be original without the original")
     return Method(
         spec=spec,
         k=_whole(given, "k", settings.k, 1, settings.max_k, "max_k"),
-        n_aug=_whole(given, "n_aug", settings.parts.n_aug, 0, settings.max_n_aug, "max_n_aug"),
+        n_aug=n_aug,
+        include_original=original,
         normalize=_one_of(given, "normalize", settings.normalize, NORMALIZATIONS),
         policy=_one_of(given, "policy", settings.policy, POLICIES),
         budget=_budget(given.get("budget")),
@@ -192,11 +200,11 @@ def _one_of(given: Mapping[str, Any], name: str, default: str, known: tuple[str,
     return str(value)
 
 
-def _truth(given: Mapping[str, Any], name: str) -> bool:
+def _truth(given: Mapping[str, Any], name: str, default: bool = False) -> bool:
     value = given.get(name)
     if value is not None and not isinstance(value, bool):
         raise wrong(f"darc.{name}", "must be true or false")
-    return bool(value)
+    return default if value is None else value
 
 
 def _metadata(value: Any) -> str:

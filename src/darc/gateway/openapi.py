@@ -74,6 +74,7 @@ def method_schema(
     own = {
         "k": _whole(settings.k, 1, settings.max_k),
         "n_aug": _whole(settings.parts.n_aug, 0, settings.max_n_aug),
+        "include_original": {"const": True},
         "beta": {**NUMBER, "default": settings.beta},
         "gamma": {**NUMBER, "default": settings.gamma},
         "normalize": {"enum": list(scales)},

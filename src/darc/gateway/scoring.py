@@ -86,8 +86,9 @@ class Workshop:
 class Sheet:
     """The scores of one request, (M, K, n), filled in pair by pair.
 
-    `active` are the places of the scorers that still count, `samples` is n, and `calls` counts the
-    texts scored, at most `limit`. Equal texts are scored once.
+    `active` are the places of the scorers that still count, `samples` is n, of which those from
+    `first` count, and `calls` counts the texts scored, at most `limit`. Equal texts are scored
+    once.
     """
 
     def __init__(
@@ -100,7 +101,9 @@ class Sheet:
         spent: Spent,
         clock: Clock,
         limit: int | None = None,
+        first: int = 0,
     ) -> None:
+        self.first = first
         self.workshop, self.prompt, self.candidates = workshop, prompt, candidates
         self.samples, self.limit = samples, limit
         self.active = list(range(len(workshop.engine.scorers)))
@@ -124,7 +127,7 @@ class Sheet:
             if made is None and self.samples > 1:
                 return False
             count = 1 + (len(made.variants) if made else 0)
-            if np.isnan(self.scores[:, k, :count]).any():
+            if np.isnan(self.scores[:, k, self.first : count]).any():
                 return False
         return True
 

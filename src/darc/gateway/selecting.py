@@ -96,21 +96,30 @@ class Selection:
         wave = self.method.wave
         lazily = not self.full and len(left) * samples > wave
         if not lazily or not deciding.can_search():
-            await sheet.fill([(k, i) for i in range(samples) for k in left])
-            with sheet.clock.stage("decide"):
-                return await self.hands.do(self._decide_fully, deciding, left)
+            await sheet.fill([(k, i) for i in range(sheet.first, samples) for k in left])
+            return await self._decide_all(deciding, left)
         search = deciding.search(len(left), samples)
         while True:
             with sheet.clock.stage("decide"):
                 pairs = await self.hands.do(search.ask, wave)
             if not pairs:
                 break
-            places = [(left[k], i) for k, i in pairs]
+            places = [(left[k], i + sheet.first) for k, i in pairs]
             await sheet.fill(places)
             values = np.array([sheet.scores[sheet.active, k, i] for k, i in places])
             search.tell(pairs, values)
+        if np.isnan(sheet.scores[np.ix_(sheet.active, left)]).all():
+            return await self._decide_all(deciding, left)
         with sheet.clock.stage("decide"):
             return await self.hands.do(search.decision)
+
+    async def _decide_all(self, deciding: Deciding, left: Sequence[int]) -> Decision:
+        """The decision on all scores; on the originals' where no candidate has a rewrite."""
+        sheet = self.sheet
+        if np.isnan(sheet.scores[np.ix_(sheet.active, left)]).all():
+            await sheet.fill([(k, 0) for k in left])
+        with sheet.clock.stage("decide"):
+            return await self.hands.do(self._decide_fully, deciding, left)
 
     def _decide_fully(self, deciding: Deciding, left: Sequence[int]) -> Decision:
         sheet, rule = self.sheet, self.method.spec.rule
@@ -134,7 +143,14 @@ class Selection:
         if normalize == "auto" and len(engine.scorers) > 1 and engine.constants is not None:
             normalize = "fixed"
         bounds = [(float(s.bounds[0]), float(s.bounds[1])) for s in own]
-        return Deciding(spec or self.method.spec, bounds, constants, normalize, self.seed)  # type: ignore[arg-type]
+        return Deciding(
+            spec or self.method.spec,
+            bounds,
+            constants,  # type: ignore[arg-type]
+            normalize,
+            self.seed,
+            include_original=sheet.first == 0,
+        )
 
     def _degrade(self, failed: PartFailed) -> None:
         """Go on without the parts that failed, or not at all."""
@@ -147,7 +163,7 @@ class Selection:
         for part in failed.parts:
             if part is None:
                 self._flag("rewriter_failed")
-                self.sheet.samples = 1
+                self.sheet.samples, self.sheet.first = 1, 0
                 self.sheet.scores = self.sheet.scores[:, :, :1]
             else:
                 self._flag(f"scorer_failed:{self.sheet.scorers[part].name}")

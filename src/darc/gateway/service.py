@@ -241,7 +241,8 @@ class Gateway:
     ) -> tuple[Sheet, Outcome]:
         pool = [reply.candidate(prompt.id, place) for place, reply in enumerate(replies)]
         limit = method.budget.calls
-        sheet = Sheet(self.workshop, prompt, pool, n_aug + 1, hands, spent, clock, limit)
+        first = 0 if method.include_original or n_aug == 0 else 1
+        sheet = Sheet(self.workshop, prompt, pool, n_aug + 1, hands, spent, clock, limit, first)
         selection = Selection(sheet, method, hands, self.side, self.settings.seed or 0, flags)
         return sheet, await selection.best(n, deadline)
 

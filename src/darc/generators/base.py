@@ -11,16 +11,20 @@ from darc.registry.capabilities import Capabilities
 from darc.types import Candidate, Prompt
 
 SEED_BITS = 31
+MAX_TOKENS = 320
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How many answers a prompt gets, and how they are sampled."""
+    """How many answers a prompt gets, and how they are sampled.
+
+    `max_tokens` is None for the generator's own limit: its `max_tokens`, or else 320.
+    """
 
     k: int = 16
     temperature: float = 0.8
     top_p: float = 0.98
-    max_tokens: int = 320
+    max_tokens: int | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -29,7 +33,7 @@ class Settings:
             "k": self.k >= 1,
             "temperature": self.temperature >= 0,
             "top_p": 0 < self.top_p <= 1,
-            "max_tokens": self.max_tokens >= 1,
+            "max_tokens": self.max_tokens is None or self.max_tokens >= 1,
         }
         for name, fine in checks.items():
             if not fine:
@@ -37,6 +41,10 @@ class Settings:
                     f"{name} is {getattr(self, name)}",
                     "k and max_tokens are at least 1, temperature at least 0, top_p in (0, 1]",
                 )
+
+    def tokens(self, own: int = MAX_TOKENS) -> int:
+        """How many tokens an answer may have, by a generator's own limit if none was given."""
+        return own if self.max_tokens is None else self.max_tokens
 
 
 @runtime_checkable
@@ -81,7 +89,7 @@ def answers(
     requests = [
         Request(
             messages=prompt.messages,
-            max_tokens=settings.max_tokens,
+            max_tokens=settings.tokens(),
             temperature=settings.temperature,
             top_p=settings.top_p,
             seed=seed,

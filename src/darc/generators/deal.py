@@ -96,6 +96,11 @@ class DealGenerator:
         return f"deal:{self.checkpoint.source.text}"
 
     @property
+    def max_tokens(self) -> int:
+        """How many tokens it writes where nothing else is asked for."""
+        return self.lookahead.max_tokens
+
+    @property
     def version(self) -> str:
         """A hash of the weights, the reward and the lookahead; empty where one is unknown."""
         parts = (self.checkpoint.version, self.reward.version)
@@ -137,7 +142,7 @@ class DealGenerator:
         room = (loaded.context or 10**9) - len(ids) - plan.steps
         if room < 1:
             raise InputError(f"prompt {prompt.id!r} has {len(ids)} tokens", "shorten it")
-        limit = min(plan.max_tokens, settings.max_tokens, room)
+        limit = min(plan.max_tokens, settings.tokens(plan.max_tokens), room)
         ends = end_tokens(loaded)
         asked = shortened(loaded, prompt, plan.reward_tokens // 2)
         left = max(plan.reward_tokens - size(loaded, asked), 1)

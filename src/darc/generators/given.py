@@ -26,12 +26,17 @@ class GivenGenerator:
         self._answers: dict[str, list[tuple[str, str]]] = {}
         for line, row in read_entries(self._path):
             try:
-                answer = (str(row["candidate_id"]), str(row["response"]))
-                self._answers.setdefault(str(row["prompt_id"]), []).append(answer)
+                name, text = str(row["candidate_id"]), str(row["response"])
+                answers = self._answers.setdefault(str(row["prompt_id"]), [])
             except (KeyError, TypeError):
                 raise TableError(
                     str(path), "an answer lacks prompt_id, candidate_id or response", "add it", line
                 ) from None
+            if any(name == other for other, _ in answers):
+                raise TableError(
+                    str(path), f"candidate {name!r} comes twice", "give each its own id", line
+                )
+            answers.append((name, text))
         self._version = hashlib.sha256(self._path.read_bytes()).hexdigest()[:16]
 
     @property

@@ -60,7 +60,7 @@ class OpenAIGenerator:
         requests = [
             Request(
                 messages=prompt.messages,
-                max_tokens=settings.max_tokens,
+                max_tokens=settings.tokens(),
                 temperature=settings.temperature,
                 top_p=settings.top_p,
             )

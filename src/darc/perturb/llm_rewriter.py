@@ -93,7 +93,7 @@ _QUOTES = {'"': '"', "“": "”", "'": "'"}
 
 @rewriter("llm", "[MODEL]")
 class LlmRewriter:
-    """Rewrites by a chat model: embedded, or MODEL@URL.
+    """Rewrites by a chat model: embedded, transformers:MODEL, or MODEL@URL.
 
     One conversation a proposal, all in one batch. A reply may be half as long again as the text
     and 32 tokens more, or `max_tokens` where that is given. `parallel` is how many candidates may

@@ -7,6 +7,7 @@
 - `batch_size`, 16: texts a call; 1 where it makes a call a text anyway
 - `in_process`, False: quick to load and busy with one processor: worker processes have their own
 - `samples`, None: stochastic passes of a scorer, samples(pairs) -> (n, T)
+- `max_tokens`, None: a generator's own limit of an answer, 320 if None
 - `close` and `aclose`: give back what is held, the latter in the event loop that used it
 """
 
@@ -23,6 +24,7 @@ class Capabilities(Protocol):
     batch_size: int
     in_process: bool
     samples: Any
+    max_tokens: int | None
 
     def close(self) -> None:
         """Give back what is held."""
@@ -58,6 +60,7 @@ DEFAULTS: dict[str, Any] = {
     "batch_size": 16,
     "in_process": False,
     "samples": None,
+    "max_tokens": None,
     "close": _close,
     "aclose": _aclose,
 }

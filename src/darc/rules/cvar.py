@@ -9,7 +9,7 @@ from darc.selection.pools import Pools
 
 @rule(
     "cvar",
-    because="the largest mean over the lowest {alpha:.0%} of its samples",
+    because="the largest mean over its lowest samples, a share of {alpha:g}",
     plan=plans.by_upper_bound(lambda view, p: view.filled_cvar(p["alpha"])),
 )
 def cvar(pools: Pools, *, alpha: float = 0.1) -> Choice:

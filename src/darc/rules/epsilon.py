@@ -13,7 +13,9 @@ from darc.selection.pools import Pools
     "epsilon",
     because="the lowest sigma of {near} within {epsilon:g} of the best value",
     alone="the only one within {epsilon:g} of the best value",
+    instead={"no_sigma": "the largest value"},
     by_value=True,
+    weakness="sigma",
     plan=plans.epsilon,
 )
 def epsilon(pools: Pools, *, epsilon: float = 0.25) -> Choice:

@@ -33,6 +33,7 @@ def _calibrate(pools: Pools, parameters: Mapping[str, Any]) -> Mapping[str, Any]
 @rule(
     "hedgetune",
     because="the largest reward of {near} candidates drawn at rate {rate:g}",
+    alone="the only candidate drawn at rate {rate:g}",
     calibrate=_calibrate,
 )
 def hedgetune(

@@ -13,6 +13,7 @@ from darc.selection.pools import Pools
 @rule(
     "lcb",
     because="the largest mean less its multiple of sigma",
+    instead={"no_sigma": "the largest mean"},
     plan=plans.lcb,
 )
 def lcb(pools: Pools, *, lam: float | None = None, delta: float = 0.05, c: float = 1.0) -> Choice:

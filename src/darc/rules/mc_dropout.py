@@ -8,7 +8,10 @@ from darc.selection.pools import Pools
 
 
 @rule(
-    "mc_dropout", needs=("dropout",), because="the largest mean less {lam:g} sigma over its passes"
+    "mc_dropout",
+    needs=("dropout",),
+    because="the largest mean less {lam:g} sigma over its passes",
+    instead={"no_sigma": "the largest mean over its passes"},
 )
 def mc_dropout(pools: Pools, *, lam: float = 1.0) -> Choice:
     """Largest mean - lam sigma over T stochastic passes of one scorer: `dropout` (K, T)."""

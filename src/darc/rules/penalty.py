@@ -10,6 +10,7 @@ from darc.selection.pools import Pools
 @rule(
     "penalty",
     because="the largest value less {lam:g} times its risk premium",
+    instead={"no_sigma": "the largest value"},
     by_value=True,
     plan=plans.by_upper_bound(lambda view, p: view.best_penalty(p["lam"])),
 )

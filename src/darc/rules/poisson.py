@@ -11,7 +11,11 @@ from darc.selection.choice import Choice, largest
 from darc.selection.pools import Pools
 
 
-@rule("poisson", because="the largest reward of {near} candidates drawn")
+@rule(
+    "poisson",
+    because="the largest reward of {near} candidates drawn",
+    alone="the only candidate drawn",
+)
 def poisson(pools: Pools, *, rate: float = 12.0, reward: str = "mean") -> Choice:
     """Largest reward within a random subset of clip(Poisson(rate), 1, K), seeded per prompt.
 

@@ -9,7 +9,9 @@ from darc.selection.choice import Choice, largest
 from darc.selection.pools import Pools
 
 
-@rule("soft", because="been drawn with probability proportional to exp(mean / {temperature:g})")
+@rule(
+    "soft", because="been drawn with probability proportional to exp(mean / T), T = {temperature:g}"
+)
 def soft(pools: Pools, *, temperature: float = 1.0) -> Choice:
     """A candidate drawn with probability proportional to exp(mean / T), seeded per prompt."""
     level = check_level("temperature", temperature)

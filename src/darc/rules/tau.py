@@ -17,6 +17,7 @@ DEFAULT_QUANTILE = 0.25
     "tau",
     because="the largest {objective} of {near} whose risk premium is at most {threshold:.4g}",
     alone="the only one whose risk premium is at most {threshold:.4g}",
+    instead={"infeasible": "the largest {objective}"},
     by_value=True,
     plan=plans.tau,
 )

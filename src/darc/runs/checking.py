@@ -199,7 +199,7 @@ def check_links(name: str, row: Row, others: Mapping[str, Row], settings: Row) -
     if name == "variants.jsonl" and max(_samples(row, count)) > depth:
         raise Fault(f"a candidate has more rewrites than n_aug in manifest.json, {depth - 1}")
     if name == "scores.jsonl" and "variants.jsonl" in others:
-        _check_shape(row, _samples(others["variants.jsonl"], count), depth, settings["scorers"])
+        _check_shape(row, _samples(others["variants.jsonl"], count), settings)
     if name == "side.jsonl":
         for field, values in row.items():
             sizes = [values, *values] if field == "similarity" else [values]
@@ -209,8 +209,9 @@ def check_links(name: str, row: Row, others: Mapping[str, Row], settings: Row) -
         raise Fault(f"it has more candidates than candidates.jsonl, {count}")
 
 
-def _check_shape(row: Row, samples: list[int], depth: int, scorers: list[Row]) -> None:
-    names = [scorer["name"] for scorer in scorers]
+def _check_shape(row: Row, samples: list[int], settings: Row) -> None:
+    names = [scorer["name"] for scorer in settings["scorers"]]
+    depth = int(settings["rewrites"]["n_aug"]) + 1
     if row["scorers"] != names:
         raise Fault(f"its scorers are {row['scorers']}, and those of manifest.json {names}")
     scores = np.array(row["scores"], dtype=np.float64)
@@ -221,6 +222,8 @@ def _check_shape(row: Row, samples: list[int], depth: int, scorers: list[Row]) -
     could = np.arange(depth) < np.array(samples)[:, None]
     if (there & ~could).any() or (there != there[0]).any() or not there.any():
         raise Fault("the samples that have scores are not those of variants.jsonl")
+    if not settings["rewrites"].get("include_original", True) and max(samples) > 1:
+        could[:, 0] = False
     if not row.get("lazy") and not there[:, could].all():
         raise Fault("a rewrite of variants.jsonl has no score")
 

@@ -77,8 +77,9 @@ def tidy(folder: RunFolder) -> Iterator[tuple[str, str, str, float, str]]:
     for shard in folder.shards():
         for prompt_id, row in shard.rows("scores.jsonl").items():
             scores = records.read_scores(shard, prompt_id).values
+            ids = [candidate.id for candidate in records.read_candidates(shard, prompt_id)]
             for m, k, i in np.argwhere(~np.isnan(scores)).tolist():
-                yield prompt_id, str(k), f"rewrite {i}", float(scores[m, k, i]), row["scorers"][m]
+                yield prompt_id, ids[k], f"rewrite {i}", float(scores[m, k, i]), row["scorers"][m]
 
 
 def label(folder: RunFolder) -> str:

@@ -38,6 +38,8 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
                 "rewriter": parts.rewriter,
                 "version": engine.tools.rewriter.version,
                 "n_aug": parts.n_aug,
+                "include_original": parts.include_original,
+                "max_attempts": parts.max_attempts,
                 "family": parts.family,
                 "guard": engine.tools.similarity is not None,
                 "entities": parts.entities,
@@ -71,7 +73,8 @@ def deciding_of(folder: RunFolder, spec: RuleSpec | None = None) -> Deciding:
     try:
         if spec is None:
             (spec,) = parse_rules([decision["rule"]], {}, decision["beta"], decision["gamma"])
-        deciding = Deciding(spec, decision["normalize"], data["seed"])
+        original = bool(settings["rewrites"].get("include_original", True))
+        deciding = Deciding(spec, decision["normalize"], data["seed"], include_original=original)
         nothing = np.zeros((len(settings["scorers"]), 1, 1))
         deciding.scale(scores_of(settings, nothing), lazily=False)
         return deciding

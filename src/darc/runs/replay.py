@@ -57,7 +57,8 @@ def _searched_again(
 
     def told(pairs: list[tuple[int, int]]) -> list[list[float]]:
         answers = []
-        for k, i in pairs:
+        for k, place in pairs:
+            i = place + deciding.first
             known = bool(~np.isnan(values[0, k, i]))
             if not known and not (k in rows.get("rewritten", count) and i >= count[k]):
                 raise InputError(

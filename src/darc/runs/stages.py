@@ -70,7 +70,12 @@ class Stages:
         if decided is not None and (self.lazy or not (lazy or decided.get("lazy"))):
             return
         samples = RewriteSamples(
-            self.engine, prompt, candidates, self.engine.tools.n_aug, owner=prompt.id
+            self.engine,
+            prompt,
+            candidates,
+            self.engine.tools.n_aug,
+            owner=prompt.id,
+            first=self.engine.deciding.first,
         )
         if prompt.id in self.shard.rows("variants.jsonl"):
             samples.rewrites |= records.read_perturbed(self.shard, prompt.id, len(candidates))

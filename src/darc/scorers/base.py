@@ -3,13 +3,14 @@
 import hashlib
 from collections.abc import Sequence
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.errors import InputError
+from darc.errors import DarcError, InputError
 from darc.registry.capabilities import Capabilities
 from darc.types import Prompt
 
@@ -81,12 +82,28 @@ def normalised(scorer: Scorer, scores: Array) -> Array:
 
 
 @cache
-def source_version() -> str:
-    """A hash of the code of the scorers that ship with the package."""
+def source_version(*sources: str, packages: tuple[str, ...] = ()) -> str:
+    """A hash of what a scorer's numbers come from: files, by their paths from here, and packages.
+
+    The files are its modules, with those that they import, and their data; this one always counts.
+    A package counts by its version.
+    """
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
+    for name in sorted({*sources, "base.py"}):
+        content = Path(__file__).parent.joinpath(name).read_bytes()
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    for package in sorted(packages):
+        try:
+            found = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found = ""
+        digest.update(f"{package}\0{found}\0".encode())
     return digest.hexdigest()[:16]
+
+
+def in_transformers(*modules: str) -> tuple[str, ...]:
+    """Where the modules are that run models by transformers, for `source_version`."""
+    return tuple(f"../models/transformers/{module}.py" for module in modules)
 
 
 def from_costs(costs: Array) -> Array:
@@ -95,3 +112,10 @@ def from_costs(costs: Array) -> Array:
     Smooth everywhere, so that a small change of wording changes a score by little.
     """
     return np.asarray(np.exp(-np.clip(costs, 0.0, 50.0)))
+
+
+def finite(scores: Array, name: str) -> Array:
+    """The scores, unless one is no number."""
+    if not np.isfinite(scores).all():
+        raise DarcError(f"{name} gave a score that is no number", "try dtype=fp32")
+    return scores

@@ -10,10 +10,15 @@ from darc.errors import InputError
 from darc.models.embeddings import Embeddings
 from darc.models.transformers.version import files_hash
 from darc.registry import scorer
+from darc.scorers import fluency, form, relevance
 from darc.scorers.anatomy import NAMES, Anatomy
 from darc.scorers.base import Array, Embedder, Pair, source_version
 from darc.scorers.caution_model import FILE, Encoder, Model, Predictor, read_model
 from darc.scorers.reward import RewardScorer
+
+OWN = ("caution.py", "caution_model.py")
+SOURCES = (*OWN, "anatomy.py", *fluency.SOURCES, *form.SOURCES, *relevance.SOURCES)
+PACKAGES = (*fluency.PACKAGES, *relevance.PACKAGES)
 
 
 @scorer("caution", "PATH")
@@ -40,10 +45,16 @@ class Caution:
 
     @cached_property
     def version(self) -> str:
-        """A hash of the model's file and of the code that measures."""
+        """A hash of the model's file and of the code that measures; empty where one is unknown."""
+        if not isinstance(self._embedder, Embeddings | None):
+            return ""
         file = self._path / FILE if self._path.is_dir() else self._path
-        inner = self._network.version if self._network is not None else ""
-        return f"{files_hash([file])}-{source_version()}-{inner}"
+        alone = isinstance(self.model, Encoder)
+        code = source_version(*OWN) if alone else source_version(*SOURCES, packages=PACKAGES)
+        if self._network is None:
+            return f"{files_hash([file])}-{code}"
+        inner = self._network.version
+        return f"{files_hash([file])}-{code}-{inner}" if inner else ""
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One probability of "atypical" a pair, (n,)."""

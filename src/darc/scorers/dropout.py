@@ -8,8 +8,16 @@ from darc.core.draws import prompt_seeds
 from darc.errors import InputError
 from darc.models.transformers import Loaded
 from darc.registry import scorer
-from darc.scorers.base import Array, Pair
-from darc.scorers.reward import RewardScorer, finite
+from darc.scorers.base import Array, Pair, finite, in_transformers
+from darc.scorers.reward import SOURCES as REWARD_SOURCES
+from darc.scorers.reward import RewardScorer
+
+SOURCES = (
+    *REWARD_SOURCES,
+    "dropout.py",
+    *in_transformers("stochastic"),
+    "../core/draws.py",
+)
 
 
 @scorer("dropout", "MODEL")
@@ -20,6 +28,8 @@ class DropoutScorer(RewardScorer):
     alone, so that neither padding nor the other pairs matter. `rate` replaces the model's own
     dropout rates, for models that were trained without.
     """
+
+    sources = SOURCES
 
     def __init__(
         self,

@@ -23,6 +23,17 @@ RHYTHM_COST = 0.15
 FEW_WORDS = 12
 GARBLED = re.compile("[\ufffd\x00-\x08\x0b\x0c\x0e-\x1f]|Ã.|â€|(.)\\1{4,}|[^\\w\\s]{5,}")
 
+SOURCES = (
+    "fluency.py",
+    "classes.py",
+    "ending.py",
+    "order.json",
+    "order.py",
+    "spelling.py",
+    "text.py",
+)
+PACKAGES = ("harper-py",)
+
 
 @scorer("fluency")
 class Fluency:
@@ -35,7 +46,7 @@ class Fluency:
     """
 
     name = "fluency"
-    version = source_version()
+    version = source_version(*SOURCES, packages=PACKAGES)
     in_process = True
     # Printed by `python -m tests.scorers.calibrate`.
     location = 0.838
@@ -44,6 +55,8 @@ class Fluency:
 
     def __init__(self, spelling: Spelling | None = None) -> None:
         self._spelling = spelling or Spelling()
+        if spelling is not None:
+            self.version = ""
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One number between 0 and 1 a pair, (n,); 1 to 2 ms for 200 words."""

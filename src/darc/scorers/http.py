@@ -11,9 +11,11 @@ from darc.models.remote import AsyncClient, Background, together
 from darc.models.remote.address import checked_url
 from darc.models.remote.client import KEY
 from darc.registry import scorer
-from darc.scorers.base import Array, Pair
+from darc.scorers.base import Array, Pair, source_version
 from darc.scorers.callable import checked_scale
 from darc.scorers.http_forms import FORMS, Rows, form_name, one_each, read_rows
+
+SOURCES = ("http.py", "http_forms.py", "text_pair.py")
 
 
 @scorer("http", "URL")
@@ -74,9 +76,10 @@ class HttpScorer(Closing):
 
     @property
     def version(self) -> str:
-        """The URL, and what is asked of it."""
+        """The URL, what is asked of it, and a hash of the code."""
         label = f" {self.label}" if self.label >= 0 else ""
-        return " ".join(filter(None, (self.model, self.url, self.form))) + label
+        asked = " ".join(filter(None, (self.model, self.url, self.form))) + label
+        return f"{asked} {source_version(*SOURCES)}"
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One raw score a pair, (n,); ceil(n / batch) calls, all at once within `concurrency`."""

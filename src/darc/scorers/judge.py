@@ -10,13 +10,14 @@ from darc.models.completion import ChatModel, Request
 from darc.models.remote import OpenAIModel, Said
 from darc.models.remote.client import KEY
 from darc.registry import scorer
-from darc.scorers.base import Array, Pair
+from darc.scorers.base import Array, Pair, source_version
 from darc.scorers.callable import checked_scale
-from darc.scorers.judge_prompt import AGAIN, PROMPT_HASH, comparison, rating
+from darc.scorers.judge_prompt import AGAIN, comparison, rating
 from darc.scorers.judge_reading import Places, expected_grade, first_is_better, grade_in
 from darc.types import Message, Prompt
 
 BEST, TOP = 10.0, 20
+SOURCES = ("judge.py", "judge_prompt.py", "judge_reading.py")
 
 
 @scorer("judge", "MODEL@URL")
@@ -56,7 +57,7 @@ class Judge:
         self.remote = isinstance(model, OpenAIModel)
         self.batch_size = 1 if self.remote else 16
         self.max_tokens = max_tokens
-        self.version = f"{served} {max_tokens} {PROMPT_HASH}"
+        self.version = f"{served} {max_tokens} {source_version(*SOURCES)}"
         self.name = name or f"judge:{model.name}"
         self.location, self.scale, _ = checked_scale(self.name, location, scale, self.bounds)
 

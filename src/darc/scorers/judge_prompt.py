@@ -40,10 +40,6 @@ _CONTROL = re.compile(
     re.IGNORECASE,
 )
 
-PROMPT_HASH = hashlib.sha256(
-    "\0".join((RATE, COMPARE, ASK_NUMBER, ASK_LETTER, AGAIN, _CONTROL.pattern)).encode()
-).hexdigest()[:12]
-
 
 def rating(prompt: Prompt, answer: str) -> tuple[Message, ...]:
     """The conversation that asks for a grade."""

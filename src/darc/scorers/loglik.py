@@ -8,9 +8,9 @@ from darc.errors import InputError
 from darc.models.transformers import Checkpoint
 from darc.models.transformers.chat import answer_ids, prompt_ids
 from darc.registry import scorer
-from darc.scorers.base import Array, Pair
-from darc.scorers.reward import finite
+from darc.scorers.base import Array, Pair, finite, in_transformers, source_version
 
+SOURCES = ("loglik.py", *in_transformers("batching", "chat", "likelihood", "loading"))
 LEAST = -20.0
 
 
@@ -55,7 +55,8 @@ class LogLikelihood:
     def version(self) -> str:
         """A hash of the weights, with everything else that the scores depend on."""
         weights = self.checkpoint.version
-        return f"{weights}-{self.max_length}-{self.sum}" if weights else ""
+        code = source_version(*SOURCES)
+        return f"{weights}-{code}-{self.max_length}-{self.sum}" if weights else ""
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One number of at most 0 a pair, (n,); rows of similar length share a forward pass."""

@@ -50,6 +50,20 @@ def triples(words: Sequence[str]) -> frozenset[tuple[str, ...]]:
     return frozenset(zip(words, words[1:], words[2:], strict=False))
 
 
+SOURCES = (
+    "relevance.py",
+    "asked.py",
+    "classes.py",
+    "evasion.py",
+    "phrases.py",
+    "text.py",
+    "words.py",
+    "../models/embeddings.py",
+)
+# The weights of the embeddings come with it.
+PACKAGES = ("wordllama",)
+
+
 @scorer("relevance")
 class Relevance:
     """Closeness of an answer to its prompt, 0 to 1.
@@ -62,7 +76,7 @@ class Relevance:
     """
 
     name = "relevance"
-    version = source_version()
+    version = source_version(*SOURCES, packages=PACKAGES)
     in_process = True
     # Printed by `python -m tests.scorers.calibrate`.
     location = 0.482
@@ -71,6 +85,8 @@ class Relevance:
 
     def __init__(self, embedder: Embedder | None = None) -> None:
         self._embedder = embedder or Embeddings()
+        if not isinstance(self._embedder, Embeddings):
+            self.version = ""
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One number between 0 and 1 a pair, (n,); 1 to 2 ms for 200 words, in one batch."""

@@ -5,12 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from darc.errors import DarcError, InputError
+from darc.errors import InputError
 from darc.models.transformers import Checkpoint, Loaded
 from darc.models.transformers.loading import SEQUENCE
 from darc.registry import scorer
-from darc.scorers.base import Array, Pair
+from darc.scorers.base import Array, Pair, finite, in_transformers, source_version
 from darc.scorers.presets import preset
+
+SOURCES = ("reward.py", *in_transformers("batching", "chat", "loading", "rewards"))
 
 
 @scorer("transformers", "MODEL")
@@ -24,6 +26,8 @@ class RewardScorer:
     number. `low` and `high` are the bounds, to which scores are clipped before a rule sees them;
     `location` and `scale` are None unless given.
     """
+
+    sources = SOURCES
 
     def __init__(
         self,
@@ -58,9 +62,10 @@ class RewardScorer:
 
     @property
     def version(self) -> str:
-        """A hash of the weights, with the number format, the length limit and the label."""
+        """A hash of the weights and the code, with the length limit and the label."""
         weights = self.checkpoint.version
-        return f"{weights}-{self.max_length}-{self.label}" if weights else ""
+        code = source_version(*self.sources)
+        return f"{weights}-{code}-{self.max_length}-{self.label}" if weights else ""
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One raw output a pair, (n,); rows of similar length share a forward pass."""
@@ -107,10 +112,3 @@ class RewardScorer:
             + (f", and none is {self.label!r}" if self.label else ""),
             f"give label= one of {known}",
         )
-
-
-def finite(scores: Array, name: str) -> Array:
-    """The scores, unless one is no number."""
-    if not np.isfinite(scores).all():
-        raise DarcError(f"{name} gave a score that is no number", "try dtype=fp32")
-    return scores

@@ -21,10 +21,11 @@ class Rule:
 
     `function(pools, **parameters)` returns a `Choice`. `needs` names the side inputs it cannot do
     without (or is a function of the parameters), `takes` those it uses if they are there. `because`
-    completes the sentence "it has ...", formatted with the parameters and facts, and `alone` the
-    sentence "it is ..." for a feasible set of one.
+    completes the sentence "it has ...", formatted with the parameters and facts, `instead` does so
+    where a flag is raised, and `alone` the sentence "it is ..." for a feasible set of one.
     `plan` makes lazy search possible; `calibrate(pools, parameters)` returns parameters that are
-    fitted once, on the first batch. `by_value` marks rules that depend on beta.
+    fitted once, on the first batch. `by_value` marks rules that depend on beta; `weakness` is the
+    statistic for which such a rule passes over a candidate with the largest mean and value.
     """
 
     name: str
@@ -33,7 +34,9 @@ class Rule:
     takes: tuple[str, ...] = ()
     because: str = "the largest objective"
     alone: str = ""
+    instead: Mapping[str, str] = field(default_factory=dict)
     by_value: bool = False
+    weakness: str = "risk_premium"
     plan: "Plan | None" = None
     calibrate: Callable[[Pools, Mapping[str, Any]], Mapping[str, Any]] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)

@@ -30,9 +30,12 @@ class Loss:
     def __post_init__(self) -> None:
         if self.form not in FORMS:
             raise UnknownName("form", self.form, FORMS)
-        limit = 1.0 if self.form == "sup" else 0.5
-        if self.form != "dpo" and not 0.0 <= self.noise < limit:
-            raise InputError(f"the noise is {self.noise:g}", f"give 0 or more, below {limit:g}")
+        if self.form != "dpo" and not 0.0 <= self.noise < 0.5:
+            raise InputError(
+                f"the noise of {self.form} is {self.noise:g}: with half of the labels wrong there "
+                "is nothing to learn",
+                "give --noise 0 or more, below 0.5",
+            )
 
     def value(self, z: Array, probability: Array | float = 1.0) -> Array:
         """The loss of each z, in its shape; `probability` is that of the label being right.

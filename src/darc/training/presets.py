@@ -60,7 +60,7 @@ class Recipe:
 NAMES = tuple(field.name for field in fields(Recipe))
 
 PRESETS = {
-    "paper": Recipe(quantised=True, dtype="bf16"),
+    "paper": Recipe(model="meta-llama/Llama-3.1-8B-Instruct", quantised=True, dtype="bf16"),
     "cpu-small": Recipe(
         model="embedded",
         rank=8,
@@ -72,6 +72,12 @@ PRESETS = {
         response_tokens=128,
         every=5,
     ),
+}
+
+# The paper names its base model, but no preference data.
+DATA = {
+    "paper": "preference pairs of yours (--data): the paper does not name its own",
+    "cpu-small": "preference pairs of yours (--data)",
 }
 
 

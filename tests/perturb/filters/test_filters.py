@@ -140,3 +140,28 @@ def test_hooks() -> None:
     assert entities("A b", "a c", first_word) is None
     assert entities("A b", "c a", first_word) is not None
     assert judge("We go there now.", "There we go now.", find_entities=first_word) is not None
+
+
+def test_words_and_characters_must_both_fit() -> None:
+    words = "the cat sat on the mat and it did not move at all, as far as I saw"
+    longer = words.replace("cat", "c" + "a" * 179 + "t")
+    assert len(longer.split()) == len(words.split())
+    assert "of the characters" in str(length(Reading(words), Reading(longer), "style"))
+    split = " ".join(words.replace(" ", ""))
+    assert "of the words" in str(length(Reading(words), Reading(split), "style"))
+
+
+@pytest.mark.parametrize(("words", "size"), [(20, 6), (40, 3), (300, 5)])
+def test_a_tenth_is_a_tenth_from_twenty_words_on(words: int, size: int) -> None:
+    original = " ".join(["x" * size] * words)
+    for change in range(-words // 5, words // 5 + 1):
+        rewrite = " ".join(["x" * size] * (words + change))
+        within = (
+            abs(change) <= words / 10 and abs(len(rewrite) - len(original)) <= len(original) / 10
+        )
+        assert (length(Reading(original), Reading(rewrite), "style") is None) == within
+
+
+def test_a_short_text_may_change_by_two_words_or_twelve_characters() -> None:
+    assert length(Reading("It's fine."), Reading("It is quite fine."), "style") is None
+    assert length(Reading("It's fine."), Reading("It is really quite fine."), "style") is not None

@@ -3,10 +3,10 @@
 import { counted, level, short } from "./numbers.js";
 
 export const FLAGS = {
-  infeasible: "No candidate met the cap on the risk premium, so all were compared.",
+  infeasible: "No eligible candidate met the cap on the risk premium, so it was not applied.",
   no_sigma: "With one sample each there is no sigma: the rule fell back on the value.",
   few_samples: "Candidates with too few samples were left out.",
-  constant_scorer: "A scorer gave every candidate the same score and was ignored.",
+  constant_scorer: "A scorer gave every candidate the same score and counts as 0 for all.",
   small_sample: "Beta times sigma is large for so few samples: the true risk is likely larger.",
   not_rewritten: "Answers of a prescribed form are not rewritten: each was scored once.",
   fewer_candidates: "Some candidates could not be made.",

@@ -2,25 +2,23 @@
 
 from darc.perturb.filters.reading import Reading
 
-LIMITS = {"style": (0.9, 1.1), "targeted": (0.4, 1.1)}
-# A single word in a short text is more than a tenth of it.
-_SLACK_WORDS = 1
-_SLACK_CHARACTERS = 8
+LIMITS = {"style": (0.9, 1.1), "targeted": (0.35, 1.1)}
+# In a text of less than twenty words a contraction or two are more than a tenth, so that this much
+# may always change.
+_SLACK_WORDS = 2
+_SLACK_CHARACTERS = 12
 
 
 def length(original: Reading, rewrite: Reading, family: str) -> str | None:
-    """Why the length is out of range, or None.
-
-    Either words or characters must be within it, since a contraction changes the words alone.
-    """
+    """Why the length is out of range, or None; words and characters must both be within it."""
     low, high = LIMITS[family]
-    words = _within(len(original.text.split()), len(rewrite.text.split()), low, high, _SLACK_WORDS)
-    characters = _within(len(original.text), len(rewrite.text), low, high, _SLACK_CHARACTERS)
-    if rewrite.text.strip() and (words or characters):
-        return None
-    share = len(rewrite.text) / max(len(original.text), 1)
-    return f"length: {share:.0%} of the original, outside {low:.0%} to {high:.0%}"
-
-
-def _within(before: int, after: int, low: float, high: float, slack: int) -> bool:
-    return low * before - slack <= after <= high * before + slack
+    counts = {
+        "words": (len(original.text.split()), len(rewrite.text.split()), _SLACK_WORDS),
+        "characters": (len(original.text), len(rewrite.text), _SLACK_CHARACTERS),
+    }
+    for unit, (before, after, slack) in counts.items():
+        least, most = min(low * before, before - slack), max(high * before, before + slack)
+        if not rewrite.text.strip() or not least <= after <= most:
+            share = after / max(before, 1)
+            return f"length: {share:.0%} of the {unit}, outside {low:.0%} to {high:.0%}"
+    return None

@@ -1,0 +1,155 @@
+"""The version of a scorer covers what its numbers come from, and nothing else."""
+
+import ast
+import importlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import darc
+
+ROOT = Path(darc.__file__).parent
+SHIPPED = (
+    "caution", "dropout", "fluency", "form", "http", "judge", "loglik", "relevance", "reward",
+)  # fmt: skip
+# What finds, names, carries or checks things, but changes no number.
+CARRIERS = (
+    "errors", "types", "closing", "registry", "models.remote", "models.chat", "models.completion",
+    "models.installed", "models.transformers.libraries", "models.transformers.source",
+    "models.transformers.version", "models.transformers.model", "scorers.callable",
+    "scorers.presets",
+)  # fmt: skip
+# Reached through its own version, and only by models that are built on it.
+BY_VERSION = {"caution": ("scorers.reward",)}
+
+VERSIONS = """
+import json
+from darc import scorers as s
+made = {"relevance": s.Relevance(), "fluency": s.Fluency(), "form": s.Form()}
+made["http"] = s.HttpScorer("http://h/score")
+made["judge"] = s.Judge("m@http://h/v1")
+print(json.dumps({name: each.version for name, each in made.items()}))
+"""
+
+
+def imported(module: str) -> set[str]:
+    """The modules of darc that one imports, by their names within it; also inside functions."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file_of(module).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("darc."):
+            name = str(node.module).removeprefix("darc.")
+            inner = {f"{name}.{alias.name}" for alias in node.names}
+            found |= {each for each in inner if file_of(each).exists()} or {name}
+    return found
+
+
+def file_of(module: str) -> Path:
+    path = ROOT / module.replace(".", "/")
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def closure(module: str, without: tuple[str, ...]) -> set[Path]:
+    """The files of a module and of all that it imports, carriers apart."""
+    found, waiting = set(), [module]
+    while waiting:
+        each = waiting.pop()
+        carried = any(each == name or each.startswith(f"{name}.") for name in without)
+        if each not in found and not carried:
+            found.add(each)
+            waiting += imported(each)
+    return {path for path in map(file_of, found) if path.name != "__init__.py"}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_sources_are_what_is_imported(name: str) -> None:
+    sources = importlib.import_module(f"darc.scorers.{name}").SOURCES
+    declared = {(ROOT / "scorers" / source).resolve() for source in (*sources, "base.py")}
+    code = {path for path in declared if path.suffix == ".py"}
+    assert code == closure(f"scorers.{name}", (*CARRIERS, *BY_VERSION.get(name, ())))
+    assert all(path.exists() for path in declared)
+
+
+def test_every_shipped_scorer_is_checked() -> None:
+    modules = (ROOT / "scorers").glob("*.py")
+    found = {path.stem for path in modules if "@scorer(" in path.read_text(encoding="utf-8")}
+    assert found == {*SHIPPED, "callable"}
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("copy")
+    shutil.copytree(ROOT, place / "darc", ignore=shutil.ignore_patterns("__pycache__"))
+    return place
+
+
+def versions(place: Path) -> dict[str, str]:
+    done = subprocess.run(
+        [sys.executable, "-c", VERSIONS],
+        env={**os.environ, "PYTHONPATH": str(place), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    return dict(json.loads(done.stdout))
+
+
+@pytest.fixture(scope="module")
+def before(copy: Path) -> dict[str, str]:
+    return versions(copy)
+
+
+@pytest.mark.parametrize(
+    ("file", "changed"),
+    [
+        ("scorers/form.py", {"form"}),
+        ("scorers/order.json", {"fluency"}),
+        ("scorers/spelling.py", {"fluency"}),
+        ("scorers/words.py", {"relevance"}),
+        ("scorers/ending.py", {"fluency", "form"}),
+        ("models/embeddings.py", {"relevance"}),
+        ("scorers/reward.py", set()),
+    ],
+)
+def test_an_edit_changes_the_versions_that_depend_on_it(
+    file: str, changed: set[str], copy: Path, before: dict[str, str]
+) -> None:
+    path = copy / "darc" / file
+    content = path.read_text(encoding="utf-8")
+    path.write_text(content + "\n", encoding="utf-8")
+    after = versions(copy)
+    path.write_text(content, encoding="utf-8")
+    assert {name for name in before if before[name] != after[name]} == changed
+
+
+@pytest.mark.parametrize(
+    ("package", "changed"), [("harper-py", {"fluency"}), ("wordllama", {"relevance"})]
+)
+def test_another_release_of_a_package_changes_the_version(
+    package: str, changed: set[str], copy: Path, before: dict[str, str]
+) -> None:
+    folder = copy / f"{package.replace('-', '_')}-99.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 99.0\n")
+    after = versions(copy)
+    shutil.rmtree(folder)
+    assert {name for name in before if before[name] != after[name]} == changed
+
+
+def test_parts_of_ones_own_are_not_kept() -> None:
+    from darc.models.embeddings import Embeddings
+    from darc.scorers import Fluency, Relevance
+    from darc.scorers.spelling import Spelling
+
+    other: Any = SimpleNamespace(embed=lambda texts: np.zeros((len(texts), 2)))
+    assert Relevance(other).version == ""
+    assert Relevance(Embeddings()).version == Relevance().version
+    assert Fluency(Spelling(lambda _: True)).version == ""
