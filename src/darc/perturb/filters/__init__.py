@@ -55,7 +55,7 @@ class Judge:
         self.family = family
         self._find_entities = find_entities
         self._whole = Reading(original)
-        self._said = self._read(original)
+        self._said = self._read(self._whole)
 
     def reason(self, rewrite: str) -> str | None:
         """Why the rewrite is refused, or None; a reason opens with the filter's word and ":"."""
@@ -68,7 +68,7 @@ class Judge:
         )
         if found:
             return found
-        said = self._read(rewrite)
+        said = self._read(whole)
         for refuse in FILTERS:
             found = refuse(self._said, said, self.family)
             if found:
@@ -77,9 +77,9 @@ class Judge:
             return entities(self.original, rewrite, self._find_entities)
         return None
 
-    def _read(self, text: str) -> Reading:
+    def _read(self, whole: Reading) -> Reading:
         # A targeted rewrite may drop courtesies, so they are left out of both texts.
-        return Reading(lean(text) if self.family == "targeted" else text)
+        return Reading(lean(whole.text)) if self.family == "targeted" else whole
 
 
 def judge(

@@ -68,7 +68,9 @@ def _recapitalised(text: str) -> str:
 @transform("flattery")
 def flattery(text: str, draws: Draws) -> str:
     """The text without praise of the question."""
-    return _unless_empty(_recapitalised(_FLATTERY.sub("", text) if _flattering(text) else text), text)
+    return _unless_empty(
+        _recapitalised(_FLATTERY.sub("", text) if _flattering(text) else text), text
+    )
 
 
 @transform("openers")
@@ -86,7 +88,8 @@ def closers(text: str, draws: Draws) -> str:
 @transform("apologies")
 def apologies(text: str, draws: Draws) -> str:
     """The text without apologies."""
-    return _unless_empty(_recapitalised(_APOLOGY.sub("", text) if _sorry(text) else text), text)
+    kept = _APOLOGY.sub("", text) if _sorry(text) else text
+    return _unless_empty(_recapitalised(kept), text)
 
 
 def _unless_empty(kept: str, text: str) -> str:

@@ -3,8 +3,8 @@
 import re
 
 from darc.perturb.drawing import Draws
-from darc.perturb.transforms.statements import capital, each_statement, small
 from darc.perturb.transforms.occurs import matching
+from darc.perturb.transforms.statements import capital, each_statement, small
 from darc.perturb.transforms.transform import transform
 
 _PERSONS = re.compile(

@@ -3,8 +3,8 @@
 import re
 
 from darc.perturb.drawing import Draws
-from darc.perturb.transforms.statements import capital, each_statement
 from darc.perturb.transforms.occurs import matching, occurring
+from darc.perturb.transforms.statements import capital, each_statement
 from darc.perturb.transforms.transform import like, transform
 
 _CLAUSE = r"(?:you|they|we|he|she|it|there|i|the|your|their|our|its|these|this|some|many|most)"

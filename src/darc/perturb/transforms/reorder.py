@@ -4,8 +4,8 @@ import re
 
 from darc.perturb.drawing import Draws
 from darc.perturb.lexicon.function_words import FUNCTION_WORDS
-from darc.perturb.transforms.statements import each_statement, small
 from darc.perturb.transforms.occurs import matching, occurring
+from darc.perturb.transforms.statements import each_statement, small
 from darc.perturb.transforms.transform import transform
 
 _ITEM = r"[a-z]{3,}(?:-[a-z]+)?"

@@ -23,9 +23,7 @@ _OPENING_WORDS = (
 _OPENING = FUNCTION_WORDS | set(_OPENING_WORDS.split())
 
 
-def each_statement(
-    text: str, change: Callable[[str], str], applies: Callable[[str], bool]
-) -> str:
+def each_statement(text: str, change: Callable[[str], str], applies: Callable[[str], bool]) -> str:
     """The text with every plain statement that `applies` is true of changed.
 
     A statement goes from its capital to its full stop.
