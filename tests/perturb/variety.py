@@ -14,7 +14,6 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from tests.perturb.helpers import HERE, rows
 
 from darc.engine.parts import SCORERS, Parts
@@ -71,7 +70,7 @@ def measure(answers: Sequence[Answer], family: str, least_words: int = 0) -> Var
     distinct: list[int] = []
     worded: list[bool] = []
     apart: list[float] = []
-    sigmas: list[NDArray[np.float64]] = []
+    sigmas: list[list[float]] = []
     for prompt, text in answers:
         if len(text.split()) < least_words:
             continue
@@ -82,9 +81,9 @@ def measure(answers: Sequence[Answer], family: str, least_words: int = 0) -> Var
         distinct.append(len({*pairs} - {origin}))
         worded += [each != origin for each in pairs]
         apart += [distance(first, second) for first, second in combinations(pairs, 2)]
-        pairs_scored = [(prompt, each) for each in _texts(text, made)]
-        scores = [tools.score(place, pairs_scored) for place in range(len(SCORERS))]
-        sigmas.append(np.std(scores, axis=1))
+        asked = [(prompt, each) for each in _texts(text, made)]
+        scores = [tools.score(place, asked) for place in range(len(SCORERS))]
+        sigmas.append(np.std(scores, axis=1).tolist())
     positive = np.array(sigmas) > 1e-12
     return Variety(
         len(counts),
