@@ -82,7 +82,7 @@ class Whole(Reading):
     """A text read in one stretch, as if no two texts had any in common."""
 
     @property
-    def stretches(self) -> list[Stretch]:  # type: ignore[override]
+    def stretches(self) -> list[Stretch]:
         return [Stretch(self.bare)]
 
 

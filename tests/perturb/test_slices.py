@@ -119,7 +119,8 @@ def test_nothing_is_proposed_twice() -> None:
             found = perturb(PROMPT, Candidate("p1", 0, text), 8, RulesRewriter(), family=family)
             assert not [r for r in found.rejections if r.reason.startswith("duplicate")]
             for part in ("style", "targeted"):
-                made = [x.text for x in (*found.variants, *found.rejections) if x.family == part]
+                made = [each.text for each in found.variants if each.family == part]
+                made += [each.text for each in found.rejections if each.family == part]
                 assert len({" ".join(each.split()) for each in made}) == len(made)
 
 
