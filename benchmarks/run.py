@@ -3,7 +3,7 @@
 import argparse
 import importlib
 
-NAMES = ("batched", "lazy", "imports", "throughput", "small_sample", "tune")
+NAMES = ("batched", "lazy", "imports", "throughput", "small_sample", "tune", "rewriter")
 SEPARATE = ("pipeline", "gateway")
 
 

@@ -4,7 +4,8 @@ import pytest
 from tests.perturb.helpers import PROMPT, TEXTS
 
 from darc.errors import UnknownName
-from darc.perturb import RulesRewriter, judge
+from darc.perturb import RulesRewriter, judge, perturb
+from darc.types import Candidate
 
 REWRITER = RulesRewriter()
 
@@ -65,6 +66,22 @@ def test_rewriting_is_instant() -> None:
             times.append((time.process_time() - started) / len(found))
         print(f"{family}: {1000 * min(times):.2f} ms a rewrite of {len(text.split())} words")
         assert min(times) < 0.008  # Four times the goal, for busy machines.
+
+
+@pytest.mark.parametrize("family", ["style", "targeted"])
+def test_a_judged_proposal_is_quick(family: str) -> None:
+    texts = [text for text in TEXTS if 4 <= text.count(". ") <= 10]
+    times = []
+    for seed in range(3):
+        started = time.process_time()
+        found = [
+            perturb(PROMPT, Candidate("p1", 0, text), 8, REWRITER, family=family, seed=seed)
+            for text in texts
+        ]
+        spent = time.process_time() - started
+        times.append(spent / sum(len(each.variants) + len(each.rejections) for each in found))
+    print(f"{family}: {1000 * min(times):.2f} ms a judged proposal")
+    assert min(times) < 0.006  # Three times the goal, for busy machines.
 
 
 def test_plain_prose_has_enough_style_rewrites() -> None:

@@ -74,7 +74,7 @@ def measure(answers: Sequence[Answer], family: str, least_words: int = 0) -> Var
     distinct: list[int] = []
     worded: list[bool] = []
     apart: list[float] = []
-    sigmas: list[NDArray[np.float64]] = []
+    sigmas: list[list[float]] = []
     for prompt, text in answers:
         if len(text.split()) < least_words:
             continue

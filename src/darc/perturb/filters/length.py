@@ -13,7 +13,7 @@ def length(original: Reading, rewrite: Reading, family: str) -> str | None:
     """Why the length is out of range, or None; words and characters must both be within it."""
     low, high = LIMITS[family]
     counts = {
-        "words": (len(original.text.split()), len(rewrite.text.split()), _SLACK_WORDS),
+        "words": (original.length, rewrite.length, _SLACK_WORDS),
         "characters": (len(original.text), len(rewrite.text), _SLACK_CHARACTERS),
     }
     for unit, (before, after, slack) in counts.items():
