@@ -11,7 +11,7 @@ from darc.selection.pools import Pools
     "penalty",
     because="the largest value less {lam:g} times its risk premium",
     by_value=True,
-    plan=plans.by_upper_bound(lambda view, p: view.best_penalty(p["lam"])),
+    plan=plans.by_row(lambda row, p: row.best_penalty(p["lam"])),
 )
 def penalty(pools: Pools, *, lam: float = 1.0) -> Choice:
     """Largest value minus lam times the risk premium (the Lagrangian form of `tau`)."""

@@ -1,0 +1,84 @@
+"""The kernel's numbers for one short row of samples, in plain floats.
+
+The lazy search looks at one candidate at a time, and a call of numpy costs more than the arithmetic
+of a few samples. The formulas, and the branches for small and large beta, are those of `kernel`;
+the results agree to the last few bits.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from darc.core.kernel import EXPM1_BELOW, LARGEST, SERIES_BELOW
+
+NAN = math.nan
+
+
+class Summary(NamedTuple):
+    """What one row of samples says; NaN where it is undefined."""
+
+    value: float
+    mean: float
+    sigma: float
+    risk_premium: float
+
+
+NOTHING = Summary(NAN, NAN, NAN, NAN)
+
+
+def summary(samples: Sequence[float], beta: float, fill: float = 0.0, times: int = 0) -> Summary:
+    """The `Summary` of the samples and `times` more that equal `fill`. O(len(samples))."""
+    count = len(samples) + times
+    if not count:
+        return NOTHING
+    low = min(samples) if samples else fill
+    if times and fill < low:
+        low = fill
+    distance = [sample - low for sample in samples]
+    rest = fill - low if times else 0.0
+    offset = (sum(distance) + times * rest) / count
+    square = (sum([d * d for d in distance]) + times * (rest * rest)) / count
+    variance = abs(square - offset * offset)
+    rate = min(beta, LARGEST)
+    # beta times the span, squared, at most; see `Columns.near_mean`.
+    reach = 2.0 * variance * count * rate * rate
+    if rate == 0 or reach < SERIES_BELOW * SERIES_BELOW:
+        above = offset - 0.5 * rate * variance
+    elif reach < EXPM1_BELOW * EXPM1_BELOW:
+        growth = sum([math.expm1(-rate * d) for d in distance]) + times * math.expm1(-rate * rest)
+        above = -math.log1p(growth / count) / rate
+    else:
+        decay = sum([math.exp(-rate * d) for d in distance]) + times * math.exp(-rate * rest)
+        above = abs(math.log(decay / count) / rate)
+    above = min(above, offset)
+    if count == 1:
+        return Summary(low + above, low + offset, NAN, NAN)
+    whole = count * count
+    sigma = math.sqrt(variance * (whole / (whole - count)))
+    return Summary(low + above, low + offset, sigma, offset - above)
+
+
+def hedged(parts: Sequence[Summary], gamma: float) -> Summary:
+    """The summaries of the scorers as one: soft minimum, average, and largest of the spreads."""
+    if len(parts) == 1:
+        return parts[0]
+    value, mean, sigma, premium = zip(*parts, strict=True)
+    return Summary(
+        soft_minimum(value, gamma), sum(mean) / len(parts), _largest(sigma), _largest(premium)
+    )
+
+
+def soft_minimum(values: Sequence[float], gamma: float) -> float:
+    """The soft minimum of the scorers' numbers, NaN if one is."""
+    return NAN if any(map(math.isnan, values)) else summary(values, gamma).value
+
+
+def cvar(samples: Sequence[float], alpha: float, fill: float = 0.0, times: int = 0) -> float:
+    """Mean of the lowest share `alpha` of the samples and `times` more that equal `fill`."""
+    row = sorted([*samples, *([fill] * times)])
+    tail = row[: math.ceil(alpha * len(row) * (1 - 1e-9))]
+    return sum(tail) / len(tail) if tail else NAN
+
+
+def _largest(numbers: Sequence[float]) -> float:
+    return max((number for number in numbers if number == number), default=NAN)
