@@ -34,21 +34,28 @@ def summary(samples: Sequence[float], beta: float, fill: float = 0.0, times: int
     low = min(samples) if samples else fill
     if times and fill < low:
         low = fill
-    distance = [sample - low for sample in samples]
     rest = fill - low if times else 0.0
-    offset = (sum(distance) + times * rest) / count
-    square = (sum([d * d for d in distance]) + times * (rest * rest)) / count
-    variance = abs(square - offset * offset)
+    total, square = times * rest, times * rest * rest
+    for sample in samples:
+        distance = sample - low
+        total += distance
+        square += distance * distance
+    offset = total / count
+    variance = abs(square / count - offset * offset)
     rate = min(beta, LARGEST)
     # beta times the span, squared, at most; see `Columns.near_mean`.
     reach = 2.0 * variance * count * rate * rate
     if rate == 0 or reach < SERIES_BELOW * SERIES_BELOW:
         above = offset - 0.5 * rate * variance
     elif reach < EXPM1_BELOW * EXPM1_BELOW:
-        growth = sum([math.expm1(-rate * d) for d in distance]) + times * math.expm1(-rate * rest)
+        growth = times * math.expm1(-rate * rest)
+        for sample in samples:
+            growth += math.expm1(-rate * (sample - low))
         above = -math.log1p(growth / count) / rate
     else:
-        decay = sum([math.exp(-rate * d) for d in distance]) + times * math.exp(-rate * rest)
+        decay = times * math.exp(-rate * rest)
+        for sample in samples:
+            decay += math.exp(-rate * (sample - low))
         above = abs(math.log(decay / count) / rate)
     above = min(above, offset)
     if count == 1:

@@ -16,7 +16,7 @@ from darc.selection.plans import NEVER
 from darc.selection.pools import Pools, Settled
 from darc.selection.rows import GAP, Cell, Frame, Row
 from darc.selection.rule import Rule
-from darc.selection.view import Standing, View
+from darc.selection.view import DOUBTFUL, View
 
 Array = NDArray[np.float64]
 Pair = tuple[int, int]
@@ -86,6 +86,7 @@ class LazySearch:
         if batch < 1:
             raise InputError(f"batch_size must be at least 1, not {batch}")
         rows = self._ahead()
+        overall: Cell = ()
         pairs: list[Pair] = []
         while len(pairs) < batch:
             guessing = pairs or self._asked
@@ -97,10 +98,15 @@ class LazySearch:
             row = rows[candidate]
             sample = row.cells.index(None)
             pairs.append((candidate, sample))
-            rows[candidate] = row.guessed([sample], row.average or _overall(rows))
+            if len(pairs) < batch:
+                overall = () if row.seen else overall or _overall(rows)
+                rows[candidate] = row.guessed([sample], row.average or overall)
         for candidate, sample in pairs:
             self._asked.setdefault(candidate, []).append(sample)
             self._guessed[candidate] = rows[candidate]
+        if pairs:
+            # The last answer is guessed when something else is asked before it comes.
+            del self._guessed[pairs[-1][0]]
         return pairs
 
     def tell(self, pairs: Sequence[Pair], values: ArrayLike) -> None:
@@ -115,7 +121,8 @@ class LazySearch:
         ]
         changed: dict[int, list[Cell | None]] = {}
         for (candidate, sample), (raw, cell, clipped) in zip(pairs, taken, strict=True):
-            self._samples[:, candidate, sample] = raw
+            self._told.append((candidate, sample))
+            self._scores.append(raw)
             changed.setdefault(candidate, list(self._rows[candidate].cells))[sample] = cell
             self._asked[candidate].remove(sample)
             self.clipped += clipped
@@ -134,7 +141,7 @@ class LazySearch:
         view = View(self._frame, self._rows)
         dropped = ~view.complete[None]
         high = np.array(self._limits[1])
-        pools = self._with(np.where(view.unseen, high[:, None, None], self._samples))
+        pools = self._with(np.where(view.unseen, high[:, None, None], self._samples()))
         statistics = replace(
             pools.statistics,
             sigma=np.where(dropped, view.least_sigma, pools.statistics.sigma),
@@ -150,10 +157,11 @@ class LazySearch:
         """The rule's choice from what is seen so far, flagged `unfinished` unless it is certain."""
         if self.done:
             return self.decision()
-        if np.isnan(self._samples).all():
+        samples = self._samples()
+        if np.isnan(samples).all():
             raise InputError("nothing has been scored yet", "tell at least one score first")
         incomplete = np.array([not row.complete for row in self._rows])
-        return self._decide(self._with(self._samples), incomplete, "unfinished")
+        return self._decide(self._with(samples), incomplete, "unfinished")
 
     def _decide(self, pools: Pools, bounded: NDArray[np.bool_], *flags: str) -> Decision:
         names = None if self._labels.candidates is None else [list(self._labels.candidates)]
@@ -178,7 +186,8 @@ class LazySearch:
         """Start from nothing seen, with scores between `low` and `high`, one a scorer."""
         scorers, (candidates, size) = len(low), self._shape
         self._limits = low, high
-        self._samples = np.full((scorers, candidates, size), np.nan)
+        self._told: list[Pair] = []
+        self._scores: list[list[float]] = []
         self._units: list[tuple[float, float]] | None = None
         if not isinstance(constants, str):
             location, scale = fixed_constants(constants, scorers)
@@ -191,6 +200,14 @@ class LazySearch:
         self._guessed: dict[int, Row] = {}
         self._known = None
 
+    def _samples(self) -> Array:
+        """The raw scores so far, (M, K, n), NaN where there is none."""
+        result = np.full((len(self._limits[0]), *self._shape), np.nan)
+        if self._told:
+            candidates, samples = zip(*self._told, strict=True)
+            result[:, candidates, samples] = np.array(self._scores).T
+        return result
+
     def _scaled(self, numbers: Sequence[float]) -> Cell:
         """Raw numbers, one a scorer, in the units of the statistics."""
         if self._units is None:
@@ -200,11 +217,14 @@ class LazySearch:
     def _ahead(self) -> list[Row]:
         """The rows as if every pair that was asked for were answered as expected."""
         rows = list(self._rows)
+        overall: Cell = ()
         for candidate in sorted(self._asked):
-            guess = rows[candidate].average or _overall(rows)
-            guessed = self._guessed.get(candidate)
+            row, guessed = rows[candidate], self._guessed.get(candidate)
+            # A guess that equals the overall mean does not change it.
+            overall = () if row.seen else overall or _overall(rows)
+            guess = row.average or overall
             if guessed is None or guessed.average != guess:
-                guessed = rows[candidate].guessed(self._asked[candidate], guess)
+                guessed = row.guessed(self._asked[candidate], guess)
                 self._guessed[candidate] = guessed
             rows[candidate] = guessed
         return rows
@@ -219,11 +239,11 @@ class LazySearch:
         priority = self._plan(view, self._rule.parameters)
         if not isinstance(priority, list):
             priority = np.where(view.complete, NEVER, np.nan_to_num(priority, nan=np.inf)).tolist()
-        if max(priority) == NEVER and Standing.DOUBTFUL in view.standing:
+        if max(priority) == NEVER and DOUBTFUL in view.standing:
             return [NEVER if row.complete else float(row.total) for row in view.rows]
         return priority
 
-    def _taken(self, pair: Pair, answer: list[float]) -> tuple[list[float] | float, Cell, bool]:
+    def _taken(self, pair: Pair, answer: list[float]) -> tuple[list[float], Cell, bool]:
         """An answer's raw scores, its cell, and whether it was clipped to the bounds."""
         outside = missing = False
         for x, low, high in zip(answer, *self._limits, strict=True):
@@ -232,6 +252,10 @@ class LazySearch:
             if math.isnan(x):
                 missing = True
                 continue
+            if math.isinf(x):
+                raise InputError(
+                    "score returned an infinity", "return NaN where there is no sample"
+                )
             if not self._clip:
                 raise InputError(
                     f"the score {x:g} of candidate {pair[0]}, sample {pair[1]}, lies outside the "
@@ -240,7 +264,7 @@ class LazySearch:
                 )
             outside = True
         if missing:
-            return math.nan, GAP, outside
+            return [math.nan] * len(answer), GAP, outside
         if outside:
             answer = [min(max(x, a), b) for x, a, b in zip(answer, *self._limits, strict=True)]
         return answer, self._scaled(answer), outside
@@ -254,13 +278,11 @@ class LazySearch:
                 f"score returned an array of shape {np.shape(values)} for {len(pairs)} pairs",
                 "return one score a pair, or one a scorer for each pair",
             )
-        if self.calls and answers.shape[1] != len(self._samples):
+        if self.calls and answers.shape[1] != len(self._limits[0]):
             raise InputError(
-                f"score returned {answers.shape[1]} numbers a pair, not {len(self._samples)}",
+                f"score returned {answers.shape[1]} numbers a pair, not {len(self._limits[0])}",
                 "return one number a scorer for each pair, always in the same order",
             )
-        if np.isinf(answers).any():
-            raise InputError("score returned an infinity", "return NaN where there is no sample")
         told: set[Pair] = set()
         for candidate, sample in pairs:
             pair = candidate, sample

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.selection.rows import Row
-from darc.selection.view import Standing, View
+from darc.selection.view import BARRED, DOUBTFUL, SURE, WAITING, View
 
 Parameters = Mapping[str, Any]
 Numbers = Sequence[float] | NDArray[np.float64]
@@ -60,7 +60,7 @@ def tau(view: View, parameters: Parameters) -> list[float]:
         return _quantile(view, quantile, objective)
     limit = float(parameters["tau"]) + view.tolerance
     possible = [
-        standing is not Standing.BARRED and row.total > 1 and row.least_premium <= limit
+        standing is not BARRED and row.total > 1 and row.least_premium <= limit
         for row, standing in zip(view.rows, view.standing, strict=True)
     ]
     if not any(possible):
@@ -81,7 +81,7 @@ def epsilon(view: View, parameters: Parameters) -> list[float]:
     best = _best(view, upper)
     if best == NEVER:
         return _open(view, upper, best)
-    waiting = [standing is Standing.WAITING for standing in standings]
+    waiting = [standing is WAITING for standing in standings]
     rising = [
         bound if wait and bound > best else NEVER
         for bound, wait in zip(upper, waiting, strict=True)
@@ -92,7 +92,7 @@ def epsilon(view: View, parameters: Parameters) -> list[float]:
     rivals = [
         row.least_sigma
         for row, bound, standing in zip(rows, upper, standings, strict=True)
-        if standing is Standing.SURE and bound >= edge and not math.isnan(row.least_sigma)
+        if standing is SURE and bound >= edge and not math.isnan(row.least_sigma)
     ]
     calmest = min(rivals, default=math.inf) + view.tolerance
     return [
@@ -122,7 +122,7 @@ def _quantile(view: View, quantile: float, objective: str) -> list[float]:
     ]
     if max(unsettled) > NEVER:
         return unsettled
-    decided = (Standing.SURE, Standing.DOUBTFUL)
+    decided = (SURE, DOUBTFUL)
     if any(
         standing in decided and row.least_premium <= last
         for row, standing in zip(rows, view.standing, strict=True)
@@ -144,7 +144,7 @@ def _best(view: View, upper: Sequence[float]) -> float:
     """The largest known objective of a candidate that is complete and certainly eligible."""
     best = NEVER
     for bound, standing in zip(upper, view.standing, strict=True):
-        if standing is Standing.SURE and bound > best:
+        if standing is SURE and bound > best:
             best = bound
     return best
 
@@ -155,7 +155,7 @@ def _open(view: View, upper: Sequence[float], best: float) -> list[float]:
     return [
         # An undefined bound may be anything.
         (math.inf if bound != bound else bound)
-        if standing is Standing.WAITING and not bound < least
+        if standing is WAITING and not bound < least
         else NEVER
         for bound, standing in zip(upper, view.standing, strict=True)
     ]

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from darc.errors import InputError, UnknownName
@@ -46,8 +47,7 @@ class Rule:
     @property
     def defaults(self) -> dict[str, Any]:
         """The rule's own parameters and their defaults."""
-        signature = inspect.signature(self.function).parameters.values()
-        return {p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY}
+        return dict(_defaults(self.function))
 
     def bind(self, **parameters: Any) -> "Rule":
         """The same rule with some parameters set; an unknown one raises `UnknownName`."""
@@ -73,3 +73,9 @@ class Rule:
                     f"give {name}=..., one row a candidate",
                 )
         return self.function(pools, **self.parameters)
+
+
+@lru_cache(maxsize=256)
+def _defaults(function: Callable[..., Choice]) -> Mapping[str, Any]:
+    signature = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY}

@@ -29,10 +29,35 @@ class Standing(Enum):
     BARRED = 4
 
 
+WAITING, SURE, DOUBTFUL, ABSENT, BARRED = Standing
+
+
+def standings(rows: Sequence[Row], min_samples: int | None) -> list[Standing]:
+    """The `Standing` of each candidate."""
+    most, largest = max([row.seen for row in rows]), max([row.total for row in rows])
+    if min_samples is None:
+        enough, barred = largest / 2, most / 2
+    else:
+        enough = min_samples if largest >= min_samples else 0
+        barred = min_samples if most >= min_samples else 0
+    result = []
+    for row in rows:
+        if row.total < barred:
+            result.append(BARRED)
+        elif row.unseen:
+            result.append(WAITING)
+        elif not row.seen:
+            result.append(ABSENT)
+        else:
+            result.append(SURE if row.seen >= enough else DOUBTFUL)
+    return result
+
+
 class View:
     """One prompt's partly seen pool, in the units of the statistics.
 
-    `rows` has one `Row` a candidate, in plain numbers, with bounds that are worked out once. The
+    `rows` has one `Row` a candidate, in plain numbers, with bounds that are worked out once, and
+    `standing` one `Standing`. The
     arrays say the same of all candidates at once: `samples` (M, K, n) has NaN where nothing is
     seen; `unseen` (K, n) marks what may still come, the other NaN being samples that do not exist.
     All samples lie between `low` and `high`, (M,).
@@ -43,30 +68,7 @@ class View:
         self.rows = rows
         self.beta, self.gamma, self.min_samples = frame.beta, frame.gamma, frame.min_samples
         self.tolerance = frame.tolerance
-
-    @cached_property
-    def standing(self) -> list[Standing]:
-        """The `Standing` of each candidate."""
-        rows, least = self.rows, self.min_samples
-        enough: float
-        barred: float
-        if least is None:
-            enough = max([row.total for row in rows]) / 2
-            barred = max([row.seen for row in rows]) / 2
-        else:
-            enough = least if any(row.total >= least for row in rows) else 0
-            barred = least if any(row.seen >= least for row in rows) else 0
-        result = []
-        for row in rows:
-            if row.total < barred:
-                result.append(Standing.BARRED)
-            elif row.unseen:
-                result.append(Standing.WAITING)
-            elif not row.seen:
-                result.append(Standing.ABSENT)
-            else:
-                result.append(Standing.SURE if row.seen >= enough else Standing.DOUBTFUL)
-        return result
+        self.standing = standings(rows, frame.min_samples)
 
     @property
     def low(self) -> Array:
@@ -108,17 +110,17 @@ class View:
     @property
     def sure(self) -> Mask:
         """Candidates that are complete and certainly eligible, (K,)."""
-        return self._standing(Standing.SURE)
+        return self._standing(SURE)
 
     @property
     def barred(self) -> Mask:
         """Candidates that are certainly not eligible, (K,)."""
-        return self._standing(Standing.BARRED)
+        return self._standing(BARRED)
 
     @property
     def doubtful(self) -> Mask:
         """Complete candidates of which it is not yet known whether they are eligible, (K,)."""
-        return self._standing(Standing.DOUBTFUL)
+        return self._standing(DOUBTFUL)
 
     @cached_property
     def partial(self) -> Statistics:
