@@ -66,7 +66,7 @@ class LazySearch:
         self._known: list[float] | None = None
         # Any bounds will do before the first answer: every candidate is alike.
         self._begin([0.0], [1.0])
-        self._asked: dict[int, list[int]] = {}
+        self._asked: dict[int, tuple[int, ...]] = {}
         self.calls = 0
         self.clipped = 0
         as_bounds(bounds, max(1, len(np.atleast_2d(np.asarray(bounds, dtype=object)))))
@@ -85,12 +85,11 @@ class LazySearch:
         """
         if batch < 1:
             raise InputError(f"batch_size must be at least 1, not {batch}")
-        rows = self._ahead()
+        rows, asked = self._ahead(), dict(self._asked)
         overall: Cell = ()
         pairs: list[Pair] = []
         while len(pairs) < batch:
-            guessing = pairs or self._asked
-            priority = self._priorities(View(self._frame, rows)) if guessing else self._priority()
+            priority = self._priorities(View(self._frame, rows)) if asked else self._priority()
             best = max(priority)
             if best == NEVER:
                 break
@@ -98,15 +97,13 @@ class LazySearch:
             row = rows[candidate]
             sample = row.cells.index(None)
             pairs.append((candidate, sample))
+            asked[candidate] = (*asked.get(candidate, ()), sample)
             if len(pairs) < batch:
+                # A guess that equals the overall mean does not change it.
                 overall = () if row.seen else overall or _overall(rows)
-                rows[candidate] = row.guessed([sample], row.average or overall)
-        for candidate, sample in pairs:
-            self._asked.setdefault(candidate, []).append(sample)
-            self._guessed[candidate] = rows[candidate]
-        if pairs:
-            # The last answer is guessed when something else is asked before it comes.
-            del self._guessed[pairs[-1][0]]
+                guess = row.average or overall
+                rows[candidate] = self._rows[candidate].guessed(asked[candidate], guess)
+        self._asked = asked
         return pairs
 
     def tell(self, pairs: Sequence[Pair], values: ArrayLike) -> None:
@@ -124,11 +121,10 @@ class LazySearch:
             self._told.append((candidate, sample))
             self._scores.append(raw)
             changed.setdefault(candidate, list(self._rows[candidate].cells))[sample] = cell
-            self._asked[candidate].remove(sample)
+            self._asked[candidate] = tuple([i for i in self._asked[candidate] if i != sample])
             self.clipped += clipped
         for candidate, cells in changed.items():
             self._rows[candidate] = Row(self._frame, cells)
-            self._guessed.pop(candidate, None)
             if not self._asked[candidate]:
                 del self._asked[candidate]
         self._known = None
@@ -197,7 +193,6 @@ class LazySearch:
             self._scaled(low), self._scaled(high), pools.beta, pools.gamma, pools.min_samples, size
         )
         self._rows = [Row(self._frame, [None] * size)] * candidates
-        self._guessed: dict[int, Row] = {}
         self._known = None
 
     def _samples(self) -> Array:
@@ -218,15 +213,10 @@ class LazySearch:
         """The rows as if every pair that was asked for were answered as expected."""
         rows = list(self._rows)
         overall: Cell = ()
-        for candidate in sorted(self._asked):
-            row, guessed = rows[candidate], self._guessed.get(candidate)
-            # A guess that equals the overall mean does not change it.
+        for candidate, places in sorted(self._asked.items()):
+            row = rows[candidate]
             overall = () if row.seen else overall or _overall(rows)
-            guess = row.average or overall
-            if guessed is None or guessed.average != guess:
-                guessed = row.guessed(self._asked[candidate], guess)
-                self._guessed[candidate] = guessed
-            rows[candidate] = guessed
+            rows[candidate] = row.guessed(places, row.average or overall)
         return rows
 
     def _priority(self) -> list[float]:

@@ -67,13 +67,17 @@ class Row:
             average = tuple([sum(samples) / len(known) for samples in self.samples])
         self.average = average
         self._kept: dict[object, float] = {}
+        self._guessed: dict[tuple[tuple[int, ...], Cell], Row] = {}
 
-    def guessed(self, places: Sequence[int], guess: Cell) -> "Row":
+    def guessed(self, places: tuple[int, ...], guess: Cell) -> "Row":
         """The row as if the samples at these places were seen and equal to `guess`."""
-        cells = list(self.cells)
-        for place in places:
-            cells[place] = guess
-        return Row(self.frame, cells, self.average or guess)
+        found = self._guessed.get((places, guess))
+        if found is None:
+            cells = list(self.cells)
+            for place in places:
+                cells[place] = guess
+            found = self._guessed[places, guess] = Row(self.frame, cells, guess)
+        return found
 
     def kept(self, key: object, bound: Callable[["Row"], float]) -> float:
         """`bound` of this row, worked out once for each key."""
