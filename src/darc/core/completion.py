@@ -11,6 +11,8 @@ import math
 from darc.core.kernel import LARGEST
 
 NEWTON_STEPS = 8
+# Newton's next step would be about the square of this.
+CONVERGED = 1e-8
 
 
 def penalty(value: float, seen: int, total: int, high: float, beta: float, lam: float) -> float:
@@ -44,7 +46,10 @@ def tau(
         slope = rest * (1 - (1 + decay) / (1 + rest * decay))
         if excess <= 0 or slope <= 0:
             break
-        rise = max(rise - excess / slope, 0.0)
+        step = excess / slope
+        rise = max(rise - step, 0.0)
+        if step <= CONVERGED * rise:
+            break
     return min(value + rise, high)
 
 

@@ -228,7 +228,9 @@ class LazySearch:
     def _priorities(self, view: View) -> list[float]:
         priority = self._plan(view, self._rule.parameters)
         if not isinstance(priority, list):
-            priority = np.where(view.complete, NEVER, np.nan_to_num(priority, nan=np.inf)).tolist()
+            # What is complete cannot be asked for, and what is undefined may be anything.
+            known = np.where(np.isnan(priority), np.inf, priority)
+            priority = np.where(view.complete, NEVER, known).tolist()
         if max(priority) == NEVER and DOUBTFUL in view.standing:
             return [NEVER if row.complete else float(row.total) for row in view.rows]
         return priority
