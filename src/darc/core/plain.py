@@ -66,18 +66,21 @@ def summary(samples: Sequence[float], beta: float, fill: float = 0.0, times: int
 
 
 def hedged(parts: Sequence[Summary], gamma: float) -> Summary:
-    """The summaries of the scorers as one: soft minimum, average, and largest of the spreads."""
+    """The summaries of the scorers as one: soft minimum, average, and largest of the spreads.
+
+    All scorers have the same number of samples, so a number is undefined for all or for none.
+    """
     if len(parts) == 1:
         return parts[0]
     value, mean, sigma, premium = zip(*parts, strict=True)
-    return Summary(
-        soft_minimum(value, gamma), sum(mean) / len(parts), _largest(sigma), _largest(premium)
-    )
+    return Summary(soft_minimum(value, gamma), sum(mean) / len(parts), max(sigma), max(premium))
 
 
 def soft_minimum(values: Sequence[float], gamma: float) -> float:
-    """The soft minimum of the scorers' numbers, NaN if one is."""
-    return NAN if any(map(math.isnan, values)) else summary(values, gamma).value
+    """The soft minimum of the scorers' numbers, NaN if they are."""
+    if len(values) == 1 or math.isnan(values[0]):
+        return values[0]
+    return summary(values, gamma).value
 
 
 def cvar(samples: Sequence[float], alpha: float, fill: float = 0.0, times: int = 0) -> float:
@@ -85,7 +88,3 @@ def cvar(samples: Sequence[float], alpha: float, fill: float = 0.0, times: int =
     row = sorted([*samples, *([fill] * times)])
     tail = row[: math.ceil(alpha * len(row) * (1 - 1e-9))]
     return sum(tail) / len(tail) if tail else NAN
-
-
-def _largest(numbers: Sequence[float]) -> float:
-    return max((number for number in numbers if number == number), default=NAN)

@@ -156,8 +156,10 @@ class Row:
             completion.tau(part.value, part.risk_premium, seen, total, high, frame.beta, limit)
             for part, high in zip(self.partial, frame.high, strict=True)
         ]
-        whole = plain.hedged(self.completed(fill), frame.gamma)
-        return whole.value if objective == "value" else whole.mean
+        parts = self.completed(fill)
+        if objective == "value":
+            return plain.soft_minimum([part.value for part in parts], frame.gamma)
+        return sum([part.mean for part in parts]) / len(parts)
 
     def best_lcb(self, lam: float) -> float:
         """Upper bound of mean - lam sigma."""
