@@ -1,6 +1,12 @@
-"""How many of the scores the lazy search asks for."""
+"""How many of the scores the lazy search asks for, and what the search itself costs."""
 
+import json
+import os
+import subprocess
+import sys
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,14 +28,27 @@ RULES: tuple[tuple[str, str, dict[str, Any], tuple[int, int], tuple[int, int]], 
     ("mean", "mean", {}, (37, 88), (51, 100)),
 )
 THREE_SCORERS = (22, 37)
+ROOT = Path(__file__).parents[1]
+# The last commit whose search worked out every bound again at each step.
+BEFORE = "eaa3a85"
+SIZES = tuple((scorers, candidates) for scorers in (1, 3) for candidates in (8, 16))
+COSTED = ("entropic", "epsilon 0.25", "tau 1", "lcb 1")
+LIMIT = 0.1
 
 
-def pool(seed: int, between: float, within: float, uneven: bool, scorers: int = 1) -> np.ndarray:
+def pool(
+    seed: int,
+    between: float,
+    within: float,
+    uneven: bool,
+    scorers: int = 1,
+    candidates: int = CANDIDATES,
+) -> np.ndarray:
     """Scores (M, K, n); uneven gives each candidate its own spread."""
     generator = np.random.default_rng(seed)
-    spread = within * (np.exp(generator.normal(0, 0.5, size=(CANDIDATES, 1))) if uneven else 1.0)
-    center = generator.normal(size=(CANDIDATES, 1)) * between
-    noise = generator.normal(size=(scorers, CANDIDATES, SAMPLES)) * spread
+    spread = within * (np.exp(generator.normal(0, 0.5, size=(candidates, 1))) if uneven else 1.0)
+    center = generator.normal(size=(candidates, 1)) * between
+    noise = generator.normal(size=(scorers, candidates, SAMPLES)) * spread
     return np.clip(center + noise, -10, 10)
 
 
@@ -84,18 +103,88 @@ def run() -> list[Table]:
     note = (
         f"{len(SPREADS)} spreads x {POOLS} pools, every choice equal to darc.select's; at or below "
         f"the prototype: {kept['even']} of {len(rows)} ranges, and {kept['uneven']} of "
-        f"{len(rows) - 1} where each candidate has its own spread; the search itself takes "
-        f"{milliseconds():.0f} ms a decision"
+        f"{len(rows) - 1} where each candidate has its own spread"
     )
     header = ["rule", "batch", "prototype", "even spread", "uneven spread"]
     title = f"share of scores asked for by the lazy search, K = {CANDIDATES}, n = {SAMPLES}"
-    return [Table(title, header, rows, note)]
+    return [Table(title, header, rows, note), costs()]
 
 
-def milliseconds() -> float:
-    """Time of one lazy decision whose scores cost nothing."""
-    started = time.perf_counter()
-    for seed in range(20):
-        scores = pool(seed, 3, 1, False)
-        darc.select_lazily(lambda pairs: scores[0][tuple(zip(*pairs, strict=True))], 16, 9)  # noqa: B023
-    return (time.perf_counter() - started) / 20 * 1000
+def answered(search: darc.LazySearch, scores: np.ndarray, batch: int, late: int) -> darc.Decision:
+    """The decision of a search whose answers come `late` pairs after they are asked for."""
+    waiting: list[tuple[int, int]] = []
+    while (pairs := search.ask(batch)) or waiting:
+        waiting += pairs
+        told = waiting[: max(0, len(waiting) - late)] if pairs else waiting
+        waiting = waiting[len(told) :]
+        if told:
+            search.tell(told, scores[:, [k for k, _ in told], [i for _, i in told]].T)
+    return search.decision()
+
+
+def measured() -> list[dict[str, Any]]:
+    """Processor milliseconds a pair, from making the search to its decision; scores are free."""
+    result = []
+    for label, rule, parameters, *_ in (row for row in RULES if row[0] in COSTED):
+        for scorers, candidates in SIZES:
+            options = dict(parameters) if scorers == 1 else {**parameters, "normalize": (0.0, 1.0)}
+            pools = [
+                pool(seed, between, within, False, scorers, candidates)
+                for seed, (between, within) in enumerate(SPREADS)
+            ]
+            for way, batch, late in (
+                ("1", 1, 0),
+                ("K", candidates, 0),
+                ("1, K late", 1, candidates),
+            ):
+                calls, started = 0, time.process_time()
+                for scores in pools:
+                    search = darc.lazy_search(candidates, SAMPLES, rule, **options)
+                    calls += answered(search, scores, batch, late).calls or 0
+                spent = (time.process_time() - started) * 1000 / calls
+                row = {"rule": label, "M": scorers, "K": candidates, "batch": way}
+                result.append({**row, "pairs": calls, "ms": spent})
+    return result
+
+
+def measured_with(source: Path) -> list[dict[str, Any]]:
+    """`measured` in a process of its own, by the package in this folder."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.lazy"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(source)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def costs() -> Table:
+    """The cost of the search before bounds were kept and now, in turn on the same pools."""
+    git = ["git", "-C", str(ROOT), "worktree"]
+    rows: list[list[object]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        old = Path(folder) / "before"
+        subprocess.run([*git, "add", "-q", "--detach", str(old), BEFORE], check=True)
+        try:
+            turns = [(measured_with(old / "src"), measured_with(ROOT / "src")) for _ in range(2)]
+        finally:
+            subprocess.run([*git, "remove", "--force", str(old)], check=True)
+    for place, (before, now) in enumerate(zip(*turns[0], strict=True)):
+        was, takes = (min(turn[side][place]["ms"] for turn in turns) for side in (0, 1))
+        where = [now[name] for name in ("rule", "M", "K", "batch")]
+        rows.append([*where, before["pairs"], now["pairs"], was, takes, was / takes])
+    kept = sum(float(str(row[7])) <= LIMIT for row in rows)
+    asked, asks = (sum(int(str(row[column])) for row in rows) for column in (4, 5))
+    header = ["rule", "M", "K", "batch", "pairs before", "pairs", "ms before", "ms", "times"]
+    note = (
+        f"processor ms a pair, making the search and deciding included; at most {LIMIT} ms: {kept} "
+        f"of {len(rows)}; pairs before {asked}, now {asks}; 'K late': K answers are always awaited"
+    )
+    return Table(f"the lazy search's own cost, n = {SAMPLES}", header, rows, note)
+
+
+if __name__ == "__main__":
+    print(json.dumps(measured()))

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from tests.perturb.helpers import HERE, rows
@@ -21,9 +20,6 @@ from darc.engine.parts import SCORERS, Parts
 from darc.perturb import Perturbed
 from darc.perturb.rules_rewriter import distance, neighbours
 from darc.types import Candidate, Message, Prompt
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LONG = 25
 FAMILIES = ("style", "targeted", "hybrid")
@@ -86,7 +82,7 @@ def measure(answers: Sequence[Answer], family: str, least_words: int = 0) -> Var
         worded += [each != origin for each in pairs]
         apart += [distance(first, second) for first, second in combinations(pairs, 2)]
         scored = [(prompt, each) for each in _texts(text, made)]
-        sigmas.append(np.array([tools.score(m, scored).std() for m in range(len(SCORERS))]))
+        sigmas.append([float(tools.score(m, scored).std()) for m in range(len(SCORERS))])
     positive = np.array(sigmas) > 1e-12
     return Variety(
         len(counts),

@@ -1,4 +1,6 @@
 import asyncio
+import time
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,8 @@ from tests.helpers import Array
 
 import darc
 from darc.errors import InputError
+from darc.selection import plans
+from darc.selection.view import View
 
 RULES: list[tuple[str, dict[str, Any]]] = [
     ("entropic", {}),
@@ -225,3 +229,141 @@ def test_bad_answers(answer: Any, words: str) -> None:
     with pytest.raises(InputError) as caught:
         darc.select_lazily(answer, 3, 3, "entropic")
     assert words in str(caught.value)
+
+
+def interleaved(
+    search: darc.LazySearch, scores: Array, batch: int, random: Random
+) -> darc.Decision:
+    """The decision when some of the answers that are awaited come, in any order, between asks."""
+    answer = ask_of(scores)
+    waiting: list[tuple[int, int]] = []
+    while (pairs := search.ask(batch)) or waiting:
+        waiting += pairs
+        random.shuffle(waiting)
+        size = random.randint(0 if pairs else 1, len(waiting))
+        told, waiting = waiting[:size], waiting[size:]
+        if told:
+            search.tell(told, answer(told))
+    return search.decision()
+
+
+@pytest.mark.parametrize(("rule", "parameters"), RULES)
+@settings(lazy_settings, max_examples=60)
+@given(
+    st.sampled_from([1, 3]).flatmap(lambda scorers: pools(scorers=scorers)),
+    st.sampled_from([0.0, 1.0, np.inf]),
+    st.integers(1, 4),
+    st.integers(0, 1000),
+    st.sampled_from([None, None, 2]),
+)
+def test_answers_may_come_in_parts_and_in_any_order(
+    rule: str,
+    parameters: dict[str, Any],
+    scores: Array,
+    beta: float,
+    batch: int,
+    seed: int,
+    least: int | None,
+) -> None:
+    if np.isnan(scores).all():
+        return
+    options = {**parameters, "beta": beta, "min_samples": least, "normalize": "none"}
+    full = darc.select(scores, rule, **options)
+    search = darc.lazy_search(scores.shape[1], scores.shape[2], rule, **options)
+    lazy = interleaved(search, scores, batch, Random(seed))
+    assert lazy.index == full.index
+    assert ("infeasible" in lazy.flags) == ("infeasible" in full.flags)
+
+
+def test_an_answer_that_is_refused_changes_nothing() -> None:
+    search = darc.lazy_search(4, 3, "entropic")
+    pairs = search.ask(3)
+    for values, words in [([1.0, 2.0, 11.0], "outside"), ([1.0, np.inf, 2.0], "infinity")]:
+        with pytest.raises(InputError, match=words):
+            search.tell(pairs, values)
+    with pytest.raises(InputError, match="answered already"):
+        search.tell([pairs[0], pairs[0]], [1.0, 2.0])
+    assert search.calls == 0
+    search.tell(pairs, [1.0, 2.0, 3.0])
+    assert search.calls == 3
+
+
+# The plans of rules in other packages, by arrays.
+OWN_PLANS: dict[str, plans.Plan] = {
+    "entropic": plans.by_upper_bound(lambda view, _: view.top.value[0]),
+    "mean": plans.by_upper_bound(lambda view, _: view.top.mean[0]),
+    "penalty": plans.by_upper_bound(lambda view, p: view.best_penalty(p["lam"])),
+    "cvar": plans.by_upper_bound(lambda view, p: view.filled_cvar(p["alpha"])),
+}
+
+
+def own_lcb(view: View, parameters: Any) -> Array:
+    unknown = ~view.complete & (view.seen == 0)
+    if unknown.any():
+        return np.where(unknown, 0.0, plans.NEVER)
+    upper = view.best_lcb(parameters["lam"], parameters["delta"], parameters["c"])
+    best = np.max(upper, where=view.sure, initial=plans.NEVER)
+    open_ = ~view.complete & ~view.barred & (upper >= best - view.tolerance)
+    return np.where(open_, upper, plans.NEVER)
+
+
+def own_tau(view: View, parameters: Any) -> Array:
+    limit = parameters["tau"] + view.tolerance
+    possible = (view.least_premium <= limit) & (view.total > 1) & ~view.barred
+    upper = view.best_under(limit, "value") if possible.any() else view.top.value[0]
+    known = view.sure & (possible | ~possible.any())
+    best = np.max(upper, where=known, initial=plans.NEVER)
+    open_ = ~view.complete & (possible | ~possible.any()) & (upper >= best - view.tolerance)
+    return np.where(open_, upper, plans.NEVER)
+
+
+@pytest.mark.parametrize("rule", [*OWN_PLANS, "lcb", "tau"])
+@pytest.mark.parametrize("scorers", [1, 3])
+def test_a_plan_by_arrays_asks_the_same(rule: str, scorers: int) -> None:
+    generator = np.random.default_rng(5)
+    plan = {**OWN_PLANS, "lcb": own_lcb, "tau": own_tau}[rule]
+    options: dict[str, Any] = {"tau": 0.4} if rule == "tau" else {}
+    options["normalize"] = "none" if scorers == 1 else ([0.0, 1.0, -1.0], [1.0, 2.0, 0.5])
+    function = darc.Rule("own", darc.rules.get(rule).function, plan=plan)
+    for _ in range(12):
+        scores = np.clip(generator.normal(size=(scorers, 6, 5)) * 2, -10, 10)
+        scores[:, generator.random((6, 5)) < 0.1] = np.nan
+        asked: list[list[list[tuple[int, int]]]] = []
+        for chosen in (rule, function):
+            search, answer = darc.lazy_search(6, 5, chosen, **options), ask_of(scores)
+            asked.append([])
+            while pairs := search.ask(2):
+                asked[-1].append(pairs)
+                search.tell(pairs, answer(pairs))
+            assert search.decision().index == darc.select(scores, rule, **options).index
+        assert asked[0] == asked[1]
+
+
+@pytest.mark.parametrize("scorers", [1, 3])
+@pytest.mark.parametrize("together", [True, False])
+def test_the_search_itself_is_cheap(scorers: int, together: bool) -> None:
+    limit = 0.1
+    generator = np.random.default_rng(6)
+    scale: Any = None if scorers == 1 else ([0.0] * scorers, [1.0] * scorers)
+    for candidates in (8, 16):
+        pools = np.clip(
+            generator.normal(size=(20, 1, candidates, 1)) * 3
+            + generator.normal(size=(20, scorers, candidates, 9)),
+            -10,
+            10,
+        )
+        best = np.inf
+        for _ in range(3):
+            calls, started = 0, time.process_time()
+            for scores in pools:
+                lazy = darc.select_lazily(
+                    lambda pairs: scores[:, [k for k, _ in pairs], [i for _, i in pairs]].T,  # noqa: B023
+                    candidates,
+                    9,
+                    batch_size=candidates if together else 1,
+                    normalize=scale,
+                )
+                calls += lazy.calls or 0
+            best = min(best, (time.process_time() - started) * 1000 / calls)
+        print(f"K {candidates}, M {scorers}: {best:.3f} ms a pair, limit {limit} ms")
+        assert best < 3 * limit

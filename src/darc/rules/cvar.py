@@ -10,7 +10,7 @@ from darc.selection.pools import Pools
 @rule(
     "cvar",
     because="the largest mean over its lowest samples, a share of {alpha:g}",
-    plan=plans.by_upper_bound(lambda view, p: view.filled_cvar(p["alpha"])),
+    plan=plans.by_row(lambda row, p: row.best_cvar(p["alpha"])),
 )
 def cvar(pools: Pools, *, alpha: float = 0.1) -> Choice:
     """Largest mean of the lowest ceil(alpha n) samples; over scorers, the mean of theirs. Sorts."""

@@ -10,7 +10,7 @@ from darc.selection.pools import Pools
     "entropic",
     because="the largest entropic value",
     by_value=True,
-    plan=plans.by_upper_bound(lambda view, _: view.top.value[0]),
+    plan=plans.by_row(lambda row, _: row.top.value),
 )
 def entropic(pools: Pools) -> Choice:
     """Largest entropic value, soft-min over scorers (DARC)."""

@@ -9,7 +9,7 @@ from darc.selection.pools import Pools
 @rule(
     "mean",
     because="the largest mean",
-    plan=plans.by_upper_bound(lambda view, _: view.top.mean[0]),
+    plan=plans.by_row(lambda row, _: row.top.mean),
 )
 def mean(pools: Pools) -> Choice:
     """Largest mean of the samples (Best-of-K)."""

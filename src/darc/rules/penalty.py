@@ -12,7 +12,7 @@ from darc.selection.pools import Pools
     because="the largest value less {lam:g} times its risk premium",
     instead={"no_sigma": "the largest value"},
     by_value=True,
-    plan=plans.by_upper_bound(lambda view, p: view.best_penalty(p["lam"])),
+    plan=plans.by_row(lambda row, p: row.best_penalty(p["lam"])),
 )
 def penalty(pools: Pools, *, lam: float = 1.0) -> Choice:
     """Largest value minus lam times the risk premium (the Lagrangian form of `tau`)."""

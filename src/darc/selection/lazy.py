@@ -1,5 +1,6 @@
 """Exact selection without looking at every sample: a state machine that does no input or output."""
 
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
@@ -13,11 +14,14 @@ from darc.selection.decide import decide
 from darc.selection.decision import Decision, Labels
 from darc.selection.plans import NEVER
 from darc.selection.pools import Pools, Settled
+from darc.selection.rows import GAP, Cell, Frame, Row
 from darc.selection.rule import Rule
-from darc.selection.view import View
+from darc.selection.view import DOUBTFUL, View
 
 Array = NDArray[np.float64]
 Pair = tuple[int, int]
+
+REMEMBERED = 1000
 
 
 class LazySearch:
@@ -58,18 +62,20 @@ class LazySearch:
         self._clip = clip
         self._labels = labels or Labels()
         self._pools = Pools(np.zeros((1, 1, 2, 2)), beta, gamma, None, None, min_samples)
-        self._samples = np.full((1, n_candidates, n_samples), np.nan)
-        self._unseen = np.ones((n_candidates, n_samples), dtype=bool)
-        self._pending = np.zeros((n_candidates, n_samples), dtype=bool)
+        self._shape = n_candidates, n_samples
+        self._known: list[float] | None = None
+        # Any bounds will do before the first answer: every candidate is alike.
+        self._begin([0.0], [1.0])
+        self._asked: dict[int, tuple[int, ...]] = {}
         self.calls = 0
         self.clipped = 0
         as_bounds(bounds, max(1, len(np.atleast_2d(np.asarray(bounds, dtype=object)))))
-        decide(self._rule, self._pools)
+        _check_parameters(self._rule, self._pools)
 
     @property
     def done(self) -> bool:
         """Whether no further sample can change the choice."""
-        return bool(np.isneginf(self._priorities(self._view())).all())
+        return max(self._priority()) == NEVER
 
     def ask(self, batch: int = 1) -> list[Pair]:
         """The pairs to score next, most urgent first; none when the rest can wait for answers.
@@ -79,54 +85,59 @@ class LazySearch:
         """
         if batch < 1:
             raise InputError(f"batch_size must be at least 1, not {batch}")
-        view = self._view()
-        for candidate, sample in np.argwhere(self._pending):
-            view = view.predicted(int(candidate), int(sample))
+        rows, asked = self._ahead(), dict(self._asked)
+        overall: Cell = ()
         pairs: list[Pair] = []
         while len(pairs) < batch:
-            priority = self._priorities(view)
-            candidate = int(np.argmax(priority))
-            if np.isneginf(priority[candidate]):
+            priority = self._priorities(View(self._frame, rows)) if asked else self._priority()
+            best = max(priority)
+            if best == NEVER:
                 break
-            sample = int(np.argmax(view.unseen[candidate]))
+            candidate = priority.index(best)
+            row = rows[candidate]
+            sample = row.cells.index(None)
             pairs.append((candidate, sample))
+            asked[candidate] = (*asked.get(candidate, ()), sample)
             if len(pairs) < batch:
-                view = view.predicted(candidate, sample)
-        for pair in pairs:
-            self._pending[pair] = True
+                # A guess that equals the overall mean does not change it.
+                overall = () if row.seen else overall or _overall(rows)
+                guess = row.average or overall
+                rows[candidate] = self._rows[candidate].guessed(asked[candidate], guess)
+        self._asked = asked
         return pairs
 
     def tell(self, pairs: Sequence[Pair], values: ArrayLike) -> None:
         """Record the scores of pairs that were asked for; NaN where there is no such sample."""
         answers = self._answers(pairs, values)
         if self.calls == 0:
-            self._samples = np.repeat(self._samples, answers.shape[1], axis=0)
-        low, high = as_bounds(self._bounds, answers.shape[1]).T
-        outside = (answers < low) | (answers > high)
-        if outside.any() and not self._clip:
-            row, scorer = (int(i) for i in np.argwhere(outside)[0])
-            raise InputError(
-                f"the score {answers[row, scorer]:g} of candidate {pairs[row][0]}, sample "
-                f"{pairs[row][1]}, lies outside the bounds ({low[scorer]:g}, {high[scorer]:g})",
-                "give bounds=(a, b) that hold for every score, or clip=True",
-            )
-        self.clipped += int(outside.any(axis=1).sum())
-        missing = np.isnan(answers).any(axis=1, keepdims=True)
-        answers = np.where(missing, np.nan, np.clip(answers, low, high))
-        for pair, answer in zip(pairs, answers, strict=True):
-            self._samples[:, pair[0], pair[1]] = answer
-            self._unseen[pair] = self._pending[pair] = False
+            scorers = answers.shape[1]
+            low, high = as_bounds(self._bounds, scorers).T
+            self._begin(low.tolist(), high.tolist(), self._constants(scorers))
+        taken = [
+            self._taken(pair, answer) for pair, answer in zip(pairs, answers.tolist(), strict=True)
+        ]
+        changed: dict[int, list[Cell | None]] = {}
+        for (candidate, sample), (raw, cell, clipped) in zip(pairs, taken, strict=True):
+            self._told.append((candidate, sample))
+            self._scores.append(raw)
+            changed.setdefault(candidate, list(self._rows[candidate].cells))[sample] = cell
+            self._asked[candidate] = tuple([i for i in self._asked[candidate] if i != sample])
+            self.clipped += clipped
+        for candidate, cells in changed.items():
+            self._rows[candidate] = Row(self._frame, cells)
+            if not self._asked[candidate]:
+                del self._asked[candidate]
+        self._known = None
         self.calls += len(pairs)
 
     def decision(self) -> Decision:
         """The rule's choice, which further samples cannot change."""
-        view = self._view()
-        if not np.isneginf(self._priorities(view)).all():
+        if not self.done:
             raise InputError("the choice is not certain yet", "go on asking, or use best_so_far()")
+        view = View(self._frame, self._rows)
         dropped = ~view.complete[None]
-        high = as_bounds(self._bounds, len(self._samples))[:, 1]
-        filled = np.where(self._unseen, high[:, None, None], self._samples)
-        pools = self._with(filled)
+        high = np.array(self._limits[1])
+        pools = self._with(np.where(view.unseen, high[:, None, None], self._samples()))
         statistics = replace(
             pools.statistics,
             sigma=np.where(dropped, view.least_sigma, pools.statistics.sigma),
@@ -142,9 +153,11 @@ class LazySearch:
         """The rule's choice from what is seen so far, flagged `unfinished` unless it is certain."""
         if self.done:
             return self.decision()
-        if np.isnan(self._samples).all():
+        samples = self._samples()
+        if np.isnan(samples).all():
             raise InputError("nothing has been scored yet", "tell at least one score first")
-        return self._decide(self._with(self._samples), np.any(self._unseen, axis=1), "unfinished")
+        incomplete = np.array([not row.complete for row in self._rows])
+        return self._decide(self._with(samples), incomplete, "unfinished")
 
     def _decide(self, pools: Pools, bounded: NDArray[np.bool_], *flags: str) -> Decision:
         names = None if self._labels.candidates is None else [list(self._labels.candidates)]
@@ -163,27 +176,90 @@ class LazySearch:
             )
         return "none" if self._normalize is None else self._normalize
 
-    def _view(self) -> View:
-        scorers = len(self._samples)
-        constants = self._constants(scorers)
-        low, high = as_bounds(self._bounds, scorers).T if self.calls else self._first_bounds()
-        samples = self._samples
-        if not isinstance(constants, str) and self.calls:
+    def _begin(
+        self, low: list[float], high: list[float], constants: Normalization = "none"
+    ) -> None:
+        """Start from nothing seen, with scores between `low` and `high`, one a scorer."""
+        scorers, (candidates, size) = len(low), self._shape
+        self._limits = low, high
+        self._told: list[Pair] = []
+        self._scores: list[list[float]] = []
+        self._units: list[tuple[float, float]] | None = None
+        if not isinstance(constants, str):
             location, scale = fixed_constants(constants, scorers)
-            samples = (samples - location[:, None, None]) / scale[:, None, None]
-            low, high = (low - location) / scale, (high - location) / scale
+            self._units = list(zip(location.tolist(), scale.tolist(), strict=True))
         pools = self._pools
-        return View(samples, self._unseen, low, high, pools.beta, pools.gamma, pools.min_samples)
+        self._frame = Frame(
+            self._scaled(low), self._scaled(high), pools.beta, pools.gamma, pools.min_samples, size
+        )
+        self._rows = [Row(self._frame, [None] * size)] * candidates
+        self._known = None
 
-    def _first_bounds(self) -> Array:
-        """Any bounds will do before the first answer: every candidate is alike."""
-        return np.array([[0.0], [1.0]])
+    def _samples(self) -> Array:
+        """The raw scores so far, (M, K, n), NaN where there is none."""
+        result = np.full((len(self._limits[0]), *self._shape), np.nan)
+        if self._told:
+            candidates, samples = zip(*self._told, strict=True)
+            result[:, candidates, samples] = np.array(self._scores).T
+        return result
 
-    def _priorities(self, view: View) -> Array:
+    def _scaled(self, numbers: Sequence[float]) -> Cell:
+        """Raw numbers, one a scorer, in the units of the statistics."""
+        if self._units is None:
+            return tuple(numbers)
+        return tuple([(x - a) / b for x, (a, b) in zip(numbers, self._units, strict=True)])
+
+    def _ahead(self) -> list[Row]:
+        """The rows as if every pair that was asked for were answered as expected."""
+        rows = list(self._rows)
+        overall: Cell = ()
+        for candidate, places in sorted(self._asked.items()):
+            row = rows[candidate]
+            overall = () if row.seen else overall or _overall(rows)
+            rows[candidate] = row.guessed(places, row.average or overall)
+        return rows
+
+    def _priority(self) -> list[float]:
+        """The priorities given what is seen, without guesses."""
+        if self._known is None:
+            self._known = self._priorities(View(self._frame, self._rows))
+        return self._known
+
+    def _priorities(self, view: View) -> list[float]:
         priority = self._plan(view, self._rule.parameters)
-        if np.isneginf(priority).all() and view.doubtful.any():
-            return np.where(view.complete, NEVER, view.total)
+        if not isinstance(priority, list):
+            # What is complete cannot be asked for, and what is undefined may be anything.
+            known = np.where(np.isnan(priority), np.inf, priority)
+            priority = np.where(view.complete, NEVER, known).tolist()
+        if max(priority) == NEVER and DOUBTFUL in view.standing:
+            return [NEVER if row.complete else float(row.total) for row in view.rows]
         return priority
+
+    def _taken(self, pair: Pair, answer: list[float]) -> tuple[list[float], Cell, bool]:
+        """An answer's raw scores, its cell, and whether it was clipped to the bounds."""
+        outside = missing = False
+        for x, low, high in zip(answer, *self._limits, strict=True):
+            if low <= x <= high:
+                continue
+            if math.isnan(x):
+                missing = True
+                continue
+            if math.isinf(x):
+                raise InputError(
+                    "score returned an infinity", "return NaN where there is no sample"
+                )
+            if not self._clip:
+                raise InputError(
+                    f"the score {x:g} of candidate {pair[0]}, sample {pair[1]}, lies outside the "
+                    f"bounds ({low:g}, {high:g})",
+                    "give bounds=(a, b) that hold for every score, or clip=True",
+                )
+            outside = True
+        if missing:
+            return [math.nan] * len(answer), GAP, outside
+        if outside:
+            answer = [min(max(x, a), b) for x, a, b in zip(answer, *self._limits, strict=True)]
+        return answer, self._scaled(answer), outside
 
     def _answers(self, pairs: Sequence[Pair], values: ArrayLike) -> Array:
         """The scores of the pairs, (pairs, M), checked."""
@@ -194,17 +270,40 @@ class LazySearch:
                 f"score returned an array of shape {np.shape(values)} for {len(pairs)} pairs",
                 "return one score a pair, or one a scorer for each pair",
             )
-        if self.calls and answers.shape[1] != len(self._samples):
+        if self.calls and answers.shape[1] != len(self._limits[0]):
             raise InputError(
-                f"score returned {answers.shape[1]} numbers a pair, not {len(self._samples)}",
+                f"score returned {answers.shape[1]} numbers a pair, not {len(self._limits[0])}",
                 "return one number a scorer for each pair, always in the same order",
             )
-        if np.isinf(answers).any():
-            raise InputError("score returned an infinity", "return NaN where there is no sample")
-        for pair in pairs:
-            if not self._pending[pair]:
+        told: set[Pair] = set()
+        for candidate, sample in pairs:
+            pair = candidate, sample
+            if sample not in self._asked.get(candidate, ()) or pair in told:
                 raise InputError(f"the pair {pair} was not asked for, or is answered already")
+            told.add(pair)
         return answers
+
+
+def _overall(rows: Sequence[Row]) -> Cell:
+    """The mean of all that is seen, (M,), or the middle of the bounds."""
+    seen = sum([row.seen for row in rows])
+    if not seen:
+        return rows[0].frame.middle
+    parts = [[row.seen * mean for mean in row.average] for row in rows if row.seen]
+    return tuple([sum(part) / seen for part in zip(*parts, strict=True)])
+
+
+_checked: set[tuple[object, ...]] = set()
+
+
+def _check_parameters(rule: Rule, pools: Pools) -> None:
+    """Raise what a decision by these parameters raises; those that passed are remembered."""
+    key = (rule.function, repr((rule.parameters, pools.beta, pools.gamma, pools.min_samples)))
+    if key not in _checked:
+        decide(rule, pools)
+        if len(_checked) >= REMEMBERED:
+            _checked.clear()
+        _checked.add(key)
 
 
 def drive(search: LazySearch, score: Callable[[list[Pair]], ArrayLike], batch: int) -> Decision:

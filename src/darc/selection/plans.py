@@ -5,105 +5,157 @@ means that no further sample of it can change the choice. Pruning leaves a margi
 tie tolerance, so that every possible tie is decided by the ordinary code on complete rows.
 """
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.selection.view import View
+from darc.selection.rows import Row
+from darc.selection.view import BARRED, DOUBTFUL, SURE, WAITING, View
 
-Array = NDArray[np.float64]
-Plan = Callable[[View, Mapping[str, Any]], Array]
+Parameters = Mapping[str, Any]
+Numbers = Sequence[float] | NDArray[np.float64]
+Plan = Callable[[View, Parameters], Numbers]
 
-NEVER = -np.inf
+NEVER = -math.inf
 
 
-def by_upper_bound(bound: Callable[[View, Mapping[str, Any]], Array]) -> Plan:
-    """The plan of a rule with one objective, given its upper bound (exact if complete)."""
+def by_row(bound: Callable[[Row, Parameters], float]) -> Plan:
+    """The plan of a rule with one objective, given a candidate's upper bound (exact if complete).
 
-    def plan(view: View, parameters: Mapping[str, Any]) -> Array:
-        upper = bound(view, parameters)
-        return _open(view, upper, _best(view, upper, view.sure))
+    The bound is worked out once for each row, so it may depend on nothing but its arguments.
+    """
+
+    def plan(view: View, parameters: Parameters) -> list[float]:
+        upper = [row.kept(bound, lambda row: bound(row, parameters)) for row in view.rows]
+        return _by_bound(view, upper)
 
     return plan
 
 
-def lcb(view: View, parameters: Mapping[str, Any]) -> Array:
+def by_upper_bound(bound: Callable[[View, Parameters], Numbers]) -> Plan:
+    """The plan of a rule with one objective, given all upper bounds, (K,), by arrays."""
+
+    def plan(view: View, parameters: Parameters) -> list[float]:
+        return _by_bound(view, np.asarray(bound(view, parameters), dtype=np.float64).tolist())
+
+    return plan
+
+
+def lcb(view: View, parameters: Parameters) -> list[float]:
     """Mean less sigma: the weight counts the present candidates, so look at each once first."""
-    unknown = ~view.complete & (view.seen == 0)
-    if unknown.any():
-        return np.where(unknown, 0.0, NEVER)
-    upper = view.best_lcb(parameters["lam"], parameters["delta"], parameters["c"])
-    return _open(view, upper, _best(view, upper, view.sure))
+    unknown = [row.unseen > 0 and row.seen == 0 for row in view.rows]
+    if any(unknown):
+        return [0.0 if wanted else NEVER for wanted in unknown]
+    return _by_bound(view, view.lcb_bounds(parameters["lam"], parameters["delta"], parameters["c"]))
 
 
-def tau(view: View, parameters: Mapping[str, Any]) -> Array:
+def tau(view: View, parameters: Parameters) -> list[float]:
     """Premium cap: complete what can be feasible and best; without any, go on by the objective."""
     objective = parameters["objective"]
     if parameters["tau"] is None:
         quantile = 0.25 if parameters["quantile"] is None else parameters["quantile"]
         return _quantile(view, quantile, objective)
     limit = float(parameters["tau"]) + view.tolerance
-    possible = (view.least_premium <= limit) & (view.total > 1) & ~view.barred
-    if not possible.any():
+    possible = [
+        standing is not BARRED and row.total > 1 and row.least_premium <= limit
+        for row, standing in zip(view.rows, view.standing, strict=True)
+    ]
+    if not any(possible):
         return _by_objective(view, objective)
-    upper = view.best_under(limit, objective)
-    priority = _open(view, upper, _best(view, upper, view.sure & possible))
-    return np.where(possible, priority, NEVER)
+    key = (limit, objective)
+    # What is not possible is neither asked for nor the best, as a bound below all others would be.
+    upper = [
+        row.kept(key, lambda row: row.best_under(limit, objective)) if feasible else NEVER
+        for row, feasible in zip(view.rows, possible, strict=True)
+    ]
+    return _by_bound(view, upper)
 
 
-def epsilon(view: View, parameters: Mapping[str, Any]) -> Array:
+def epsilon(view: View, parameters: Parameters) -> list[float]:
     """Near ties by sigma: find the best value, then complete what is near it and may vary less."""
-    upper = view.top.value[0]
-    best = _best(view, upper, view.sure)
-    if np.isneginf(best):
+    rows, standings = view.rows, view.standing
+    upper = [row.top.value for row in rows]
+    best = _best(view, upper)
+    if best == NEVER:
         return _open(view, upper, best)
-    open_ = ~view.complete & ~view.barred
-    rising = open_ & (upper > best)
-    if rising.any():
-        return np.where(rising, upper, NEVER)
-    near = open_ & (upper >= best - parameters["epsilon"] - view.tolerance)
-    rivals = view.sure & (upper >= best - parameters["epsilon"])
-    sigmas = np.where(rivals & ~np.isnan(view.least_sigma), view.least_sigma, np.inf)
-    calmer = view.least_sigma <= sigmas.min() + view.tolerance
-    return np.where(near & calmer, -view.least_sigma, NEVER)
+    waiting = [standing is WAITING for standing in standings]
+    rising = [
+        bound if wait and bound > best else NEVER
+        for bound, wait in zip(upper, waiting, strict=True)
+    ]
+    if max(rising) > NEVER:
+        return rising
+    edge = best - parameters["epsilon"]
+    rivals = [
+        row.least_sigma
+        for row, bound, standing in zip(rows, upper, standings, strict=True)
+        if standing is SURE and bound >= edge and not math.isnan(row.least_sigma)
+    ]
+    calmest = min(rivals, default=math.inf) + view.tolerance
+    return [
+        -row.least_sigma
+        if wait and bound >= edge - view.tolerance and row.least_sigma <= calmest
+        else NEVER
+        for row, bound, wait in zip(rows, upper, waiting, strict=True)
+    ]
 
 
-def _quantile(view: View, quantile: float, objective: str) -> Array:
+def _quantile(view: View, quantile: float, objective: str) -> list[float]:
     """Premium cap at a quantile: settle which candidates have the smallest premiums."""
-    unknown = ~view.complete & (view.seen < 2)
-    if unknown.any():
-        return np.where(unknown, -view.seen, NEVER)
-    premium = view.least_premium
-    defined = ~np.isnan(premium)
-    if not defined.any():
+    rows = view.rows
+    unknown = [row.unseen > 0 and row.seen < 2 for row in rows]
+    if any(unknown):
+        return [
+            -float(row.seen) if wanted else NEVER for row, wanted in zip(rows, unknown, strict=True)
+        ]
+    ordered = sorted([row.least_premium for row in rows if not math.isnan(row.least_premium)])
+    if not ordered:
         return _by_objective(view, objective)
-    position = quantile * (int(defined.sum()) - 1)
-    rank = int(np.floor(position))
-    last = np.sort(premium[defined])[rank]
-    margin = view.tolerance / max(1 - (position - rank), 1e-3)
-    unsettled = ~view.complete & defined & (premium <= last + margin)
-    if unsettled.any():
-        return np.where(unsettled, -premium, NEVER)
-    feasible = view.complete & defined & (premium <= last + margin)
-    if (feasible & (view.sure | view.doubtful)).any():
-        return np.full(premium.shape, NEVER)
+    position = quantile * (len(ordered) - 1)
+    rank = math.floor(position)
+    last = ordered[rank] + view.tolerance / max(1 - (position - rank), 1e-3)
+    unsettled = [
+        -row.least_premium if row.unseen and row.least_premium <= last else NEVER for row in rows
+    ]
+    if max(unsettled) > NEVER:
+        return unsettled
+    decided = (SURE, DOUBTFUL)
+    if any(
+        standing in decided and row.least_premium <= last
+        for row, standing in zip(rows, view.standing, strict=True)
+    ):
+        return [NEVER] * len(rows)
     return _by_objective(view, objective)
 
 
-def _by_objective(view: View, objective: str) -> Array:
-    upper = view.top.value[0] if objective == "value" else view.top.mean[0]
-    return _open(view, upper, _best(view, upper, view.sure))
+def _by_objective(view: View, objective: str) -> list[float]:
+    valued = objective == "value"
+    return _by_bound(view, [row.top.value if valued else row.top.mean for row in view.rows])
 
 
-def _best(view: View, upper: Array, among: NDArray[np.bool_]) -> float:
-    known = np.where(among & ~np.isnan(upper), upper, NEVER)
-    return float(known.max())
+def _by_bound(view: View, upper: Sequence[float]) -> list[float]:
+    return _open(view, upper, _best(view, upper))
 
 
-def _open(view: View, upper: Array, best: float) -> Array:
+def _best(view: View, upper: Sequence[float]) -> float:
+    """The largest known objective of a candidate that is complete and certainly eligible."""
+    best = NEVER
+    for bound, standing in zip(upper, view.standing, strict=True):
+        if standing is SURE and bound > best:
+            best = bound
+    return best
+
+
+def _open(view: View, upper: Sequence[float], best: float) -> list[float]:
     """Priorities of the incomplete candidates whose bound reaches the best known objective."""
-    waiting = ~view.complete & ~view.barred
-    bound = np.where(np.isnan(upper), np.inf, upper)
-    return np.where(waiting & (bound >= best - view.tolerance), bound, NEVER)
+    least = best - view.tolerance
+    return [
+        # An undefined bound may be anything.
+        (math.inf if bound != bound else bound)
+        if standing is WAITING and not bound < least
+        else NEVER
+        for bound, standing in zip(upper, view.standing, strict=True)
+    ]

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from darc.errors import InputError, UnknownName
@@ -49,8 +50,7 @@ class Rule:
     @property
     def defaults(self) -> dict[str, Any]:
         """The rule's own parameters and their defaults."""
-        signature = inspect.signature(self.function).parameters.values()
-        return {p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY}
+        return dict(_defaults(self.function))
 
     def bind(self, **parameters: Any) -> "Rule":
         """The same rule with some parameters set; an unknown one raises `UnknownName`."""
@@ -77,3 +77,9 @@ class Rule:
                     + (" with a sample of each pass" if name == "dropout" else ""),
                 )
         return self.function(pools, **self.parameters)
+
+
+@lru_cache(maxsize=256)
+def _defaults(function: Callable[..., Choice]) -> Mapping[str, Any]:
+    signature = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY}

@@ -1,184 +1,180 @@
 """What a lazy search knows at one moment: samples seen, and bounds on everything else."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from enum import Enum
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.core import completion, risk
-from darc.core.bounds import lcb_coefficient
-from darc.core.normalization import ROUNDING
 from darc.core.statistics import batched, cut
+from darc.selection.rows import Frame, Row, lcb_weight
 from darc.types import Statistics
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
+class Standing(Enum):
+    """Whether a candidate may be chosen, as far as is known.
+
+    WAITING has samples to come and may be; SURE, DOUBTFUL and ABSENT (no sample at all) have none
+    to come; BARRED is certainly not eligible, whatever comes.
+    """
+
+    WAITING = 0
+    SURE = 1
+    DOUBTFUL = 2
+    ABSENT = 3
+    BARRED = 4
+
+
+WAITING, SURE, DOUBTFUL, ABSENT, BARRED = Standing
+
+
+def standings(rows: Sequence[Row], min_samples: int | None) -> list[Standing]:
+    """The `Standing` of each candidate."""
+    most, largest = max([row.seen for row in rows]), max([row.total for row in rows])
+    if min_samples is None:
+        enough, barred = largest / 2, most / 2
+    else:
+        enough = min_samples if largest >= min_samples else 0
+        barred = min_samples if most >= min_samples else 0
+    result = []
+    for row in rows:
+        if row.total < barred:
+            result.append(BARRED)
+        elif row.unseen:
+            result.append(WAITING)
+        elif not row.seen:
+            result.append(ABSENT)
+        else:
+            result.append(SURE if row.seen >= enough else DOUBTFUL)
+    return result
+
+
 class View:
     """One prompt's partly seen pool, in the units of the statistics.
 
-    `samples` (M, K, n) has NaN where nothing is seen; `unseen` (K, n) marks what may still come,
-    the other NaN being samples that do not exist. All samples lie between `low` and `high`, (M,).
+    `rows` has one `Row` a candidate, in plain numbers, with bounds that are worked out once, and
+    `standing` one `Standing`. The
+    arrays say the same of all candidates at once: `samples` (M, K, n) has NaN where nothing is
+    seen; `unseen` (K, n) marks what may still come, the other NaN being samples that do not exist.
+    All samples lie between `low` and `high`, (M,).
     """
 
-    samples: Array
-    unseen: Mask
-    low: Array
-    high: Array
-    beta: float
-    gamma: float
-    min_samples: int | None
+    def __init__(self, frame: Frame, rows: Sequence[Row]) -> None:
+        self.frame = frame
+        self.rows = rows
+        self.beta, self.gamma, self.min_samples = frame.beta, frame.gamma, frame.min_samples
+        self.tolerance = frame.tolerance
+        self.standing = standings(rows, frame.min_samples)
+
+    @property
+    def low(self) -> Array:
+        """Each scorer's least possible sample, (M,)."""
+        return np.array(self.frame.low)
+
+    @property
+    def high(self) -> Array:
+        """Each scorer's largest possible sample, (M,)."""
+        return np.array(self.frame.high)
+
+    @cached_property
+    def samples(self) -> Array:
+        """What is seen, (M, K, n)."""
+        nothing = (np.nan,) * len(self.frame.high)
+        cells = np.array([[cell or nothing for cell in row.cells] for row in self.rows])
+        return np.ascontiguousarray(cells.transpose(2, 0, 1))
+
+    @cached_property
+    def unseen(self) -> Mask:
+        """Which samples may still come, (K, n)."""
+        return np.array([[cell is None for cell in row.cells] for row in self.rows])
 
     @cached_property
     def seen(self) -> Array:
         """Samples seen of each candidate, (K,)."""
-        return (~np.isnan(self.samples)).sum(axis=2).min(axis=0).astype(np.float64)
+        return self._each(lambda row: row.seen)
 
     @cached_property
     def total(self) -> Array:
         """The most samples that each candidate can end with, (K,)."""
-        return self.seen + self.unseen.sum(axis=1)
+        return self._each(lambda row: row.total)
 
     @cached_property
     def complete(self) -> Mask:
         """Which candidates have nothing unseen, (K,)."""
-        return np.asarray(~self.unseen.any(axis=1))
+        return np.array([row.complete for row in self.rows])
+
+    @property
+    def sure(self) -> Mask:
+        """Candidates that are complete and certainly eligible, (K,)."""
+        return self._standing(SURE)
+
+    @property
+    def barred(self) -> Mask:
+        """Candidates that are certainly not eligible, (K,)."""
+        return self._standing(BARRED)
+
+    @property
+    def doubtful(self) -> Mask:
+        """Complete candidates of which it is not yet known whether they are eligible, (K,)."""
+        return self._standing(DOUBTFUL)
 
     @cached_property
     def partial(self) -> Statistics:
         """Per-scorer statistics (M, K) of what is seen."""
-        return self._by_scorer(self.samples)
+        statistics = batched(self.samples[None], self.beta, self.gamma, "none")
+        return cut(statistics, 0).by_scorer or statistics
 
     @cached_property
     def top(self) -> Statistics:
         """Statistics (1, K) with every unseen sample at its upper bound; exact where complete."""
         return self.completed(np.broadcast_to(self.high[:, None], self.samples.shape[:2]))
 
-    @cached_property
-    def tolerance(self) -> float:
-        """More than any difference that the rules count as a tie."""
-        reach = np.maximum(np.abs(self.low), np.abs(self.high))
-        spread = (self.high - self.low) * np.sqrt(self.samples.shape[2])
-        return float(2 * ROUNDING * np.max(reach + spread))
-
-    @cached_property
-    def sure(self) -> Mask:
-        """Candidates that are complete and certainly eligible, (K,)."""
-        if self.min_samples is None:
-            return self.complete & (self.seen > 0) & (self.seen >= self.total.max() / 2)
-        enough = self.complete & (self.seen >= self.min_samples)
-        if (self.total < self.min_samples).all():
-            return self.complete & (self.seen > 0)
-        return enough & (self.seen > 0)
-
-    @cached_property
-    def barred(self) -> Mask:
-        """Candidates that are certainly not eligible, (K,)."""
-        if self.min_samples is None:
-            return self.total < self.seen.max() / 2
-        too_few = self.total < self.min_samples
-        return too_few & bool((self.seen >= self.min_samples).any())
-
-    @cached_property
-    def doubtful(self) -> Mask:
-        """Complete candidates of which it is not yet known whether they are eligible, (K,)."""
-        return self.complete & (self.seen > 0) & ~self.sure & ~self.barred
-
-    def predicted(self, candidate: int, sample: int) -> "View":
-        """The view as if this sample were seen and equal to the mean of what is seen."""
-        own = self.samples[:, candidate]
-        seen = own if not np.isnan(own).all() else self.samples.reshape(len(own), -1)
-        known = ~np.isnan(seen)
-        total = np.where(known, seen, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-        guess = np.where(known.any(axis=1), total, 0.5 * (self.low + self.high))
-        samples, unseen = self.samples.copy(), self.unseen.copy()
-        samples[:, candidate, sample] = guess
-        unseen[candidate, sample] = False
-        return replace(self, samples=samples, unseen=unseen)
-
     def completed(self, fill: Array) -> Statistics:
         """Statistics (1, K) with every unseen sample of scorer m, candidate k at fill (m, k)."""
-        return batched(self._filled(fill)[None], self.beta, self.gamma, "none")
+        filled = np.where(self.unseen[None], fill[:, :, None], self.samples)
+        return batched(filled[None], self.beta, self.gamma, "none")
+
+    @property
+    def least_premium(self) -> Array:
+        """Lower bound of the aggregated premium, (K,): exact where complete, NaN if undefined."""
+        return self._each(lambda row: row.least_premium)
+
+    @property
+    def least_sigma(self) -> Array:
+        """Lower bound of the aggregated sigma, (K,): exact where complete, NaN if undefined."""
+        return self._each(lambda row: row.least_sigma)
 
     def filled_cvar(self, alpha: float) -> Array:
         """Upper bound of the scorers' mean CVaR, (K,)."""
-        filled = self._filled(np.broadcast_to(self.high[:, None], self.samples.shape[:2]))
-        return np.asarray(np.nan_to_num(risk.cvar(filled, alpha), nan=-np.inf).mean(axis=0))
-
-    @cached_property
-    def least_premium(self) -> Array:
-        """Lower bound of the aggregated premium, (K,): exact where complete, NaN if undefined."""
-        share = np.where(self.total > 0, self.seen / np.maximum(self.total, 1), 0.0)
-        bound = np.max(share * np.nan_to_num(self.partial.risk_premium), axis=0)
-        return np.where(self.complete, self.top.risk_premium[0], bound)
-
-    @cached_property
-    def least_sigma(self) -> Array:
-        """Lower bound of the aggregated sigma, (K,): squares about the mean only grow."""
-        square = np.nan_to_num(self.partial.sigma) ** 2 * np.maximum(self.seen - 1, 0)
-        bound = np.sqrt(square / np.maximum(self.total - 1, 1)).max(axis=0)
-        return np.where(self.complete, self.top.sigma[0], bound)
+        return self._each(lambda row: row.best_cvar(alpha))
 
     def best_penalty(self, lam: float) -> Array:
         """Upper bound of V - lam RP, (K,)."""
-        fill = completion.penalty(
-            self.partial.value, self.seen, self.total, self._high, self.beta, lam
-        )
-        statistics = self.completed(fill)
-        exact = statistics.value[0] - lam * statistics.risk_premium[0]
-        if len(self.samples) == 1:
-            return np.asarray(exact)
-        inner = _inner(statistics)
-        each = inner.value - lam * np.nan_to_num(inner.risk_premium)
-        return np.where(self.complete, exact, _soft_minimum(each, self.gamma))
+        return self._each(lambda row: row.best_penalty(lam))
 
     def best_under(self, limit: float, objective: str) -> Array:
         """Upper bound of the value or mean of what has a premium of at most `limit`, (K,)."""
-        fill = completion.tau(
-            self.partial.value,
-            self.partial.risk_premium,
-            self.seen,
-            self.total,
-            self._high,
-            self.beta,
-            limit,
-        )
-        statistics = self.completed(fill)
-        return np.asarray(statistics.value[0] if objective == "value" else statistics.mean[0])
+        return self._each(lambda row: row.best_under(limit, objective))
 
     def best_lcb(self, lam: float | None, delta: float, c: float) -> Array:
         """Upper bound of mean - lam sigma, (K,)."""
-        total = np.maximum(self.total, 1)
-        size = int((self.total > 0).sum())
-        weight = lcb_coefficient(total, candidates=size, delta=delta, c=c) if lam is None else lam
-        fill = completion.lcb(
-            self.partial.mean, self.partial.sigma, self.seen, total, self._high, weight
-        )
-        statistics = self.completed(fill)
-        exact = statistics.mean[0] - weight * statistics.sigma[0]
-        inner = _inner(statistics)
-        each = inner.mean - weight * np.nan_to_num(inner.sigma)
-        return np.where(self.complete, exact, each.mean(axis=0))
+        return np.array(self.lcb_bounds(lam, delta, c))
 
-    @property
-    def _high(self) -> Array:
-        return np.broadcast_to(self.high[:, None], self.samples.shape[:2])
+    def lcb_bounds(self, lam: float | None, delta: float, c: float) -> list[float]:
+        """`best_lcb` in plain numbers; without `lam` the weight counts the present candidates."""
+        size = max(sum([row.total > 0 for row in self.rows]), 1)
 
-    def _filled(self, fill: Array) -> Array:
-        return np.where(self.unseen[None], fill[:, :, None], self.samples)
+        def bound(row: Row) -> float:
+            return row.best_lcb(lcb_weight(row.total, size, delta, c) if lam is None else lam)
 
-    def _by_scorer(self, samples: Array) -> Statistics:
-        return _inner(batched(samples[None], self.beta, self.gamma, "none"))
+        return [row.kept(("lcb", size, lam, delta, c), bound) for row in self.rows]
 
+    def _each(self, bound: Callable[[Row], float]) -> Array:
+        return np.array([bound(row) for row in self.rows], dtype=np.float64)
 
-def _inner(statistics: Statistics) -> Statistics:
-    """The per-scorer statistics of the only prompt, (M, K)."""
-    inner = cut(statistics, 0).by_scorer
-    return statistics if inner is None else inner
-
-
-def _soft_minimum(values: Array, gamma: float) -> Array:
-    return np.asarray(risk.entropic_value(values.T, gamma))
+    def _standing(self, which: Standing) -> Mask:
+        return np.array([standing is which for standing in self.standing])

@@ -1,0 +1,183 @@
+"""One candidate of a partly seen pool: its samples so far, and bounds on what it can become.
+
+A row is never changed: an answer makes a new one from its samples, so that its bounds are those of
+the samples however the answers came, and the rows of all other candidates keep theirs.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from darc.core import completion, plain
+from darc.core.bounds import lcb_coefficient
+from darc.core.normalization import ROUNDING
+from darc.core.plain import Summary
+
+# One sample of all scorers, in the units of the statistics; a gap is (), an unseen sample None.
+Cell = tuple[float, ...]
+GAP: Cell = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """What the rows of a search share: `low` and `high` are each scorer's bounds, (M,)."""
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    beta: float
+    gamma: float
+    min_samples: int | None
+    n_samples: int
+
+    @cached_property
+    def middle(self) -> Cell:
+        """Half-way between the bounds, (M,)."""
+        return tuple(0.5 * (a + b) for a, b in zip(self.low, self.high, strict=True))
+
+    @cached_property
+    def tolerance(self) -> float:
+        """More than any difference that the rules count as a tie."""
+        root = math.sqrt(self.n_samples)
+        reach = [
+            max(abs(a), abs(b)) + (b - a) * root for a, b in zip(self.low, self.high, strict=True)
+        ]
+        return 2 * ROUNDING * max(reach)
+
+
+class Row:
+    """A candidate: `samples` seen by scorer, (M, seen), and `unseen` more that may come.
+
+    `total` is the most samples that it can end with and `average` (M,) the mean of what is seen,
+    empty if nothing is.
+    """
+
+    def __init__(self, frame: Frame, cells: Sequence[Cell | None], average: Cell = ()) -> None:
+        self.frame = frame
+        self.cells = cells
+        known = [cell for cell in cells if cell]
+        self.seen = len(known)
+        self.unseen = cells.count(None)
+        self.total = self.seen + self.unseen
+        self.complete = self.unseen == 0
+        self.samples: Sequence[Sequence[float]] = (
+            tuple(zip(*known, strict=True)) if known else ((),) * len(frame.high)
+        )
+        if known and not average:
+            average = tuple([sum(samples) / len(known) for samples in self.samples])
+        self.average = average
+        self._kept: dict[object, float] = {}
+        self._guessed: dict[tuple[tuple[int, ...], Cell], Row] = {}
+
+    def guessed(self, places: tuple[int, ...], guess: Cell) -> "Row":
+        """The row as if the samples at these places were seen and equal to `guess`."""
+        found = self._guessed.get((places, guess))
+        if found is None:
+            cells = list(self.cells)
+            for place in places:
+                cells[place] = guess
+            found = self._guessed[places, guess] = Row(self.frame, cells, guess)
+        return found
+
+    def kept(self, key: object, bound: Callable[["Row"], float]) -> float:
+        """`bound` of this row, worked out once for each key."""
+        found = self._kept.get(key)
+        if found is None:
+            found = self._kept[key] = bound(self)
+        return found
+
+    @cached_property
+    def partial(self) -> Sequence[Summary]:
+        """The summary of what is seen, one a scorer."""
+        beta = self.frame.beta
+        return [plain.summary(samples, beta) for samples in self.samples]
+
+    @cached_property
+    def top(self) -> Summary:
+        """The summary with every unseen sample at its upper bound; exact if complete."""
+        return plain.hedged(self.completed(self.frame.high), self.frame.gamma)
+
+    def completed(self, fill: Sequence[float]) -> Sequence[Summary]:
+        """The summary with every unseen sample at `fill`, (M,), one a scorer."""
+        if self.complete:
+            return self.partial
+        beta, unseen = self.frame.beta, self.unseen
+        return [
+            plain.summary(samples, beta, x, unseen)
+            for samples, x in zip(self.samples, fill, strict=True)
+        ]
+
+    @cached_property
+    def least_premium(self) -> float:
+        """Lower bound of the aggregated premium: exact if complete, NaN if undefined."""
+        if self.complete:
+            return self.top.risk_premium
+        share = self.seen / self.total
+        return max([share * _or_zero(part.risk_premium) for part in self.partial])
+
+    @cached_property
+    def least_sigma(self) -> float:
+        """Lower bound of the aggregated sigma: squares about the mean only grow."""
+        if self.complete:
+            return self.top.sigma
+        share = max(self.seen - 1, 0) / max(self.total - 1, 1)
+        return math.sqrt(share) * max([_or_zero(part.sigma) for part in self.partial])
+
+    def best_cvar(self, alpha: float) -> float:
+        """Upper bound of the scorers' mean CVaR; minus infinity without samples."""
+        if not self.total:
+            return -math.inf
+        high = self.frame.high
+        tails = [
+            plain.cvar(samples, alpha, x, self.unseen)
+            for samples, x in zip(self.samples, high, strict=True)
+        ]
+        return sum(tails) / len(tails)
+
+    def best_penalty(self, lam: float) -> float:
+        """Upper bound of V - lam RP."""
+        frame = self.frame
+        fill = [
+            completion.penalty(part.value, self.seen, self.total, high, frame.beta, lam)
+            for part, high in zip(self.partial, frame.high, strict=True)
+        ]
+        parts = self.completed(fill)
+        if self.complete or len(parts) == 1:
+            whole = plain.hedged(parts, frame.gamma)
+            return whole.value - lam * whole.risk_premium
+        return plain.soft_minimum(
+            [part.value - lam * _or_zero(part.risk_premium) for part in parts], frame.gamma
+        )
+
+    def best_under(self, limit: float, objective: str) -> float:
+        """Upper bound of the value or mean of what has a premium of at most `limit`."""
+        frame, seen, total = self.frame, self.seen, self.total
+        fill = [
+            completion.tau(part.value, part.risk_premium, seen, total, high, frame.beta, limit)
+            for part, high in zip(self.partial, frame.high, strict=True)
+        ]
+        parts = self.completed(fill)
+        if objective == "value":
+            return plain.soft_minimum([part.value for part in parts], frame.gamma)
+        return sum([part.mean for part in parts]) / len(parts)
+
+    def best_lcb(self, lam: float) -> float:
+        """Upper bound of mean - lam sigma."""
+        if self.complete:
+            return self.top.mean - lam * self.top.sigma
+        fill = [
+            completion.lcb(part.mean, part.sigma, self.seen, self.total, high, lam)
+            for part, high in zip(self.partial, self.frame.high, strict=True)
+        ]
+        parts = self.completed(fill)
+        return sum([part.mean - lam * _or_zero(part.sigma) for part in parts]) / len(parts)
+
+
+@lru_cache(maxsize=1024)
+def lcb_weight(total: int, candidates: int, delta: float, c: float) -> float:
+    """`lcb_coefficient` of a candidate with `total` samples among `candidates`."""
+    return float(lcb_coefficient(max(total, 1), candidates=candidates, delta=delta, c=c))
+
+
+def _or_zero(number: float) -> float:
+    return 0.0 if math.isnan(number) else number
