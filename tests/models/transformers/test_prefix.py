@@ -146,3 +146,18 @@ def test_a_model_in_training_shares_nothing() -> None:
     model.model.train()
     assert not takes_cache(model.model)
     assert not takes_cache(tiny("Bert").model)
+
+
+def test_adapters_share_unless_they_put_tokens_in_front() -> None:
+    from peft import LoraConfig, PromptTuningConfig, get_peft_model
+
+    from darc.models.transformers.prefix import takes_cache
+
+    plain = tiny("Llama")
+    lora = get_peft_model(plain.model, LoraConfig(task_type="SEQ_CLS", init_lora_weights=False))
+    model = Loaded(lora.eval(), plain.tokenizer, plain.device, plain.context)
+    shared, alone = both(model, texts(60, [3, 9, 1, 20]))
+    assert model.continues == {False: True}
+    assert np.abs(shared - alone).max() < 1e-4
+    tokens = PromptTuningConfig(task_type="SEQ_CLS", num_virtual_tokens=4)
+    assert not takes_cache(get_peft_model(tiny("Llama").model, tokens).eval())

@@ -84,9 +84,12 @@ def takes_cache(model: Any) -> bool:
     """Whether a model, by its declaration, is a decoder that goes on from keys and values."""
     inner = below_adapter(model)
     known = inspect.signature(inner.forward).parameters
+    adapter = getattr(model, "active_peft_config", None)
     return (
         not model.training
         and not inner.config.is_encoder_decoder
+        # Such adapters put tokens of their own in front.
+        and not getattr(adapter, "is_prompt_learning", False)
         and {"past_key_values", "use_cache", "attention_mask"} <= set(known)
     )
 
