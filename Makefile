@@ -8,7 +8,7 @@ QUESTION ?= Give me three tips for sleeping better.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .PHONY: help demo test test-model test-hf test-train test-load chromium test-browser check docs bench \
-  bench-pipeline bench-gateway results clean
+  bench-pipeline bench-reward bench-gateway results clean
 
 help:
 	@echo "make demo    ask a small real model a question and choose an answer, with a picture"
@@ -21,6 +21,7 @@ help:
 	@echo "make check   ruff, mypy and the direction of imports"
 	@echo "make bench   print the benchmarks"
 	@echo "make bench-pipeline   the cost of choosing beside writing, on the embedded model"
+	@echo "make bench-reward   reward models on torch beside transformers' own pipeline"
 	@echo "make results DATA=FOLDER   the evaluation on real ratings: docs/results.md"
 	@echo "make results DATA=FOLDER QUICK=1   the same on small samples: build/results-quick.md"
 	@echo "make bench-gateway    what the gateway adds to a backend of 50 ms a call"
@@ -115,6 +116,10 @@ bench-pipeline: $(VENV)/.test
 	@echo "what choosing costs beside writing, on the embedded model: 3 to 5 minutes"
 	$(BIN)/darc models install
 	$(BIN)/python -m benchmarks.run pipeline
+
+bench-reward: $(VENV)/.hf
+	@echo "all texts of one prompt under a random encoder and a random decoder: a minute or two"
+	HF_HUB_OFFLINE=1 $(BIN)/python -m benchmarks.run reward
 
 results: $(VENV)/.test
 	@test -n "$(DATA)" || { echo "name the folder with the ratings: make results DATA=FOLDER"; exit 2; }

@@ -4,7 +4,7 @@ import argparse
 import importlib
 
 NAMES = ("batched", "lazy", "imports", "throughput", "small_sample", "tune", "rewriter")
-SEPARATE = ("pipeline", "gateway")
+SEPARATE = ("pipeline", "gateway", "reward")
 
 
 def main() -> None:

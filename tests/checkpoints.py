@@ -1,11 +1,12 @@
 """Tiny random checkpoints on disk, made on the spot; one character a token."""
 
+import random
 import string
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from darc.models.transformers import Checkpoint
+from darc.models.transformers import Checkpoint, Loaded
 from darc.models.transformers.libraries import need
 
 SPECIAL = ["<pad>", "<bos>", "<end>", "<turn>", "[CLS]", "[SEP]"]
@@ -24,6 +25,34 @@ SHAPE = {
     "bos_token_id": 1,
     "eos_token_id": 2,
     "pad_token_id": 0,
+}
+
+# Nothing but the constants of an architecture; its sizes are those of all tiny checkpoints.
+GEMMA = {"head_dim": 8, "query_pre_attn_scalar": 8}
+SLIDING = {"sliding_window": 16}
+DECODERS: dict[str, dict[str, Any]] = {
+    "Llama": {},
+    "Qwen2": {},
+    "Qwen3": {"head_dim": 8},
+    "Mistral": SLIDING,
+    "Gemma2": {**GEMMA, **SLIDING},
+    "Gemma3Text": {**GEMMA, **SLIDING},
+    "Phi3": {},
+    "GPT2": {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 512},
+    "GPTNeoX": {},
+    "OPT": {"ffn_dim": 48, "word_embed_proj_dim": 32},
+    "Bloom": {"n_layer": 2, "n_head": 4},
+    "Falcon": {"multi_query": False},
+}
+ENCODERS: dict[str, dict[str, Any]] = {
+    "Bert": {},
+    "Roberta": {"max_position_embeddings": 514},
+    "DebertaV2": {
+        "relative_attention": True,
+        "position_biased_input": False,
+        "pos_att_type": ["p2c", "c2p"],
+    },
+    "ModernBert": {"local_attention": 16, "global_attn_every_n_layers": 2},
 }
 
 
@@ -106,6 +135,30 @@ def pair_reward(folder: Path, **changes: Any) -> str:
         **{**shape, "max_position_embeddings": 64, "num_labels": 1, "pad_token_id": 0, **changes},
     )
     return save(folder, BertForSequenceClassification(settings), template=False, pairs=True)
+
+
+def tiny(name: str, kind: str = "", **changes: Any) -> Loaded:
+    """A tiny random model of any architecture in memory, a reward model unless `kind` names one."""
+    need("a tiny model")
+    import torch
+    import transformers
+
+    torch.manual_seed(3)
+    own = {**SHAPE, **DECODERS.get(name, ENCODERS.get(name, {})), "num_labels": 1, **changes}
+    settings = getattr(transformers, f"{name}Config")(vocab_size=size(), **own)
+    model = (
+        getattr(transformers, kind or f"{name}ForSequenceClassification")
+        ._from_config(settings)
+        .eval()
+    )
+    return Loaded(model, tokenizer(), torch.device("cpu"), 512)
+
+
+def texts(prefix: int, suffixes: list[int], seed: int = 0) -> list[list[int]]:
+    """Rows of random tokens with a common beginning."""
+    dice = random.Random(seed)
+    common = dice.choices(range(6, 90), k=prefix)
+    return [[*common, *dice.choices(range(6, 90), k=count)] for count in suffixes]
 
 
 @cache

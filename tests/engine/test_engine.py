@@ -11,7 +11,6 @@ from darc.engine.engine import Engine, choose
 from darc.engine.scoring import Patience
 from darc.errors import DarcError, InputError
 from darc.generators.base import Settings
-from darc.perturb import RulesRewriter
 from darc.types import Candidate, Message, Prompt
 
 PROMPT = Prompt("tides", (Message("user", "Why are there two high tides a day?"),))
@@ -65,11 +64,13 @@ def test_lazy_choice_without_the_original_is_the_full_one(rule: str) -> None:
 
 @pytest.mark.parametrize("full", [True, False])
 def test_originals_count_where_no_rewrite_was_accepted(full: bool) -> None:
-    class Silent(RulesRewriter):
+    class Silent:
+        name = "silent"
+
         def rewrite(self, *_: Any) -> list[str]:
             return []
 
-    silent = {"rewriter": Silent(), "include_original": False}
+    silent: dict[str, Any] = {"rewriter": Silent(), "include_original": False}
     with Engine(scorers=[Vowels()], n_aug=4, **silent) as engine:
         outcome = engine.choose(PROMPT, ANSWERS, full=full)
     own = Vowels().score([(PROMPT, answer.text) for answer in ANSWERS])

@@ -33,6 +33,7 @@ def test_passes_differ_and_can_be_repeated(folder: str) -> None:
     other = DropoutScorer(folder, seed=1, passes=3)
     assert not np.allclose(other.samples(PAIRS), samples[:, :3])
     assert other.version != made.version
+    assert made.version == f"{made.checkpoint.version}-1024--8-0-0"
     assert made.samples([]).shape == (0, 8)
 
 

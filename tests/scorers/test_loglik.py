@@ -2,7 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.checkpoints import causal, real
+from tests.checkpoints import causal, real, texts, tiny
 
 from darc.errors import InputError
 from darc.generators import Settings, TransformersGenerator
@@ -73,6 +73,39 @@ def test_batches_sums_and_plain_forward_passes(folder: str) -> None:
         logs = loaded.model(**ids).logits[0].log_softmax(-1)
     expected = sum(float(logs[place - 1, ids["input_ids"][0, place]]) for place in range(-4, 0))
     assert sums[6] == pytest.approx(expected, abs=1e-4)
+
+
+def test_answers_that_share_a_prompt_get_what_they_get_alone(folder: str) -> None:
+    scorer = LogLikelihood(folder, max_length=256, sum=True)
+    prompts = [Prompt(c, (Message("user", c * 90),)) for c in "ab"]
+    texts = ["", "a", "some words", "some words", "x" * 70, "No, never, I think.", "y" * 200]
+    pairs = [(prompt, text) for text in texts for prompt in prompts]
+    shared = scorer.score(pairs)
+    assert scorer.checkpoint.loaded.continues == {False: True}
+    alone = np.concatenate([scorer.score([pair]) for pair in pairs])
+    assert np.abs(shared - alone).max() < 1e-4
+    assert shared[0] == scorer.bounds[0]
+    assert scorer.version == f"{scorer.checkpoint.version}-256-True-prefix"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *((name, f"{name}ForCausalLM") for name in ("Llama", "Qwen3", "Gemma2", "OPT", "Bloom")),
+        ("Gemma3Text", "Gemma3ForCausalLM"),
+        ("GPT2", "GPT2LMHeadModel"),
+    ],
+)
+def test_architectures_share_a_prompt(name: str, kind: str) -> None:
+    from darc.models.transformers.likelihood import token_sums
+
+    model = tiny(name, kind)
+    prompt, *answers = texts(50, [0, 1, 20, 8, 3, 13])
+    rows = [(prompt, answer[50:]) for answer in answers]
+    shared = token_sums(model, rows, 300)
+    assert set(model.continues.values()) == {True}
+    alone = [token_sums(model, [row], 300)[0] for row in rows]
+    assert np.allclose(shared, alone, rtol=0, atol=1e-4)
 
 
 def test_long_texts_and_empty_ones(folder: str) -> None:

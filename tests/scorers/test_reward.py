@@ -89,6 +89,44 @@ def test_long_inputs_lose_their_middle(scorer: RewardScorer) -> None:
     assert same != pytest.approx(short, abs=1e-4)
 
 
+def long_pairs() -> list[tuple[Prompt, str]]:
+    """Answers to two prompts, mixed; the last of each is shortened at 300 tokens."""
+    dice = random.Random(1)
+    prompts = [
+        Prompt(name, (Message("user", name + "".join(dice.choices("abc d.", k=120))),))
+        for name in ("a", "b")
+    ]
+    return [
+        (prompt, "".join(dice.choices("xyz .", k=length)))
+        for length in (0, 3, 40, 9, 0, 90, 40, 400, 500)
+        for prompt in prompts
+    ]
+
+
+@pytest.mark.hf
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_answers_that_share_a_prompt_get_the_scores_they_get_alone(folder: str, side: str) -> None:
+    from darc.models.transformers.rewards import forward
+
+    made = RewardScorer(folder, max_length=300, batch_size=3)
+    loaded = made.checkpoint.loaded
+    loaded.tokenizer.padding_side = side
+    rows = made._rows(loaded, long_pairs())
+    plain = np.concatenate([forward(loaded, [row]) for row in rows])[:, 0]
+    assert [len(row["input_ids"]) == 300 for row in rows] == [False] * 14 + [True] * 4
+    assert np.abs(made.score(long_pairs()) - plain).max() < 1e-4
+    assert loaded.continues == {False: True}
+    alone = np.concatenate([made.score([pair]) for pair in long_pairs()])
+    assert np.abs(alone - plain).max() < 1e-4
+
+
+@pytest.mark.hf
+def test_coarse_numbers_share_a_prompt_too(folder: str) -> None:
+    fine, coarse = (RewardScorer(folder, dtype=dtype) for dtype in ("fp32", "bf16"))
+    assert np.allclose(coarse.score(long_pairs()), fine.score(long_pairs()), atol=0.1)
+    assert coarse.checkpoint.loaded.continues == {False: True}
+
+
 @pytest.mark.hf
 def test_options(folder: str, scorer: RewardScorer, tmp_path: Path) -> None:
     assert (scorer.bounds, scorer.location, scorer.scale) == ((-10.0, 10.0), None, None)
@@ -97,6 +135,8 @@ def test_options(folder: str, scorer: RewardScorer, tmp_path: Path) -> None:
     )
     assert (made.bounds, made.location, made.scale) == ((-5.0, 5.0), 1.0, 2.0)
     assert made.version != scorer.version
+    # Scores kept from passes over whole texts are not quite these.
+    assert scorer.version == f"{scorer.checkpoint.version}-1024--prefix"
     assert np.allclose(made.score(pairs()[:3]), scorer.score(pairs()[:3]), atol=0.1)
     names = {0: "bad", 1: "good"}
     two = reward(tmp_path / "two", num_labels=2, id2label=names, label2id={"bad": 0, "good": 1})

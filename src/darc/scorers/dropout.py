@@ -25,7 +25,8 @@ class DropoutScorer(RewardScorer):
     """A reward model's outputs over passes with dropout switched on; the score is their mean.
 
     The `passes` of a pair are one batch of equal rows, whose masks are drawn from (seed, pair)
-    alone, so that neither padding nor the other pairs matter. `rate` replaces the model's own
+    alone, so that neither padding nor the other pairs matter. Each reads the whole text, since
+    passes that shared a prefix would share its masks. `rate` replaces the model's own
     dropout rates, for models that were trained without.
     """
 
@@ -73,8 +74,7 @@ class DropoutScorer(RewardScorer):
     @property
     def version(self) -> str:
         """A hash of the weights, with everything else that the samples depend on."""
-        weights = super().version
-        return f"{weights}-{self.passes}-{self.seed}-{self.rate:g}" if weights else ""
+        return f"{self._read}-{self.passes}-{self.seed}-{self.rate:g}" if self._read else ""
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """The mean over the passes, (n,)."""

@@ -53,13 +53,20 @@ class LogLikelihood:
 
     @property
     def version(self) -> str:
-        """A hash of the weights, with everything else that the scores depend on."""
+        """A hash of the weights, with everything else that the scores depend on.
+
+        Its ending stands for prompts that are read once, whose scores round differently.
+        """
         weights = self.checkpoint.version
         code = source_version(*SOURCES)
-        return f"{weights}-{code}-{self.max_length}-{self.sum}" if weights else ""
+        return f"{weights}-{code}-{self.max_length}-{self.sum}-prefix" if weights else ""
 
     def score(self, pairs: Sequence[Pair]) -> Array:
-        """One number of at most 0 a pair, (n,); rows of similar length share a forward pass."""
+        """One number of at most 0 a pair, (n,); rows of similar length share a forward pass.
+
+        A prompt is read once for all its answers.
+        """
+        from darc.models.transformers.batching import most_tokens
         from darc.models.transformers.likelihood import fit, token_sums
 
         if not pairs:
@@ -74,7 +81,8 @@ class LogLikelihood:
             )
             for prompt, answer in pairs
         ]
-        sums = np.array(token_sums(loaded, rows, self.batch_size))
+        most = most_tokens(self.batch_size, limit, loaded.device)
+        sums = np.array(token_sums(loaded, rows, most))
         counts = np.array([len(answer) for _, answer in rows])
         scores = sums if self.sum else sums / np.maximum(counts, 1)
         return finite(np.where(counts == 0, self.bounds[0], scores), self.name)

@@ -62,36 +62,62 @@ class RewardScorer:
 
     @property
     def version(self) -> str:
-        """A hash of the weights and the code, with the length limit and the label."""
+        """A hash of the weights and the code, with the length limit and the label.
+
+        Its ending stands for prefixes that are read once, whose scores round differently.
+        """
+        return f"{self._read}-prefix" if self._read else ""
+
+    @property
+    def _read(self) -> str:
+        """What the model reads and which output counts, as part of a version."""
         weights = self.checkpoint.version
         code = source_version(*self.sources)
         return f"{weights}-{code}-{self.max_length}-{self.label}" if weights else ""
 
     def score(self, pairs: Sequence[Pair]) -> Array:
-        """One raw output a pair, (n,); rows of similar length share a forward pass."""
+        """One raw output a pair, (n,); rows of similar length share a forward pass.
+
+        A decoder reads what the conversations of one prompt begin with once for all its answers.
+        """
         from darc.models.transformers.rewards import logits
 
         if not pairs:
             return np.empty(0)
         loaded = self.checkpoint.loaded
         rows = self._rows(loaded, pairs)
-        return finite(logits(loaded, rows, self.batch_size)[:, self._column(loaded)], self.name)
+        limit = self._limit(loaded)
+        # Shortened conversations have less in common, and would leave the others as little.
+        groups = [
+            (prompt.messages, len(row["input_ids"]) < limit)
+            for (prompt, _), row in zip(pairs, rows, strict=True)
+        ]
+        column = self._column(loaded)
+        return finite(logits(loaded, rows, self._most(loaded), groups)[:, column], self.name)
 
     def hidden(self, pairs: Sequence[Pair]) -> Array:
         """The features that the score is made of: the last token's hidden state, (n, d)."""
         from darc.models.transformers.rewards import hidden
 
         loaded = self.checkpoint.loaded
-        return finite(hidden(loaded, self._rows(loaded, pairs), self.batch_size), self.name)
+        return finite(hidden(loaded, self._rows(loaded, pairs), self._most(loaded)), self.name)
 
     def close(self) -> None:
         """Free the model's memory."""
         self.checkpoint.close()
 
+    def _limit(self, loaded: Loaded) -> int:
+        return min(self.max_length, loaded.context or self.max_length)
+
+    def _most(self, loaded: Loaded) -> int:
+        from darc.models.transformers.batching import most_tokens
+
+        return most_tokens(self.batch_size, self._limit(loaded), loaded.device)
+
     def _rows(self, loaded: Loaded, pairs: Sequence[Pair]) -> list[dict[str, list[int]]]:
         from darc.models.transformers.rewards import encoded
 
-        limit = min(self.max_length, loaded.context or self.max_length)
+        limit = self._limit(loaded)
         return [
             encoded(loaded.tokenizer, prompt.messages, answer, limit) for prompt, answer in pairs
         ]

@@ -1,13 +1,23 @@
 import numpy as np
 import pytest
 
-from darc.models.transformers.batching import by_length, padded
+from darc.models.transformers.batching import by_length, by_tokens, padded
 
 
 def test_batches_hold_rows_of_similar_length() -> None:
     batches = [batch.tolist() for batch in by_length([5, 1, 9, 1, 5], 2)]
     assert batches == [[1, 3], [0, 4], [2]]
     assert list(by_length([], 3)) == []
+
+
+def test_batches_hold_no_more_than_so_many_padded_tokens() -> None:
+    lengths = [5, 1, 9, 1, 5, 30]
+    assert [b.tolist() for b in by_tokens(lengths, 10)] == [[1, 3], [0, 4], [2], [5]]
+    assert [b.tolist() for b in by_tokens(lengths, 20)] == [[1, 3, 0, 4], [2], [5]]
+    assert [b.tolist() for b in by_tokens(lengths, 20, before=4)] == [[1, 3], [0, 4], [2], [5]]
+    assert [len(b) for b in by_tokens(lengths, 1000, rows=4)] == [4, 2]
+    assert [len(b) for b in by_tokens([0, 0, 0], 1)] == [3]
+    assert list(by_tokens([], 3)) == []
 
 
 @pytest.mark.hf

@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# Tokens in one pass: a CPU gets no faster beyond, while rows of a batch differ more in length.
+ON_CPU = 4096
+
 
 def by_length(lengths: Sequence[int], batch_size: int) -> Iterator[NDArray[np.int64]]:
     """The places of all rows, the shortest first, at most `batch_size` at a time.
@@ -15,6 +18,30 @@ def by_length(lengths: Sequence[int], batch_size: int) -> Iterator[NDArray[np.in
     order = np.argsort(np.asarray(lengths, dtype=np.int64), kind="stable")
     for start in range(0, len(order), batch_size):
         yield order[start : start + batch_size]
+
+
+def by_tokens(
+    lengths: Sequence[int], most: int, before: int = 0, rows: int | None = None
+) -> Iterator[NDArray[np.int64]]:
+    """The places of all rows, the shortest first, in batches of at most `most` padded tokens.
+
+    `before` tokens stand in front of every row and count too. A row that is longer than that is a
+    batch of its own, and no batch has more than `rows`.
+    """
+    order = np.argsort(np.asarray(lengths, dtype=np.int64), kind="stable")
+    start = 0
+    for place, row in enumerate(order):
+        count = place - start + 1
+        if count > 1 and (count * (before + lengths[row]) > most or count > (rows or count)):
+            yield order[start:place]
+            start = place
+    if start < len(order):
+        yield order[start:]
+
+
+def most_tokens(batch_size: int, limit: int, device: Any) -> int:
+    """The tokens of a batch: those of `batch_size` full rows; no more than a CPU gains from."""
+    return min(batch_size * limit, ON_CPU) if device.type == "cpu" else batch_size * limit
 
 
 def padded(rows: Sequence[Sequence[int]], pad: int, device: Any, left: bool) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Models and tokenizers from the hub, from folders, from GGUF files, with adapters."""
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -18,12 +18,17 @@ DTYPES = {"fp32": "float32", "bf16": "bfloat16"}
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model in evaluation mode with its tokenizer; `context` is its longest input, if known."""
+    """A model in evaluation mode with its tokenizer; `context` is its longest input, if known.
+
+    `continues` says whether the model goes on from a cache to the same numbers, within and beyond
+    (True) its sliding windows, as far as that was tried.
+    """
 
     model: Any
     tokenizer: Any
     device: Any
     context: int | None
+    continues: dict[bool, bool] = field(default_factory=dict, compare=False)
 
 
 class Checkpoint:

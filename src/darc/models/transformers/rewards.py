@@ -1,23 +1,23 @@
 """Raw outputs of sequence-classification models for answered conversations."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from darc.models.transformers.batching import by_length, padded
+from darc.models.transformers.batching import by_tokens, padded
 from darc.models.transformers.chat import templated, tokens
 from darc.models.transformers.loading import Loaded
+from darc.models.transformers.prefix import Prefix, grouped
 from darc.types import Message
 
 Array = NDArray[np.float64]
+Row = dict[str, list[int]]
 
 
-def encoded(
-    tokenizer: Any, messages: Sequence[Message], answer: str, limit: int
-) -> dict[str, list[int]]:
+def encoded(tokenizer: Any, messages: Sequence[Message], answer: str, limit: int) -> Row:
     """The token numbers of an answered conversation, at most `limit` of them.
 
     With a chat template a longer conversation loses its middle: the first quarter of the limit
@@ -43,19 +43,46 @@ def middle_cut(ids: list[int], limit: int) -> list[int]:
     return ids[:head] + ids[len(ids) - (limit - head) :]
 
 
-def logits(loaded: Loaded, rows: Sequence[dict[str, list[int]]], batch_size: int) -> Array:
-    """Raw outputs, (n, labels), in the order of the rows; rows of similar length go together."""
+def logits(loaded: Loaded, rows: Sequence[Row], most: int, groups: Sequence[Hashable]) -> Array:
+    """Raw outputs, (n, labels), in the order of the rows.
+
+    Rows of similar length go together, at most `most` tokens with their padding. A decoder reads
+    what the rows of a group begin with once.
+    """
     result = np.empty((len(rows), int(loaded.model.config.num_labels)))
-    for places in by_length([len(row["input_ids"]) for row in rows], batch_size):
+    alone: list[int] = []
+    for group in grouped(groups):
+        places = np.array(group)
+        ids = [rows[i]["input_ids"] for i in group]
+        prefix = None
+        if "token_type_ids" not in rows[group[0]]:
+            prefix = Prefix.common(loaded, ids, scored_place(ids, loaded.model.config.pad_token_id))
+        if prefix is None:
+            alone += group
+            continue
+        for own in by_tokens([len(row) - prefix.length for row in ids], most, prefix.length):
+            result[places[own]] = outputs(loaded, prefix.follow([ids[i] for i in own]))
+    for own in by_tokens([len(rows[i]["input_ids"]) for i in alone], most):
+        places = np.array(alone)[own]
         result[places] = forward(loaded, [rows[i] for i in places])
     return result
 
 
-def hidden(loaded: Loaded, rows: Sequence[dict[str, list[int]]], batch_size: int) -> Array:
+def scored_place(rows: Sequence[list[int]], pad: int) -> int:
+    """The first place at which a row is scored: decoders look at the last token but padding.
+
+    A padding token may be part of a text, where the end of a turn serves as both.
+    """
+    return min(
+        next((place for place in reversed(range(len(row))) if row[place] != pad), 0) for row in rows
+    )
+
+
+def hidden(loaded: Loaded, rows: Sequence[Row], most: int) -> Array:
     """The last layer's states, (n, d): of the last token for a decoder, of the first otherwise."""
     parts: dict[int, Array] = {}
     first = "token_type_ids" in rows[0] if rows else False
-    for places in by_length([len(row["input_ids"]) for row in rows], batch_size):
+    for places in by_tokens([len(row["input_ids"]) for row in rows], most):
         own = [rows[i] for i in places]
         with torch.inference_mode():
             given = loaded.model(**batch_of(loaded, own), output_hidden_states=True)
@@ -66,13 +93,18 @@ def hidden(loaded: Loaded, rows: Sequence[dict[str, list[int]]], batch_size: int
     return np.array([parts[place] for place in range(len(rows))])
 
 
-def forward(loaded: Loaded, rows: Sequence[dict[str, list[int]]]) -> Array:
+def forward(loaded: Loaded, rows: Sequence[Row]) -> Array:
     """Raw outputs of one batch, (rows, labels), padded on the right to the longest."""
+    return outputs(loaded, batch_of(loaded, rows))
+
+
+def outputs(loaded: Loaded, batch: dict[str, Any]) -> Array:
+    """Raw outputs for the model's input, (rows, labels)."""
     with torch.inference_mode():
-        return np.asarray(loaded.model(**batch_of(loaded, rows)).logits.double().cpu())
+        return np.asarray(loaded.model(**batch).logits.double().cpu())
 
 
-def batch_of(loaded: Loaded, rows: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
+def batch_of(loaded: Loaded, rows: Sequence[Row]) -> dict[str, Any]:
     """The model's input for a batch."""
     pad = loaded.model.config.pad_token_id
     batch = padded([row["input_ids"] for row in rows], pad, loaded.device, left=False)
