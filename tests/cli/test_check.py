@@ -298,3 +298,15 @@ def test_scores_that_say_little(
     assert result in data["by"][what]["result"]
     if min(scores) < -10:
         assert ",low=-180,high=180" in data["commands"][0]
+
+
+def test_reward_server_that_is_broken_is_told_as_such(
+    openai_server: FakeServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        return (500 if path == "/score" else 404), {"error": {"message": f"{path} it is"}}
+
+    monkeypatch.setattr(openai_server, "answer", broken)
+    code, _, err = check(capsys, openai_server.url)
+    assert code == 1
+    assert "/score answered 500: /score it is" in err

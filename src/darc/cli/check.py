@@ -84,7 +84,8 @@ def run(arguments: argparse.Namespace) -> None:
         print(json.dumps(data, ensure_ascii=False))
     else:
         print(table(report))
-        print(f"\n{report.calls} calls, {report.tokens or 'an unknown number of'} tokens")
+        tokens = f", {report.tokens} tokens" if report.tokens else ""
+        print(f"\n{report.calls} call{'s' * (report.calls != 1)}{tokens}")
         for command in commands:
             print(f"\n{command}")
     if report.problem:

@@ -53,7 +53,8 @@ async def check_reward(
         await _examine(report, client, name)
     except (Refused, Failed) as problem:
         report.problem = str(problem)
-        report.reachable = isinstance(problem, Refused) or problem.status is not None
+        report.status = problem.status
+        report.reachable = problem.status is not None
         reason = problem.said if isinstance(problem, Refused) else problem.message
         report.add("scores", "no", shown(reason), False)
     finally:
@@ -63,16 +64,16 @@ async def check_reward(
 
 
 async def find_reward(url: str, model: str, *, key_env: str, timeout: float) -> Report | None:
-    """What is known of the first scoring path below a server that answers; None where none does."""
+    """What is known of the first scoring path below a server; None where it has none."""
     parts = urlsplit(url)
     below = parts._replace(path=parts.path.rstrip("/").removesuffix("/v1")).geturl()
     calls = 0
     for ending in ENDINGS:
         found = await check_reward(below + ending, model, key_env=key_env, timeout=timeout)
         calls += found.calls
-        if found.kind or not found.reachable:
+        if found.kind or found.status is None or found.status >= 500:
             found.calls = calls
-            return found if found.kind else None
+            return found
     return None
 
 

@@ -37,7 +37,7 @@ class Finding:
 class Report:
     """What is known of a server; `problem` says why DARC cannot use it, and is empty if it can.
 
-    `kind` is "chat", "reward", or empty where it is neither; `status` is that of the refusal then.
+    `kind` is "chat", "reward", or empty where it is neither; `status` is that of the failure then.
     `options` are those of the generator or scorer that suit it.
     """
 
