@@ -129,6 +129,8 @@ async def fetch(
         reason = getattr(problem, "reason", None) or problem
         if isinstance(reason, TimeoutError):
             raise Failed(f"{url} did not answer within {timeout:g} s", "raise --timeout") from None
+        if isinstance(problem, HTTPException):
+            raise Failed(f"{url} broke off its answer", "is it a server of this kind?") from None
         told = str(reason) or type(reason).__name__
         raise Failed(f"{url} cannot be reached: {told}", "is the server running there?") from None
     finally:
