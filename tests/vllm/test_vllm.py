@@ -14,8 +14,8 @@ from tests.vllm.server import serving
 from darc.generators.base import Settings
 from darc.models.installed import Installed
 from darc.models.transformers.source import resolve
-from darc.registry import generators, scorers
-from darc.scorers import HttpScorer
+from darc.registry import generators
+from darc.scorers import HttpScorer, RewardScorer
 from darc.training.base import expand
 from darc.types import Message, Prompt
 
@@ -108,7 +108,7 @@ def test_rewards_are_raw_and_those_of_the_model(rewards: tuple[str, str, int], p
     served = [HttpScorer(url + path, label=label).score(pairs) for label in range(classes)]
     assert len(set(np.round(served, 4).ravel())) == classes * len(pairs)
     if classes == 1:
-        here = scorers.make(f"transformers:{model}").score(pairs)
+        here = RewardScorer(model).score(pairs)
         np.testing.assert_allclose(served[0], here, rtol=1e-3, atol=1e-3)
 
 
