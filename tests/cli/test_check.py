@@ -69,6 +69,7 @@ def test_server_that_does_everything(
         ({"copies": True}, "n", "3 copies of one text", True),
         ({"ignores": {"seed"}}, "seed", "ignored", False),
         ({"reply": lambda body, index: "Salt."}, "seed", "other seeds give the same text", False),
+        ({"reply": lambda body, index: ""}, "seed", "not known", False),
         ({"refuses": {"logprobs"}}, "logprobs", "refused", False),
         ({"ignores": {"logprobs"}}, "logprobs", "not given", False),
         ({"refuses": {"top_logprobs"}}, "logprobs", "given; top_logprobs is refused", False),
@@ -99,6 +100,23 @@ def test_what_is_missing_is_told_and_stops_nothing(
     assert result in data["by"][what]["result"]
     assert len(data["findings"]) == 12
     assert all((",n=false" in command) == option for command in data["commands"][:2])
+
+
+def test_chance_likeness_of_two_seeds_is_no_finding(
+    openai_server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    openai_server.reply = lambda body, index: "Salt." if body.get("seed") in (1, 2) else "Sweet."
+    assert found(capsys, openai_server.url)["by"]["seed"]["result"] == "honoured"
+
+
+def test_what_a_server_says_cannot_command_the_terminal(
+    openai_server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    openai_server.models = ["\x1b[2Jm", "$(touch x) m"]
+    code, out, _ = check(capsys, openai_server.url)
+    assert code == 0
+    assert "\x1b" not in out
+    assert f"--generator 'openai:$(touch x) m@{openai_server.url}/v1'" in out
 
 
 def test_model_may_be_named_either_way(

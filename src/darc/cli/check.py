@@ -142,7 +142,8 @@ def table(report: "Report") -> str:
     rows += [(one.what, one.result, one.meaning) for one in report.findings]
     lines = []
     for row in rows:
-        cells = [textwrap.wrap(text, width) for text, width in zip(row, WIDTHS, strict=True)]
+        plain = ("".join(c if c.isprintable() else " " for c in text) for text in row)
+        cells = [textwrap.wrap(text, width) for text, width in zip(plain, WIDTHS, strict=True)]
         for i in range(max(map(len, cells))):
             parts = [cell[i] if i < len(cell) else "" for cell in cells]
             padded = (f"{part:{width}}" for part, width in zip(parts, WIDTHS, strict=True))
