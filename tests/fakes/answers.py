@@ -100,10 +100,12 @@ def entry(
     }
 
 
-def completion(body: dict[str, Any], choices: list[dict[str, Any]]) -> dict[str, Any]:
-    """A whole answer of /v1/chat/completions."""
+def completion(
+    body: dict[str, Any], choices: list[dict[str, Any]], marks: int = 0
+) -> dict[str, Any]:
+    """A whole answer of /v1/chat/completions; a turn costs `marks` tokens beside its words."""
     used = sum(len(tokens(c["message"]["content"] or "")) for c in choices)
-    asked = sum(size(message) for message in body["messages"])
+    asked = sum(size(message) + marks for message in body["messages"])
     return {
         "id": f"chatcmpl-{number(body):x}",
         "object": "chat.completion",

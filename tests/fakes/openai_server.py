@@ -54,8 +54,10 @@ class FakeServer(Closing):
 
     `received` has the POSTs, `paths` the paths of all requests; all answers set the `cookies`.
 
-    `ignores` and `refuses` hold names of parameters ("n", "logprobs", "max_tokens"); `reply(body,
-    index)` replaces the made-up texts, and `alternatives(body)` their probabilities, a token each.
+    `ignores` and `refuses` hold names of parameters ("n", "logprobs", "max_tokens") or "system" for
+    that role; where "seed" is ignored every answer is another. `copies` makes all choices alike.
+    `reply(body, index)` replaces the made-up texts, and `alternatives(body)` their probabilities, a
+    token each. `models` are listed, and a turn costs `marks` tokens beside its words.
     """
 
     def __init__(self, port: int = 0) -> None:
@@ -67,6 +69,10 @@ class FakeServer(Closing):
         self.refuses: set[str] = set()
         self.reply: Callable[[dict[str, Any], int], str] | None = None
         self.alternatives: Callable[[dict[str, Any]], list[dict[str, float]]] | None = None
+        self.models = ["fake"]
+        self.copies = False
+        self.marks = 0
+        self.answered = 0
         self.latency = 0.0
         self.classes = 1
         self.raw = True
@@ -102,17 +108,24 @@ class FakeServer(Closing):
         for name in sorted(self.refuses & body.keys()):
             other = "; use max_completion_tokens" if name == "max_tokens" else ""
             return 400, error(f"Unsupported parameter: '{name}'{other}")
+        roles = {message["role"] for message in body["messages"]}
+        if "system" in self.refuses & roles:
+            return 400, error("Only user and assistant roles are supported")
         body = {name: value for name, value in body.items() if name not in self.ignores}
+        if "seed" in self.ignores:
+            with self.lock:
+                self.answered += 1
+            body["seed"] = self.answered
         made = [
             answers.choice(
                 body,
-                index,
+                0 if self.copies else index,
                 self.reply(body, index) if self.reply else None,
                 self.alternatives(body) if self.alternatives else None,
             )
             for index in range(body.get("n") or 1)
         ]
-        return 200, answers.completion(body, made)
+        return 200, answers.completion(body, made, self.marks)
 
     def answer(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
         raw = self.raw and body.get("use_activation") is False
@@ -192,8 +205,9 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
             if fault is not None:
                 self.fail(fault)
             elif self.path == "/v1/models":
-                model = {"id": "fake", "object": "model", "created": 1, "owned_by": "tests"}
-                self.send(200, {"object": "list", "data": [model]}, {"X-Fake": "models"})
+                about = {"object": "model", "created": 1, "owned_by": "tests"}
+                listed = [{"id": name, **about} for name in fake.models]
+                self.send(200, {"object": "list", "data": listed}, {"X-Fake": "models"})
             else:
                 self.send(404, error(f"no route {self.path}"))
 
@@ -228,7 +242,7 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
                     status, answer = fake.answer(self.path, body)
                 except (KeyError, TypeError, AttributeError, ValueError) as problem:
                     status, answer = 400, error(f"cannot be read: {problem!r}")
-                if status == 200 and body.get("stream"):
+                if status == 200 and body.get("stream") and "stream" not in fake.ignores:
                     self.stream(body, answer)
                 else:
                     self.send(status, answer)

@@ -19,6 +19,7 @@ COMMANDS = {
     "export": "export",
     "select": "select",
     "serve": "serve",
+    "check": "check",
     "simulate": "simulate",
     "eval": "eval",
     "diagnose": "diagnose",

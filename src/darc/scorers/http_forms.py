@@ -138,7 +138,7 @@ def read_rows(form: Form, answer: Any, count: int) -> Rows:
 def one_each(rows: Rows, label: int, where: str) -> list[float]:
     """The number of one class of each pair; refuses probabilities, and a class left open."""
     width = max((len(row) for row in rows), default=1)
-    if width > 1 and all(_is_distribution(row) for row in rows):
+    if width > 1 and all(is_distribution(row) for row in rows):
         raise InputError(
             f"{where} gives probabilities that sum to 1, not raw scores",
             "start the server without softmax, or use one that knows use_activation",
@@ -153,5 +153,6 @@ def one_each(rows: Rows, label: int, where: str) -> list[float]:
     return [row[place] for row in rows]
 
 
-def _is_distribution(row: Sequence[float]) -> bool:
+def is_distribution(row: Sequence[float]) -> bool:
+    """Whether the numbers of a pair are probabilities of its classes."""
     return min(row) >= 0.0 and math.isclose(math.fsum(row), 1.0, abs_tol=1e-4)

@@ -1,0 +1,306 @@
+"""What a chat server can do, found out by a handful of tiny calls."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from time import monotonic
+from typing import Any
+
+from darc.models.completion import Request
+from darc.models.remote.address import Address, base_url
+from darc.models.remote.client import KEY, AsyncClient
+from darc.models.remote.findings import Finding, Report, fetch, shown, trial_options, usage
+from darc.models.remote.openai import CHAT, AsyncOpenAI
+from darc.models.remote.problems import Failed, Refused, said
+from darc.models.remote.protocol import LIMIT, read_choices
+from darc.models.remote.scope import METER
+from darc.types import Message
+
+TEXT = "Write one short and unusual sentence about the sea."
+TOKENS = 16
+CHOICES = 3
+LISTED = 5
+# A turn of a chat template has two marks at least; texts that are only joined have one or none.
+MARKS = 1.25
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "tide",
+        "description": "When the next high tide is.",
+        "parameters": {"type": "object", "properties": {"place": {"type": "string"}}},
+    },
+}
+
+
+async def check_chat(
+    url: str, model: str = "", *, key_env: str = KEY, timeout: float = 60.0
+) -> Report:
+    """What the chat server below a URL can do; `model` is by default the first that it lists."""
+    report = Report(base_url(url), model)
+    before = METER.set(report.count)
+    try:
+        names = await _models(report, key_env, timeout)
+        if not report.problem:
+            report.model = model or next(iter(names), "default")
+            if model and names and model not in names:
+                report.add("model", f"{model} is not listed", "is the name right?", False)
+            trial = _Trial(report, trial_options(key_env, timeout))
+            try:
+                await trial.run()
+            finally:
+                await trial.close()
+    finally:
+        METER.reset(before)
+    return report
+
+
+async def _models(report: Report, key_env: str, timeout: float) -> list[str]:
+    """The names of the models that the server lists."""
+    try:
+        status, text = await fetch(report, f"{report.url}/models", key_env, timeout)
+    except Failed as problem:
+        report.reachable, report.problem = False, str(problem)
+        report.add("reachable", "no", shown(problem.message), False)
+        return []
+    report.add("reachable", "yes")
+    names: list[str] = []
+    try:
+        names = [str(one["id"]) for one in json.loads(text)["data"]]
+        names = [name for name in names if name.isprintable()]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        told = shown(f"not listed ({status})", "" if status == 200 else said(text))
+        report.add("models", told, "name the model: MODEL@URL", None)
+        return names
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    listed = ", ".join(names[:LISTED]) or "none"
+    report.add("models", listed + more, "" if names else "name the model: MODEL@URL", bool(names))
+    return names
+
+
+class _Trial:
+    """The calls to one model, one after another."""
+
+    def __init__(self, report: Report, options: dict[str, Any]) -> None:
+        self.report = report
+        self.options = options
+        self.model = AsyncOpenAI(str(Address(report.model, report.url)), **options)
+        self.client = AsyncClient(report.url, **options)
+        self.request = Request([Message("user", TEXT)], TOKENS, seed=1)
+        self.first = ""
+        self.one_text = False
+        self.prompt_tokens = 0
+
+    async def close(self) -> None:
+        await self.model.aclose()
+        await self.client.aclose()
+
+    async def run(self) -> None:
+        report = self.report
+        if not await self.own_request():
+            return
+        report.kind = "chat"
+        for what, check, refused in (
+            ("seed", self.seeds, ""),
+            ("n", self.several, "one call a candidate: n=false"),
+            ("logprobs", self.log_probabilities, "judges read the number in the reply instead"),
+            ("stream", self.stream, "clients of darc serve can stream chosen answers only"),
+            ("chat template", self.template, ""),
+            ("system role", self.system, "prompts with a system message are refused"),
+            ("tools", self.tools, "requests with tools fail; DARC itself needs none"),
+            ("response_format", self.json_object, "requests for JSON fail; DARC itself needs none"),
+        ):
+            await report.attempt(what, check, refused)
+        if any(one.what == "n" and one.fine is False for one in report.findings):
+            report.options["n"] = "false"
+
+    async def own_request(self) -> bool:
+        """Whether DARC's own request is answered; tells of the token limit too."""
+        report, begun = self.report, monotonic()
+        try:
+            (one,) = await self.model.choices(self.request)
+        except (Refused, Failed) as problem:
+            report.problem = str(problem)
+            reason = problem.said if isinstance(problem, Refused) else problem.message
+            report.add("chat completions", "no", shown(reason), False)
+            report.reachable = problem.status is not None
+            report.status = problem.status if isinstance(problem, Refused) else None
+            if isinstance(problem, Refused) and problem.status in (400, 422):
+                await report.attempt("the least request", self.least, "")
+            return False
+        seconds = monotonic() - begun
+        self.first, limit = one.completion.text, self.model.dialect.limit
+        took = f"{seconds:.1f} s for {one.completion.tokens} tokens"
+        report.add("chat completions", f"yes: {report.model}", took)
+        if one.completion.tokens > TOKENS:
+            told = f"ignored: {one.completion.tokens} tokens, not {TOKENS}"
+            report.add("max_tokens", told, "answers may be long and dear", False)
+        elif limit == LIMIT:
+            report.add("max_tokens", "kept")
+        else:
+            report.add("max_tokens", f"refused; {limit} is kept", "DARC finds that out by itself")
+        return True
+
+    async def least(self) -> Finding:
+        await self.ask()
+        return Finding(
+            "the least request", "answered", "model and messages alone are accepted", None
+        )
+
+    async def seeds(self) -> Finding:
+        async def said_with(seed: int) -> str:
+            (one,) = await self.model.choices(replace(self.request, seed=seed))
+            return one.completion.text
+
+        again, other = await said_with(1), await said_with(2)
+        if again == other == self.first:
+            # Two short answers may be alike by chance.
+            other = await said_with(3)
+        if not self.first + again + other:
+            self.one_text = True
+            told = f"nothing is said within {TOKENS} tokens: does the model think first?"
+            return Finding("seed", "not known", told, None)
+        if again != self.first:
+            return Finding(
+                "seed", "ignored", "answers cannot be made again; candidates still differ", False
+            )
+        if other == self.first:
+            self.one_text = True
+            return Finding(
+                "seed",
+                "other seeds give the same text",
+                "candidates may be copies: there is nothing to choose from",
+                False,
+            )
+        return Finding("seed", "honoured", "a candidate can be made again")
+
+    async def several(self) -> Finding:
+        try:
+            found = await self.model.choices(self.request, n=CHOICES)
+        except Failed as problem:
+            if problem.status is None:
+                raise
+            return Finding("n", f"fails ({problem.status})", "one call a candidate: n=false", False)
+        texts = {one.completion.text for one in found}
+        if len(found) < CHOICES:
+            told = f"ignored: {len(found)} of {CHOICES} choices"
+        elif len(texts) == 1:
+            if self.one_text:
+                return Finding("n", f"{CHOICES} copies, like any seed", "see seed", None)
+            told = f"{CHOICES} copies of one text"
+        else:
+            return Finding("n", f"{CHOICES} choices in one call", "one call writes all candidates")
+        return Finding("n", told, "one call a candidate: n=false", False)
+
+    async def log_probabilities(self) -> Finding:
+        known = self.model.dialect
+        without = "no log-likelihood; judges read the number in the reply instead"
+        if not known.logprobs:
+            return Finding("logprobs", "refused", without, False)
+        try:
+            (one,) = await self.model.choices(self.request, top=5)
+            refused = not self.model.dialect.logprobs
+        finally:
+            self.model.dialect = known
+        if refused:
+            return Finding(
+                "logprobs", "given; top_logprobs is refused", "judges read the number", False
+            )
+        if one.completion.log_likelihood is None:
+            return Finding("logprobs", "not given", without, False)
+        if not one.alternatives:
+            return Finding("logprobs", "given, without top_logprobs", "judges read the number")
+        return Finding("logprobs", "given, with top_logprobs", "judges grade by probabilities")
+
+    async def stream(self) -> Finding:
+        body = self.body(stream=True)
+        url, options = self.report.url + CHAT, self.options
+        _, text = await fetch(self.report, url, options["key_env"], options["timeout"], body)
+        events = [line for line in text.splitlines() if line.startswith("data:")]
+        if not events:
+            return Finding("stream", "no events", "darc serve streams chosen answers only", False)
+        ended = any("[DONE]" in line for line in events[-2:])
+        return Finding(
+            "stream",
+            f"{len(events)} events" + ("" if ended else ", without [DONE]"),
+            "darc serve passes streams through where k = 1",
+            ended,
+        )
+
+    async def template(self) -> Finding:
+        """Tokens beside the text, from conversations with more text and with more turns."""
+        user, twice = {"role": "user", "content": TEXT}, f"{TEXT} {TEXT}"
+        turns = [user, {"role": "assistant", "content": TEXT}, user]
+        conversations = ([user], [{"role": "user", "content": twice}], turns)
+        counts = [await self.count(messages) for messages in conversations]
+        if not all(counts):
+            return Finding("chat template", "not known", "the server counts no tokens", None)
+        one, longer, three = counts
+        self.prompt_tokens = one
+        text = longer - one
+        turn = (three - one) / 2 - text
+        told = f"{turn:.0f} tokens a turn, {max(one - turn - text, 0):.0f} a conversation"
+        if turn < MARKS:
+            return Finding(
+                "chat template",
+                "no sign of one",
+                "answers may ramble; or the server does not count its marks",
+                False,
+            )
+        return Finding("chat template", f"applied: {told}")
+
+    async def system(self) -> Finding:
+        turns = [{"role": "system", "content": " ".join([TEXT] * 4)}]
+        answer = await self.ask([*turns, {"role": "user", "content": TEXT}], 1)
+        count = usage(answer, "prompt_tokens")
+        if count and self.prompt_tokens and count <= self.prompt_tokens:
+            return Finding(
+                "system role", "accepted, but adds no tokens", "it may be dropped", False
+            )
+        return Finding("system role", "accepted")
+
+    async def tools(self) -> Finding:
+        turns = [{"role": "user", "content": "When is the next high tide in Brest?"}]
+        answer = await self.ask(turns, 2 * TOKENS, tools=[TOOL])
+        called = answer["choices"][0]["message"].get("tool_calls")
+        return Finding("tools", "accepted, and called" if called else "accepted, not called")
+
+    async def json_object(self) -> Finding:
+        turns = [{"role": "user", "content": 'Answer in JSON: {"sea": "salty or sweet"}'}]
+        kind = {"type": "json_object"}
+        answer = await self.ask(turns, 2 * TOKENS, response_format=kind)
+        text = (answer["choices"][0]["message"].get("content") or "").strip()
+        cut = answer["choices"][0].get("finish_reason") == "length"
+        if is_object(text) or (cut and text.startswith("{")):
+            return Finding("response_format", "JSON as asked")
+        meaning = "requests for JSON may get something else"
+        return Finding("response_format", "accepted, but no JSON object", meaning, False)
+
+    async def count(self, messages: Sequence[dict[str, str]]) -> int:
+        """The tokens of a conversation; 0 where the server does not say."""
+        return usage(await self.ask(messages, 1), "prompt_tokens")
+
+    async def ask(
+        self,
+        messages: Sequence[dict[str, str]] = ({"role": "user", "content": TEXT},),
+        tokens: int = TOKENS,
+        **fields: Any,
+    ) -> Any:
+        def whole(answer: Any) -> Any:
+            read_choices(answer)
+            return answer
+
+        body = {**self.body(**fields), "messages": messages, self.model.dialect.limit: tokens}
+        return await self.client.post(CHAT, body, whole)
+
+    def body(self, **fields: Any) -> dict[str, Any]:
+        user = {"role": "user", "content": TEXT}
+        limit = {self.model.dialect.limit: TOKENS}
+        return {"model": self.report.model, "messages": [user], **limit, **fields}
+
+
+def is_object(text: str) -> bool:
+    """Whether a text is one JSON object."""
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False

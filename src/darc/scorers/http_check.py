@@ -1,0 +1,187 @@
+"""What a reward server can do, found out by a handful of short pairs."""
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+from darc.models.remote import METER, AsyncClient, Failed, Refused
+from darc.models.remote.address import checked_url
+from darc.models.remote.client import KEY
+from darc.models.remote.findings import Report, shown, trial_options
+from darc.scorers.base import Pair
+from darc.scorers.http_forms import FORMS, Form, Rows, form_name, is_distribution, read_rows
+from darc.types import Message, Prompt
+
+ENDINGS = ("/classify", "/score", "/pooling", "/predict")
+LOW, HIGH = -10.0, 10.0
+
+
+def _pair(question: str, answer: str) -> Pair:
+    return Prompt("check", (Message("user", question),)), answer
+
+
+CAPITAL, EGG = "What is the capital of France?", "How long does a soft-boiled egg take?"
+PARIS = "The capital of France is Paris."
+PAIRS = (
+    _pair(CAPITAL, PARIS),
+    _pair(CAPITAL, f"{PARIS} It lies on the Seine, and about two million people live in it."),
+    _pair(CAPITAL, "plugh xyzzy qux 7 7 7"),
+    _pair(CAPITAL, "Find out for yourself, you idiot."),
+    _pair(EGG, PARIS),
+    _pair(EGG, "About six minutes in boiling water."),
+)
+# Which of the pairs should have the higher score than which.
+BETTER = ((0, 2), (0, 3), (1, 2), (1, 3), (0, 4), (5, 4))
+
+
+async def check_reward(
+    url: str, model: str = "", *, form: str = "", key_env: str = KEY, timeout: float = 60.0
+) -> Report:
+    """What the reward server at a URL makes of a few pairs; see `HttpScorer` for `form`."""
+    parts = checked_url(url)
+    report = Report(parts.geturl(), model)
+    name = form_name(parts.path, form)
+    if form:
+        report.options["form"] = form
+    if model:
+        report.options["model"] = model
+    client = AsyncClient(report.url, **trial_options(key_env, timeout))
+    before = METER.set(report.count)
+    try:
+        await _examine(report, client, name)
+    except (Refused, Failed) as problem:
+        report.problem = str(problem)
+        report.status = problem.status
+        report.reachable = problem.status is not None
+        reason = problem.said if isinstance(problem, Refused) else problem.message
+        report.add("scores", "no", shown(reason), False)
+    finally:
+        METER.reset(before)
+        await client.aclose()
+    return report
+
+
+async def find_reward(url: str, model: str, *, key_env: str, timeout: float) -> Report | None:
+    """What is known of the first scoring path below a server; None where it has none."""
+    parts = urlsplit(url)
+    below = parts._replace(path=parts.path.rstrip("/").removesuffix("/v1")).geturl()
+    calls = 0
+    for ending in ENDINGS:
+        found = await check_reward(below + ending, model, key_env=key_env, timeout=timeout)
+        calls += found.calls
+        if found.kind or found.status is None or found.status >= 500:
+            found.calls = calls
+            return found
+    return None
+
+
+async def _examine(report: Report, client: AsyncClient, name: str) -> None:
+    form = FORMS[name]
+
+    async def ask(pairs: Sequence[Pair], **changes: Any) -> Rows:
+        parts = [pairs] if form.batched else [[pair] for pair in pairs]
+        rows: Rows = []
+        for part in parts:
+            body = form.body(part, report.model)
+            body |= {key: value for key, value in changes.items() if key in body}
+            rows += await client.post("", body, partial(_read, form, len(part)))
+        return rows
+
+    rows = await ask(PAIRS)
+    report.kind = "reward"
+    report.add("scores", f"{len(rows)} pairs answered as {name}")
+    width = len(rows[0])
+    if any(len(row) != width for row in rows):
+        report.problem = f"{report.url} gives different numbers of classes"
+        report.add("classes", "not always as many", "DARC cannot use it", False)
+        return
+    label = _classes(report, rows)
+    scores = [row[label] for row in rows]
+    try:
+        squeezed = await ask(PAIRS[:1], use_activation=True, activation=True, raw_scores=False)
+    except (Refused, Failed):
+        squeezed = rows[:1]
+    _rawness(report, rows, scores, changes=not _close(squeezed[0], rows[0]))
+    _spread(report, scores)
+    try:
+        again = await ask(PAIRS[:1])
+    except (Refused, Failed) as problem:
+        report.add("repeatable", "not known", shown(problem.message), None)
+        return
+    if _close(again[0], rows[0]):
+        report.add("repeatable", "the same pair has the same score")
+    else:
+        meaning = "scores are kept for later runs: use --no-cache"
+        report.add("repeatable", "the same pair has another score", meaning, False)
+
+
+def _read(form: Form, count: int, answer: Any) -> Rows:
+    return read_rows(form, answer, count)
+
+
+def _classes(report: Report, rows: Rows) -> int:
+    """The class that ranks the pairs best; the scorer must be told where there are several."""
+    width = len(rows[0])
+    if width == 1:
+        report.add("classes", "1", "no label is needed")
+        return 0
+    label = max(range(width), key=lambda i: _right([row[i] for row in rows]))
+    report.options["label"] = str(label)
+    told = f"class {label} ranks these pairs best: label={label}, unless its names say otherwise"
+    report.add("classes", str(width), told)
+    return label
+
+
+def _rawness(report: Report, rows: Rows, scores: Sequence[float], changes: bool) -> None:
+    """Whether the numbers are rewards or probabilities; `changes` if the server was told to."""
+    if len(rows[0]) > 1 and all(is_distribution(row) for row in rows):
+        report.problem = f"{report.url} gives probabilities that sum to 1, not raw scores"
+        meaning = "DARC refuses it: start the server without softmax"
+        report.add("raw scores", "no: each row sums to 1", meaning, False)
+    elif all(0 < score < 1 for score in scores) and not changes:
+        report.options |= {"low": "0", "high": "1"}
+        told = "probably squeezed: all within (0, 1)"
+        report.add("raw scores", told, "large differences look small: low=0,high=1", False)
+    else:
+        told = "yes, and squeezed ones when asked" if changes else "yes, as far as can be seen"
+        report.add("raw scores", told)
+
+
+def _spread(report: Report, scores: Sequence[float]) -> None:
+    """Whether question and answer move the score, how far, and in which direction."""
+    least, most = min(scores), max(scores)
+    if _close([least], [most]):
+        report.problem = f"{report.url} gives every pair the same score"
+        report.add("spread", f"all {least:.4g}", "there is nothing to choose by", False)
+        return
+    told = f"{least:.4g} to {most:.4g}"
+    if least < LOW or most > HIGH:
+        reach = f"{2 * math.ceil(max(-least, most)):d}"
+        report.options |= {"low": f"-{reach}", "high": reach}
+        report.add(
+            "spread", told, f"beyond -10 to 10 scores are clipped: low=-{reach},high={reach}"
+        )
+    else:
+        report.add("spread", told)
+    if _close(scores[:1], scores[4:5]):
+        meaning = "the question may not reach the model"
+        report.add("question", "does not move the score", meaning, False)
+    else:
+        report.add("question", "moves the score")
+    right = _right(scores)
+    fine = 2 * right > len(BETTER)
+    meaning = "higher is better" if fine else "is higher better? DARC takes it so"
+    told = f"{right} of {len(BETTER)} better answers score higher"
+    report.add("direction", told, meaning, fine)
+
+
+def _right(scores: Sequence[float]) -> int:
+    return sum(scores[better] > scores[worse] for better, worse in BETTER)
+
+
+def _close(left: Sequence[float], right: Sequence[float]) -> bool:
+    return len(left) == len(right) and all(
+        math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-6) for a, b in zip(left, right, strict=True)
+    )

@@ -1,0 +1,330 @@
+"""`darc check` against servers that lack one thing or another."""
+
+import json
+import socket
+from typing import Any
+
+import pytest
+from tests.fakes import FakeServer, Fault
+
+from darc.cli import main
+
+KEY = "sk-very-secret-1234"
+PAGE = b"<!doctype html><html><title>Nothing here</title></html>"
+
+
+@pytest.fixture(autouse=True)
+def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+def check(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(["check", *arguments])
+    told = capsys.readouterr()
+    assert "Traceback" not in told.err
+    return code, told.out, told.err
+
+
+def found(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> dict[str, Any]:
+    ended, out, err = check(capsys, *arguments, "--json")
+    assert ended == code, err
+    data: dict[str, Any] = json.loads(out)
+    assert data["usable"] == (code == 0)
+    data["by"] = {one["what"]: one for one in data["findings"]}
+    return data
+
+
+def test_server_that_does_everything(
+    openai_server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    openai_server.marks = 4
+    code, out, err = check(capsys, openai_server.url)
+    assert code == 0
+    words = " ".join(out.split())
+    for told in (
+        "models fake",
+        "max_tokens kept",
+        "seed honoured",
+        "n 3 choices in one call",
+        "logprobs given, with top_logprobs",
+        "stream 11 events",
+        "chat template applied: 4 tokens a turn",
+        "system role accepted",
+        "tools accepted, and called",
+        "response_format JSON as asked",
+        f"{len(openai_server.paths)} calls, 283 tokens",
+        f"--generator openai:fake@{openai_server.url}/v1",
+    ):
+        assert told in words
+    assert out.rstrip().endswith(f"darc serve --backend {openai_server.url}/v1 --model fake")
+    assert "up to 16 calls" in err
+    assert len(openai_server.paths) <= 16
+
+
+@pytest.mark.parametrize(
+    ("change", "what", "result", "option"),
+    [
+        ({"refuses": {"n"}}, "n", "refused (400)", True),
+        ({"ignores": {"n"}}, "n", "ignored: 1 of 3 choices", True),
+        ({"copies": True}, "n", "3 copies of one text", True),
+        ({"ignores": {"seed"}}, "seed", "ignored", False),
+        ({"reply": lambda body, index: "Salt."}, "seed", "other seeds give the same text", False),
+        ({"reply": lambda body, index: ""}, "seed", "not known", False),
+        ({"refuses": {"logprobs"}}, "logprobs", "refused", False),
+        ({"ignores": {"logprobs"}}, "logprobs", "not given", False),
+        ({"refuses": {"top_logprobs"}}, "logprobs", "given; top_logprobs is refused", False),
+        ({"ignores": {"top_logprobs"}}, "logprobs", "given, without top_logprobs", False),
+        ({"refuses": {"max_tokens"}}, "max_tokens", "max_completion_tokens is kept", False),
+        ({"ignores": {"max_tokens"}, "reply": lambda b, i: "a " * 40}, "max_tokens", "ign", False),
+        ({"refuses": {"stream"}}, "stream", "refused (400)", False),
+        ({"ignores": {"stream"}}, "stream", "no events", False),
+        ({"refuses": {"system"}}, "system role", "refused (400): Only user", False),
+        ({"refuses": {"tools"}}, "tools", "refused (400)", False),
+        ({"refuses": {"response_format"}}, "response_format", "refused (400)", False),
+        ({"reply": lambda body, index: f"Sea {body}"}, "response_format", "no JSON", False),
+        ({"marks": 0}, "chat template", "no sign of one", False),
+        ({"models": []}, "models", "none", False),
+    ],
+)
+def test_what_is_missing_is_told_and_stops_nothing(
+    openai_server: FakeServer,
+    capsys: pytest.CaptureFixture[str],
+    change: dict[str, Any],
+    what: str,
+    result: str,
+    option: bool,
+) -> None:
+    for name, value in change.items():
+        setattr(openai_server, name, value)
+    data = found(capsys, openai_server.url)
+    assert result in data["by"][what]["result"]
+    assert len(data["findings"]) == 12
+    assert all((",n=false" in command) == option for command in data["commands"][:2])
+
+
+def test_chance_likeness_of_two_seeds_is_no_finding(
+    openai_server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    openai_server.reply = lambda body, index: "Salt." if body.get("seed") in (1, 2) else "Sweet."
+    assert found(capsys, openai_server.url)["by"]["seed"]["result"] == "honoured"
+
+
+def test_what_a_server_says_cannot_command_the_terminal(
+    openai_server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    openai_server.models = ["\x1b[2Jm", "$(touch x) m"]
+    code, out, _ = check(capsys, openai_server.url)
+    assert code == 0
+    assert "\x1b" not in out
+    assert f"--generator 'openai:$(touch x) m@{openai_server.url}/v1'" in out
+
+
+def test_model_may_be_named_either_way(
+    openai_server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    openai_server.models = [f"m{i}" for i in range(7)]
+    assert found(capsys, openai_server.url)["model"] == "m0"
+    data = found(capsys, f"a@b@{openai_server.url}/v1/")
+    assert data["model"] == "a@b"
+    assert data["by"]["models"]["result"] == "m0, m1, m2, m3, m4 and 2 more"
+    assert "not listed" in data["by"]["model"]["result"]
+    assert openai_server.bodies[-1]["model"] == "a@b"
+    assert found(capsys, openai_server.url, "--model", "m3")["model"] == "m3"
+
+
+def test_call_that_breaks_leaves_the_rest(
+    openai_server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fine = Fault("bytes", 200, content=b"{}")
+    openai_server.faults = [fine, Fault("empty")]
+    assert found(capsys, openai_server.url, code=1)["by"]["models"]["result"] == "not listed (200)"
+
+    asked = 0
+
+    def hang(body: dict[str, Any], index: int) -> str:
+        nonlocal asked
+        if body.get("tools"):
+            openai_server.closing.wait(1.5)
+        asked += 1
+        return f"Text {body.get('seed')} {index}"
+
+    openai_server.reply = hang
+    data = found(capsys, openai_server.url, "--timeout", "1")
+    assert data["by"]["tools"]["result"] == "not known"
+    assert "within 1 s" in data["by"]["tools"]["meaning"]
+    assert data["by"]["response_format"]["result"].startswith("accepted")
+
+
+def test_server_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    code, out, err = check(capsys, f"http://127.0.0.1:{port}")
+    assert code == 1
+    assert "reachable         no" in out
+    assert "cannot be reached: [Errno 111] Connection refused" in err
+    assert err.count("\n") == 2
+
+
+def test_slow_server(openai_server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+    openai_server.latency = 1.0
+    code, _, err = check(capsys, openai_server.url, "--timeout", "0.3")
+    assert code == 1
+    assert "did not answer within 0.3 s" in err
+    assert len(openai_server.received) == 1
+
+
+def test_pages_instead_of_answers(
+    openai_server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    openai_server.faults = [Fault("bytes", 404, content=PAGE)] * 20
+    code, out, err = check(capsys, openai_server.url)
+    assert code == 1
+    assert "not listed (404): Nothing here" in " ".join(out.split())
+    assert "answered 404: Nothing here" in err
+    assert "<title>" not in out + err
+
+
+def test_key_is_never_printed(
+    openai_server: FakeServer,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    openai_server.key = "another"
+    openai_server.models = [f"model-{KEY}"]
+    monkeypatch.setenv("MY_KEY", KEY)
+    code, out, err = check(capsys, openai_server.url, "--key-env", "MY_KEY")
+    assert code == 1
+    assert "MY_KEY, which is not accepted" in err
+    assert KEY not in out + err
+    assert [one.path for one in openai_server.received] == ["/v1/chat/completions"]
+    openai_server.key = KEY
+    code, out, err = check(capsys, f"m@{openai_server.url}", "--key-env", "MY_KEY")
+    assert code == 0
+    assert ",key_env=MY_KEY" in out
+    assert out.rstrip().endswith("--model m --backend-key-env MY_KEY")
+    assert KEY not in out + err
+    code, out, err = check(capsys, openai_server.url, "--key-env", KEY)
+    assert code == 2
+    assert KEY not in out + err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["localhost:8000"], "write http://HOST:PORT"),
+        (["http://me:secret@localhost"], "has a name or password in it"),
+        (["http://localhost/rerank"], "use /score instead"),
+        (["a@http://localhost", "--model", "b"], "two models: a and b"),
+        (["http://localhost", "--timeout", "0"], "timeout"),
+        (["http://localhost", "--form", "plane"], "did you mean 'plain'?"),
+    ],
+)
+def test_bad_input(capsys: pytest.CaptureFixture[str], arguments: list[str], words: str) -> None:
+    code, out, err = check(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert "secret" not in err
+
+
+@pytest.mark.parametrize("path", ["/classify", "/pooling", "/score", "/predict", "/v1/score"])
+def test_reward_server(
+    openai_server: FakeServer, capsys: pytest.CaptureFixture[str], path: str
+) -> None:
+    data = found(capsys, openai_server.url + path)
+    assert data["kind"] == "reward"
+    assert data["by"]["classes"]["result"] == "1"
+    assert data["by"]["raw scores"]["result"] == "yes, and squeezed ones when asked"
+    assert data["by"]["repeatable"]["fine"]
+    assert data["by"]["question"]["result"] == "moves the score"
+    assert data["commands"][0].endswith(f" --scorer http:{openai_server.url}{path}")
+    assert data["calls"] == len(openai_server.received) <= 8
+
+
+def test_reward_server_of_the_plain_form(
+    openai_server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = found(capsys, f"{openai_server.url}/plain", "--form", "plain", "--model", "judge")
+    assert data["by"]["raw scores"]["result"] == "yes, as far as can be seen"
+    assert data["commands"][0].endswith("/plain,form=plain,model=judge")
+
+
+def test_reward_server_that_squeezes(
+    openai_server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    openai_server.raw = False
+    data = found(capsys, f"{openai_server.url}/classify")
+    assert data["by"]["raw scores"]["result"].startswith("probably squeezed")
+    assert ",low=0,high=1" in data["commands"][0]
+    openai_server.classes = 3
+    code, out, err = check(capsys, f"{openai_server.url}/classify")
+    assert code == 1
+    assert "no: each row sums to 1" in out
+    assert "gives probabilities that sum to 1" in err
+    assert "darc ask" not in out
+
+
+def test_reward_server_with_several_classes_names_one(
+    openai_server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    openai_server.classes = 3
+    data = found(capsys, f"{openai_server.url}/predict")
+    assert data["by"]["classes"]["result"] == "3"
+    assert f",label={data['options']['label']}" in data["commands"][0]
+
+
+def test_chat_url_of_a_reward_server_is_understood(
+    openai_server: FakeServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = openai_server.answer
+
+    def rewards_only(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        return answer(path, body) if path == "/pooling" else (404, {"detail": "Not Found"})
+
+    monkeypatch.setattr(openai_server, "answer", rewards_only)
+    data = found(capsys, openai_server.url)
+    assert data["kind"] == "reward"
+    assert data["url"] == f"{openai_server.url}/pooling"
+    assert data["by"]["chat completions"]["result"] == "no"
+    assert data["calls"] == len(openai_server.paths)
+
+
+@pytest.mark.parametrize(
+    ("scores", "code", "what", "result"),
+    [
+        ([1.5] * 6, 1, "spread", "all 1.5"),
+        ([90, 80, -70, -60, -50, 40], 0, "spread", "-70 to 90"),
+        ([3, 2, -1, 0, 3, 4], 0, "question", "does not move the score"),
+        ([-3, -2, 1, 2, 3, -4], 0, "direction", "0 of 6"),
+        ([5, 4, 1, 2, 3, 6], 0, "direction", "6 of 6"),
+    ],
+)
+def test_scores_that_say_little(
+    openai_server: FakeServer,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    scores: list[float],
+    code: int,
+    what: str,
+    result: str,
+) -> None:
+    def fixed(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        return 200, {"scores": scores[: len(body["pairs"])]}
+
+    monkeypatch.setattr(openai_server, "answer", fixed)
+    data = found(capsys, f"{openai_server.url}/mine", "--form", "plain", code=code)
+    assert result in data["by"][what]["result"]
+    if min(scores) < -10:
+        assert ",low=-180,high=180" in data["commands"][0]
+
+
+def test_reward_server_that_is_broken_is_told_as_such(
+    openai_server: FakeServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        return (500 if path == "/score" else 404), {"error": {"message": f"{path} it is"}}
+
+    monkeypatch.setattr(openai_server, "answer", broken)
+    code, _, err = check(capsys, openai_server.url)
+    assert code == 1
+    assert "/score answered 500: /score it is" in err

@@ -1,0 +1,60 @@
+"""What `darc check` rests on; what it says is tested with the command."""
+
+import asyncio
+
+import pytest
+from tests.fakes import FakeServer, Fault
+
+from darc.models.remote import METER, Failed
+from darc.models.remote.check import check_chat
+from darc.models.remote.findings import Report, fetch, shown
+
+
+def test_redirect_takes_no_key_elsewhere(
+    openai_server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    with FakeServer() as other:
+        moved = Fault("status", 307, "over there", {"Location": f"{other.url}/v1/models"})
+        openai_server.faults = [moved, moved]
+        report = asyncio.run(check_chat(openai_server.url, "m"))
+        assert other.paths == []
+    assert report.problem
+    assert [one.result for one in report.findings if one.what == "models"] == [
+        "not listed (307): over there"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (Fault("hang"), "did not answer within 0.3 s"),
+        (Fault("flood-half", content=b"x" * 10, times=1), "broke off"),
+        (Fault("reset"), "cannot be reached"),
+    ],
+)
+def test_fetch_ends(openai_server: FakeServer, fault: Fault, told: str) -> None:
+    openai_server.faults = [fault]
+    report = Report(openai_server.url)
+    with pytest.raises(Failed, match=told):
+        asyncio.run(fetch(report, f"{openai_server.url}/v1/models", "", 0.3))
+    assert report.calls == 1
+
+
+def test_counts_are_its_own(openai_server: FakeServer) -> None:
+    seen: list[str] = []
+    token = METER.set(lambda url, answer: seen.append(url))
+    try:
+        report = asyncio.run(check_chat(openai_server.url))
+        assert METER.get() is not None
+    finally:
+        METER.reset(token)
+    assert seen == []
+    assert report.calls == len(openai_server.paths)
+    assert report.tokens > 0
+
+
+def test_long_messages_are_cut() -> None:
+    assert shown("refused", "") == "refused"
+    assert shown("refused (400)", "two\n lines") == "refused (400): two lines"
+    assert len(shown("x" * 500)) == 100
