@@ -3,7 +3,7 @@ from tests.perturb.helpers import HERE, PROMPT
 from tests.perturb.variety import LONG, answers_in, measure, plain_answers
 
 from darc.perturb import RulesRewriter
-from darc.perturb.rules_rewriter import distance, neighbours, varied
+from darc.perturb.rules_rewriter import Varied, distance, neighbours
 
 
 @pytest.mark.parametrize("name", ["plain", "model", "chat"])
@@ -46,10 +46,15 @@ def test_short_plain_answers_get_new_words() -> None:
 
 
 def test_texts_that_lie_apart_come_first() -> None:
-    drawn = ["a *b* c d", "a b c e", "a b c e", "x y z w"]
-    assert varied("a b c d", iter(drawn), 3) == ["a b c e", "x y z w", "a *b* c d"]
-    assert varied("a b c d", iter(drawn), 1) == ["a b c e"]
-    assert varied("a b c d", iter(["a b c d"]), 2) == []
+    varied = Varied("a b c d", 3)
+    for text in ("a *b* c d", "a b c e", "x y z w"):
+        assert not varied.full
+        varied.add(text)
+    assert varied.chosen == ["a b c e", "x y z w", "a *b* c d"]
+    single = Varied("a b c d", 1)
+    single.add("a b c e")
+    assert single.full and single.chosen == ["a b c e"]
+    assert Varied("a b c d", 2).chosen == []
 
 
 def test_distances() -> None:

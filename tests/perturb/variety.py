@@ -66,7 +66,7 @@ def answers_in(path: Path) -> list[Answer]:
 
 def measure(answers: Sequence[Answer], family: str, least_words: int = 0) -> Variety:
     """The variety of the rewrites of answers of at least so many words."""
-    engine = Parts(family=family).engine(None)
+    tools = Parts(family=family).tools()
     counts: list[int] = []
     distinct: list[int] = []
     worded: list[bool] = []
@@ -75,14 +75,16 @@ def measure(answers: Sequence[Answer], family: str, least_words: int = 0) -> Var
     for prompt, text in answers:
         if len(text.split()) < least_words:
             continue
-        (made,) = engine.rewrite(prompt, [Candidate(prompt.id, 0, text)])
+        made = tools.rewrite(prompt, Candidate(prompt.id, 0, text), tools.n_aug)
         origin = neighbours(text)
         pairs = [neighbours(variant.text) for variant in made.variants]
         counts.append(len(pairs))
         distinct.append(len({*pairs} - {origin}))
         worded += [each != origin for each in pairs]
         apart += [distance(first, second) for first, second in combinations(pairs, 2)]
-        sigmas.append(_sigma(engine.score(prompt, _texts(text, made))))
+        pairs_scored = [(prompt, each) for each in _texts(text, made)]
+        scores = [tools.score(place, pairs_scored) for place in range(len(SCORERS))]
+        sigmas.append(np.std(scores, axis=1))
     positive = np.array(sigmas) > 1e-12
     return Variety(
         len(counts),
@@ -98,10 +100,6 @@ def measure(answers: Sequence[Answer], family: str, least_words: int = 0) -> Var
 
 def _texts(text: str, made: Perturbed) -> list[str]:
     return [text, *(variant.text for variant in made.variants)]
-
-
-def _sigma(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(scores.std(axis=0))
 
 
 def _answer(name: str, question: str, text: str) -> Answer:

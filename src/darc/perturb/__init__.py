@@ -1,6 +1,6 @@
 """Meaning-preserving rewrites of an answer, and the filters that judge them."""
 
-from darc.perturb.accept import Perturbed, Report, perturb, report
+from darc.perturb.accept import Perturbed, Report, Slice, perturb, perturb_slice, report
 from darc.perturb.families import FAMILIES
 from darc.perturb.filters import judge
 from darc.perturb.llm_rewriter import LlmRewriter
@@ -14,7 +14,9 @@ __all__ = [
     "Report",
     "Rewriter",
     "RulesRewriter",
+    "Slice",
     "judge",
     "perturb",
+    "perturb_slice",
     "report",
 ]

@@ -1,12 +1,15 @@
 """The `rules` rewriter: combinations of small transforms, seeded and instant, without a model."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container
+from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 
 from darc.perturb.drawing import Draws
 from darc.perturb.families import parts
-from darc.perturb.spans import mask
+from darc.perturb.filters.duplicates import normalised
+from darc.perturb.spans import Masked, mask
 from darc.perturb.transforms import (
     STYLE_FORM,
     STYLE_WORDS,
@@ -19,6 +22,7 @@ from darc.registry import rewriter
 from darc.types import Prompt
 
 _TRIES = 4
+_MOST_REPEATS = 24
 _SHARES = {"style": (0.4, 0.6, 0.85), "targeted": (0.5, 0.75, 1.0)}
 _WORDS: dict[str, tuple[Transform, ...]] = {"style": STYLE_WORDS, "targeted": TARGETED_WORDS}
 _FORM: dict[str, tuple[Transform, ...]] = {"style": STYLE_FORM, "targeted": TARGETED_FORM}
@@ -40,26 +44,109 @@ class RulesRewriter:
     def rewrite(self, prompt: Prompt, text: str, count: int, family: str, seed: int) -> list[str]:
         """Up to `count` proposals, distinct and different from the text; fewer if it allows fewer.
 
-        The family `hybrid` gives the style half first.
+        White space does not count. The family `hybrid` gives the style half first.
         """
         proposals: list[str] = []
         for part, wanted in parts(family, count):
-            proposals += self._proposals(prompt, text, wanted, part, seed)
+            drawing = self.drawing(prompt, text, part)
+            drawing.ask(wanted, seed)
+            while (found := drawing.step({normalised(text)})) is None:
+                pass
+            proposals += found
         return proposals
 
-    def _proposals(
-        self, prompt: Prompt, text: str, wanted: int, family: str, seed: int
-    ) -> list[str]:
-        masked = mask(text)
-        draws = (
-            Draws(seed, f"{prompt.id}\0{family}\0{attempt}") for attempt in range(_TRIES * wanted)
-        )
-        last = (_TRIES - 1) * wanted
-        drawn = (
-            changed(masked.text, family, each, stress=number >= last)
-            for number, each in enumerate(draws)
-        )
-        return [masked.restore(proposal) for proposal in varied(masked.text, drawn, wanted)]
+    def drawing(self, prompt: Prompt, text: str, family: str) -> "RulesDrawing":
+        """The same of a simple family, draw by draw."""
+        return RulesDrawing(prompt.id, family, mask(text))
+
+
+@dataclass
+class Varied:
+    """Up to `wanted` texts, the first that lie apart before those that do not.
+
+    A text lies apart when its pairs of neighbouring words differ from the original's and from those
+    of every text before it. What differs from the original in form alone comes last.
+    """
+
+    original: str
+    wanted: int
+    apart: list[str] = field(default_factory=list)
+    near: list[str] = field(default_factory=list)
+    form: list[str] = field(default_factory=list)
+
+    @property
+    def full(self) -> bool:
+        """Whether further texts would change little."""
+        apart = len(self.apart)
+        return apart == self.wanted or apart + len(self.near) >= 2 * self.wanted
+
+    @property
+    def chosen(self) -> list[str]:
+        """The texts, best first."""
+        return [*self.apart, *self.near, *self.form][: self.wanted]
+
+    def add(self, text: str) -> None:
+        """Sort in a text that is new."""
+        pairs, origin = neighbours(text), neighbours(self.original)
+        if pairs == origin:
+            self.form.append(text)
+        elif all(
+            distance(pairs, other) >= _LEAST_APART
+            for other in (origin, *map(neighbours, self.apart))
+        ):
+            self.apart.append(text)
+        else:
+            self.near.append(text)
+
+
+@dataclass
+class RulesDrawing:
+    """Rewrites of one text under one family, drawn one at a time; it can be pickled in between."""
+
+    prompt_id: str
+    family: str
+    masked: Masked
+    seed: int = 0
+    number: int = 0
+    repeats: int = 0
+    drawn: set[str] = field(default_factory=set)
+    varied: Varied = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Ask for nothing yet."""
+        self.varied = Varied(self.masked.text, 0)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether so many draws in a row brought nothing new that more would not either."""
+        return self.repeats >= _MOST_REPEATS
+
+    def ask(self, count: int, seed: int) -> None:
+        """Begin a round of draws for `count` proposals."""
+        self.seed, self.number = seed, 0
+        self.varied = Varied(self.masked.text, count)
+
+    def step(self, seen: Container[str]) -> list[str] | None:
+        """Draw once; the round's proposals if it is over, none of them among those `seen`."""
+        wanted = self.varied.wanted
+        stressed = (_TRIES - 1) * wanted
+        if self.exhausted and self.family == "style":
+            # Stress can still bring something new.
+            self.number = max(self.number, stressed)
+        tired = self.exhausted and self.family != "style"
+        if self.varied.full or tired or self.number >= _TRIES * wanted:
+            return [self.masked.restore(text) for text in self.varied.chosen]
+        draws = Draws(self.seed, f"{self.prompt_id}\0{self.family}\0{self.number}")
+        text = changed(self.masked.text, self.family, draws, stress=self.number >= stressed)
+        self.number += 1
+        self.repeats += 1
+        if text not in self.drawn:
+            plain = normalised(self.masked.restore(text))
+            if plain not in self.drawn and plain not in seen:
+                self.repeats = 0
+                self.varied.add(text)
+            self.drawn |= {text, plain}
+        return None
 
 
 def changed(masked: str, family: str, draws: Draws, stress: bool = False) -> str:
@@ -86,33 +173,7 @@ def changed(masked: str, family: str, draws: Draws, stress: bool = False) -> str
     return masked
 
 
-def varied(original: str, drawn: Iterator[str], wanted: int) -> list[str]:
-    """Up to `wanted` texts of those drawn, the first that lie apart before those that do not.
-
-    A text lies apart when its pairs of neighbouring words differ from the original's and from those
-    of every text before it. What differs from the original in form alone comes last.
-    """
-    seen = {original}
-    origin = neighbours(original)
-    apart: list[tuple[str, Pairs]] = []
-    near: list[str] = []
-    form: list[str] = []
-    for text in drawn:
-        if len(apart) == wanted or len(apart) + len(near) >= 2 * wanted:
-            break
-        if text in seen:
-            continue
-        seen.add(text)
-        pairs = neighbours(text)
-        if pairs == origin:
-            form.append(text)
-        elif all(distance(pairs, other) >= _LEAST_APART for _, other in (("", origin), *apart)):
-            apart.append((text, pairs))
-        else:
-            near.append(text)
-    return [*(text for text, _ in apart), *near, *form][:wanted]
-
-
+@lru_cache(maxsize=64)
 def neighbours(text: str) -> Pairs:
     """The pairs of neighbouring words of a text, whatever their case."""
     words = ["", *_WORD.findall(text.lower().replace("\u2019", "'")), ""]
@@ -121,5 +182,6 @@ def neighbours(text: str) -> Pairs:
 
 def distance(first: Pairs, second: Pairs) -> float:
     """The share of pairs that only one of two texts has, 0 to 1."""
-    either = len(first | second)
-    return len(first ^ second) / either if either else 0.0
+    shared = len(first & second)
+    either = len(first) + len(second) - shared
+    return (either - shared) / either if either else 0.0

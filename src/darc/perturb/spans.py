@@ -1,7 +1,9 @@
 """The parts of a text that no rewrite may touch, found, hidden and put back byte for byte."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 _HIDDEN = 0xF0000
@@ -64,8 +66,20 @@ PATTERNS: dict[str, str] = {
     "private": rf"[{chr(_HIDDEN)}-{chr(_HIDDEN + _MOST_SPANS)}]",
 }
 # A list marker is form, not a number: it is stepped over so that the number patterns miss it.
+_DIGIT = re.compile(r"\d")
 _MARKER = r"(?P<marker>(?m:^[ \t]*\d{1,3}[.)](?=[ \t])))"
-_PROTECTED = re.compile("|".join([_MARKER, *(f"(?:{p})" for p in PATTERNS.values())]))
+# Kinds of spans with signs of which one is in every span of them; so few that there are not many
+# patterns to compile. Dates and numbers are told by a digit, private characters by their plane.
+_MARKED = ("fence", "block quote", "table", "indented code", "code", "display mathematics")
+_SIGNS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (
+        (*_MARKED, "mathematics", "link", "address", "tag"),
+        ("`", "~~~", ">", "|", "    ", "\t", "$", "\\", "](", "://", "www.", "@", "<"),
+    ),
+    (("quotation",), ('"', "'", "“", "«", "„", "\u2018")),
+    (("equation",), tuple("=+^<>≤≥≈\u00d7÷±→")),
+    (("date", "number"), ()),
+)
 
 
 class Span(NamedTuple):
@@ -93,7 +107,8 @@ def split(text: str) -> list[Span]:
     """Protected and free spans in order, none empty; joined they are the text."""
     spans: list[Span] = []
     free_from = 0
-    for match in _PROTECTED.finditer(text):
+    pattern = _pattern(*_kinds(text))
+    for match in pattern.finditer(text) if pattern else ():
         if match["marker"] is not None or match.start() == match.end():
             continue
         if match.start() > free_from:
@@ -103,6 +118,22 @@ def split(text: str) -> list[Span]:
     if free_from < len(text):
         spans.append(Span(text[free_from:], False))
     return spans
+
+
+def _kinds(text: str) -> Iterator[str]:
+    """The kinds of spans that the text may have."""
+    for kinds, signs in _SIGNS:
+        if any(sign in text for sign in signs) if signs else _DIGIT.search(text):
+            yield from kinds
+    if not text.isascii() and max(text) >= chr(_HIDDEN):
+        yield "private"
+
+
+@cache
+def _pattern(*kinds: str) -> re.Pattern[str] | None:
+    """What finds spans of the kinds, in the order of the patterns."""
+    known = [f"(?:{pattern})" for kind, pattern in PATTERNS.items() if kind in kinds]
+    return re.compile("|".join([_MARKER, *known])) if known else None
 
 
 def join(spans: list[Span]) -> str:

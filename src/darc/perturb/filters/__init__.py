@@ -1,6 +1,7 @@
 """The filters that a rewrite must pass, and the judge that asks them in turn."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from darc.perturb.filters.critical import comparisons, conditions, negations, quantities
 from darc.perturb.filters.dates import dates
@@ -54,8 +55,7 @@ class Judge:
         self.original = original
         self.family = family
         self._find_entities = find_entities
-        self._whole = Reading(original)
-        self._said = self._read(original)
+        self._whole, self._said = _readings(original, family)
 
     def reason(self, rewrite: str) -> str | None:
         """Why the rewrite is refused, or None; a reason opens with the filter's word and ":"."""
@@ -68,7 +68,7 @@ class Judge:
         )
         if found:
             return found
-        said = self._read(rewrite)
+        said = _said(whole, self.family)
         for refuse in FILTERS:
             found = refuse(self._said, said, self.family)
             if found:
@@ -77,9 +77,17 @@ class Judge:
             return entities(self.original, rewrite, self._find_entities)
         return None
 
-    def _read(self, text: str) -> Reading:
-        # A targeted rewrite may drop courtesies, so they are left out of both texts.
-        return Reading(lean(text) if self.family == "targeted" else text)
+
+@lru_cache(maxsize=8)
+def _readings(original: str, family: str) -> tuple[Reading, Reading]:
+    """The whole of an original, and what it says; rounds and slices of work ask for it again."""
+    whole = Reading(original)
+    return whole, _said(whole, family)
+
+
+def _said(whole: Reading, family: str) -> Reading:
+    # A targeted rewrite may drop courtesies, so they are left out of both texts.
+    return Reading(lean(whole.text)) if family == "targeted" else whole
 
 
 def judge(

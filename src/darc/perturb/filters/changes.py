@@ -5,7 +5,7 @@ from collections import Counter
 
 def difference(what: str, before: "Counter[str]", after: "Counter[str]") -> str | None:
     """What a multiset lost and gained, or None if nothing."""
-    if before == after:
+    if dict.__eq__(before, after):  # many times faster than that of counters
         return None
     lost, gained = before - after, after - before
     parts = []

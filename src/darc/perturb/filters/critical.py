@@ -1,7 +1,7 @@
 """Negations, conditions, quantities and comparisons must stay."""
 
 from darc.perturb.filters.changes import difference
-from darc.perturb.filters.reading import Reading
+from darc.perturb.filters.reading import Reading, apart, total
 
 
 def negations(original: Reading, rewrite: Reading, family: str) -> str | None:
@@ -25,4 +25,8 @@ def comparisons(original: Reading, rewrite: Reading, family: str) -> str | None:
 
 
 def _changed(kind: str, original: Reading, rewrite: Reading) -> str | None:
-    return difference(kind, original.critical(kind), rewrite.critical(kind))
+    before, after = (
+        total(stretch.critical[kind] for stretch in side if kind in stretch.critical)
+        for side in apart(original, rewrite)
+    )
+    return difference(kind, before, after)

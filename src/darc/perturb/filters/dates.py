@@ -13,6 +13,8 @@ _DATE = re.compile(
     rf"|\b(?P<month>{_MONTH})\b\.?(?:\s+(?P<after>\d{{1,2}})(?:st|nd|rd|th)?\b(?![:\d]))?"
 )
 _WEEKDAY = re.compile(r"\b(?:" + "|".join(name.capitalize() for name in WEEKDAYS) + r")(?=s?\b)")
+# One of these is in the name of every month or weekday.
+_PARTS = tuple({name.capitalize()[:3] for name in (*MONTHS, *WEEKDAYS)})
 # Without a day these are mostly other words.
 _DOUBTFUL = frozenset({"May", "March", "Mar", "Jan", "Dec", "Sep"})
 
@@ -24,6 +26,8 @@ def dates(original: Reading, rewrite: Reading, family: str) -> str | None:
 
 def _dates(text: str) -> Counter[str]:
     found: Counter[str] = Counter()
+    if not any(part in text for part in _PARTS):
+        return found
     for match in _DATE.finditer(text):
         name = match["later"] or match["month"]
         day = match["before"] or match["after"] or ""

@@ -1,17 +1,14 @@
 """A rewrite must be new."""
 
-from collections.abc import Iterable
+ORIGINAL = "duplicate: of the original"
+ACCEPTED = "duplicate: of an accepted rewrite"
 
 
-def duplicate(original: str, rewrite: str, accepted: Iterable[str] = ()) -> str | None:
+def duplicate(original: str, rewrite: str) -> str | None:
     """Why the rewrite is nothing new, or None; white space does not count."""
-    plain = _normalised(rewrite)
-    if plain == _normalised(original):
-        return "duplicate: of the original"
-    if any(plain == _normalised(other) for other in accepted):
-        return "duplicate: of an accepted rewrite"
-    return None
+    return ORIGINAL if normalised(rewrite) == normalised(original) else None
 
 
-def _normalised(text: str) -> str:
+def normalised(text: str) -> str:
+    """The text with one space for any white space."""
     return " ".join(text.split())

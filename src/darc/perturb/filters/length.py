@@ -14,7 +14,7 @@ def length(original: Reading, rewrite: Reading, family: str) -> str | None:
     Either words or characters must be within it, since a contraction changes the words alone.
     """
     low, high = LIMITS[family]
-    words = _within(len(original.text.split()), len(rewrite.text.split()), low, high, _SLACK_WORDS)
+    words = _within(original.length, rewrite.length, low, high, _SLACK_WORDS)
     characters = _within(len(original.text), len(rewrite.text), low, high, _SLACK_CHARACTERS)
     if rewrite.text.strip() and (words or characters):
         return None

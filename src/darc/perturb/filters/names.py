@@ -3,7 +3,8 @@
 from collections import Counter
 
 from darc.perturb.filters.changes import difference
-from darc.perturb.filters.reading import Reading
+from darc.perturb.filters.reading import Reading, apart
+from darc.perturb.filters.stretches import Stretch
 from darc.perturb.lexicon.numbers import MONTHS, WEEKDAYS
 
 _NO_NAMES = frozenset({"i", "ai", "ok", "tv"}) | set(MONTHS) | set(WEEKDAYS)
@@ -15,20 +16,11 @@ def names(original: Reading, rewrite: Reading, family: str) -> str | None:
     A word is a name when it stands capitalised inside a sentence and nowhere in lower case, in
     either text; its count is compared whatever its case, since a name may open a sentence.
     """
-    known = _names(original) | _names(rewrite)
-    return difference("name", _count(original, known), _count(rewrite, known))
+    known = (original.names | rewrite.names) - _NO_NAMES
+    gone, come = apart(original, rewrite)
+    return difference("name", _count(gone, known), _count(come, known))
 
 
-def _names(reading: Reading) -> set[str]:
-    lower = {token.word for token in reading.tokens if token.surface[:1].islower()}
-    found = set()
-    for token in reading.tokens:
-        surface = token.surface
-        acronym = len(surface) > 1 and surface.isupper() and surface.isalpha()
-        if acronym or (surface[:1].isupper() and not token.initial and token.word not in lower):
-            found.add(token.word)
-    return found - _NO_NAMES
-
-
-def _count(reading: Reading, known: set[str]) -> "Counter[str]":
-    return Counter({name: reading.words[name] for name in known if reading.words[name]})
+def _count(stretches: list[Stretch], known: frozenset[str]) -> Counter[str]:
+    words = (word for stretch in stretches for word in stretch.words if word in known)
+    return Counter(words) if known else Counter()

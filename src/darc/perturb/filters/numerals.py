@@ -3,24 +3,32 @@
 from collections import Counter
 
 from darc.perturb.filters.changes import difference
-from darc.perturb.filters.reading import Reading
+from darc.perturb.filters.reading import Reading, apart
+from darc.perturb.filters.stretches import Stretch
 
 
 def numerals(original: Reading, rewrite: Reading, family: str) -> str | None:
     """Why the numbers differ, or None; "3" and "three" are one, as are "%" and "percent"."""
-    return difference("number", _counts(original), _counts(rewrite))
+    gone, come = apart(original, rewrite)
+    return difference("number", _counts(gone), _counts(come))
 
 
 def money(original: Reading, rewrite: Reading, family: str) -> str | None:
     """Why the sums of money differ, or None; "$5" and "5 dollars" are one."""
-    return difference("sum of money", _sums(original), _sums(rewrite))
+    gone, come = apart(original, rewrite)
+    return difference("sum of money", _sums(gone), _sums(come))
 
 
-def _counts(reading: Reading) -> Counter[str]:
-    return Counter(f"{amount.value} {amount.unit}".strip() for amount in reading.amounts)
-
-
-def _sums(reading: Reading) -> Counter[str]:
+def _counts(stretches: list[Stretch]) -> Counter[str]:
     return Counter(
-        f"{amount.currency}{amount.value}" for amount in reading.amounts if amount.currency
+        f"{amount.value} {amount.unit}".strip() for each in stretches for amount in each.amounts
+    )
+
+
+def _sums(stretches: list[Stretch]) -> Counter[str]:
+    return Counter(
+        f"{amount.currency}{amount.value}"
+        for each in stretches
+        for amount in each.amounts
+        if amount.currency
     )

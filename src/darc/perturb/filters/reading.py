@@ -1,16 +1,12 @@
-"""A text read once for all filters: its words, numbers, and the words its truth turns on."""
+"""A text read once for all filters."""
 
 import re
 from collections import Counter
-from functools import cached_property
-from typing import NamedTuple
+from collections.abc import Iterable
+from functools import cached_property, lru_cache
 
-from darc.perturb.filters.amounts import Amount, amounts
-from darc.perturb.lexicon.contractions import ALL as CONTRACTIONS
-from darc.perturb.lexicon.function_words import FUNCTION_WORDS
-from darc.perturb.lexicon.numbers import CURRENCIES, MONTHS, UNITS, WEEKDAYS
-from darc.perturb.lexicon.senses import dispensable, phrases
-from darc.perturb.lexicon.stems import stem
+from darc.perturb.filters.stretches import Stretch, Token, stretches
+from darc.perturb.lexicon.senses import senses
 from darc.perturb.spans import PATTERNS
 
 _OPAQUE_KINDS = (
@@ -23,21 +19,11 @@ _OPAQUE_KINDS = (
     "tag",
 )
 _OPAQUE = re.compile("|".join(f"(?:{PATTERNS[kind]})" for kind in _OPAQUE_KINDS))
+# One of these is in whatever is opaque.
+_OPAQUE_SIGNS = ("`", "~~~", "    ", "\t", "$", "\\", "://", "www.", "@", "<")
 _MARKER = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)]|#{1,6}|>)[ \t]+", re.MULTILINE)
 _MARKS = re.compile(r"\*+|(?<!\w)_+|_+(?!\w)|~~")
-_TOKEN = re.compile(
-    r"\d(?:[\d.,:/]*\d)?|[^\W\d_]\.[^\W\d_]\.(?:[^\W\d_]\.)*|[^\W\d_]+(?:'[^\W\d_]+)*|[$€£¥₹%°]|[.!?:;,\n\u2013—]"
-)
 _CURLY = str.maketrans({"\u2019": "'", "\u2018": "'", "“": '"', "”": '"'})
-_STOPS = frozenset({".", "!", "?", "\n", ":"})
-
-
-class Token(NamedTuple):
-    """A word, number or mark of a text, in lower case, and whether a sentence begins with it."""
-
-    word: str
-    surface: str
-    initial: bool
 
 
 class Reading:
@@ -47,86 +33,96 @@ class Reading:
         self.text = text
 
     @cached_property
+    def length(self) -> int:
+        """How many words there are between white space."""
+        return len(self.text.split())
+
+    @cached_property
     def opaque(self) -> list[str]:
         """Code, mathematics, addresses and tags, in order."""
+        if not any(sign in self.text for sign in _OPAQUE_SIGNS):
+            return []
         return [match.group() for match in _OPAQUE.finditer(self.text)]
 
     @cached_property
     def bare(self) -> str:
         """The prose alone, without marks of form and with straight quotes."""
-        prose = _OPAQUE.sub(" ", self.text).translate(_CURLY)
-        return _MARKS.sub("", _MARKER.sub("", prose))
+        prose = _OPAQUE.sub(" ", self.text) if self.opaque else self.text
+        prose = _MARKER.sub("", prose if prose.isascii() else prose.translate(_CURLY))
+        marked = "*" in prose or "_" in prose or "~~" in prose
+        return _MARKS.sub("", prose) if marked else prose
 
     @cached_property
+    def stretches(self) -> list[Stretch]:
+        """The prose in order, in stretches that can be read one by one."""
+        return stretches(self.bare)
+
+    @property
     def tokens(self) -> list[Token]:
         """Words, numbers and marks in order, contractions written out."""
-        found: list[Token] = []
-        initial = True
-        for match in _TOKEN.finditer(self.bare):
-            surface = match.group()
-            word = surface.lower()
-            if len(word) == 1 and not word.isalnum():
-                found.append(Token(word, surface, False))
-                initial = initial or word in _STOPS
-                continue
-            first, *rest = CONTRACTIONS.get(word, word.removesuffix("'s")).split()
-            found.append(Token(first, surface.removesuffix("'s"), initial))
-            found += [Token(part, part, False) for part in rest]
-            initial = False
-        return found
+        return [token for stretch in self.stretches for token in stretch.tokens]
 
     @cached_property
     def words(self) -> Counter[str]:
         """How often each word occurs, whatever its case."""
-        return Counter(token.word for token in self.tokens)
+        return total(stretch.counts for stretch in self.stretches)
 
     @cached_property
-    def amounts(self) -> list[Amount]:
-        """Every number with its unit or currency."""
-        return amounts([token.word for token in self.tokens])
+    def names(self) -> frozenset[str]:
+        """Words that stand capitalised inside a sentence and nowhere in lower case; acronyms."""
+        capitalised = frozenset().union(*(stretch.capitalised for stretch in self.stretches))
+        lower = frozenset().union(*(stretch.lower for stretch in self.stretches))
+        acronyms = (stretch.acronyms for stretch in self.stretches)
+        return (capitalised - lower).union(*acronyms)
 
     @cached_property
-    def _grouped(self) -> tuple[dict[str, Counter[str]], list[list[str]]]:
-        counts: dict[str, Counter[str]] = {}
-        content: list[list[str]] = [[]]
-        index = phrases()
-        spent = {at for amount in self.amounts for at in range(amount.start, amount.end)}
-        words = [token.word for token in self.tokens]
-        at = 0
-        while at < len(words):
-            if at in spent:
-                at += 1
-                continue
-            for phrase, kind, group in index.get(words[at], ()):
-                if tuple(words[at : at + len(phrase)]) == phrase:
-                    if kind == "content" and not dispensable(group):
-                        content[-1].append(group)
-                    elif kind not in ("content", "neutral"):
-                        counts.setdefault(kind, Counter())[group] += 1
-                    at += len(phrase)
-                    break
-            else:
-                word = words[at]
-                if word in _STOPS and content[-1]:
-                    content.append([])
-                elif word[0].isalpha() and word not in _SKIPPED:
-                    content[-1].append(stem(word))
-                at += 1
-        return counts, content
-
-    def critical(self, kind: str) -> Counter[str]:
-        """How often each group of negations, conditions, quantities or comparisons occurs."""
-        return self._grouped[0].get(kind, Counter())
+    def sentences(self) -> list[list[str]]:
+        """Keys of the content words and phrases, in order, sentence by sentence."""
+        return [sentence for stretch in self.stretches for sentence in stretch.sentences]
 
     @cached_property
     def content(self) -> list[str]:
-        """Keys of the content words and phrases, in order."""
+        """The same keys in one list."""
         return [key for sentence in self.sentences for key in sentence]
 
-    @property
-    def sentences(self) -> list[list[str]]:
-        """The same keys, sentence by sentence."""
-        return self._grouped[1]
+    @cached_property
+    def meanings(self) -> frozenset[str | int]:
+        """The same keys, and the lines of equals that they stand in."""
+        table = senses()
+        lines = (table[key] for key in self.content if key in table)
+        return frozenset[str | int](self.content).union(*lines)
+
+    def means(self, key: str) -> bool:
+        """Whether a content key counts as one with a key of the text."""
+        return key in self.meanings or not self.meanings.isdisjoint(senses().get(key, ()))
 
 
-_SKIPPED = FUNCTION_WORDS | set(MONTHS) | set(WEEKDAYS) | set(UNITS) | set(CURRENCIES)
+def total(counts: Iterable[Counter[str]]) -> Counter[str]:
+    """The sum of some counts."""
+    found: Counter[str] = Counter()
+    for each in counts:
+        for key, count in each.items():
+            found[key] += count
+    return found
+
+
+@lru_cache(maxsize=4)
+def apart(original: Reading, rewrite: Reading) -> tuple[list[Stretch], list[Stretch]]:
+    """The stretches that only the original has, and those that only the rewrite has, in order.
+
+    A stretch that both have counts as often in either, so that filters that compare counts need
+    not look at it.
+    """
+    left = Counter(stretch.text for stretch in original.stretches)
+    come: list[Stretch] = []
+    for stretch in rewrite.stretches:
+        if left.get(stretch.text, 0):
+            left[stretch.text] -= 1
+        else:
+            come.append(stretch)
+    gone: list[Stretch] = []
+    for stretch in original.stretches:
+        if left[stretch.text]:
+            left[stretch.text] -= 1
+            gone.append(stretch)
+    return gone, come

@@ -1,14 +1,15 @@
 """Words must keep their places: who does what to whom, and which number is whose."""
 
-from collections import Counter
 from itertools import pairwise
 
-from darc.perturb.filters.reading import Reading
+from darc.perturb.filters.reading import Reading, apart, total
+from darc.perturb.filters.stretches import Stretch
 from darc.perturb.lexicon.function_words import FUNCTION_WORDS
 from darc.perturb.lexicon.stems import stem
 
 _REACH = 3
 _MARGIN = 0.4
+_SAME = 0.99
 _BARRIERS = frozenset(".!?\n;:")
 _SKIPPED_WORDS = "a an the , this that these those and or \u2013 \u2014"
 _SKIPPED = frozenset(_SKIPPED_WORDS.split())
@@ -18,7 +19,8 @@ _MOST_CHANGED = 40
 
 _SEPARATORS = frozenset({",", "and", "or"})
 
-Near = tuple[Counter[str], Counter[str]]
+# The words on either side, those before under "<" and the word, each by how near it is; their sum.
+Near = tuple[dict[str, int], int]
 Places = dict[str, Near]
 
 
@@ -29,49 +31,61 @@ def roles(original: Reading, rewrite: Reading, family: str) -> str | None:
     are swapped when each has clearly more of the other's neighbours than of its own. A passive
     turns its sentence round, so nothing is said where the number of "by" differs.
     """
-    if original.words["by"] != rewrite.words["by"]:
+    gone, come = apart(original, rewrite)
+    left, new = (total(stretch.counts for stretch in side) for side in (gone, come))
+    if left["by"] != new["by"]:
         return None
-    before, after = _places(original), _places(rewrite)
-    moved = [word for word in before if word in after and _alike(before[word], after[word]) < 0.99]
+    # What stands in a stretch that both texts have has the same neighbours in both.
+    both = {word for word in left if new.get(word) == 1 and original.words[word] == 1}
+    before, after = _places(gone, both), _places(come, both)
+    own = {word: _alike(before[word], after[word]) for word in before}
+    moved = [word for word in before if own[word] < _SAME]
     if len(moved) > _MOST_CHANGED:
         return None
     for i, first in enumerate(moved):
         for second in moved[i + 1 :]:
-            own = _alike(before[first], after[first]) + _alike(before[second], after[second])
+            least = own[first] + own[second] + _MARGIN
+            if least >= 2:
+                continue
             crossed = _alike(before[first], after[second]) + _alike(before[second], after[first])
-            if crossed > own + _MARGIN and not _listed(original, first, second):
+            if crossed > least and not _listed(original, first, second):
                 return f"roles: {first!r} and {second!r} changed places"
     return None
 
 
-def _places(reading: Reading) -> Places:
-    words = [token.word for token in reading.tokens]
+def _places(stretches: list[Stretch], known: set[str]) -> Places:
     found: Places = {}
-    for at, word in enumerate(words):
-        if reading.words[word] > 1 or word in FUNCTION_WORDS or not word[0].isalnum():
-            continue
-        found[word] = (
-            _neighbours(words, range(at - 1, -1, -1)),
-            _neighbours(words, range(at + 1, len(words))),
-        )
+    for stretch in stretches:
+        words = stretch.words
+        for at, word in enumerate(words):
+            if word in known and word not in FUNCTION_WORDS and word[0].isalnum():
+                near: dict[str, int] = {}
+                _add(near, "<", words, range(at - 1, -1, -1))
+                _add(near, "", words, range(at + 1, len(words)))
+                found[word] = (near, sum(near.values()))
     return found
 
 
-def _neighbours(words: list[str], order: range) -> Counter[str]:
-    near: Counter[str] = Counter()
+def _add(near: dict[str, int], side: str, words: list[str], order: range) -> None:
+    distinct = len(near)
     for at in order:
         word = words[at]
-        if word in _BARRIERS or len(near) == _REACH:
+        reach = _REACH - (len(near) - distinct)
+        if word in _BARRIERS or not reach:
             break
         if word not in _SKIPPED:
             # The nearer, the more telling.
-            near[word if word in _PLACED else stem(word)] += _REACH - len(near)
-    return near
+            key = side + (word if word in _PLACED else stem(word))
+            near[key] = near.get(key, 0) + reach
 
 
 def _alike(first: Near, second: Near) -> float:
-    shared = sum((a & b).total() for a, b in zip(first, second, strict=True))
-    either = sum((a | b).total() for a, b in zip(first, second, strict=True))
+    (words, number), (others, other_number) = first, second
+    shared = 0
+    for word, count in words.items():
+        if word in others:
+            shared += min(count, others[word])
+    either = number + other_number - shared
     return shared / either if either else 1.0
 
 

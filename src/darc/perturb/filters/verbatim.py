@@ -13,11 +13,15 @@ _CURLY = str.maketrans({"\u2019": "'", "\u2018": "'"})
 
 def addresses(original: Reading, rewrite: Reading, family: str) -> str | None:
     """Why the URLs and emails differ, or None."""
+    if not original.opaque and not rewrite.opaque:
+        return None
     return difference("address", _addresses(original), _addresses(rewrite))
 
 
 def code(original: Reading, rewrite: Reading, family: str) -> str | None:
     """Why the code or mathematics differs, or None; white space around it does not matter."""
+    if not original.opaque and not rewrite.opaque:
+        return None
     return difference("code", _code(original), _code(rewrite))
 
 
@@ -35,6 +39,8 @@ def _code(reading: Reading) -> Counter[str]:
 
 
 def _quotations(text: str) -> Counter[str]:
+    if not any(mark in text for mark in '"“«'):
+        return Counter()
     found = ("".join(match.groups(default="")) for match in _QUOTATION.finditer(text))
     inner = (" ".join(quote.translate(_CURLY).split()).strip(" .,;:!?") for quote in found)
     return Counter(quote for quote in inner if " " in quote)

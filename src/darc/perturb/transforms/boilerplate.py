@@ -3,6 +3,7 @@
 import re
 
 from darc.perturb.drawing import Draws
+from darc.perturb.transforms.occurs import occurring
 from darc.perturb.transforms.transform import transform
 
 _FLATTERY = re.compile(
@@ -57,6 +58,8 @@ _APOLOGY = re.compile(
     r"[.!]\s*"
 )
 
+_flattering, _sorry, _closing = occurring(_FLATTERY), occurring(_APOLOGY), occurring(_CLOSER)
+
 
 def _recapitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
@@ -65,7 +68,9 @@ def _recapitalised(text: str) -> str:
 @transform("flattery")
 def flattery(text: str, draws: Draws) -> str:
     """The text without praise of the question."""
-    return _unless_empty(_recapitalised(_FLATTERY.sub("", text)), text)
+    return _unless_empty(
+        _recapitalised(_FLATTERY.sub("", text) if _flattering(text) else text), text
+    )
 
 
 @transform("openers")
@@ -77,13 +82,14 @@ def openers(text: str, draws: Draws) -> str:
 @transform("closers")
 def closers(text: str, draws: Draws) -> str:
     """The text without the offers and wishes at its end."""
-    return _unless_empty(_until_stable(_CLOSER, text), text)
+    return _unless_empty(_until_stable(_CLOSER, text) if _closing(text) else text, text)
 
 
 @transform("apologies")
 def apologies(text: str, draws: Draws) -> str:
     """The text without apologies."""
-    return _unless_empty(_recapitalised(_APOLOGY.sub("", text)), text)
+    kept = _APOLOGY.sub("", text) if _sorry(text) else text
+    return _unless_empty(_recapitalised(kept), text)
 
 
 def _unless_empty(kept: str, text: str) -> str:

@@ -3,6 +3,7 @@
 import re
 
 from darc.perturb.drawing import Draws
+from darc.perturb.transforms.occurs import matching
 from darc.perturb.transforms.statements import capital, each_statement, small
 from darc.perturb.transforms.transform import transform
 
@@ -77,6 +78,9 @@ _TIME = re.compile(
 )
 _UNFRONTED = re.compile(r"\b(?:please|think|believe|say|says|said|hope|know|let|want)\b", re.I)
 
+_fronted, _tailed = matching(_CLAUSE), matching(_TAIL)
+_phrased, _timed = matching(_PHRASE), matching(_TIME)
+
 
 @transform("clause to end")
 def to_end(text: str, draws: Draws) -> str:
@@ -96,7 +100,7 @@ def to_end(text: str, draws: Draws) -> str:
         comma = "," if link in ("Although", "Though", "Even though", "While") else ""
         return f"{capital(match['main'])}{comma} {link[0].lower()}{link[1:]} {match['rest']}."
 
-    return each_statement(text, moved)
+    return each_statement(text, moved, _fronted)
 
 
 @transform("clause to front")
@@ -122,7 +126,7 @@ def to_front(text: str, draws: Draws) -> str:
             return sentence
         return f"{capital(link)} {rest}, {lowered}."
 
-    return each_statement(text, moved)
+    return each_statement(text, moved, _tailed)
 
 
 @transform("phrase to end")
@@ -142,7 +146,7 @@ def phrase_to_end(text: str, draws: Draws) -> str:
             return sentence
         return f"{capital(main)} {phrase[0].lower()}{phrase[1:]}."
 
-    return each_statement(text, moved)
+    return each_statement(text, moved, _phrased)
 
 
 @transform("time to front")
@@ -160,7 +164,7 @@ def time_to_front(text: str, draws: Draws) -> str:
             return sentence
         return f"{capital(match['phrase'])}, {lowered}."
 
-    return each_statement(text, moved)
+    return each_statement(text, moved, _timed)
 
 
 def _movable(link: str, rest: str, main: str) -> bool:

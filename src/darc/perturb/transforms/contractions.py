@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from darc.perturb.drawing import Draws
 from darc.perturb.lexicon.contractions import NEGATED, PRONOUNS
+from darc.perturb.transforms.occurs import occurring
 from darc.perturb.transforms.transform import like, transform
 
 _SUBJECTS = r"(?:i|you|we|they|he|she|it|this|that|these|those|there|the|people|everyone|all)"
@@ -40,10 +41,14 @@ _EXPAND = re.compile(
 )
 _QUESTION = re.compile(r"[^.!?\n]*\?")
 
+_full, _short = occurring(_CONTRACT), occurring(_EXPAND)
+
 
 @transform("contract")
 def contract(text: str, draws: Draws) -> str:
     """Full forms contracted: "do not" becomes "don't"."""
+    if not _full(text):
+        return text
 
     def short(match: re.Match[str]) -> str:
         if not draws.chance(0.8):
@@ -66,6 +71,8 @@ def contract(text: str, draws: Draws) -> str:
 @transform("expand")
 def expand(text: str, draws: Draws) -> str:
     """Contractions written out: "don't" becomes "do not"."""
+    if not _short(text):
+        return text
 
     def full(match: re.Match[str]) -> str:
         if not draws.chance(0.8):

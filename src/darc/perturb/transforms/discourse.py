@@ -3,6 +3,7 @@
 import re
 
 from darc.perturb.drawing import Draws
+from darc.perturb.transforms.occurs import occurring
 from darc.perturb.transforms.transform import transform
 
 GROUPS: tuple[tuple[str, ...], ...] = (
@@ -36,10 +37,14 @@ _ADDING = re.compile(
     r"|As you can see|In today['\u2019]s world), (?P<next>[a-z])"
 )
 
+_marked, _adding = occurring(_MARKER), occurring(_ADDING)
+
 
 @transform("discourse markers")
 def markers(text: str, draws: Draws) -> str:
     """Opening connectives exchanged for others of their kind."""
+    if not _marked(text):
+        return text
 
     def other(match: re.Match[str]) -> str:
         choices = [m for m in _GROUP_OF[match.group()] if m != match.group()]
@@ -51,6 +56,8 @@ def markers(text: str, draws: Draws) -> str:
 @transform("no markers")
 def without(text: str, draws: Draws) -> str:
     """Opening connectives that only add or sum up dropped."""
+    if not _adding(text):
+        return text
     return _ADDING.sub(
         lambda match: match["next"].upper() if draws.chance(0.7) else match.group(), text
     )

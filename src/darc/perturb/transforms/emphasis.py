@@ -19,6 +19,8 @@ _BOLD_LINE = re.compile(r"^\s*\*\*[^*\n]+\*\*:?\s*$", re.MULTILINE)
 @transform("strip emphasis")
 def strip(text: str, draws: Draws) -> str:
     """No bold or italic, but for lines that are all bold: they serve as headings."""
+    if "*" not in text and "_" not in text:
+        return text
     lines = {
         match.start() + len(match.group()) - len(match.group().lstrip())
         for match in _BOLD_LINE.finditer(text)

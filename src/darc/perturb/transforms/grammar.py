@@ -3,6 +3,7 @@
 import re
 
 from darc.perturb.drawing import Draws
+from darc.perturb.transforms.occurs import matching, occurring
 from darc.perturb.transforms.statements import capital, each_statement
 from darc.perturb.transforms.transform import like, transform
 
@@ -90,11 +91,22 @@ _MUST = re.compile(
 _DUTY = {"need": "have", "needs": "has", "have": "need", "has": "needs"}
 _LITTLE = re.compile(r"\b(?P<word>a little|slightly) (?=(?:more|less|[a-z]{2,}er)\b(?! of))")
 _ABOUT = ("about", "around", "roughly", "approximately")
+_TWICE = re.compile(
+    r"\A(?P<who>You|We|I|They|It|He|She) (?P<first>[^,;:]+), and (?P<again>you|we|I|they|it"
+    r"|he|she) (?P<second>[^,;:]+)\.\Z"
+)
+
+_saying, _relative = occurring(_THAT, _NO_THAT), occurring(_RELATIVE, _APPOSITION)
+_existing, _linked = occurring(_THERE, _EXIST), occurring(_WHICH)
+_turning = occurring(_YOU_CAN, _POSSIBLE, _SHOULD, _PURPOSE, _LETS, _ALLOWS, _NUMBER)
+_small, _twice = occurring(_THEN, _KEEP, _LITTLE, _MUST), matching(_TWICE)
 
 
 @transform("optional that")
 def that(text: str, draws: Draws) -> str:
     """The "that" before a clause dropped, or put in."""
+    if not _saying(text):
+        return text
 
     def dropped(match: re.Match[str]) -> str:
         if match["verb"].lower() in ("so", "shows", "suggests", "find", "found", "mean"):
@@ -113,6 +125,8 @@ def that(text: str, draws: Draws) -> str:
 @transform("short relatives")
 def relatives(text: str, draws: Draws) -> str:
     """Relatives cut short: "a drug that is used" as "a drug used", ", which is a" as ", a"."""
+    if not _relative(text):
+        return text
 
     def reduced(match: re.Match[str]) -> str:
         if match["noun"] in _NO_NOUN or not draws.chance(0.7):
@@ -128,6 +142,8 @@ def relatives(text: str, draws: Draws) -> str:
 @transform("there are")
 def there(text: str, draws: Draws) -> str:
     """Things that "there are" as subjects: "Many things help"."""
+    if not _existing(text):
+        return text
 
     def subject(match: re.Match[str]) -> str:
         if not draws.chance(0.7):
@@ -145,6 +161,8 @@ def there(text: str, draws: Draws) -> str:
 @transform("turns of phrase")
 def turns(text: str, draws: Draws) -> str:
     """Phrases turned: "you can" as "it is possible to", "allows you to" as "lets you"."""
+    if not _turning(text):
+        return text
 
     def maybe(pattern: re.Pattern[str], words: str, probability: float, source: str) -> str:
         def changed(match: re.Match[str]) -> str:
@@ -179,6 +197,8 @@ def turns(text: str, draws: Draws) -> str:
 @transform("that and which")
 def which(text: str, draws: Draws) -> str:
     """Relatives with the other word: "a battery that lasts", "which lasts"; never of people."""
+    if not _linked(text):
+        return text
 
     def other(match: re.Match[str]) -> str:
         if _PEOPLE.search(match["noun"]) or not draws.chance(0.5):
@@ -192,6 +212,8 @@ def which(text: str, draws: Draws) -> str:
 @transform("small turns")
 def small_turns(text: str, draws: Draws) -> str:
     """Little words turned: ", then" as ", and then", "need to" as "have to"."""
+    if not _small(text):
+        return text
 
     def then(match: re.Match[str]) -> str:
         clause = text[: match.start()].rsplit(".", 1)[-1].lower()
@@ -220,13 +242,9 @@ def one_subject(text: str, draws: Draws) -> str:
     """A repeated subject said once: "You open it and read it"."""
 
     def joined(sentence: str) -> str:
-        match = re.match(
-            r"\A(?P<who>You|We|I|They|It|He|She) (?P<first>[^,;:]+), and (?P<again>you|we|I|they|it"
-            r"|he|she) (?P<second>[^,;:]+)\.\Z",
-            sentence,
-        )
+        match = _TWICE.match(sentence)
         if match is None or match["who"].lower() != match["again"].lower():
             return sentence
         return f"{match['who']} {match['first']} and {match['second']}."
 
-    return each_statement(text, joined)
+    return each_statement(text, joined, _twice)

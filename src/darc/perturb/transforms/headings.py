@@ -15,15 +15,19 @@ _WORD = re.compile(r"[^\W\d_][\w'\u2019]*")
 @transform("headings to bold")
 def to_bold(text: str, draws: Draws) -> str:
     """Every heading as a bold line."""
+    if "#" not in text:
+        return text
     return _HEADING.sub(lambda m: "**" + m[2].replace("**", "") + "**", text)
 
 
 @transform("bold to headings")
 def to_headings(text: str, draws: Draws) -> str:
     """Every line that is all bold as a heading of the second or third level."""
-    if _HEADING.search(text):
+    if "#" in text and _HEADING.search(text):
         return text
     level = draws.pick(("##", "###"))
+    if "**" not in text:
+        return text
     return _BOLD_LINE.sub(lambda m: f"{level} {m[1]}", text)
 
 
@@ -52,4 +56,5 @@ def without(text: str, draws: Draws) -> str:
 
 def unheaded(text: str) -> str:
     """The text without any heading, or line that is all bold."""
-    return _BOLD_LINE.sub("", _HEADING.sub("", text))
+    text = _HEADING.sub("", text) if "#" in text else text
+    return _BOLD_LINE.sub("", text) if "**" in text else text

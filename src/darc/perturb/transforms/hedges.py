@@ -3,6 +3,7 @@
 import re
 
 from darc.perturb.drawing import Draws
+from darc.perturb.transforms.occurs import occurring
 from darc.perturb.transforms.transform import transform
 
 _LEAD = re.compile(
@@ -25,16 +26,20 @@ _INNER = re.compile(
 )
 _NEGATED = re.compile(r"(?:\bnot|n['\u2019]t|\bto|\bthan|\bthe|\bso|\bhow) \Z", re.I)
 
+_leading, _filled = occurring(_LEAD), occurring(_INNER)
+
 
 @transform("hedges")
 def hedges(text: str, draws: Draws) -> str:
     """Sentences that say their claim without "I think" or "it is worth noting that" before it."""
-    return _LEAD.sub(lambda match: match["next"].upper(), text)
+    return _LEAD.sub(lambda match: match["next"].upper(), text) if _leading(text) else text
 
 
 @transform("fillers")
 def fillers(text: str, draws: Draws) -> str:
     """The text without some of its filler adverbs."""
+    if not _filled(text):
+        return text
 
     def dropped(match: re.Match[str]) -> str:
         if _NEGATED.search(text[max(0, match.start() - 6) : match.start()]):

@@ -3,6 +3,7 @@
 import re
 
 from darc.perturb.drawing import Draws
+from darc.perturb.transforms.occurs import matching
 from darc.perturb.transforms.statements import capital, each_statement, small
 from darc.perturb.transforms.transform import transform
 
@@ -43,6 +44,9 @@ _MARKER_FIRST = re.compile(
 _INNER = re.compile(r"\b(?:that|which|who|because|if|when|but|so|although|while|and)\b")
 _BOTH_SHORT = 15
 
+_resulting, _contrasting = matching(_SO, _WHY, _RESULT), matching(_ALTHOUGH, _YET, _BUT)
+_parting, _marked = matching(_SEMICOLON, _AND), matching(_MARKER_FIRST)
+
 
 @transform("links of result")
 def results(text: str, draws: Draws) -> str:
@@ -66,7 +70,7 @@ def results(text: str, draws: Draws) -> str:
                 links += [f"{first}, which is why {second}.", f"{first}; as a result, {second}."]
         return draws.pick(links) if links else sentence
 
-    return each_statement(text, changed)
+    return each_statement(text, changed, _resulting)
 
 
 @transform("links of contrast")
@@ -93,7 +97,7 @@ def contrasts(text: str, draws: Draws) -> str:
                 links += [f"Although {lowered}, {second}."] * 2
         return draws.pick(links)
 
-    return each_statement(text, changed)
+    return each_statement(text, changed, _contrasting)
 
 
 @transform("semicolons")
@@ -115,7 +119,7 @@ def semicolons(text: str, draws: Draws) -> str:
             return sentence
         return f"{first}; {second}." if draws.chance(0.5) else f"{first}. {capital(second)}."
 
-    return each_statement(text, parted)
+    return each_statement(text, parted, _parting)
 
 
 @transform("place of markers")
@@ -131,7 +135,7 @@ def marker_last(text: str, draws: Draws) -> str:
         comma = "" if match["marker"] == "Instead" else ","
         return f"{capital(match['rest'])}{comma} {match['marker'].lower()}."
 
-    return each_statement(text, moved)
+    return each_statement(text, moved, _marked)
 
 
 def _parted_result(sentence: str, draws: Draws) -> str:

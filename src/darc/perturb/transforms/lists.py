@@ -65,7 +65,7 @@ def running(text: str, draws: Draws) -> str:
         rest = "\n\n" if match.group().endswith("\n") else ""
         return " ".join(_LABELLED.sub(_label, item) for item in items) + rest
 
-    return _ITEMS.sub(told, text) if draws.chance(0.9) else text
+    return _ITEMS.sub(told, text) if draws.chance(0.9) and "\n" in text else text
 
 
 def _label(match: re.Match[str]) -> str:

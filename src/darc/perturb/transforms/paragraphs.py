@@ -31,9 +31,9 @@ def breaks(text: str, draws: Draws) -> str:
 @transform("item spacing")
 def item_spacing(text: str, draws: Draws) -> str:
     """List items with blank lines between them, or without."""
-    if _LOOSE.search(text):
+    if "\n\n" in text and _LOOSE.search(text):
         return _LOOSE.sub(r"\1\n", text)
-    return _TIGHT.sub(r"\1\n\n", text) if draws.chance(0.7) else text
+    return _TIGHT.sub(r"\1\n\n", text) if draws.chance(0.7) and "\n" in text else text
 
 
 def _parted(paragraph: str, draws: Draws) -> str:

@@ -4,6 +4,7 @@ import re
 
 from darc.perturb.drawing import Draws
 from darc.perturb.lexicon.function_words import FUNCTION_WORDS
+from darc.perturb.transforms.occurs import matching, occurring
 from darc.perturb.transforms.statements import each_statement, small
 from darc.perturb.transforms.transform import transform
 
@@ -61,11 +62,14 @@ _GENITIVE = re.compile(
     r"(?! (?:system|life|rate|level|size))"
 )
 
+_listed, _owned = occurring(_COUPLE, _TRIPLE), occurring(_OF, _GENITIVE)
+_adverbial = matching(_INSIDE, _FIRST, _ALSO)
+
 
 @transform("order of items")
 def items(text: str, draws: Draws) -> str:
     """Two or three plain items in another order where the order says nothing."""
-    if _SEQUENCE.search(text) and "respectively" in text:
+    if not _listed(text) or ("respectively" in text and _SEQUENCE.search(text)):
         return text
 
     def swapped(match: re.Match[str]) -> str:
@@ -111,12 +115,14 @@ def adverbs(text: str, draws: Draws) -> str:
                 return f"In addition, {lowered} {match['rest']}."
         return sentence
 
-    return each_statement(text, moved)
+    return each_statement(text, moved, _adverbial)
 
 
 @transform("owners")
 def owners(text: str, draws: Draws) -> str:
     """Owners moved: "the surface of the Earth" as "the Earth's surface", and back."""
+    if not _owned(text):
+        return text
 
     def genitive(match: re.Match[str]) -> str:
         if not draws.chance(0.7):

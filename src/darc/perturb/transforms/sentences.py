@@ -3,6 +3,7 @@
 import re
 
 from darc.perturb.drawing import Draws
+from darc.perturb.transforms.occurs import occurring
 from darc.perturb.transforms.transform import transform
 
 _SUBJECT = r"(?:It|They|This|These|You|We|He|She)"
@@ -27,10 +28,15 @@ _BOUND = re.compile(
 _LINKED = re.compile(r",? (?:and|but|or|so)\b|[;:?!]")
 _MOST_WORDS = 16
 
+_joinable, _plainly_joinable = occurring(_JOIN), occurring(_JOIN_PLAIN)
+_parting, _contrasting = occurring(_PART), occurring(_BUT)
+
 
 @transform("join sentences")
 def join(text: str, draws: Draws) -> str:
     """Two short sentences as one, with "and" or a semicolon, when the second opens on a pronoun."""
+    if not _joinable(text):
+        return text
 
     def joined(match: re.Match[str]) -> str:
         before = _clause_before(text, match.start())
@@ -67,13 +73,15 @@ def split(text: str, draws: Draws) -> str:
         return f". However, {match['subject']} "
 
     if draws.chance(0.5):
-        return _BUT.sub(contrasted, text)
-    return _PART.sub(parted, text)
+        return _BUT.sub(contrasted, text) if _contrasting(text) else text
+    return _PART.sub(parted, text) if _parting(text) else text
 
 
 @transform("join statements")
 def join_plain(text: str, draws: Draws) -> str:
     """Two short plain statements as one, with "and", when the second opens on an article."""
+    if not _plainly_joinable(text):
+        return text
     done = -1
 
     def joined(match: re.Match[str]) -> str:

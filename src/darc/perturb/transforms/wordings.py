@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from darc.perturb.drawing import Draws
@@ -9,6 +10,7 @@ from darc.perturb.lexicon import everyday, guards
 from darc.perturb.lexicon import synonyms as table
 from darc.perturb.lexicon.inflections import forms, plural
 from darc.perturb.transforms.contexts import fits
+from darc.perturb.transforms.occurs import REMEMBERED, pieces
 from darc.perturb.transforms.transform import like, transform
 
 _WORD = re.compile(r"[A-Za-z]+(?:['\u2019][a-z]+)?")
@@ -74,23 +76,17 @@ _NOT_AFTER = _merged(table.NOT_AFTER, guards.NOT_AFTER)
 
 def exchange(text: str, draws: Draws, share: float, shorter_only: bool = False) -> str:
     """The text with about this share of the known wordings exchanged."""
-    pieces: list[str] = []
+    kept: list[str] = []
     done = 0
-    for match in _WORD.finditer(text):
-        start = match.start()
-        if start < done or match.group().lower() not in _BY_FIRST_WORD:
-            continue
-        found = _found(text, start, match.group().lower())
-        if shorter_only:
-            found = [each for each in found if len(each.replacement) <= len(each.phrase)]
-        if not found or not draws.chance(share):
+    for start, found in _places(text, shorter_only):
+        if start < done or not draws.chance(share):
             continue
         wording = draws.pick(found)
-        pieces.append(_with_article(text[done:start], wording))
-        pieces.append(like(match.group(), wording.replacement))
+        kept.append(_with_article(text[done:start], wording))
+        kept.append(like(text[start], wording.replacement))
         done = start + len(wording.phrase)
-    pieces.append(text[done:])
-    return "".join(pieces)
+    kept.append(text[done:])
+    return "".join(kept)
 
 
 @transform("synonyms")
@@ -103,6 +99,35 @@ def synonyms(text: str, draws: Draws) -> str:
 def plain(text: str, draws: Draws) -> str:
     """Known wordings exchanged for shorter ones."""
     return exchange(text, draws, draws.pick((0.4, 0.6, 0.9)), shorter_only=True)
+
+
+def _places(text: str, shorter_only: bool) -> Iterator[tuple[int, list[Wording]]]:
+    """Where a known wording begins, and what may stand for it."""
+    parts = pieces(text)
+    if not parts:
+        yield from _exchangeable.__wrapped__(text, 0, shorter_only)
+    before, overlap = 0, 0
+    for piece in parts:
+        start = before - overlap
+        for place, found in _exchangeable(piece, overlap, shorter_only):
+            yield start + place, found
+        before = start + len(piece)
+        overlap = min(3, before)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _exchangeable(piece: str, begin: int, shorter_only: bool) -> list[tuple[int, list[Wording]]]:
+    """The same for a piece of a text from its `begin` on; no more than a stop before it matters."""
+    places: list[tuple[int, list[Wording]]] = []
+    for match in _WORD.finditer(piece, begin):
+        first = match.group().lower()
+        if first in _BY_FIRST_WORD:
+            found = _found(piece, match.start(), first)
+            if shorter_only:
+                found = [each for each in found if len(each.replacement) <= len(each.phrase)]
+            if found:
+                places.append((match.start(), found))
+    return places
 
 
 def _found(text: str, start: int, first: str) -> list[Wording]:
@@ -141,7 +166,7 @@ def _opens(text: str, start: int) -> bool:
 
 def _with_article(before: str, wording: Wording) -> str:
     """The text before a wording, its "a" or "an" agreeing with the new first letter."""
-    article = _ARTICLE.search(before)
+    article = _ARTICLE.search(before, max(0, len(before) - 4))
     if not article:
         return before
     vowel = wording.replacement[0] in "aeiou" and not wording.replacement.startswith(("us", "one"))
