@@ -87,6 +87,8 @@ class Batcher(Generic[Item, Result]):
         await asyncio.sleep(self._wait)
         while batch := self._take():
             await self._answer(batch)
+        # At once: whoever asks before callbacks run is to see that nobody serves any longer.
+        self._running.discard(asyncio.current_task())
 
     def _take(self) -> list[_Wish[Item, Result]]:
         batch: list[_Wish[Item, Result]] = []
@@ -121,7 +123,7 @@ class Batcher(Generic[Item, Result]):
         if call.cancelled():
             for wish in batch:
                 wish.future.cancel()
-        elif (problem := call.exception()) is None:
+        elif (problem := call.exception() or _miscounted(call.result(), batch)) is None:
             for wish, result in zip(batch, call.result(), strict=True):
                 if not wish.future.done():
                     wish.future.set_result(result)
@@ -132,3 +134,9 @@ class Batcher(Generic[Item, Result]):
         else:
             for own in owners:
                 await self._answer([wish for wish in batch if wish.owner == own])
+
+
+def _miscounted(results: Sequence[Any], batch: Sequence[Any]) -> Exception | None:
+    if len(results) == len(batch):
+        return None
+    return ValueError(f"{len(results)} results for {len(batch)} items")
