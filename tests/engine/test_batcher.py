@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import Hashable
+from contextvars import ContextVar
 
 import pytest
 
@@ -80,3 +81,99 @@ def test_a_batch_is_not_too_heavy(most: int, sizes: list[int]) -> None:
         return squares
 
     assert [len(batch) for batch in asyncio.run(main()).batches] == sizes
+
+
+def test_light_items_do_not_wait_for_heavy_ones() -> None:
+    async def main() -> Squares:
+        squares = Squares()
+        batcher = Batcher[int, int](squares, size=8, weigh=lambda item: item, most=200)
+        heavy = [asyncio.ensure_future(batcher.ask([100] * 20, i)) for i in range(10)]
+        await asyncio.sleep(0.0005)
+        await batcher.ask([1] * 8, "light")
+        for task in heavy:
+            task.cancel()
+        await asyncio.gather(*heavy, return_exceptions=True)
+        return squares
+
+    batches = asyncio.run(main()).batches
+    assert [1] * 8 in batches[:7]
+
+
+WHO: ContextVar[str] = ContextVar("who", default="nobody")
+
+
+def test_a_call_is_made_in_the_context_of_the_first_who_asked() -> None:
+    heard: list[str] = []
+
+    async def call(items: list[int], _: Hashable) -> list[int]:
+        heard.append(WHO.get())
+        await asyncio.sleep(0)
+        return items
+
+    async def asked(batcher: Batcher[int, int], name: str) -> None:
+        WHO.set(name)
+        await batcher.ask([1, 2], name)
+
+    async def main() -> None:
+        batcher = Batcher[int, int](call, size=4)
+        await asyncio.gather(*(asked(batcher, name) for name in ("a", "b", "c")))
+
+    asyncio.run(main())
+    assert heard == ["a", "b"]
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_call_that_nobody_waits_for_is_ended_where_it_can_be(ends: bool) -> None:
+    ended: list[str] = []
+
+    async def call(items: list[int], _: Hashable) -> list[int]:
+        try:
+            await asyncio.sleep(0.05)
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+        ended.append("finished")
+        return items
+
+    async def main() -> None:
+        batcher = Batcher[int, int](call, size=4, ends=ends)
+        gone = [asyncio.ensure_future(batcher.ask([i], i)) for i in range(2)]
+        await asyncio.sleep(0.01)
+        gone[0].cancel()
+        await asyncio.sleep(0.01)
+        assert not ended
+        gone[1].cancel()
+        assert await batcher.ask([7], "next") == [7]
+
+    asyncio.run(main())
+    assert ended == ["cancelled" if ends else "finished", "finished"]
+
+
+@pytest.mark.parametrize("delay", range(20))
+def test_nobody_who_asks_as_a_call_ends_is_forgotten(delay: int) -> None:
+    async def call(items: list[int], _: Hashable) -> list[int]:
+        return items
+
+    async def main() -> None:
+        batcher = Batcher[int, int](call)
+
+        async def later() -> list[int]:
+            for _ in range(delay):
+                await asyncio.sleep(0)
+            return await batcher.ask([2], "later")
+
+        both = asyncio.gather(later(), batcher.ask([1], "first"))
+        assert await asyncio.wait_for(both, 1) == [[2], [1]]
+
+    asyncio.run(main())
+
+
+def test_a_result_too_few_is_told() -> None:
+    async def call(items: list[int], _: Hashable) -> list[int]:
+        return items[1:]
+
+    async def main() -> None:
+        await asyncio.wait_for(Batcher[int, int](call).ask([1, 2], "a"), 5)
+
+    with pytest.raises(ValueError, match="1 results for 2 items"):
+        asyncio.run(main())

@@ -1,5 +1,6 @@
 import asyncio
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from tests.engine.makers import Vowels, Words
 
 from darc.engine.engine import Engine, choose
+from darc.engine.samples import PartFailed
 from darc.engine.scoring import Patience
 from darc.errors import DarcError, InputError
 from darc.generators.base import Settings
@@ -207,3 +209,46 @@ def test_what_goes_wrong_is_flagged_unless_strict() -> None:
         few = engine.choose(PROMPT, ANSWERS, strict=False, calls=2)
         assert "budget_calls" in few.flags
         assert few.calls == 2
+
+
+def test_a_strict_decision_says_which_part_failed() -> None:
+    class Broken(Vowels):
+        def score(self, pairs: Any) -> Any:
+            raise RuntimeError("broken")
+
+    scorers = [Vowels(), Broken("other")]
+    with Engine(scorers=scorers, n_aug=0, patience=Patience(attempts=1)) as engine:
+        with pytest.raises(PartFailed, match="scorer other failed"):
+            engine.run(engine.decide(PROMPT, ANSWERS))
+        with pytest.raises(DarcError, match="broken"):
+            engine.choose(PROMPT, ANSWERS)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_rewriting_in_slices_is_rewriting_at_once(
+    workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("darc.engine.engine.SLICE", 0.001)
+    with Engine(scorers=["form"], n_aug=6, guard=False, workers=workers) as engine:
+        engine.run(engine.warm())
+        outcome = engine.choose(PROMPT, ANSWERS, full=True)
+        once = [engine.tools.rewrite(PROMPT, candidate, 6) for candidate in ANSWERS]
+    assert [outcome.rewrites[k] for k in range(4)] == once
+
+
+def test_no_more_rewriters_work_at_once_than_may() -> None:
+    class Slow:
+        name, parallel = "slow", 2
+        at_work = most = 0
+
+        def rewrite(self, prompt: Any, text: str, count: int, family: str, seed: int) -> list[str]:
+            self.at_work += 1
+            self.most = max(self.most, self.at_work)
+            time.sleep(0.02)
+            self.at_work -= 1
+            return []
+
+    rewriter = Slow()
+    with Engine(scorers=[Vowels()], rewriter=rewriter, n_aug=2) as engine:
+        engine.choose(PROMPT, ANSWERS, full=True)
+    assert rewriter.most == 2

@@ -64,3 +64,20 @@ def test_work_that_is_given_up_leaves_its_slot_to_others(late: bool) -> None:
         assert turns.waiting == 0
 
     asyncio.run(main())
+
+
+def test_who_has_had_least_time_is_next() -> None:
+    async def main() -> list[str]:
+        turns, done = Turns(1), list[str]()
+        async with turns.slot("long"):
+            await asyncio.sleep(0.02)
+        async with turns.slot("other"):
+            waiting = [work(turns, "long", done), work(turns, "long", done)]
+            tasks = [asyncio.ensure_future(each) for each in waiting]
+            await asyncio.sleep(0)
+            tasks += [asyncio.ensure_future(work(turns, "new", done)) for _ in range(3)]
+            await asyncio.sleep(0)
+        await asyncio.gather(*tasks)
+        return done
+
+    assert asyncio.run(main()) == ["new"] * 3 + ["long"] * 2

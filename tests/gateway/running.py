@@ -66,6 +66,7 @@ def settings_for(backend: FakeServer | None, **given: Any) -> Settings:
         "attempts": 2,
         "timeout": 5.0,
         "keep_alive": 3.0,
+        "workers": 0,
     }
     return Settings(**{**base, **given})
 

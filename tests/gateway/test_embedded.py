@@ -7,9 +7,8 @@ import httpx
 import pytest
 from tests.gateway.running import Running, parts
 
+from darc.gateway.app import make_gateway
 from darc.gateway.embedded import EmbeddedBackend
-from darc.gateway.scoring import Workshop
-from darc.gateway.service import Gateway
 from darc.gateway.settings import Settings
 from darc.models import EmbeddedModel
 from darc.web.problems import Problem
@@ -26,10 +25,8 @@ class Kept(EmbeddedBackend):
 
 @pytest.fixture
 def gateway(model: EmbeddedModel) -> Any:
-    settings = Settings(k=2, parts=parts(n_aug=1), keep_alive=30.0)
-    engine, side = settings.parts.engine(), settings.parts.side_maker()
-    own = Gateway(settings, Kept(model), Workshop(engine), side)
-    one = Running(settings, own)
+    settings = Settings(k=2, parts=parts(n_aug=1), keep_alive=30.0, workers=0)
+    one = Running(settings, make_gateway(settings, Kept(model)))
     yield one
     one.close()
 

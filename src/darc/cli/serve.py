@@ -67,6 +67,12 @@ def add(commands: Any, name: str) -> None:
     choice.add_argument("--no-guard", action="store_true", help="no comparison by embeddings")
     choice.add_argument("--side", action="append", metavar="NAME=SCORER", help="a side input")
     choice.add_argument("--normalize", default="auto", choices=NORMALIZATIONS, help="default: auto")
+    choice.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="processes for rewriting and embedded scorers (default: one a core; 0: none)",
+    )
     choice.add_argument("--wave", type=int, default=16, help="texts scored at once (default: 16)")
     choice.add_argument(
         "--scorer-timeout", type=float, default=60.0, help="seconds a wave (default: 60)"
@@ -151,6 +157,7 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
 
     same = (
         "backend", "backend_key_env", "model", "rule", "beta", "gamma", "normalize", "k", "wave",
+        "workers",
         "policy", "seed", "max_tokens", "api_keys", "audit", "audit_bytes", "rate",
         "active", "queue", "concurrency", "timeout", "attempts", "scorer_timeout",
         *(name.replace("-", "_") for name, *_ in LIMITS),

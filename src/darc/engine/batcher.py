@@ -2,13 +2,25 @@
 
 import asyncio
 import contextvars
-from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+
+from darc.engine.turns import Waiting
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Call = Callable[[list[Any], Hashable], Awaitable[Any]]
+Call = Callable[[list[Any], Hashable], Coroutine[Any, Any, Any]]
+
+
+@dataclass(eq=False)
+class _Wish(Generic[Item, Result]):
+    """An item that somebody waits for, and the context that they asked in."""
+
+    owner: Hashable
+    item: Item
+    future: "asyncio.Future[Result]"
+    context: contextvars.Context
 
 
 class Batcher(Generic[Item, Result]):
@@ -16,9 +28,10 @@ class Batcher(Generic[Item, Result]):
 
     `call(items, owner)` answers a batch, one result an item; at most `calls` of them run at a time,
     and what arrives meanwhile waits for the next. A call that is not full waits `wait` seconds for
-    more. Items are taken from the owners in turn, and a batch is not heavier than `most` (by
-    `weigh`) unless one item alone is. A call that fails is made again for each owner alone, so that
-    one owner's item does not fail another's.
+    more. The owner that has had least so far (by `weigh`) comes first, and a batch is not heavier
+    than `most` unless one item alone is. A call is made in the context of the first whose item it
+    holds, and ended when nobody waits for it where `ends` says that it can be. One that fails is
+    made again for each owner alone, so that one owner's item does not fail another's.
     """
 
     def __init__(
@@ -30,19 +43,20 @@ class Batcher(Generic[Item, Result]):
         wait: float = 0.0,
         weigh: Callable[[Item], int] = lambda item: 1,
         most: int = 1_000_000_000,
+        ends: bool = False,
     ) -> None:
         self._call, self._size, self._calls, self._wait = call, size, calls, wait
-        self._weigh, self._most = weigh, most
-        self._pending: OrderedDict[Hashable, deque[tuple[Item, asyncio.Future[Result]]]] = (
-            OrderedDict()
-        )
+        self._weigh, self._most, self._ends = weigh, most, ends
+        self._pending: Waiting[_Wish[Item, Result]] = Waiting()
         self._running: set[asyncio.Task[None]] = set()
 
     async def ask(self, items: Sequence[Item], owner: Hashable) -> list[Result]:
         """One result an item, in their order."""
         loop = asyncio.get_running_loop()
         futures: list[asyncio.Future[Result]] = [loop.create_future() for _ in items]
-        self._pending.setdefault(owner, deque()).extend(zip(items, futures, strict=True))
+        context = contextvars.copy_context()
+        wishes = zip(items, futures, strict=True)
+        self._pending.add(owner, (_Wish(owner, *wish, context) for wish in wishes))
         self._start()
         try:
             return list(await asyncio.gather(*futures))
@@ -60,9 +74,9 @@ class Batcher(Generic[Item, Result]):
         await asyncio.gather(*self._running, return_exceptions=True)
 
     def _start(self) -> None:
-        wanted = -(-sum(map(len, self._pending.values())) // self._size)
+        wanted = -(-len(self._pending) // self._size)
         while len(self._running) < min(self._calls, wanted):
-            # Not in the caller's context: a batch belongs to all whose items it holds.
+            # Not in the caller's context: it serves everybody.
             task = asyncio.get_running_loop().create_task(
                 self._serve(), context=contextvars.Context()
             )
@@ -73,37 +87,56 @@ class Batcher(Generic[Item, Result]):
         await asyncio.sleep(self._wait)
         while batch := self._take():
             await self._answer(batch)
+        # At once: whoever asks before callbacks run is to see that nobody serves any longer.
+        self._running.discard(asyncio.current_task())
 
-    def _take(self) -> list[tuple[Hashable, Item, "asyncio.Future[Result]"]]:
-        batch: list[tuple[Hashable, Item, asyncio.Future[Result]]] = []
+    def _take(self) -> list[_Wish[Item, Result]]:
+        batch: list[_Wish[Item, Result]] = []
         weight = 0
         while self._pending and len(batch) < self._size:
-            owner, queue = next(iter(self._pending.items()))
-            item, future = queue[0]
-            if not future.done():
-                weight += self._weigh(item)
-                if batch and weight > self._most:
+            owner, wish = self._pending.first()
+            if not wish.future.done():
+                own = self._weigh(wish.item)
+                if batch and weight + own > self._most:
                     break
-                batch.append((owner, item, future))
-            queue.popleft()
-            if queue:
-                self._pending.move_to_end(owner)
-            else:
-                del self._pending[owner]
+                weight += own
+                batch.append(wish)
+                self._pending.charge(owner, own)
+            self._pending.drop(owner)
         return batch
 
-    async def _answer(self, batch: list[tuple[Hashable, Item, "asyncio.Future[Result]"]]) -> None:
-        owners = list(dict.fromkeys(owner for owner, _, _ in batch))
+    async def _answer(self, batch: list[_Wish[Item, Result]]) -> None:
+        batch = [wish for wish in batch if not wish.future.done()]
+        if not batch:
+            return
+        owners = list(dict.fromkeys(wish.owner for wish in batch))
+        call = asyncio.get_running_loop().create_task(
+            self._call([wish.item for wish in batch], owners[0]), context=batch[0].context.copy()
+        )
+        if self._ends:
+            heard = asyncio.gather(*(wish.future for wish in batch), return_exceptions=True)
+            heard.add_done_callback(lambda _: call.cancel())
         try:
-            results = await self._call([item for _, item, _ in batch], owners[0])
-            for (_, _, future), result in zip(batch, results, strict=True):
-                if not future.done():
-                    future.set_result(result)
-        except Exception as problem:
-            if len(owners) == 1:
-                for _, _, future in batch:
-                    if not future.done():
-                        future.set_exception(problem)
-                return
+            await asyncio.wait([call])
+        finally:
+            call.cancel()
+        if call.cancelled():
+            for wish in batch:
+                wish.future.cancel()
+        elif (problem := call.exception() or _miscounted(call.result(), batch)) is None:
+            for wish, result in zip(batch, call.result(), strict=True):
+                if not wish.future.done():
+                    wish.future.set_result(result)
+        elif len(owners) == 1:
+            for wish in batch:
+                if not wish.future.done():
+                    wish.future.set_exception(problem)
+        else:
             for own in owners:
-                await self._answer([each for each in batch if each[0] == own])
+                await self._answer([wish for wish in batch if wish.owner == own])
+
+
+def _miscounted(results: Sequence[Any], batch: Sequence[Any]) -> Exception | None:
+    if len(results) == len(batch):
+        return None
+    return ValueError(f"{len(results)} results for {len(batch)} items")

@@ -1,8 +1,9 @@
 """From candidates to a choice: the search, its budget, and what to do when parts fail."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +13,10 @@ from darc.engine.samples import REWRITER, OutOfCalls, PartFailed, RewriteSamples
 from darc.errors import DarcError
 from darc.selection.decision import Decision
 
+Result = TypeVar("Result")
+
+# Numbers that are decided on without a thread of their own.
+FEW = 1000
 BEST_OF_K, FIRST = "best_of_k", "first_candidate"
 
 
@@ -56,7 +61,7 @@ class Choosing:
                     stopped = "budget_calls"
             if stopped:
                 self._flag(stopped)
-                decision = self._from_what_is_there(left)
+                decision = await self._computed(self._from_what_is_there, left)
             place = 0 if decision is None else decision.index
             if not order:
                 first = decision
@@ -81,7 +86,7 @@ class Choosing:
                     raise
                 self._flag("rule_failed")
                 break
-        return self._best_of_k(left)
+        return await self._computed(self._best_of_k, left)
 
     async def _search(self, left: Sequence[int]) -> Decision:
         samples, n = self.samples, self.samples.values.shape[2]
@@ -94,7 +99,7 @@ class Choosing:
         search = deciding.search(scores)
         while True:
             with samples.clock.stage("decide"):
-                pairs = search.ask(wave)
+                pairs = await self._computed(search.ask, wave)
             if not pairs:
                 break
             places = [(left[k], i + samples.first) for k, i in pairs]
@@ -103,7 +108,16 @@ class Choosing:
         if samples.first and await samples.originals_if_alone(left):
             return await self._decide_all(deciding, left)
         with samples.clock.stage("decide"):
-            return search.decision()
+            return await self._computed(search.decision)
+
+    async def _computed(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """What a function returns, in a thread where that might take long."""
+        samples = self.samples
+        if samples.values.size <= FEW:
+            return function(*arguments)
+        workers = samples.engine.workers
+        made: Result = await workers.in_turn(samples.owner, function, *arguments)
+        return made
 
     async def _decide_all(self, deciding: Deciding, left: Sequence[int]) -> Decision:
         """The decision on all scores that there are."""
@@ -114,7 +128,7 @@ class Choosing:
         with samples.clock.stage("decide"):
             scores = samples.scores.only(samples.active, left)
             fixed = deciding.normalize == "auto" and scores.constants is not None
-            return deciding.decide(samples.prompt.id, scores, side, lazily=fixed)
+            return await self._computed(deciding.decide, samples.prompt.id, scores, side, fixed)
 
     def _settled(self) -> Deciding:
         """How to decide with the scorers that are left, on the scale that all of them had."""

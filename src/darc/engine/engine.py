@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import threading
 from collections import deque
 from collections.abc import (
     AsyncIterator,
@@ -10,8 +11,10 @@ from collections.abc import (
     Hashable,
     Iterable,
     Iterator,
+    Mapping,
     Sequence,
 )
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -27,11 +30,13 @@ from darc.engine.parts import SCORERS, Parts
 from darc.engine.rule_spec import RuleSpec, parse_rules
 from darc.engine.samples import PartFailed, RewriteSamples
 from darc.engine.score_cache import ScoreCache
-from darc.engine.scoring import Patience, Scoring
+from darc.engine.scoring import Patience, Scoring, Tally
 from darc.engine.side_inputs import SideMaker
+from darc.engine.turns import Turns
 from darc.engine.workers import Workers
 from darc.errors import InputError
 from darc.generators.base import MAX_TOKENS, Generator, ReadyGenerator, Settings
+from darc.models.remote import Meter
 from darc.models.remote.background import Background
 from darc.perturb import Perturbed, Rewriter
 from darc.registry import generators
@@ -44,6 +49,8 @@ Result = TypeVar("Result")
 Report = Callable[[int, int], None]
 WINDOW = 16
 CLOSING_SECONDS = 1.0
+# How long a rewriter may keep a processor before others have their turns, in seconds.
+SLICE = 0.05
 
 
 class Engine(Closing):
@@ -110,6 +117,7 @@ class Engine(Closing):
         self._writing: Batcher[Prompt, list[Candidate]] = Batcher(
             self._write, size=max(1, -(-self._at_once() // self.sampling.k)), calls=1
         )
+        self._rewriting = Turns(self.tools.rewriter.parallel)
         self.report: Report | None = None
         self._background = Background(self.aclose)
 
@@ -130,7 +138,8 @@ class Engine(Closing):
         prompt, clock = as_prompt(prompt), Clock()
         with clock.stage("generate"):
             candidates = await self.generate(prompt)
-        return await self.decide(prompt, candidates, clock=clock, **options)
+        with _plainly():
+            return await self.decide(prompt, candidates, clock=clock, **options)
 
     def ask(self, prompt: str | Prompt, **options: Any) -> Outcome:
         """The outcome for a prompt that the model answers; `options` are those of `decide`."""
@@ -143,7 +152,8 @@ class Engine(Closing):
     ) -> Outcome:
         """`choose`, awaited."""
         prompt = as_prompt(prompt)
-        return await self.decide(prompt, as_candidates(prompt, answers), **options)
+        with _plainly():
+            return await self.decide(prompt, as_candidates(prompt, answers), **options)
 
     def choose(
         self, prompt: str | Prompt, answers: Sequence[str | Candidate], **options: Any
@@ -204,13 +214,15 @@ class Engine(Closing):
         flags: Sequence[str] = (),
         deciding: Deciding | None = None,
         clock: Clock | None = None,
+        meters: Mapping[str, Meter] | None = None,
     ) -> Outcome:
         """The `Outcome` of choosing `n` of a prompt's candidates.
 
         With `full` every rewrite is made and scored. `calls` bounds the texts scored and `deadline`
         (of the event loop's clock) the time; what is best by then is taken, and flagged. `strict`
-        raises when a part fails; otherwise the choice goes on without it, and is flagged. Work of
-        different `owner`s takes turns, calls of this by default.
+        raises `PartFailed`; otherwise the choice goes on without the part, and is flagged. Work of
+        different `owner`s takes turns, calls of this by default. `meters` hear of the remote calls
+        of the stages rewrite and score.
         """
         if deciding is None:
             deciding = self.deciding
@@ -226,12 +238,10 @@ class Engine(Closing):
             limit=calls,
             first=deciding.first if n_aug != 0 else 0,
             clock=clock or Clock(),
+            meters=meters or {},
         )
         choosing = Choosing(samples, deciding, full, strict, wave, list(flags))
-        try:
-            order, decision = await choosing.best(n, deadline)
-        except PartFailed as failed:
-            raise next(iter(failed.causes.values())) from None
+        order, decision = await choosing.best(n, deadline)
         return Outcome(
             prompt,
             candidates,
@@ -249,16 +259,33 @@ class Engine(Closing):
     async def rewrite(
         self, prompt: Prompt, candidate: Candidate, n_aug: int, owner: Hashable
     ) -> Perturbed:
-        """The rewrites of a candidate."""
-        rewriter, seconds = self.tools.rewriter, self.patience.seconds
-        if rewriter.in_process:
+        """The rewrites of a candidate, made in slices so that others have their turns."""
+        seconds = self.patience.seconds
+        if not self.tools.rewriter.in_process:
+            return await self._rewrite_at_once(prompt, candidate, n_aug, owner)
+        made: Perturbed | bytes | None = None
+        while not isinstance(made, Perturbed):
             made = await self.workers.in_process(
-                owner, "rewrite", prompt, candidate, n_aug, seconds=seconds
+                owner, "rewrite_slice", prompt, candidate, n_aug, made, SLICE, seconds=seconds
             )
-        else:
-            made = await self.workers.in_thread(
-                self.tools.rewrite, prompt, candidate, n_aug, seconds=seconds
-            )
+        return made
+
+    async def _rewrite_at_once(
+        self, prompt: Prompt, candidate: Candidate, n_aug: int, owner: Hashable
+    ) -> Perturbed:
+        stop = threading.Event()
+        async with self._rewriting.slot(owner):
+            try:
+                made = await self.workers.in_thread(
+                    self.tools.rewrite,
+                    prompt,
+                    candidate,
+                    n_aug,
+                    stop.is_set,
+                    seconds=self.patience.seconds,
+                )
+            finally:
+                stop.set()
         assert isinstance(made, Perturbed)
         return made
 
@@ -271,7 +298,16 @@ class Engine(Closing):
         made: dict[str, Any] = await self.workers.in_thread(self.side.make, prompt, candidates)
         return made
 
-    # The end.
+    # Beginning and end.
+
+    async def warm(self) -> None:
+        """Load what is loaded at the first use, except what is on servers."""
+        prompt = as_prompt("Is it warm?")
+        for place, scorer in enumerate(self.tools.scorers):
+            if not (scorer.remote or scorer.in_process):
+                await self.scoring.score(place, prompt, ["It is warm."], None, Tally())
+        if self.tools.rewriter.in_process or any(s.in_process for s in self.tools.scorers):
+            await self.workers.warm(self.patience.seconds)
 
     async def aclose(self) -> None:
         """Let go of everything, from the event loop that used it."""
@@ -328,6 +364,15 @@ def as_candidates(prompt: Prompt, answers: Sequence[str | Candidate]) -> list[Ca
         answer if isinstance(answer, Candidate) else Candidate(prompt.id, index, answer)
         for index, answer in enumerate(answers)
     ]
+
+
+@contextmanager
+def _plainly() -> Iterator[None]:
+    """Raise why a part failed, not that it did."""
+    try:
+        yield
+    except PartFailed as failed:
+        raise next(iter(failed.causes.values())) from None
 
 
 async def _next(outcomes: AsyncIterator[Outcome]) -> Outcome | None:

@@ -22,6 +22,8 @@ WORDS = {
     "first_candidate": "nothing could be scored, so the first answer was taken",
     "not_rewritten": "answers of a prescribed form are not rewritten: each was scored once",
     "one_candidate": "there was one candidate only",
+    "fewer_rewrites": "the answers are long, so each was rewritten fewer times",
+    "too_long": "the answers are too long to be scored",
 }
 
 

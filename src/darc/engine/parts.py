@@ -1,5 +1,7 @@
 """The rewriter and the scorers: as users write them, and made ready."""
 
+import math
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -11,14 +13,14 @@ from darc.engine.side_inputs import SIDE_NAMES, SideMaker
 from darc.engine.similarity import LEAST, similarity_of, usable
 from darc.errors import InputError
 from darc.models.embeddings import Embeddings
-from darc.perturb import Perturbed, Rewriter, perturb
+from darc.perturb import Perturbed, Rewriter, perturb_slice
 from darc.perturb.families import parts as check_family
 from darc.perturb.filters import Entities, Similarity
 from darc.perturb.rewriter import ReadyRewriter
 from darc.registry import rewriters, scorers
 from darc.registry.capabilities import declared
 from darc.scorers.base import ReadyScorer, Scorer
-from darc.types import Candidate, Prompt, Scores
+from darc.types import Candidate, Message, Prompt, Scores
 
 if TYPE_CHECKING:
     from darc.scorers.base import Pair
@@ -89,7 +91,24 @@ class Tools:
         stop: Callable[[], bool] = lambda: False,
     ) -> Perturbed:
         """The accepted and the rejected rewrites of a candidate; `stop` ends the work early."""
-        return perturb(
+        made = self.rewrite_slice(prompt, candidate, n_aug, None, math.inf, stop)
+        assert isinstance(made, Perturbed)
+        return made
+
+    def rewrite_slice(
+        self,
+        prompt: Prompt,
+        candidate: Candidate,
+        n_aug: int,
+        state: bytes | None,
+        seconds: float,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Perturbed | bytes:
+        """The rewrites of a candidate, or after so many seconds how far they have come.
+
+        That is pickled here: whoever keeps it until the next slice need not know what is in it.
+        """
+        made = perturb_slice(
             prompt,
             candidate,
             n_aug,
@@ -101,13 +120,25 @@ class Tools:
             least_similarity=LEAST,
             find_entities=self.find_entities,
             stop=stop,
+            state=None if state is None else pickle.loads(state),
+            seconds=seconds,
         )
+        return made.result if made.finished else pickle.dumps(made)
 
     def score(
         self, place: int, pairs: "Sequence[Pair]", stop: Callable[[], bool] = lambda: False
     ) -> Array:
         """What one scorer gives pairs of prompt and answer."""
         return self.scorers[place].score(pairs)
+
+    def warm(self, stop: Callable[[], bool] = lambda: False) -> None:
+        """Use once what runs in worker processes, so that it is loaded."""
+        prompt = Prompt("warm", (Message("user", "Is it warm?"),))
+        if self.rewriter.in_process and self.n_aug:
+            self.rewrite(prompt, Candidate("warm", 0, "It is warm today, isn't it?"), 1)
+        for scorer in self.scorers:
+            if scorer.in_process:
+                scorer.score([(prompt, "It is warm.")])
 
     def close(self) -> None:
         """Close whatever can be closed."""

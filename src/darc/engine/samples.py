@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import numpy as np
 from darc.engine.clock import Clock
 from darc.engine.scoring import Tally
 from darc.errors import DarcError
+from darc.models.remote import METER, Meter
 from darc.perturb import Perturbed
 from darc.types import Candidate, Prompt, Scores
 
@@ -42,7 +44,7 @@ class RewriteSamples:
     Sample 0 is the original, sample i its rewrite i; rewrites are made when the first of a
     candidate's is wanted. `active` are the places of the scorers that still count, `calls` counts
     the texts scored, at most `limit`. Samples before `first` do not count. Equal texts are scored
-    once.
+    once. `meters` hear of the calls of a stage, rewrite or score.
     """
 
     engine: "Engine"
@@ -56,6 +58,7 @@ class RewriteSamples:
     clock: Clock = field(default_factory=Clock)
     tally: Tally = field(default_factory=Tally)
     calls: int = 0
+    meters: Mapping[str, Meter] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Begin with nothing known."""
@@ -101,7 +104,7 @@ class RewriteSamples:
         missing = [k for k in dict.fromkeys(wanted) if k not in self.rewrites]
         if not missing:
             return
-        with self.clock.stage("rewrite"):
+        with self._stage("rewrite"):
             made = await asyncio.gather(
                 *(
                     self.engine.rewrite(self.prompt, self.candidates[k], self.n_aug, self.owner)
@@ -174,6 +177,17 @@ class RewriteSamples:
             return None
         return made.variants[sample - 1].text
 
+    @contextmanager
+    def _stage(self, name: str) -> Iterator[None]:
+        """Time a stage, and let its meter hear of the calls that are made in it."""
+        token = METER.set(self.meters[name]) if name in self.meters else None
+        try:
+            with self.clock.stage(name):
+                yield
+        finally:
+            if token is not None:
+                METER.reset(token)
+
     async def _score(self, texts: Sequence[str]) -> dict[int, Exception]:
         """Ask every active scorer for what it has not said yet; why those that fail do."""
         failed: dict[int, Exception] = {}
@@ -192,7 +206,7 @@ class RewriteSamples:
                 return
             self._known[place].update(zip(asked, numbers.tolist(), strict=True))
 
-        with self.clock.stage("score"):
+        with self._stage("score"):
             await asyncio.gather(*(one(place) for place in self.active))
         return dict(sorted(failed.items()))
 

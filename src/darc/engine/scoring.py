@@ -57,7 +57,7 @@ class Scoring:
     patience: Patience = field(default_factory=Patience)
 
     def __post_init__(self) -> None:
-        """Put a batcher before each scorer that takes several texts at once."""
+        """Put a batcher before each scorer that takes several texts at once, or is here."""
         self._batchers = {
             place: Batcher[Pair, float](
                 partial(self._patient, place),
@@ -65,9 +65,10 @@ class Scoring:
                 calls=max(1, self.workers.processes) if scorer.in_process else scorer.parallel,
                 weigh=lambda pair: len(pair[1]),
                 most=CHARACTERS,
+                ends=scorer.remote,
             )
             for place, scorer in enumerate(self.tools.scorers)
-            if scorer.batch_size > 1
+            if scorer.batch_size > 1 or not scorer.remote
         }
 
     async def score(
@@ -117,6 +118,8 @@ class Scoring:
             except (InputError, MissingExtra):
                 raise
             except DarcError as problem:
+                if attempts == 1:
+                    raise
                 if attempt == attempts:
                     raise await self._narrowed(place, pairs, owner, problem) from problem
                 logger.warning("%s; trying again (%d of %d)", problem, attempt, attempts)

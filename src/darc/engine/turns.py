@@ -1,67 +1,113 @@
-"""Places for work, given to those who wait in turn."""
+"""Places for work, given to those who wait: whoever has had least so far comes first."""
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncIterator, Hashable, Iterable
 from contextlib import asynccontextmanager
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+# Owners whose share is remembered; the one not heard of for longest is forgotten first.
+REMEMBERED = 10_000
+
+
+class Waiting(Generic[Item]):
+    """Items that wait, by owner; the first is of the owner that has had least so far.
+
+    Owners that have had the same take turns, so that one with little to do need not wait for all
+    that one with much to do has waiting.
+    """
+
+    def __init__(self) -> None:
+        self._queues: OrderedDict[Hashable, deque[Item]] = OrderedDict()
+        self._had: OrderedDict[Hashable, float] = OrderedDict()
+
+    def __len__(self) -> int:
+        return sum(map(len, self._queues.values()))
+
+    def __bool__(self) -> bool:
+        return bool(self._queues)
+
+    def add(self, owner: Hashable, items: Iterable[Item]) -> None:
+        """Put items at the end of their owner's."""
+        own = self._queues.setdefault(owner, deque())
+        own.extend(items)
+        if not own:
+            del self._queues[owner]
+
+    def first(self) -> tuple[Hashable, Item]:
+        """The next item and its owner."""
+        owner = min(self._queues, key=lambda each: self._had.get(each, 0.0))
+        return owner, self._queues[owner][0]
+
+    def drop(self, owner: Hashable, item: Item | None = None) -> None:
+        """Take out an owner's first item, or a certain one where it is still there."""
+        queue = self._queues.get(owner)
+        if queue is None or (item is not None and item not in queue):
+            return
+        if item is None:
+            queue.popleft()
+        else:
+            queue.remove(item)
+        if queue:
+            self._queues.move_to_end(owner)
+        else:
+            del self._queues[owner]
+
+    def charge(self, owner: Hashable, amount: float) -> None:
+        """Remember what an owner has had."""
+        self._had[owner] = self._had.pop(owner, 0.0) + amount
+        if len(self._had) > REMEMBERED:
+            self._had.popitem(last=False)
 
 
 class Turns:
-    """At most `slots` pieces of work at a time; owners that wait are served one after the other.
+    """At most `slots` pieces of work at a time; of those who wait, who has had least time is next.
 
-    However much one owner has waiting, another waits for at most one piece of each owner before
-    its own. `slot(owner)` gives the number of a free slot, from 0.
+    `slot(owner)` gives the number of a free slot, from 0.
     """
 
     def __init__(self, slots: int) -> None:
         self._free = list(range(slots))[::-1]
-        self._waiting: OrderedDict[Hashable, deque[asyncio.Future[int]]] = OrderedDict()
+        self._waiting: Waiting[asyncio.Future[int]] = Waiting()
 
     @property
     def waiting(self) -> int:
         """How many pieces of work wait."""
-        return sum(len(queue) for queue in self._waiting.values())
+        return len(self._waiting)
 
     @asynccontextmanager
     async def slot(self, owner: Hashable) -> AsyncIterator[int]:
         """A slot's number, for as long as the block lasts."""
         number = await self._taken(owner)
+        now = asyncio.get_running_loop().time
+        begun = now()
         try:
             yield number
         finally:
+            self._waiting.charge(owner, now() - begun)
             self._give(number)
 
     async def _taken(self, owner: Hashable) -> int:
         if self._free and not self._waiting:
             return self._free.pop()
         place: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(owner, deque()).append(place)
+        self._waiting.add(owner, [place])
         try:
             return await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
                 self._give(place.result())
             else:
-                self._forget(owner, place)
+                self._waiting.drop(owner, place)
             raise
 
     def _give(self, number: int) -> None:
-        """Hand a slot to the next owner in turn, or keep it free."""
+        """Hand a slot to the next owner, or keep it free."""
         while self._waiting:
-            owner, queue = next(iter(self._waiting.items()))
-            place = queue.popleft()
-            if queue:
-                self._waiting.move_to_end(owner)
-            else:
-                del self._waiting[owner]
+            owner, place = self._waiting.first()
+            self._waiting.drop(owner)
             if not place.done():
                 place.set_result(number)
                 return
         self._free.append(number)
-
-    def _forget(self, owner: Hashable, place: "asyncio.Future[int]") -> None:
-        queue = self._waiting.get(owner)
-        if queue is not None and place in queue:
-            queue.remove(place)
-            if not queue:
-                del self._waiting[owner]

@@ -19,6 +19,7 @@ logger = logging.getLogger(__name__)
 
 # How much longer than its limit a piece of work may take before its process is ended.
 GRACE = 5.0
+NICE = 5
 
 _TOOLS: "Tools | None" = None
 _STOPS: Any = None
@@ -44,6 +45,7 @@ class Workers:
         self.processes = processes if parts is not None else 0
         self._tools, self._parts = tools, parts
         self._turns = Turns(self.processes or 1)
+        self._busy = Turns(1)
         self._pool: Any = None
         self._stops: Any = None
 
@@ -64,10 +66,16 @@ class Workers:
         """What a function returns, in a thread of this process."""
         return await self._threaded(function, arguments, seconds, lambda: None)
 
-    def warm(self) -> None:
-        """Start the processes, so that the first work need not wait for them."""
-        if self.processes and self._pool is None:
-            self._pool, self._stops = self._started()
+    async def in_turn(self, owner: Hashable, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The same for what keeps this process busy: one at a time."""
+        async with self._busy.slot(owner):
+            return await self.in_thread(function, *arguments)
+
+    async def warm(self, seconds: float) -> None:
+        """Let every process load what it needs, so that the first work need not wait for it."""
+        number = max(1, self.processes)
+        work = (self.in_process(object(), "warm", seconds=seconds) for _ in range(number))
+        await asyncio.gather(*work)
 
     def close(self) -> None:
         """End everything at once."""
@@ -97,7 +105,8 @@ class Workers:
         self, slot: int, method: str, arguments: Sequence[Any], seconds: float
     ) -> Any:
         """Work in a process; the slot is kept until it has really ended."""
-        self.warm()
+        if self._pool is None:
+            self._pool, self._stops = self._started()
         self._stops[slot] = 0
         future = self._pool.schedule(_work, args=[slot, method, arguments], timeout=seconds + GRACE)
         work = asyncio.wrap_future(future)
@@ -131,11 +140,16 @@ class Workers:
 
 
 def _begin(parts: "Parts", stops: Any) -> None:
-    """Make the tools of a worker process; an interrupt is for the process that started it."""
+    """Make the tools of a worker process.
+
+    An interrupt is for the process that started it, and so is the processor when both want it.
+    """
+    import os
     import signal
 
     global _TOOLS, _STOPS
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(NICE)
     _TOOLS, _STOPS = parts.tools(), stops
 
 

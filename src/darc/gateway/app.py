@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route, Router
 
 from darc import __version__
+from darc.engine.engine import Engine
+from darc.engine.scoring import Patience
+from darc.errors import InputError
 from darc.gateway.backend import Backend
 from darc.gateway.chat import Chat
 from darc.gateway.embedded import EmbeddedBackend
@@ -21,14 +25,10 @@ from darc.gateway.metrics import TYPE
 from darc.gateway.openapi import document
 from darc.gateway.passing import anything
 from darc.gateway.remote import RemoteBackend
-from darc.gateway.scoring import Workshop
 from darc.gateway.selection import selection
 from darc.gateway.service import Gateway
 from darc.gateway.settings import Settings
 from darc.models.remote import Breaker, Retry
-from darc.scorers.http import HttpScorer
-from darc.scorers.judge import Judge
-from darc.types import Message, Prompt
 from darc.web.bodies import check_json
 from darc.web.guard import Guard
 from darc.web.hosts import Hosts
@@ -71,18 +71,26 @@ def make_backend(settings: Settings) -> Backend:
 
 def make_gateway(settings: Settings, backend: Backend | None = None) -> Gateway:
     """The gateway; whatever is wrong with the settings is told here, before it serves."""
-    import darc.scorers  # noqa: F401  (registers the scorers)
-
-    engine = settings.parts.engine()
-    side = settings.parts.side_maker()
+    parts = settings.parts
     try:
-        side.check(read_method(None, "", settings).spec.rule)
+        spec = read_method(None, "", settings).spec
     except Problem as problem:
-        from darc.errors import InputError
-
         raise InputError(problem.message) from None
-    workshop = Workshop(engine, settings.scorer_timeout)
-    return Gateway(settings, backend or make_backend(settings), workshop, side)
+    engine = Engine(
+        scorers=parts.scorers,
+        rule=spec,
+        rewriter=parts.rewriter,
+        n_aug=parts.n_aug,
+        family=parts.family,
+        normalize=settings.normalize,
+        seed=parts.seed,
+        guard=parts.guard,
+        entities=parts.entities,
+        side=dict(parts.side),
+        workers=os.cpu_count() or 1 if settings.workers is None else settings.workers,
+        patience=Patience(attempts=1, seconds=settings.scorer_timeout),
+    )
+    return Gateway(settings, backend or make_backend(settings), engine)
 
 
 def make_app(
@@ -159,7 +167,7 @@ class _Routes:
         return PlainTextResponse(self.gateway.metrics.text(), media_type=TYPE)
 
     async def openapi(self, _: Request) -> Response:
-        side = self.gateway.side
+        side = self.gateway.engine.side
         made = {*side.scorers, *(() if side.embedder is None else ("similarity",))}
         return JSONResponse(document(self.gateway.settings, __version__, made))
 
@@ -176,12 +184,11 @@ class _Routes:
 
     async def _warm(self) -> None:
         """Load what is loaded at the first use; a part that fails is told again when it is used."""
-        loop = asyncio.get_running_loop()
         warm: Any = getattr(self.gateway.backend, "warm", None)
         try:
             if warm is not None:
-                await loop.run_in_executor(self.gateway.pool, warm)
-            await loop.run_in_executor(self.gateway.pool, _load, self.gateway.workshop)
+                await asyncio.to_thread(warm)
+            await self.gateway.engine.warm()
         except Exception as problem:
             logger.warning("a part is not ready: %s", problem)
         self.ready = True
@@ -195,11 +202,3 @@ def _json(endpoint: Endpoint) -> Endpoint:
         return await endpoint(request)
 
     return serve
-
-
-def _load(workshop: Workshop) -> None:
-    """Use every part that lives in this process once."""
-    prompt = Prompt("warm", (Message("user", "Is it warm?"),))
-    for scorer in workshop.engine.scorers:
-        if not isinstance(scorer, HttpScorer | Judge):
-            workshop.scores(scorer, prompt, ["It is warm."])

@@ -1,7 +1,6 @@
 """POST /v1/chat/completions and /v1/playground."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
@@ -17,7 +16,8 @@ from darc.gateway.errors import told
 from darc.gateway.headers import onward
 from darc.gateway.leaving import ClientLeft, ClosingResponse, begun, ended, unless_gone
 from darc.gateway.passing import passed_through
-from darc.gateway.service import Completed, Gateway
+from darc.gateway.selection import as_json
+from darc.gateway.service import SMALL, Completed, Gateway
 from darc.web.bodies import read_body, read_object
 from darc.web.problems import Problem
 
@@ -35,14 +35,15 @@ class Chat:
     async def completions(self, request: Request) -> Response:
         """A chat completion, whole or as a stream."""
         content = await read_body(request, self.gateway.settings.max_body)
-        asked = read_asked(read_object(content), self.gateway.settings)
+        body = await self.gateway.busily(len(content) > SMALL, read_object, content)
+        asked = read_asked(body, self.gateway.settings)
         if asked.k == 1 and self.gateway.backend.passes:
             return await passed_through(self.gateway, request, asked, content)
         work = begun(self._completed(request, asked))
         try:
             if not asked.stream:
                 await unless_gone(request, work)
-                return _whole(request, work.result())
+                return await self._whole(request, work.result())
             done = await unless_gone(request, work, self.gateway.settings.keep_alive)
         except ClientLeft:
             return Response(status_code=LEFT)
@@ -58,7 +59,7 @@ class Chat:
     async def playground(self, request: Request) -> Response:
         """The same as a stream of events: start, candidate, decision, or error."""
         content = await read_body(request, self.gateway.settings.max_body)
-        body = read_object(content)
+        body = await self.gateway.busily(len(content) > SMALL, read_object, content)
         given = body.get("darc")
         if given is None or isinstance(given, dict):
             body["darc"] = {"full": True, **(given or {}), "metadata": "full"}
@@ -76,6 +77,12 @@ class Chat:
             return await self.gateway.complete(asked, headers, request.state.request_id, tell=tell)
         except DarcError as problem:
             raise told(problem) from None
+
+    async def _whole(self, request: Request, completed: Completed) -> Response:
+        content = await self.gateway.busily(completed.large, as_json, completed.body)
+        headers = {FLAGS: ascii_only(",".join(completed.flags))} if completed.flags else {}
+        _note(request, completed.flags)
+        return Response(content, media_type="application/json", headers=headers)
 
     async def _stream(self, work: "asyncio.Task[Completed]", asked: Asked) -> AsyncIterator[bytes]:
         """Comments until the choice is made, then its events, or the error that came of it."""
@@ -133,13 +140,6 @@ class Chat:
 def ascii_only(text: str) -> str:
     """A text that fits into a header."""
     return text.encode("ascii", "replace").decode("ascii")
-
-
-def _whole(request: Request, completed: Completed) -> Response:
-    content = json.dumps(completed.body, ensure_ascii=False).encode("utf-8", "replace")
-    headers = {FLAGS: ascii_only(",".join(completed.flags))} if completed.flags else {}
-    _note(request, completed.flags)
-    return Response(content, media_type="application/json", headers=headers)
 
 
 def _note(request: Request, flags: Any) -> None:

@@ -14,6 +14,9 @@ from darc.web.problems import Problem
 
 PREFIX = "darc"
 LONGEST_NAME = 80
+# Rules that have been found fine need not be tried again.
+MOST_FINE = 1000
+_FINE: set[tuple[str, str, float, float]] = set()
 OWN = frozenset(
     {
         "rule", "k", "n_aug", "include_original", "beta", "gamma", "normalize", "budget", "policy",
@@ -108,6 +111,9 @@ def check_rule(method: Method) -> None:
     from darc.selection.pools import Pools
 
     spec = method.spec
+    key = (spec.rule.name, repr(spec.rule.parameters), spec.beta, spec.gamma)
+    if key in _FINE:
+        return
     side = {
         "log_likelihood": np.zeros((1, 2)),
         "tokens": np.ones((1, 2)),
@@ -122,6 +128,9 @@ def check_rule(method: Method) -> None:
             scores, spec.beta, spec.gamma, seeds=np.zeros(1, dtype=np.uint64), side=needed
         )
         decide(spec.rule, pools)
+        if len(_FINE) >= MOST_FINE:
+            _FINE.clear()
+        _FINE.add(key)
     except (DarcError, ValueError, TypeError, ArithmeticError) as problem:
         raise Problem(400, str(problem), code="invalid_darc", param="darc") from None
 

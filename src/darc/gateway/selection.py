@@ -10,10 +10,9 @@ from starlette.responses import Response
 from darc.api import select
 from darc.errors import DarcError
 from darc.gateway.asked import MOST_CHOICES, read_prompt
-from darc.gateway.hands import Hands
 from darc.gateway.leaving import ClientLeft, begun, unless_gone
 from darc.gateway.method import Method, read_method, whole, wrong
-from darc.gateway.service import Gateway
+from darc.gateway.service import SMALL, Gateway
 from darc.web.bodies import read_body, read_object
 from darc.web.problems import Problem
 
@@ -22,15 +21,22 @@ LEFT = 499
 
 async def selection(gateway: Gateway, request: Request) -> Response:
     """The decision, as JSON."""
-    body = read_object(await read_body(request, gateway.settings.max_body))
+    given = await read_body(request, gateway.settings.max_body)
+    body = await gateway.busily(len(given) > SMALL, read_object, given)
     method = read_method(body.get("darc"), "", gateway.settings)
     work = begun(_decided(gateway, body, method, request.state.request_id))
     try:
         await unless_gone(request, work)
     except ClientLeft:
         return Response(status_code=LEFT)
-    content = json.dumps(work.result(), ensure_ascii=False).encode("utf-8", "replace")
+    large = len(given) > SMALL or method.n_aug > 8
+    content = await gateway.busily(large, as_json, work.result())
     return Response(content, media_type="application/json")
+
+
+def as_json(data: Any) -> bytes:
+    """The bytes of an answer."""
+    return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")
 
 
 async def _decided(
@@ -41,9 +47,8 @@ async def _decided(
         raise wrong("candidates", "or scores must be given, and not both")
     if given == {"scores"}:
         async with gateway.gate:
-            hands = Hands(gateway.pool)
             most = gateway.settings.max_scores
-            return await hands.do(by_scores, body["scores"], method, request_id, most)
+            return await gateway.busily(True, by_scores, body["scores"], method, request_id, most)
     texts = body["candidates"]
     fine = isinstance(texts, list) and texts and all(isinstance(t, str) for t in texts)
     if not fine or len(texts) > gateway.settings.max_k:

@@ -3,12 +3,15 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
+from darc.engine.choose import FEW, FIRST
 from darc.engine.clock import Clock
-from darc.engine.side_inputs import SideMaker
+from darc.engine.deciding import Deciding
+from darc.engine.engine import Engine
+from darc.engine.outcome import Outcome
+from darc.engine.samples import PartFailed
 from darc.errors import DarcError
 from darc.gateway import metadata
 from darc.gateway.asked import Asked, read_prompt
@@ -16,12 +19,9 @@ from darc.gateway.audit import Audit
 from darc.gateway.backend import Backend
 from darc.gateway.candidates import Reply, candidates
 from darc.gateway.errors import unavailable
-from darc.gateway.hands import Hands
 from darc.gateway.headers import for_candidates
 from darc.gateway.method import Method, check_rule, check_work, rewrites_within
 from darc.gateway.metrics import Metrics
-from darc.gateway.scoring import Sheet, Workshop
-from darc.gateway.selecting import FIRST, Outcome, Selection
 from darc.gateway.settings import Settings
 from darc.gateway.usage import Spent
 from darc.generators.base import Settings as Sampling
@@ -31,32 +31,56 @@ from darc.types import Prompt
 from darc.web.limits import Gate
 from darc.web.problems import Problem
 
+Result = TypeVar("Result")
 Tell = Callable[[str, Any], None]
-# Each request has a thread or two at work; all of them wait for servers most of the time.
-THREADS_A_REQUEST = 2
+# Bytes of JSON that are read without a thread of their own.
+SMALL = 50_000
 
 
 @dataclass(frozen=True)
 class Completed:
-    """A chosen completion, and what is to be said of it in a header."""
+    """A chosen completion, and what is to be said of it in a header.
+
+    `large` says that it takes its time to be written as JSON.
+    """
 
     body: dict[str, Any]
     flags: Sequence[str]
+    large: bool = False
+
+
+@dataclass(frozen=True)
+class Work:
+    """One request: how and for what it chooses, until when, and what that has cost."""
+
+    method: Method
+    prompt: Prompt
+    request_id: str
+    spent: Spent = field(default_factory=Spent)
+    clock: Clock = field(default_factory=Clock)
+    begun: float = field(default_factory=time.perf_counter)
+    loop_begun: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+
+    @property
+    def deadline(self) -> float | None:
+        """When the time is up, by the event loop's clock."""
+        limit = self.method.budget.milliseconds
+        return None if limit is None else self.loop_begun + limit / 1000
+
+    @property
+    def milliseconds(self) -> dict[str, float]:
+        """The time by stage, and in all."""
+        return {**self.clock.milliseconds, "total": (time.perf_counter() - self.begun) * 1000}
 
 
 class Gateway:
-    """Everything that lives as long as the service: backend, scorers, limits, counts."""
+    """Everything that lives as long as the service: backend, engine, limits, counts."""
 
-    def __init__(
-        self, settings: Settings, backend: Backend, workshop: Workshop, side: SideMaker
-    ) -> None:
-        self.settings, self.backend, self.workshop, self.side = settings, backend, workshop, side
+    def __init__(self, settings: Settings, backend: Backend, engine: Engine) -> None:
+        self.settings, self.backend, self.engine = settings, backend, engine
         self.gate = Gate(settings.active, settings.queue)
         self.metrics = Metrics()
         self.audit = Audit(settings.audit, settings.audit_bytes) if settings.audit else None
-        self.pool = ThreadPoolExecutor(
-            THREADS_A_REQUEST * settings.active, thread_name_prefix="darc-work"
-        )
         self.metrics.gauges = {
             "darc_requests_running": lambda: self.gate.running,
             "darc_requests_waiting": lambda: self.gate.waiting,
@@ -76,98 +100,58 @@ class Gateway:
         tell: Tell | None = None,
     ) -> Completed:
         """The completion that the rule chooses; `tell` hears of candidates as they arrive."""
-        begun, loop = time.perf_counter(), asyncio.get_running_loop()
-        method, prompt = asked.method, read_prompt(asked.body)
+        work = Work(asked.method, read_prompt(asked.body), request_id)
         if asked.k > 1:
-            self._check(method)
-            check_work(method, prompt, asked.k, self.settings)
-        limit = method.budget.milliseconds
-        deadline = None if limit is None else loop.time() + limit / 1000
+            self._check(work.method)
+            check_work(work.method, work.prompt, asked.k, self.settings)
         async with self.gate:
-            spent, clock, hands = Spent(), Clock(), Hands(self.pool)
-            try:
-                flags, replies = await self._candidates(
-                    asked, prompt, headers, request_id, deadline, spent, clock, tell
-                )
-                sheet, outcome = await self._chosen(
-                    asked, prompt, replies, flags, deadline, hands, spent, clock
-                )
-            finally:
-                hands.cancel()
-        total = {**clock.milliseconds, "total": (time.perf_counter() - begun) * 1000}
-        row = metadata.decision_row(outcome, len(replies))
-        head = {"request_id": request_id, "prompt_id": prompt.id}
-        calls = 0 if sheet is None else sheet.calls
-        data = metadata.short(row, outcome, replies, method, spent, total, calls, head)
-        if method.metadata == "full" and sheet is not None:
-            data |= metadata.details(sheet, replies)
-        self.metrics.choice(data)
-        await self._record(prompt, row, replies, outcome, sheet, request_id, hands)
-        body = completion(asked, replies, outcome, spent, request_id)
-        if method.metadata or tell is not None:
+            flags, replies = await self._candidates(asked, work, headers, tell)
+            outcome = await self._chosen(asked, work, replies, flags)
+        data = await self._told(work, replies, outcome)
+        body = completion(asked, replies, outcome, work.spent, request_id)
+        if work.method.metadata or tell is not None:
             body["darc"] = data
-        return Completed(body, outcome.flags)
+        return Completed(body, outcome.flags, is_large(outcome))
 
     async def select(
         self, method: Method, prompt: Prompt, texts: Sequence[str], n: int, request_id: str
     ) -> dict[str, Any]:
         """The decision among a client's own candidates."""
-        begun, loop = time.perf_counter(), asyncio.get_running_loop()
+        work = Work(method, prompt, request_id)
         self._check(method)
         check_work(method, prompt, len(texts), self.settings, texts)
-        limit = method.budget.milliseconds
-        deadline = None if limit is None else loop.time() + limit / 1000
         replies = [own_reply(place, text) for place, text in enumerate(texts)]
         async with self.gate:
-            spent, clock, hands = Spent(), Clock(), Hands(self.pool)
-            try:
-                sheet, outcome = await self._select(
-                    method, prompt, replies, [], n, method.n_aug, deadline, hands, spent, clock
-                )
-            finally:
-                hands.cancel()
-        total = {**clock.milliseconds, "total": (time.perf_counter() - begun) * 1000}
-        row = metadata.decision_row(outcome, len(replies))
-        head = {"request_id": request_id, "prompt_id": prompt.id}
-        data = metadata.short(row, outcome, replies, method, spent, total, sheet.calls, head)
-        if method.metadata == "full":
-            data |= metadata.details(sheet, replies)
-        self.metrics.choice(data)
-        await self._record(prompt, row, replies, outcome, sheet, request_id, hands)
-        return {**data, "answer": texts[outcome.order[0]]}
+            outcome = await self._decided(work, replies, [], n, method.n_aug)
+        return {**await self._told(work, replies, outcome), "answer": outcome.answer}
+
+    async def busily(self, large: bool, function: Callable[..., Result], *arguments: Any) -> Result:
+        """What a function returns, in a thread where it is `large`, one at a time."""
+        if not large:
+            return function(*arguments)
+        made: Result = await self.engine.workers.in_turn(object(), function, *arguments)
+        return made
 
     async def aclose(self) -> None:
         """Let go of everything."""
-        hands = Hands(self.pool)
-        for part in (*self.workshop.engine.scorers, self.workshop.engine.rewriter):
-            close = getattr(part, "close", None)
-            if close is not None:
-                await hands.do(close)
+        await self.engine.aclose()
         await self.backend.aclose()
-        self.pool.shutdown(wait=False, cancel_futures=True)
 
     def _check(self, method: Method) -> None:
         """Refuse a rule that cannot be applied as asked, before anything is spent."""
         check_rule(method)
         try:
-            self.side.check(method.spec.rule)
+            self.engine.side.check(method.spec.rule)
         except DarcError as problem:
             raise Problem(400, str(problem), code="invalid_darc", param="darc") from None
 
     async def _candidates(
-        self,
-        asked: Asked,
-        prompt: Prompt,
-        headers: Mapping[str, str],
-        request_id: str,
-        deadline: float | None,
-        spent: Spent,
-        clock: Clock,
-        tell: Tell | None,
+        self, asked: Asked, work: Work, headers: Mapping[str, str], tell: Tell | None
     ) -> tuple[list[str], list[Reply]]:
         body = asked.sent
         hidden = "log_likelihood" in asked.method.spec.rule.required() and asked.k > 1
-        hidden = hidden and not body.get("logprobs") and "log_likelihood" not in self.side.scorers
+        known = "log_likelihood" in self.engine.side.scorers
+        hidden = hidden and not body.get("logprobs") and not known
         if hidden:
             body["logprobs"] = True
 
@@ -175,18 +159,18 @@ class Gateway:
             if tell is not None:
                 tell("candidate", {"index": reply.index, "seed": reply.seed, "text": reply.text})
 
-        token = METER.set(spent.meter("candidates"))
+        token = METER.set(work.spent.meter("candidates"))
         try:
-            with clock.stage("generate"):
+            with work.clock.stage("generate"):
                 wave = await candidates(
                     self.backend,
                     body,
-                    self.seeds(asked, prompt, request_id),
+                    self.seeds(asked, work.prompt, work.request_id),
                     for_candidates(headers),
                     seeded=asked.seed is not None,
                     singly=tell is not None,
                     strict=asked.method.policy == "closed",
-                    deadline=deadline,
+                    deadline=work.deadline,
                     arrived=arrived,
                 )
         finally:
@@ -197,72 +181,71 @@ class Gateway:
         return wave.flags, replies
 
     async def _chosen(
-        self,
-        asked: Asked,
-        prompt: Prompt,
-        replies: list[Reply],
-        flags: list[str],
-        deadline: float | None,
-        hands: Hands,
-        spent: Spent,
-        clock: Clock,
-    ) -> tuple[Sheet | None, Outcome]:
+        self, asked: Asked, work: Work, replies: list[Reply], flags: list[str]
+    ) -> Outcome:
+        """The outcome for what the backend has answered, which may be nothing to choose from."""
         if asked.k == 1:
-            return None, Outcome([0], None, flags)
+            return self._taken(work, replies, 1, flags)
         n_aug = asked.method.n_aug
         if asked.forced or any(reply.bound for reply in replies):
             flags, n_aug = [*flags, "not_rewritten"], 0
         if len(replies) == 1:
-            return None, Outcome([0], None, [*flags, "one_candidate"])
+            return self._taken(work, replies, 1, [*flags, "one_candidate"])
         fitting = rewrites_within(self.settings, [reply.text for reply in replies], n_aug)
         if fitting != n_aug:
             if asked.method.policy == "closed":
                 raise unavailable("the answers are too long to choose among (max_work)", "max_work")
             if fitting is None:
-                order = list(range(min(asked.n, len(replies))))
-                return None, Outcome(order, None, [*flags, "too_long", FIRST])
+                return self._taken(work, replies, asked.n, [*flags, "too_long", FIRST])
             flags, n_aug = [*flags, "fewer_rewrites"], fitting
-        return await self._select(
-            asked.method, prompt, replies, flags, asked.n, n_aug, deadline, hands, spent, clock
-        )
+        return await self._decided(work, replies, flags, asked.n, n_aug)
 
-    async def _select(
-        self,
-        method: Method,
-        prompt: Prompt,
-        replies: Sequence[Reply],
-        flags: list[str],
-        n: int,
-        n_aug: int,
-        deadline: float | None,
-        hands: Hands,
-        spent: Spent,
-        clock: Clock,
-    ) -> tuple[Sheet, Outcome]:
-        pool = [reply.candidate(prompt.id, place) for place, reply in enumerate(replies)]
-        limit = method.budget.calls
-        first = 0 if method.include_original or n_aug == 0 else 1
-        sheet = Sheet(self.workshop, prompt, pool, n_aug + 1, hands, spent, clock, limit, first)
-        selection = Selection(sheet, method, hands, self.side, self.settings.seed or 0, flags)
-        return sheet, await selection.best(n, deadline)
+    def _taken(self, work: Work, replies: Sequence[Reply], n: int, flags: Sequence[str]) -> Outcome:
+        """The first replies, without any comparison."""
+        pool = [reply.candidate(work.prompt.id, place) for place, reply in enumerate(replies)]
+        order = list(range(min(n, len(pool))))
+        return Outcome(work.prompt, pool, {}, self.engine.tools.scores(pool, 0), None, order, flags)
 
-    async def _record(
-        self,
-        prompt: Prompt,
-        row: Mapping[str, Any],
-        replies: Sequence[Reply],
-        outcome: Outcome,
-        sheet: Sheet | None,
-        request_id: str,
-        hands: Hands,
-    ) -> None:
-        if self.audit is None:
-            return
-        answer = replies[outcome.order[0]].text
-        line = {"prompt_id": prompt.id, **row, "answer": answer, "request_id": request_id}
-        if sheet is not None:
-            line |= metadata.audit_scores(sheet)
-        await hands.do(self.audit.add, line)
+    async def _decided(
+        self, work: Work, replies: Sequence[Reply], flags: list[str], n: int, n_aug: int
+    ) -> Outcome:
+        """The engine's outcome; a part that failed is a 503 if the policy is closed."""
+        method, spent = work.method, work.spent
+        try:
+            return await self.engine.decide(
+                work.prompt,
+                [reply.candidate(work.prompt.id, place) for place, reply in enumerate(replies)],
+                deciding=Deciding(
+                    method.spec,
+                    method.normalize,
+                    self.settings.seed or 0,
+                    include_original=method.include_original or n_aug == 0,
+                ),
+                n=n,
+                n_aug=n_aug,
+                full=method.full,
+                strict=method.policy == "closed",
+                calls=method.budget.calls,
+                deadline=work.deadline,
+                wave=method.wave,
+                flags=flags,
+                clock=work.clock,
+                meters={"rewrite": spent.meter("rewrites"), "score": spent.meter("scores")},
+            )
+        except PartFailed as failed:
+            raise unavailable(str(failed), "part_failed") from None
+        except DarcError as problem:
+            raise Problem(400, str(problem), code="invalid_darc", param="darc") from None
+
+    async def _told(self, work: Work, replies: Sequence[Reply], outcome: Outcome) -> dict[str, Any]:
+        """What is said of a choice, counted and written down."""
+        data, row = await self.busily(is_large(outcome), _described, work, replies, outcome)
+        self.metrics.choice(data)
+        if self.audit is not None:
+            head = {"prompt_id": work.prompt.id, **row, "answer": outcome.answer}
+            line = {**head, "request_id": work.request_id, **metadata.audit_scores(outcome)}
+            await asyncio.to_thread(self.audit.add, line)
+        return data
 
     def seeds(self, asked: Asked, prompt: Prompt, request_id: str) -> list[int]:
         """A seed a candidate: the client's plus i, or derived from the request or the prompt."""
@@ -271,6 +254,23 @@ class Gateway:
         fixed = self.settings.seed
         name = prompt.id if fixed is not None else request_id
         return candidate_seeds(Sampling(k=asked.k, seed=fixed or 0), name)
+
+
+def _described(
+    work: Work, replies: Sequence[Reply], outcome: Outcome
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The metadata, and the row of the decision in it."""
+    row = metadata.decision_row(outcome)
+    head = {"request_id": work.request_id, "prompt_id": work.prompt.id}
+    data = metadata.short(row, outcome, replies, work.method, work.spent, work.milliseconds, head)
+    if work.method.metadata == "full":
+        data |= metadata.details(outcome)
+    return data, row
+
+
+def is_large(outcome: Outcome) -> bool:
+    """Whether there is so much to say that saying it takes a while."""
+    return outcome.scores.values.size > FEW
 
 
 def completion(

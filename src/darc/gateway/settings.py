@@ -17,10 +17,11 @@ class Settings:
     """Where answers come from, how they are chosen, and how much is done at a time.
 
     Without a `backend` URL the embedded model answers. `rule`, `beta`, `gamma`, `k` and
-    `parts.n_aug` are what a request gets that says nothing else. `wave` is how many texts the lazy
-    search has scored at a time. `seed` makes requests without one repeatable. Times are in seconds,
-    `rate` is requests a minute and client (0: no limit; `trusted_proxies` name the client where
-    they pass a request on). `keep_alive` is the time before a stream begins, and between its
+    `parts.n_aug` are what a request gets that says nothing else. `workers` is how many processes
+    rewrite and score (None: one a core; 0: none, threads do), `wave` how many texts the lazy search
+    has scored at a time. `seed` makes requests without one repeatable. Times are in seconds, `rate`
+    is requests a minute and client (0: no limit; `trusted_proxies` name the client where they pass
+    a request on). `keep_alive` is the time before a stream begins, and between its
     comments, while nothing is chosen yet.
 
     `max_k`, `max_n_aug` and `max_scores` bound what a request may ask for, `max_body` its bytes,
@@ -38,6 +39,7 @@ class Settings:
     normalize: str = "auto"
     k: int = 8
     parts: Parts = field(default_factory=Parts)
+    workers: int | None = None
     wave: int = 16
     policy: str = "open"
     seed: int | None = None
@@ -80,6 +82,8 @@ class Settings:
         ):
             if asked > most:
                 raise InputError(f"{name} is {asked}, over max_{name}, {most}", f"raise max_{name}")
+        if self.workers is not None and self.workers < 0:
+            raise InputError(f"workers is {self.workers}", "give 0 or more")
         if self.policy not in POLICIES:
             raise InputError(f"policy is {self.policy!r}", f"one of {', '.join(POLICIES)}")
         if not min(self.timeout, self.keep_alive, self.scorer_timeout) > 0:
