@@ -163,7 +163,7 @@ def test_nobody_who_asks_as_a_call_ends_is_forgotten(delay: int) -> None:
             return await batcher.ask([2], "later")
 
         both = asyncio.gather(later(), batcher.ask([1], "first"))
-        assert await asyncio.wait_for(both, 1) == [[2], [1]]
+        assert list(await asyncio.wait_for(both, 1)) == [[2], [1]]
 
     asyncio.run(main())
 
