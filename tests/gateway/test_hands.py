@@ -6,7 +6,7 @@ import pytest
 
 from darc.errors import DarcError
 from darc.gateway.hands import Hands
-from darc.models.remote import METER, Background
+from darc.models.remote import METER, Background, Meter
 
 
 async def nothing() -> None:
@@ -14,7 +14,7 @@ async def nothing() -> None:
 
 
 def test_calls_of_threads_run_in_the_loop_and_are_metered() -> None:
-    told: list[Any] = []
+    counted = Meter()
 
     async def main() -> None:
         loop = asyncio.get_running_loop()
@@ -23,18 +23,18 @@ def test_calls_of_threads_run_in_the_loop_and_are_metered() -> None:
         async def call() -> bool:
             meter = METER.get()
             assert meter is not None
-            meter("url", None)
+            meter.begin("url")
             return asyncio.get_running_loop() is loop
 
         def work() -> bool:
             return background.run(call())
 
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            assert await Hands(pool).do(work, meter=lambda *each: told.append(each))
+            assert await Hands(pool).do(work, meter=counted)
         assert METER.get() is None
 
     asyncio.run(main())
-    assert told == [("url", None)]
+    assert counted.calls == 1
 
 
 def test_cancelling_ends_calls_and_lets_none_begin() -> None:

@@ -22,6 +22,7 @@ class OpenAIGenerator:
     """
 
     parallel = 64
+    remote = True
 
     def __init__(
         self,
@@ -50,6 +51,12 @@ class OpenAIGenerator:
         self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
     ) -> list[list[Candidate]]:
         """K candidates a prompt, in the order of the prompts; `report` counts the answers."""
+        return self.model.run(self.generate_async(prompts, settings, report))
+
+    async def generate_async(
+        self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
+    ) -> list[list[Candidate]]:
+        """`generate`, awaited."""
         requests = [
             Request(
                 messages=prompt.messages,
@@ -60,7 +67,7 @@ class OpenAIGenerator:
             for prompt in prompts
         ]
         seeds = [candidate_seeds(settings, prompt.id) for prompt in prompts]
-        samples = self.model.sample(requests, seeds, report)
+        samples = await self.model.remote.sample(requests, seeds, report)
         return [
             [
                 replace(candidate(prompt.id, index, 0, sample.completion), seed=sample.seed)
@@ -72,3 +79,7 @@ class OpenAIGenerator:
     def close(self) -> None:
         """Close the connections."""
         self.model.close()
+
+    async def aclose(self) -> None:
+        """Close the connections, from the loop that used them."""
+        await self.model.remote.aclose()

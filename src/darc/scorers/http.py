@@ -35,6 +35,7 @@ class HttpScorer(Closing):
     """
 
     scheme = "http"
+    remote = True
 
     def __init__(
         self,
@@ -60,7 +61,8 @@ class HttpScorer(Closing):
         self.form = form_name(parts.path, form)
         self.model = model
         self.label = label
-        self.batch = batch if FORMS[self.form].batched else 1
+        self.batch = self.batch_size = batch if FORMS[self.form].batched else 1
+        self.parallel = concurrency
         self.name = name or f"http:{parts.netloc}{parts.path}"
         self.location, self.scale, self.bounds = checked_scale(
             self.name, location, scale, (low, high)
@@ -78,9 +80,17 @@ class HttpScorer(Closing):
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One raw score a pair, (n,); ceil(n / batch) calls, all at once within `concurrency`."""
+        return self._background.run(self.score_async(pairs))
+
+    async def score_async(self, pairs: Sequence[Pair]) -> Array:
+        """`score`, awaited."""
         parts = [pairs[i : i + self.batch] for i in range(0, len(pairs), self.batch)]
-        rows = [row for part in self._background.run(self._ask(parts)) for row in part]
+        rows = [row for part in await self._ask(parts) for row in part]
         return np.array(one_each(rows, self.label, self.url), dtype=np.float64)
+
+    async def aclose(self) -> None:
+        """Close the connections, from the loop that used them."""
+        await self._client.aclose()
 
     def close(self) -> None:
         """Close the connections."""

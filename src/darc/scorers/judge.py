@@ -1,6 +1,6 @@
 """Grades by a language model."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import numpy as np
 
@@ -53,6 +53,8 @@ class Judge:
         else:
             served = getattr(model, "version", model.name)
         self.model = model
+        self.remote = isinstance(model, OpenAIModel)
+        self.batch_size = 1 if self.remote else 16
         self.max_tokens = max_tokens
         self.version = f"{served} {max_tokens} {PROMPT_HASH}"
         self.name = name or f"judge:{model.name}"
@@ -60,11 +62,35 @@ class Judge:
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One grade a pair, (n,), all calls in one batch."""
+        grading = self._grading(pairs)
+        wanted = next(grading)
+        while True:
+            try:
+                wanted = grading.send(self._ask(wanted))
+            except StopIteration as done:
+                return done.value
+
+    async def score_async(self, pairs: Sequence[Pair]) -> Array:
+        """`score`, awaited; for a model on a server."""
+        assert isinstance(self.model, OpenAIModel)
+        grading = self._grading(pairs)
+        wanted = next(grading)
+        while True:
+            replies = await self.model.remote.say(self._requests(wanted), TOP) if wanted else []
+            try:
+                wanted = grading.send(replies)
+            except StopIteration as done:
+                return done.value
+
+    def _grading(
+        self, pairs: Sequence[Pair]
+    ) -> Generator[Sequence[Sequence[Message]], list[Said], Array]:
+        """Asks for conversations to be continued, twice where no grade can be read at first."""
         asked = [rating(prompt, answer) for prompt, answer in pairs]
-        replies = self._ask(asked)
+        replies = yield asked
         found = [_grade(reply) for reply in replies]
         unread = [i for i, grade in enumerate(found) if grade is None]
-        again = self._ask([(*asked[i], *_reminder(replies[i])) for i in unread])
+        again = yield [(*asked[i], *_reminder(replies[i])) for i in unread]
         for i, reply in zip(unread, again, strict=True):
             found[i] = _grade(reply)
             if found[i] is None:
@@ -88,11 +114,21 @@ class Judge:
         if close is not None:
             close()
 
-    def _ask(self, conversations: Sequence[Sequence[Message]]) -> list[Said]:
-        requests = [
+    async def aclose(self) -> None:
+        """Close the model, from the loop that used it."""
+        if isinstance(self.model, OpenAIModel):
+            await self.model.remote.aclose()
+        else:
+            self.close()
+
+    def _requests(self, conversations: Sequence[Sequence[Message]]) -> list[Request]:
+        return [
             Request(turns, max_tokens=self.max_tokens, temperature=0.0, top_p=1.0)
             for turns in conversations
         ]
+
+    def _ask(self, conversations: Sequence[Sequence[Message]]) -> list[Said]:
+        requests = self._requests(conversations)
         if isinstance(self.model, OpenAIModel):
             return self.model.say(requests, top=TOP)
         return [Said(completion) for completion in self.model.complete(requests)]

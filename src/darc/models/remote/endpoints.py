@@ -1,0 +1,183 @@
+"""The servers that one client may ask: the least loaded, of those that are not left alone."""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from darc.models.remote.breaker import Breaker
+from darc.models.remote.problems import ErrorStatus, Failed, LeftAlone, OverLimit, Refused, TooLarge
+from darc.models.remote.retry import Clock
+
+
+@dataclass(eq=False)
+class Endpoint:
+    """A server, its breaker, and how many calls it has under way; `turn` is its latest call."""
+
+    url: str
+    breaker: Breaker
+    running: int = 0
+    turn: int = 0
+
+
+@dataclass
+class Trail:
+    """What one call has seen of endpoints: how often each failed, and when it said to come back."""
+
+    failures: dict[Endpoint, int] = field(default_factory=dict)
+    after: dict[Endpoint, float | None] = field(default_factory=dict)
+
+    def add(self, endpoint: Endpoint, problem: Failed) -> None:
+        """Note a failed attempt."""
+        self.failures[endpoint] = self.failures.get(endpoint, 0) + 1
+        self.after[endpoint] = problem.after
+
+
+@dataclass
+class Place:
+    """A call's place at an endpoint; a `probe` is the one call that finds out if it is back."""
+
+    endpoint: Endpoint
+    probe: bool
+
+
+class Endpoints:
+    """Gives out places, at most `bound` at a time at each endpoint; whoever comes first waits least.
+
+    An endpoint is judged by how a call leaves it: at its end, or for another endpoint.
+    """
+
+    def __init__(self, urls: Iterable[str], bound: int, breaker: Breaker, clock: Clock) -> None:
+        self.all = [
+            Endpoint(url, Breaker(breaker.threshold, breaker.cooldown)) for url in urls
+        ]
+        self._bound = bound
+        self._clock = clock
+        self._turns = 0
+        self._waiting: deque[asyncio.Future[Place]] = deque()
+
+    @property
+    def names(self) -> str:
+        """The URLs in a sentence."""
+        return " and ".join(each.url for each in self.all)
+
+    def reset(self) -> None:
+        """Forget places that were given out in another event loop."""
+        self._waiting.clear()
+        for each in self.all:
+            each.running = 0
+
+    def ready(self) -> bool:
+        """Whether a call may begin."""
+        return any(map(self._is_open, self.all))
+
+    async def take(self) -> Place:
+        """A place; raises `LeftAlone` where all endpoints are."""
+        if not self._waiting:
+            place = self._free()
+            if place is not None:
+                return place
+        future: asyncio.Future[Place] = asyncio.get_running_loop().create_future()
+        self._waiting.append(future)
+        try:
+            return await future
+        except asyncio.CancelledError as problem:
+            if future.done() and not future.cancelled() and future.exception() is None:
+                self.give(future.result(), problem)
+            raise
+
+    def better(self, place: Place, trail: Trail) -> Endpoint | None:
+        """Where a call that has failed at a place goes on: there or elsewhere; None for nowhere.
+
+        One that named no time to come back goes before one that did, one that failed less often
+        before one that failed more, and any other before the same again.
+        """
+        able = [
+            each
+            for each in self.all
+            if (not place.probe if each is place.endpoint else self._has_room(each))
+        ]
+
+        def rank(each: Endpoint) -> tuple[float, int, bool, int, int]:
+            named = trail.after.get(each) or 0.0
+            failures = trail.failures.get(each, 0)
+            return named, failures, each is place.endpoint, each.running, each.turn
+
+        return min(able, key=rank, default=None)
+
+    def move(self, place: Place, endpoint: Endpoint, problem: Failed) -> Place:
+        """The place, or one at another endpoint in exchange for it."""
+        if endpoint is place.endpoint:
+            return place
+        other = self._begin(endpoint)
+        self.give(place, problem)
+        return other
+
+    def give(self, place: Place, problem: BaseException | None) -> None:
+        """Take a place back, and judge its endpoint by the problem that its call had."""
+        self.judge(place, problem)
+        self.free(place)
+
+    def judge(self, place: Place, problem: BaseException | None) -> None:
+        """Tell an endpoint's breaker how a call ended."""
+        breaker = place.endpoint.breaker
+        if problem is None or isinstance(problem, Refused | TooLarge):
+            breaker.succeeded()
+        elif _is_its_fault(problem):
+            breaker.failed(self._clock.now())
+        elif place.probe:
+            breaker.left()
+
+    def free(self, place: Place) -> None:
+        """Let another call have the place, without a word on its endpoint."""
+        place.endpoint.running -= 1
+        while self._waiting:
+            future = self._waiting[0]
+            if future.done():
+                self._waiting.popleft()
+                continue
+            try:
+                found = self._free()
+            except LeftAlone as problem:
+                self._waiting.popleft()
+                future.set_exception(problem)
+                continue
+            if found is None:
+                return
+            self._waiting.popleft()
+            future.set_result(found)
+
+    def _free(self) -> Place | None:
+        """A place at the endpoint with the fewest calls; None where all that may be asked are full."""
+        able = [each for each in self.all if self._has_room(each)]
+        if able:
+            return self._begin(min(able, key=lambda each: (each.running, each.turn)))
+        if self.ready():
+            return None
+        now = self._clock.now()
+        wait = min(each.breaker.waiting(now) or 0.0 for each in self.all)
+        failed = self.all[0].breaker.threshold
+        raise LeftAlone(
+            f"{self.names} {'has' if len(self.all) == 1 else 'have'} failed {failed} calls in a row",
+            f"it is asked again in {wait:.0f} s",
+            after=wait,
+        )
+
+    def _begin(self, endpoint: Endpoint) -> Place:
+        self._turns += 1
+        endpoint.turn = self._turns
+        endpoint.running += 1
+        return Place(endpoint, endpoint.breaker.begin())
+
+    def _is_open(self, endpoint: Endpoint) -> bool:
+        return endpoint.breaker.waiting(self._clock.now()) is None
+
+    def _has_room(self, endpoint: Endpoint) -> bool:
+        return endpoint.running < self._bound and self._is_open(endpoint)
+
+
+def _is_its_fault(problem: BaseException) -> bool:
+    """Whether a problem says that the server is not well; too many requests do not."""
+    if isinstance(problem, ErrorStatus):
+        return (problem.status or 500) >= 500
+    return isinstance(problem, Failed) and not isinstance(problem, OverLimit)
