@@ -4,7 +4,7 @@ import argparse
 import importlib
 
 NAMES = ("batched", "lazy", "imports", "throughput", "small_sample", "tune")
-SEPARATE = ("pipeline", "gateway")
+SEPARATE = ("pipeline", "gateway", "client")
 
 
 def main() -> None:

@@ -1,6 +1,5 @@
 import asyncio
 import concurrent.futures
-from typing import Any
 
 import pytest
 

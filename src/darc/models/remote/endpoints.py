@@ -42,24 +42,17 @@ class Place:
 
 
 class Endpoints:
-    """Gives out places, at most `bound` at a time at each endpoint; whoever comes first waits least.
+    """Gives out places, at most `bound` at a time at each endpoint, first come first served.
 
     An endpoint is judged by how a call leaves it: at its end, or for another endpoint.
     """
 
     def __init__(self, urls: Iterable[str], bound: int, breaker: Breaker, clock: Clock) -> None:
-        self.all = [
-            Endpoint(url, Breaker(breaker.threshold, breaker.cooldown)) for url in urls
-        ]
+        self.all = [Endpoint(url, Breaker(breaker.threshold, breaker.cooldown)) for url in urls]
         self._bound = bound
         self._clock = clock
         self._turns = 0
         self._waiting: deque[asyncio.Future[Place]] = deque()
-
-    @property
-    def names(self) -> str:
-        """The URLs in a sentence."""
-        return " and ".join(each.url for each in self.all)
 
     def reset(self) -> None:
         """Forget places that were given out in another event loop."""
@@ -148,7 +141,7 @@ class Endpoints:
             future.set_result(found)
 
     def _free(self) -> Place | None:
-        """A place at the endpoint with the fewest calls; None where all that may be asked are full."""
+        """A place at the endpoint with the fewest calls; None where all that are open are full."""
         able = [each for each in self.all if self._has_room(each)]
         if able:
             return self._begin(min(able, key=lambda each: (each.running, each.turn)))
@@ -156,9 +149,10 @@ class Endpoints:
             return None
         now = self._clock.now()
         wait = min(each.breaker.waiting(now) or 0.0 for each in self.all)
-        failed = self.all[0].breaker.threshold
+        urls = " and ".join(each.url for each in self.all)
+        has = "has" if len(self.all) == 1 else "have"
         raise LeftAlone(
-            f"{self.names} {'has' if len(self.all) == 1 else 'have'} failed {failed} calls in a row",
+            f"{urls} {has} failed {self.all[0].breaker.threshold} calls in a row",
             f"it is asked again in {wait:.0f} s",
             after=wait,
         )

@@ -52,6 +52,8 @@ class Connections:
             max_field_size=LONGEST_HEADER,
             read_bufsize=BUFFER,
         )
+        # Attempts are counted by the client, so none may be made behind its back.
+        self._session._retry_connection = False
 
     async def send(
         self, method: str, base: str, path: str, headers: Mapping[str, str], content: bytes
@@ -130,10 +132,14 @@ class Response:
             tell()
 
     async def _next(self) -> bytes:
+        content = self._raw.content
         try:
-            part: bytes = await self._raw.content.readany()
+            part: bytes = await content.readany()
         except Exception as problem:
-            raise failure(problem, self.url, self._timeout) from None
+            # The library would throw away what came together with the end of the connection.
+            part = content._read_nowait(-1)
+            if not part:
+                raise failure(problem, self.url, self._timeout) from None
         return part
 
     def _inflated(self, body: bytearray, coding: str, largest: int) -> bytes:
