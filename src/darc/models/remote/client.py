@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from darc.errors import DarcError, InputError
 from darc.models.remote.address import SEVERAL
 from darc.models.remote.breaker import Breaker
-from darc.models.remote.endpoints import Endpoints, Place, Trail
+from darc.models.remote.endpoints import Endpoint, Endpoints, Place, Trail
 from darc.models.remote.http import Connections, Response
 from darc.models.remote.problems import (
     ErrorStatus,
@@ -139,35 +139,38 @@ class AsyncClient:
         connections = self._open()
         begun, attempt, trail = self._clock.now(), 1, Trail()
         attempts = self._retry.attempts if again else 1
-        place = await self.endpoints.take()
+        place = await self.endpoints.take(trail)
+        held = True
         try:
             while True:
-                base = place.endpoint.url
+                here = place.endpoint
                 try:
                     response, result = await self._attempt(
-                        connections, method, base, path, use, headers, content, seconds
+                        connections, method, here.url, path, use, headers, content, seconds
                     )
                     break
                 except Failed as problem:
                     if not problem.passing:
                         raise
-                    trail.add(place.endpoint, problem)
+                    trail.add(here, problem)
                     following = self.endpoints.better(place, trail)
-                    if attempt >= attempts or following is None:
-                        raise self._given_up(problem, attempt, trail) from None
-                    pause = 0.0
-                    if following in trail.failures:
-                        failures, after = trail.failures[following], trail.after[following]
-                        pause = self._retry.pause(failures, after, self._clock.chance())
-                    if self._clock.now() + pause - begun > self._retry.seconds:
+                    pause = 0.0 if following is None else self._pause(following, trail)
+                    late = self._clock.now() + pause - begun > self._retry.seconds
+                    if attempt >= attempts or following is None or late:
                         raise self._given_up(problem, attempt, trail) from None
                     logger.info("%s; trying again in %.1f s", problem.message, pause)
-                    place = self.endpoints.move(place, following, problem)
+                    if following is not here:
+                        held = False
+                        self.endpoints.give(place, problem)
+                        place = await self.endpoints.take(trail)
+                        held = True
+                        pause = self._pause(place.endpoint, trail)
                 if pause:
                     await self._clock.sleep(pause)
                 attempt += 1
         except BaseException as problem:
-            self.endpoints.give(place, problem)
+            if held:
+                self.endpoints.give(place, problem)
             raise
         self._ended(place, response)
         return result
@@ -209,6 +212,13 @@ class AsyncClient:
             response.closed.append(lambda: self.endpoints.free(place))
         else:
             self.endpoints.free(place)
+
+    def _pause(self, endpoint: Endpoint, trail: Trail) -> float:
+        """The seconds before an endpoint is asked: none where it has not failed yet."""
+        if endpoint not in trail.failures:
+            return 0.0
+        failures, after = trail.failures[endpoint], trail.after[endpoint]
+        return self._retry.pause(failures, after, self._clock.chance())
 
     def _given_up(self, problem: Failed, attempts: int, trail: Trail) -> Failed:
         """The last problem, with the number of attempts and, of several URLs, those asked."""

@@ -22,15 +22,25 @@ class Endpoint:
 
 @dataclass
 class Trail:
-    """What one call has seen of endpoints: how often each failed, and when it said to come back."""
+    """What one call has seen of endpoints: how often each failed, and when it said to come back.
+
+    `last` is the one that failed last.
+    """
 
     failures: dict[Endpoint, int] = field(default_factory=dict)
     after: dict[Endpoint, float | None] = field(default_factory=dict)
+    last: Endpoint | None = None
 
     def add(self, endpoint: Endpoint, problem: Failed) -> None:
         """Note a failed attempt."""
         self.failures[endpoint] = self.failures.get(endpoint, 0) + 1
         self.after[endpoint] = problem.after
+        self.last = endpoint
+
+    def standing(self, endpoint: Endpoint) -> tuple[float, int, bool]:
+        """Less is better: no time to come back, few failures, and not the same again."""
+        named = self.after.get(endpoint) or 0.0
+        return named, self.failures.get(endpoint, 0), endpoint is self.last
 
 
 @dataclass
@@ -39,6 +49,9 @@ class Place:
 
     endpoint: Endpoint
     probe: bool
+
+
+Waiting = tuple["asyncio.Future[Place]", Trail]
 
 
 class Endpoints:
@@ -52,7 +65,7 @@ class Endpoints:
         self._bound = bound
         self._clock = clock
         self._turns = 0
-        self._waiting: deque[asyncio.Future[Place]] = deque()
+        self._waiting: deque[Waiting] = deque()
 
     def reset(self) -> None:
         """Forget places that were given out in another event loop."""
@@ -64,14 +77,15 @@ class Endpoints:
         """Whether a call may begin."""
         return any(map(self._is_open, self.all))
 
-    async def take(self) -> Place:
-        """A place; raises `LeftAlone` where all endpoints are."""
+    async def take(self, trail: Trail) -> Place:
+        """A place at the endpoint with the best standing; raises `LeftAlone` where all are."""
         if not self._waiting:
-            place = self._free()
+            place = self._free(trail)
             if place is not None:
                 return place
         future: asyncio.Future[Place] = asyncio.get_running_loop().create_future()
-        self._waiting.append(future)
+        self._waiting.append((future, trail))
+        self._serve()
         try:
             return await future
         except asyncio.CancelledError as problem:
@@ -80,31 +94,10 @@ class Endpoints:
             raise
 
     def better(self, place: Place, trail: Trail) -> Endpoint | None:
-        """Where a call that has failed at a place goes on: there or elsewhere; None for nowhere.
-
-        One that named no time to come back goes before one that did, one that failed less often
-        before one that failed more, and any other before the same again.
-        """
-        able = [
-            each
-            for each in self.all
-            if (not place.probe if each is place.endpoint else self._has_room(each))
-        ]
-
-        def rank(each: Endpoint) -> tuple[float, int, bool, int, int]:
-            named = trail.after.get(each) or 0.0
-            failures = trail.failures.get(each, 0)
-            return named, failures, each is place.endpoint, each.running, each.turn
-
-        return min(able, key=rank, default=None)
-
-    def move(self, place: Place, endpoint: Endpoint, problem: Failed) -> Place:
-        """The place, or one at another endpoint in exchange for it."""
-        if endpoint is place.endpoint:
-            return place
-        other = self._begin(endpoint)
-        self.give(place, problem)
-        return other
+        """Where a call that has failed at a place goes on: there or elsewhere; None for nowhere."""
+        here = place.endpoint
+        able = [e for e in self.all if (not place.probe if e is here else self._is_open(e))]
+        return min(able, key=lambda e: (*trail.standing(e), e.running, e.turn), default=None)
 
     def give(self, place: Place, problem: BaseException | None) -> None:
         """Take a place back, and judge its endpoint by the problem that its call had."""
@@ -124,28 +117,36 @@ class Endpoints:
     def free(self, place: Place) -> None:
         """Let another call have the place, without a word on its endpoint."""
         place.endpoint.running -= 1
+        self._serve()
+
+    def _serve(self) -> None:
+        """Give places to those who wait, in turn; who wants only some endpoints holds up nobody."""
+        kept: list[Waiting] = []
         while self._waiting:
-            future = self._waiting[0]
+            future, trail = self._waiting.popleft()
             if future.done():
-                self._waiting.popleft()
                 continue
             try:
-                found = self._free()
+                found = self._free(trail)
             except LeftAlone as problem:
-                self._waiting.popleft()
                 future.set_exception(problem)
                 continue
-            if found is None:
-                return
-            self._waiting.popleft()
-            future.set_result(found)
+            if found is not None:
+                future.set_result(found)
+                continue
+            kept.append((future, trail))
+            if not trail.failures:
+                break  # there is no room for anybody
+        self._waiting.extendleft(reversed(kept))
 
-    def _free(self) -> Place | None:
-        """A place at the endpoint with the fewest calls; None where all that are open are full."""
-        able = [each for each in self.all if self._has_room(each)]
+    def _free(self, trail: Trail) -> Place | None:
+        """A place where the fewest calls are, of the best that are open; None if these are full."""
+        able = [each for each in self.all if self._is_open(each)]
+        best = min(map(trail.standing, able), default=None)
+        room = [e for e in able if e.running < self._bound and trail.standing(e) == best]
+        if room:
+            return self._begin(min(room, key=lambda each: (each.running, each.turn)))
         if able:
-            return self._begin(min(able, key=lambda each: (each.running, each.turn)))
-        if self.ready():
             return None
         now = self._clock.now()
         wait = min(each.breaker.waiting(now) or 0.0 for each in self.all)
@@ -165,9 +166,6 @@ class Endpoints:
 
     def _is_open(self, endpoint: Endpoint) -> bool:
         return endpoint.breaker.waiting(self._clock.now()) is None
-
-    def _has_room(self, endpoint: Endpoint) -> bool:
-        return endpoint.running < self._bound and self._is_open(endpoint)
 
 
 def _is_its_fault(problem: BaseException) -> bool:

@@ -75,7 +75,7 @@ async def samples(
         for index, choice in enumerate(choices):
             take(index, None if index else seeds[0], choice)
     there = len(found.drawn)
-    calls = {
+    calls: dict[asyncio.Future[Sequence[Choice]], int] = {
         asyncio.ensure_future(ask({**body, "seed": seeds[index]})): index
         for index in range(there, len(seeds))
     }
