@@ -2,7 +2,6 @@
 
 import json
 import logging
-import time
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
@@ -26,7 +25,7 @@ from darc.models.remote import (
 from darc.models.remote.address import base_url
 from darc.models.remote.client import LARGEST
 from darc.models.remote.http import Response as Answer
-from darc.models.remote.retry import is_passing, retry_after
+from darc.models.remote.retry import is_passing
 from darc.web.problems import Problem
 
 logger = logging.getLogger(__name__)
@@ -107,13 +106,11 @@ class RemoteBackend:
         async def use(answer: Answer) -> Response | Problem:
             nonlocal error
             result = await self._passed(method, path, answer)
-            if answer.status >= 400 and again and is_passing(answer.status):
+            if is_passing(answer.status):
                 error = result
-                raise ErrorStatus(
-                    f"{answer.url} answered {answer.status}",
-                    status=answer.status,
-                    after=retry_after(answer.headers.get("Retry-After"), time.time()),
-                )
+                told_so = f"{answer.url} answered {answer.status}"
+                after = self._client.after(answer)
+                raise ErrorStatus(told_so, status=answer.status, after=after)
             return result
 
         target = path + (f"?{query}" if query else "")
@@ -165,8 +162,7 @@ class RemoteBackend:
         if "\ufffd" in text and "Content-Encoding" in answer.headers:
             text = ""  # compressed in a way that is not known here
         if not is_openai_error(text):
-            after = retry_after(answer.headers.get("Retry-After"), time.time())
-            return upstream_problem(answer.status, text, after)
+            return upstream_problem(answer.status, text, self._client.after(answer))
         result = Response(body, answer.status)
         length = [pair for pair in result.raw_headers if pair[0] == b"content-length"]
         result.raw_headers = [*back(answer.raw_headers, (b"content-encoding",)), *length]

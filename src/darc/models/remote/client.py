@@ -287,6 +287,10 @@ class AsyncClient:
             method, path, use, headers=named, content=content, seconds=self.timeout
         )
 
+    def after(self, response: Response) -> float | None:
+        """The seconds after which a server says to come back, if it does."""
+        return retry_after(response.headers.get("Retry-After"), self._clock.wall())
+
     def problem_of(self, response: Response, content: bytes) -> DarcError:
         """What an answer that is no success means: a refusal, or an error that may pass."""
         status, url = response.status, response.url
@@ -296,7 +300,7 @@ class AsyncClient:
         message = said(text, self.key)
         if not is_passing(status) or is_final(text):
             return refusal(url, status, message, self.key_env, bool(self.key), text)
-        after = retry_after(response.headers.get("Retry-After"), self._clock.wall())
+        after = self.after(response)
         told = f"{url} answered {status}" + (f": {message}" if message else "")
         return ErrorStatus(told, status=status, after=after, body=text)
 
