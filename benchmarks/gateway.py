@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.report import Table
-from darc.models.remote.transport import StackedTransport
 
 LATENCY, K = 0.05, 8
 SEQUENTIAL, REQUESTS, CLIENTS = 40, 64, 32
@@ -41,17 +40,16 @@ def calls(backend: str) -> int:
 
 async def measured(url: str, backend: str, body: dict[str, Any]) -> dict[str, float]:
     """Milliseconds of one request after the other, and requests a second of many."""
-    import httpx
+    import aiohttp
 
-    # The library's own pool would take a good part of the time that is measured.
-    transport = StackedTransport()
-    async with httpx.AsyncClient(timeout=60, transport=transport, trust_env=False) as client:
+    connector, wait = aiohttp.TCPConnector(limit=0), aiohttp.ClientTimeout(60)
+    async with aiohttp.ClientSession(connector=connector, timeout=wait) as client:
 
         async def ask() -> float:
             begun = time.perf_counter()
-            answer = await client.post(f"{url}/v1/chat/completions", json=body)
-            assert answer.status_code == 200, answer.text
-            assert answer.json()["choices"][0]["message"]["content"]
+            async with client.post(f"{url}/v1/chat/completions", json=body) as answer:
+                assert answer.status == 200, await answer.text()
+                assert (await answer.json())["choices"][0]["message"]["content"]
             return (time.perf_counter() - begun) * 1000
 
         for _ in range(3):

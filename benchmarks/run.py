@@ -4,7 +4,7 @@ import argparse
 import importlib
 
 NAMES = ("batched", "lazy", "imports", "throughput", "small_sample", "tune", "rewriter")
-SEPARATE = ("pipeline", "gateway", "reward")
+SEPARATE = ("pipeline", "gateway", "reward", "client")
 
 
 def main() -> None:

@@ -32,7 +32,7 @@ def model(installed: Installed) -> Iterator[EmbeddedModel]:
 
 @pytest.fixture
 def openai_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
-    pytest.importorskip("httpx")
+    pytest.importorskip("aiohttp")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with FakeServer() as server:
         yield server

@@ -261,7 +261,7 @@ def _handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:
                 self.send_header("Content-Type", "text/event-stream")
                 self.send_header("Transfer-Encoding", "chunked")
                 self.end_headers()
-                self.wfile.write(b'20\r\ndata: {"id": "x", "choices": []}\n\n\r\nff\r\ndata: {"id"')
+                self.wfile.write(b'22\r\ndata: {"id": "x", "choices": []}\n\n\r\nff\r\ndata: {"id"')
                 self.close_connection = True
             elif fault.kind == "bytes":
                 self.write(fault.status, fault.content, fault.headers)

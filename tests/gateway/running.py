@@ -58,7 +58,7 @@ def parts(**given: Any) -> Parts:
     return Parts(**{"scorers": ("form",), "n_aug": 2, "guard": False, **given})
 
 
-def settings_for(backend: FakeServer | None, **given: Any) -> Settings:
+def settings_for(backend: FakeServer | None, /, **given: Any) -> Settings:
     base: dict[str, Any] = {
         "backend": "" if backend is None else backend.url,
         "k": 4,
@@ -72,7 +72,7 @@ def settings_for(backend: FakeServer | None, **given: Any) -> Settings:
 
 
 @contextmanager
-def running(backend: FakeServer, **given: Any) -> Iterator[Running]:
+def running(backend: FakeServer, /, **given: Any) -> Iterator[Running]:
     """A gateway in front of a fake server."""
     one = Running(settings_for(backend, **given))
     try:

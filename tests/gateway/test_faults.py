@@ -9,6 +9,8 @@ from tests.fakes import FakeServer, Fault
 from tests.gateway import scorers as slow_scorers
 from tests.gateway.running import QUESTION, Running, parts, running
 
+from darc.gateway.settings import Settings
+
 HERE = "python:tests.gateway.scorers:"
 
 
@@ -192,3 +194,34 @@ def test_judge_and_rewriter_calls_are_itemised(openai_server: FakeServer) -> Non
         assert spent["scores"]["completion_tokens"] == 4
         assert spent["candidates"]["calls"] == 1
         assert body["usage"]["completion_tokens"] == spent["candidates"]["completion_tokens"]
+
+
+@pytest.mark.parametrize("k", [1, 4])
+def test_other_backends_take_over(openai_server: FakeServer, k: int) -> None:
+    with FakeServer() as second:
+        both = f"{openai_server.url}|{second.url}"
+        with running(openai_server, backend=both, attempts=3) as gateway:
+            for seed in range(4):
+                assert ask(gateway, {"k": k, "metadata": False}, seed=seed).status_code == 200
+            counts = len(openai_server.received), len(second.received)
+            assert counts[0] == counts[1] == 2 * k
+            openai_server.close()
+            for seed in range(10):
+                assert ask(gateway, {"k": k, "metadata": False}, seed=seed).status_code == 200
+            assert len(second.received) == 12 * k
+            assert httpx.get(f"{gateway.url}/readyz").status_code == 200
+            second.faults = [Fault("reset")] * 99
+            lost = ask(gateway, {"k": k})
+        assert lost.status_code == 502
+        assert lost.json()["error"]["code"] == "upstream_unreachable"
+        assert openai_server.url not in lost.text
+
+
+@pytest.mark.parametrize("k", [1, 4])
+def test_request_is_tried_six_times_in_all(openai_server: FakeServer, k: int) -> None:
+    again = {"Retry-After": "0"}
+    kinds = (Fault(status=503, headers=again), Fault("half", 200, content=b"{"), Fault("reset"))
+    openai_server.faults = [kinds[i % 3] for i in range(99)]
+    with running(openai_server, attempts=Settings().attempts) as gateway:
+        assert ask(gateway, {"k": k}).status_code in (502, 503)
+    assert len(openai_server.received) == 6

@@ -1,18 +1,23 @@
-from darc.gateway.usage import Spent, added
+import pytest
 
-
-def test_numbers_are_added_at_every_depth() -> None:
-    one = {"prompt_tokens": 3, "details": {"cached": 1, "name": "x"}, "extra": None}
-    assert added(added({}, one), one) == {
-        "prompt_tokens": 6, "details": {"cached": 2, "name": "x"}, "extra": None,
-    }  # fmt: skip
+from darc.gateway.usage import Spent
+from darc.models.remote import OverLimit
 
 
 def test_calls_are_counted_by_stage_even_if_they_fail() -> None:
     spent = Spent()
     meter = spent.meter("scores")
-    meter("url", {"usage": {"total_tokens": 4}})
-    meter("url", None)
-    meter("url", {"usage": None})
+    for answer in ({"usage": {"total_tokens": 4}}, None, {"usage": None}):
+        meter.begin("url")
+        meter.add(answer)
     assert spent.items()["scores"] == {"calls": 3, "total_tokens": 4}
     assert spent.total() == {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+
+
+def test_limits_hold_for_all_stages_together() -> None:
+    spent = Spent(max_calls=3)
+    for stage in ("candidates", "rewrites", "scores"):
+        spent.meter(stage).begin("url")
+    with pytest.raises(OverLimit, match="used its 3 calls; raise max_calls"):
+        spent.meter("candidates").begin("url")
+    assert [spent.items()[name]["calls"] for name in spent.items()] == [1, 1, 1]

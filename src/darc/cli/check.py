@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Ask, print what was found; an error where DARC cannot use the server."""
     from darc.errors import DarcError, InputError
     from darc.models.remote.address import checked_url, parse_address
-    from darc.models.remote.client import library
+    from darc.models.remote.http import library
 
     library()
     # A key that was given by mistake is not repeated.

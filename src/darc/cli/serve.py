@@ -41,7 +41,12 @@ def add(commands: Any, name: str) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1")
     parser.add_argument("--port", type=int, default=8000, help="default: 8000")
     model = parser.add_argument_group("answers")
-    model.add_argument("--backend", default="", metavar="URL", help="an OpenAI-compatible server")
+    model.add_argument(
+        "--backend",
+        default="",
+        metavar="URL",
+        help="an OpenAI-compatible server, or several of the same model: URL|URL",
+    )
     model.add_argument(
         "--backend-key-env",
         default="OPENAI_API_KEY",
@@ -51,9 +56,9 @@ def add(commands: Any, name: str) -> None:
     model.add_argument("--model", default="", help="for requests that name none")
     model.add_argument("--timeout", type=float, default=120.0, help="seconds (default: 120)")
     model.add_argument(
-        "--concurrency", type=int, default=256, help="calls to the backend at a time (default: 256)"
+        "--concurrency", type=int, default=256, help="calls at a time to each URL (default: 256)"
     )
-    model.add_argument("--attempts", type=int, default=3, help="of a call (default: 3)")
+    model.add_argument("--attempts", type=int, default=6, help="of a call, in all (default: 6)")
     model.add_argument(
         "--max-tokens", type=int, default=320, help="of the embedded model (default: 320)"
     )

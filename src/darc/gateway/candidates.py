@@ -1,20 +1,21 @@
 """The candidates of a request, in one wave of calls."""
 
-import asyncio
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from darc.errors import DarcError
 from darc.gateway.backend import Backend
 from darc.gateway.errors import told
-from darc.models.remote import Refused
+from darc.models.remote.samples import Drawn, samples
 from darc.types import Candidate
 from darc.web.problems import Problem
 
 Arrived = Callable[["Reply"], None]
+# A choice, after the answer that it stands in.
+Chosen = tuple[dict[str, Any], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,8 @@ class Reply:
 class Wave:
     """What came of a wave, in the order of the candidates, and what is to be said of it."""
 
-    replies: list[Reply] = field(default_factory=list)
-    flags: list[str] = field(default_factory=list)
+    replies: list[Reply]
+    flags: list[str]
 
 
 async def candidates(
@@ -67,102 +68,39 @@ async def candidates(
     no call for several says which seed made which. Where some calls fail, the others' answers are
     taken, and flagged, unless `strict`. At the `deadline` what has come is taken.
     """
-    wave = Wave()
 
-    def take(answer: Mapping[str, Any], index: int, seed: int | None) -> None:
-        reply = read_reply(answer, answer["choices"][0], index, seed)
-        wave.replies.append(reply)
+    async def ask(sent: dict[str, Any]) -> list[Chosen]:
+        answer = await backend.answer(sent, headers)
+        return [(answer, choice) for choice in sorted(answer["choices"], key=_place)]
+
+    def tell(drawn: Drawn[Chosen]) -> None:
         if arrived is not None:
-            arrived(reply)
+            arrived(read_reply(*drawn.choice, drawn.index, drawn.seed))
 
-    several = len(seeds) > 1 and backend.several and not seeded and not singly
-    if several:
-        for answer, choice in await _at_once(backend, body, seeds, headers, deadline):
-            index = len(wave.replies)
-            reply = read_reply(answer, choice, index, None if index else seeds[0])
-            wave.replies.append(reply)
-            if arrived is not None:
-                arrived(reply)
-    there = len(wave.replies)
-    calls: dict[asyncio.Future[dict[str, Any]], int] = {
-        asyncio.ensure_future(backend.answer({**body, "seed": seed}, headers)): index
-        for index, seed in enumerate(seeds)
-        if index >= there
-    }
-    failures = await _collected(calls, seeds, take, strict, deadline, wave)
-    if failures and (strict or not wave.replies):
-        raise _of(failures[0])
-    if not wave.replies:
-        raise Problem(504, "the budget ended before any answer came", "server_error", "budget")
-    if failures:
-        wave.flags.append("fewer_candidates")
-    texts = {reply.text for reply in wave.replies}
-    if several and there < len(seeds) and (not there or len(texts) > 1):
-        backend.several = False
-    wave.replies.sort(key=lambda reply: reply.index)
-    return wave
-
-
-async def _collected(
-    calls: dict["asyncio.Future[dict[str, Any]]", int],
-    seeds: Sequence[int],
-    take: Callable[[Mapping[str, Any], int, int | None], None],
-    strict: bool,
-    deadline: float | None,
-    wave: Wave,
-) -> list[Exception]:
-    """Take answers as they come; the failures, in the order in which they came."""
-    failures: list[Exception] = []
-    loop, left = asyncio.get_running_loop(), set(calls)
     try:
-        while left:
-            wait = None if deadline is None else max(0.0, deadline - loop.time())
-            done, left = await asyncio.wait(left, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
-            if not done:
-                wave.flags.append("budget_milliseconds")
-                break
-            for call in done:
-                try:
-                    take(call.result(), calls[call], seeds[calls[call]])
-                except (DarcError, Problem) as problem:
-                    failures.append(problem)
-            if failures and (strict or any(map(_is_final, failures))):
-                break
-    finally:
-        for call in left:
-            call.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
-    if any(map(_is_final, failures)):
-        raise _of(next(filter(_is_final, failures)))
-    return failures
-
-
-async def _at_once(
-    backend: Backend,
-    body: Mapping[str, Any],
-    seeds: Sequence[int],
-    headers: Mapping[str, str],
-    deadline: float | None,
-) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """The choices of one call for all; none where the backend refuses to give several."""
-    call = backend.answer({**body, "n": len(seeds), "seed": seeds[0]}, headers)
-    try:
-        async with asyncio.timeout_at(deadline):
-            answer = await call
-    except TimeoutError:
-        raise Problem(
-            504, "the budget ended before any answer came", "server_error", "budget"
-        ) from None
-    except Refused as refused:
-        if refused.status not in (400, 422):
-            raise _of(refused) from None
-        return []
+        found = await samples(
+            ask,
+            body,
+            seeds,
+            same=lambda chosen: json.dumps(chosen[1]["message"], sort_keys=True),
+            several=backend.several and not seeded and not singly,
+            strict=strict,
+            deadline=deadline,
+            arrived=tell,
+        )
     except DarcError as problem:
-        raise _of(problem) from None
-    choices = sorted(answer["choices"], key=_place)[: len(seeds)]
-    if len({json.dumps(choice["message"], sort_keys=True) for choice in choices}) == 1:
-        choices = choices[:1]
-    return [(answer, choice) for choice in choices]
+        raise told(problem) from None
+    if not found.drawn and found.failures:
+        raise told(found.failures[0])
+    if not found.drawn:
+        raise Problem(504, "the budget ended before any answer came", "server_error", "budget")
+    if not (found.several or seeded or singly):
+        backend.several = False
+    late, fewer = ["budget_milliseconds"] * found.late, ["fewer_candidates"] * bool(found.failures)
+    return Wave(
+        [read_reply(*drawn.choice, drawn.index, drawn.seed) for drawn in found.drawn],
+        [*late, *fewer],
+    )
 
 
 def read_reply(
@@ -204,17 +142,3 @@ def _logs(choice: Mapping[str, Any]) -> list[float]:
 def _place(choice: Mapping[str, Any]) -> int:
     index = choice.get("index")
     return index if isinstance(index, int) else 0
-
-
-def _is_final(problem: Exception) -> bool:
-    """Whether the other calls will be refused too."""
-    if isinstance(problem, Problem):
-        return problem.status < 500
-    return isinstance(problem, Refused) or not hasattr(problem, "status")
-
-
-def _of(problem: Exception) -> Problem:
-    if isinstance(problem, Problem):
-        return problem
-    assert isinstance(problem, DarcError)
-    return told(problem)

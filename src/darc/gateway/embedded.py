@@ -12,7 +12,7 @@ from starlette.responses import Response
 from darc.errors import DarcError
 from darc.gateway.method import wrong
 from darc.models.embedded import EmbeddedModel, refused
-from darc.models.remote.scope import tell_meter
+from darc.models.remote.scope import begin_call, count_usage
 from darc.web.problems import Problem
 
 NAME = "embedded"
@@ -44,9 +44,10 @@ class EmbeddedBackend:
 
     async def answer(self, body: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
         """One choice from the model."""
-        loop = asyncio.get_running_loop()
-        answer = await loop.run_in_executor(self._pool, self._model.chat, self.fields(body))
-        tell_meter(self.name, None if "error" in answer else answer)
+        loop, fields = asyncio.get_running_loop(), self.fields(body)
+        begin_call(self.name)
+        answer = await loop.run_in_executor(self._pool, self._model.chat, fields)
+        count_usage(answer)
         if "error" in answer or not answer.get("choices"):
             raise refused(answer)
         head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": NAME}

@@ -5,8 +5,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from darc.errors import DarcError
-from darc.models.remote import Failed, Refused
-from darc.models.remote.problems import TooLarge, said
+from darc.models.remote import (
+    ErrorStatus,
+    Failed,
+    LeftAlone,
+    Malformed,
+    Moved,
+    OverLimit,
+    Refused,
+    TimedOut,
+    TooLarge,
+)
+from darc.models.remote.problems import said
 from darc.web.problems import Problem
 
 
@@ -16,27 +26,30 @@ def told(problem: DarcError) -> Problem:
     A backend that cannot be reached is 502, one that takes too long 504, and one that is left alone
     after many failures 503 with the time to come back.
     """
-    if isinstance(problem, Refused):
-        if problem.status < 400:
-            return redirected(problem.status, problem.said.removeprefix("it has moved to "))
-        return upstream_problem(problem.status, problem.body)
-    if isinstance(problem, TooLarge):
-        return too_large("max_answer", problem.limit)
-    if isinstance(problem, Failed):
-        if problem.status is not None and problem.status >= 400:
-            return upstream_problem(problem.status, problem.body, problem.after)
-        if problem.status is not None:
+    match problem:
+        case Moved():
+            return redirected(problem.status, problem.where)
+        case Refused():
+            return upstream_problem(problem.status, problem.body)
+        case ErrorStatus():
+            return upstream_problem(problem.status or 500, problem.body, problem.after)
+        case Malformed():
             return _own(502, "the backend's answer is no chat completion", "upstream_malformed")
-        if problem.after is not None:
+        case TooLarge():
+            return too_large("max_answer", problem.limit)
+        case TimedOut():
+            return _own(504, "the backend did not answer in time", "upstream_timeout")
+        case LeftAlone():
             return _own(
                 503,
                 "the backend has failed again and again and is left alone for a while",
                 "upstream_unavailable",
                 problem.after,
             )
-        if "did not answer within" in problem.message:
-            return _own(504, "the backend did not answer in time", "upstream_timeout")
-        return _own(502, "the backend cannot be reached", "upstream_unreachable")
+        case OverLimit():
+            return _own(503, "the request has used up its calls or tokens", "over_limit")
+        case Failed():
+            return _own(502, "the backend cannot be reached", "upstream_unreachable")
     return Problem(400, problem.message, code="invalid_request")
 
 

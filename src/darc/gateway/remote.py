@@ -1,4 +1,4 @@
-"""A backend behind a URL."""
+"""A backend behind a URL, or several."""
 
 import json
 import logging
@@ -7,22 +7,25 @@ from typing import Any
 
 from starlette.responses import Response
 
-from darc.gateway.errors import (
-    is_openai_error,
-    redirected,
-    told,
-    too_large,
-    unavailable,
-    upstream_problem,
-)
+from darc.errors import DarcError
+from darc.gateway.errors import is_openai_error, told, too_large, unavailable, upstream_problem
 from darc.gateway.headers import back, for_candidates
 from darc.gateway.leaving import BrokeOff, ClosingResponse
 from darc.gateway.streaming import error_event
-from darc.models.remote import AsyncClient, Breaker, Clock, Failed, Malformed, Retry
+from darc.models.remote import (
+    AsyncClient,
+    Breaker,
+    Clock,
+    ErrorStatus,
+    Failed,
+    Malformed,
+    Moved,
+    Retry,
+)
 from darc.models.remote.address import base_url
-from darc.models.remote.client import LARGEST, bounded, http_client, library, raw, read_key
-from darc.models.remote.problems import TooLarge, moved
-from darc.models.remote.retry import is_passing, retry_after
+from darc.models.remote.client import LARGEST
+from darc.models.remote.http import Response as Answer
+from darc.models.remote.retry import is_passing
 from darc.web.problems import Problem
 
 logger = logging.getLogger(__name__)
@@ -31,14 +34,13 @@ CHAT = "/chat/completions"
 WHOLE = 1_000_000
 LONGEST_LINE = 4_000_000
 NOT_MODIFIED = 304
-LOST = ("upstream_unreachable", "upstream_timeout")
 
 
 class RemoteBackend:
-    """Any server that speaks OpenAI's protocol; one breaker for all calls to it.
+    """Any server that speaks OpenAI's protocol, or several of the same, with | between their URLs.
 
-    Candidates are asked for through the client that all of DARC uses. What is passed through keeps
-    its bytes, status and headers. No answer of more than `largest` bytes is held, and no line of a
+    All calls go through the client that all of DARC uses. What is passed through keeps its bytes,
+    status and headers. No answer of more than `largest` bytes is held, and no line of a
     stream longer than `longest_line` is passed on.
     """
 
@@ -60,23 +62,18 @@ class RemoteBackend:
         self.url = base_url(url)
         self.name = self.url
         self.several = True
-        self.key = read_key(key_env)
-        self._timeout = timeout
-        self._largest, self._longest_line = largest, longest_line
-        self._retry = retry or Retry(attempts=3, seconds=30.0, first=0.25, longest=8.0)
-        self._breaker = breaker or Breaker()
-        self._clock = clock or Clock()
+        self._longest_line = longest_line
         self._client = AsyncClient(
             self.url,
             key_env=key_env,
             concurrency=concurrency,
             timeout=timeout,
             largest=largest,
-            retry=self._retry,
-            breaker=self._breaker,
-            clock=self._clock,
+            retry=retry,
+            breaker=breaker,
+            clock=clock,
         )
-        self._http: Any = None
+        self.key = self._client.key
 
     async def answer(self, body: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
         """The answer to a chat completion, tried again where that may help."""
@@ -84,16 +81,10 @@ class RemoteBackend:
 
     async def models(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
         """The models that the server lists."""
-        asked = {**headers, "accept-encoding": "identity"}
-        response = await self._persist("GET", f"{self.url}/models", asked, b"", True)
-        content = await self._held(response, as_sent=False)
-        if response.status_code != 200:
-            raise upstream_problem(response.status_code, content.decode("utf-8", "replace"))
         try:
-            data = json.loads(content)["data"]
-            return [dict(each) for each in data if isinstance(each, dict) and "id" in each]
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise told(Failed("", status=200)) from None
+            return await self._client.get("/models", listed, for_candidates(headers))
+        except DarcError as problem:
+            raise told(problem) from None
 
     async def forward(
         self,
@@ -107,143 +98,75 @@ class RemoteBackend:
         """What the server says to `path` below its URL, byte by byte as it comes.
 
         Streams, and large answers to anything but chat completions, are passed on as they come; all
-        else is read first. What says it is JSON and is not, or breaks off, is asked for once more.
+        else is read first. What says it is JSON and is not, or breaks off, is asked for again.
         Errors in another shape than OpenAI's are put into it.
         """
-        url = f"{self.url}{path}" + (f"?{query}" if query else "")
-        for last in (False, True) if again else (True,):
-            response = await self._persist(method, url, dict(headers), content, again)
-            result: Response
-            if method != "HEAD" and _flows(response, path):
-                result = ClosingResponse(
-                    _passed(response, self._longest_line),
-                    response.aclose,
-                    status_code=response.status_code,
-                )
-                break
-            try:
-                body = await self._held(response, as_sent=response.status_code < 400)
-            except Problem as problem:
-                if last or problem.code not in LOST:
-                    raise
-                continue
-            if response.status_code >= 400 and method != "HEAD":
-                return self._error(response, body)
-            if method == "HEAD" or sound(response, body, path == CHAT):
-                result = Response(body, response.status_code)
-                break
-            if last:
-                raise told(Failed("", status=200))
-        result.raw_headers = back(response.headers.raw)
+        error: Response | Problem | None = None
+
+        async def use(answer: Answer) -> Response | Problem:
+            nonlocal error
+            result = await self._passed(method, path, answer)
+            if is_passing(answer.status):
+                error = result
+                told_so = f"{answer.url} answered {answer.status}"
+                after = self._client.after(answer)
+                raise ErrorStatus(told_so, status=answer.status, after=after)
+            return result
+
+        target = path + (f"?{query}" if query else "")
+        try:
+            result = await self._client.call(
+                method, target, use, headers=headers, content=content, again=again
+            )
+        except ErrorStatus as problem:
+            result = error or told(problem)
+        except DarcError as problem:
+            raise told(problem) from None
+        if isinstance(result, Problem):
+            raise result
         return result
 
     def ready(self) -> bool:
-        """Whether the breaker lets a call through."""
-        return self._breaker.waiting(self._clock.now()) is None
+        """Whether a call may begin at one of the URLs."""
+        return self._client.ready()
 
     async def aclose(self) -> None:
         """Close the connections."""
-        http, self._http = self._http, None
-        if http is not None:
-            await http.aclose()
         await self._client.aclose()
 
-    async def _held(self, response: Any, as_sent: bool) -> bytes:
-        """The body of a response that is read here; a redirect, which is not followed, is told."""
-        status, location = response.status_code, response.headers.get("location")
-        try:
-            if 300 <= status < 400 and status != NOT_MODIFIED:
-                raise redirected(status, moved(str(response.url), location))
-            if response.request.method == "HEAD":
-                return b""
-            return await bounded(response, self._largest, as_sent=as_sent)
-        except TooLarge as problem:
-            raise told(problem) from None
-        except library().RequestError as lost:
-            raise self._lost(lost) from None
-        finally:
-            await response.aclose()
-
-    def _error(self, response: Any, body: bytes) -> Response:
-        """An error of the server as it is, or else its words in OpenAI's shape."""
-        text = body.decode("utf-8", "replace")
-        if "\ufffd" in text and "content-encoding" in response.headers:
-            text = ""  # compressed in a way that is not known here
-        if not is_openai_error(text):
-            header = response.headers.get("retry-after")
-            after = retry_after(header, self._clock.wall())
-            raise upstream_problem(response.status_code, text, after)
-        result = Response(body, response.status_code)
-        length = [pair for pair in result.raw_headers if pair[0] == b"content-length"]
-        result.raw_headers = [*back(response.headers.raw, (b"content-encoding",)), *length]
+    async def _passed(self, method: str, path: str, answer: Answer) -> Response | Problem:
+        """An answer for the client; raises what makes it none."""
+        if 300 <= answer.status < 400 and answer.status != NOT_MODIFIED:
+            raise Moved(answer.url, answer.status, answer.headers.get("Location"))
+        result: Response
+        if method != "HEAD" and _flows(answer, path):
+            answer.keep()
+            result = ClosingResponse(
+                _parts(answer, self._longest_line), answer.aclose, status_code=answer.status
+            )
+        elif method == "HEAD":
+            result = Response(b"", answer.status)
+        elif answer.status >= 400:
+            return self._error(answer, await answer.read(self._client.largest))
+        else:
+            body = await answer.read(self._client.largest, as_sent=True)
+            if not sound(answer, body, path == CHAT):
+                raise Malformed(f"{answer.url} answered with something that is not JSON")
+            result = Response(body, answer.status)
+        result.raw_headers = back(answer.raw_headers)
         return result
 
-    async def _persist(
-        self, method: str, url: str, headers: dict[str, str], content: bytes, again: bool
-    ) -> Any:
-        """The response, its body not yet read, of the last attempt."""
-        waiting = self._breaker.waiting(self._clock.now())
-        if waiting is not None:
-            raise told(Failed("", after=waiting))
-        attempts = 1 if self._breaker.begin() or not again else self._retry.attempts
-        begun, attempt = self._clock.now(), 1
-        try:
-            while True:
-                response, problem = await self._attempt(method, url, headers, content)
-                passing = response is None or is_passing(response.status_code)
-                after = None
-                if response is not None:
-                    header = response.headers.get("retry-after")
-                    after = retry_after(header, self._clock.wall())
-                pause = self._retry.pause(attempt, after, self._clock.chance())
-                late = self._clock.now() + pause - begun > self._retry.seconds
-                if not passing or attempt >= attempts or late:
-                    break
-                if response is not None:
-                    await response.aclose()
-                logger.info("%s failed; trying again in %.1f s", url, pause)
-                await self._clock.sleep(pause)
-                attempt += 1
-        except BaseException:
-            self._breaker.left()
-            raise
-        self._note(response)
-        if problem is not None:
-            raise problem
-        return response
-
-    async def _attempt(
-        self, method: str, url: str, headers: dict[str, str], content: bytes
-    ) -> tuple[Any, Problem | None]:
-        httpx, http = library(), self._open()
-        try:
-            built = http.build_request(method, url, headers=raw(headers), content=content or None)
-            return await http.send(built, stream=True), None
-        except httpx.InvalidURL as problem:
-            raise Problem(400, f"the path cannot be sent on: {problem}", code="bad_path") from None
-        except httpx.RequestError as problem:
-            return None, self._lost(problem)
-
-    def _lost(self, problem: Exception) -> Problem:
-        late = isinstance(problem, library().TimeoutException)
-        return told(Failed("did not answer within" if late else ""))
-
-    def _note(self, response: Any) -> None:
-        """Tell the breaker how a call ended; too many requests say nothing of the server."""
-        if response is None or response.status_code >= 500:
-            self._breaker.failed(self._clock.now())
-        elif response.status_code == 429:
-            self._breaker.left()
-        else:
-            self._breaker.succeeded()
-
-    def _open(self) -> Any:
-        if self._http is None:
-            self._http = http_client(self.url, self.key, self._timeout)
-            # What the client does not send is not made up for it.
-            for name in ("user-agent", "accept", "accept-encoding"):
-                self._http.headers.pop(name, None)
-        return self._http
+    def _error(self, answer: Answer, body: bytes) -> Response | Problem:
+        """An error of the server as it is, or else its words in OpenAI's shape."""
+        text = body.decode("utf-8", "replace")
+        if "\ufffd" in text and "Content-Encoding" in answer.headers:
+            text = ""  # compressed in a way that is not known here
+        if not is_openai_error(text):
+            return upstream_problem(answer.status, text, self._client.after(answer))
+        result = Response(body, answer.status)
+        length = [pair for pair in result.raw_headers if pair[0] == b"content-length"]
+        result.raw_headers = [*back(answer.raw_headers, (b"content-encoding",)), *length]
+        return result
 
 
 def completion(answer: Any) -> dict[str, Any]:
@@ -260,12 +183,20 @@ def completion(answer: Any) -> dict[str, Any]:
     return answer
 
 
-def sound(response: Any, body: bytes, chat: bool) -> bool:
+def listed(answer: Any) -> list[dict[str, Any]]:
+    """The models of an answer that lists some."""
+    data = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(data, list):
+        raise Malformed("no list of models")
+    return [dict(each) for each in data if isinstance(each, dict) and "id" in each]
+
+
+def sound(answer: Answer, body: bytes, chat: bool) -> bool:
     """Whether a good answer is JSON, where it claims or, as a chat completion, has to be."""
-    kind = response.headers.get("content-type", "")
-    if response.status_code != 200 or not (chat or kind.startswith("application/json")):
+    kind = answer.headers.get("Content-Type", "")
+    if answer.status != 200 or not (chat or kind.startswith("application/json")):
         return True
-    if "content-encoding" in response.headers:
+    if "Content-Encoding" in answer.headers:
         return True
     try:
         json.loads(body)
@@ -274,26 +205,26 @@ def sound(response: Any, body: bytes, chat: bool) -> bool:
     return True
 
 
-def _flows(response: Any, path: str) -> bool:
+def _flows(answer: Answer, path: str) -> bool:
     """Whether an answer is passed on as it comes."""
-    if response.status_code >= 300:
+    if answer.status >= 300:
         return False
-    if _is_events(response):
+    if _is_events(answer):
         return True
-    length = response.headers.get("content-length", "")
+    length = answer.headers.get("Content-Length", "")
     return path != CHAT and not (length.isdecimal() and int(length) <= WHOLE)
 
 
-def _is_events(response: Any) -> bool:
-    return bool(response.headers.get("content-type", "").startswith("text/event-stream"))
+def _is_events(answer: Answer) -> bool:
+    return answer.headers.get("Content-Type", "").startswith("text/event-stream")
 
 
-async def _passed(response: Any, longest_line: int) -> AsyncIterator[bytes]:
-    """The bytes of a response; one that breaks off ends with an error event, if it is a stream."""
-    readable = _is_events(response) and "content-encoding" not in response.headers
+async def _parts(answer: Answer, longest_line: int) -> AsyncIterator[bytes]:
+    """The bytes of an answer; one that breaks off ends with an error event, if it is a stream."""
+    readable = _is_events(answer) and "Content-Encoding" not in answer.headers
     line = 0
     try:
-        async for part in response.aiter_raw():
+        async for part in answer.parts():
             if readable:
                 first, *others = part.split(b"\n")
                 if max(line + len(first), *map(len, others), 0) > longest_line:
@@ -301,8 +232,9 @@ async def _passed(response: Any, longest_line: int) -> AsyncIterator[bytes]:
                     return
                 line = len(others[-1]) if others else line + len(first)
             yield part
-    except library().RequestError as lost:
+    except Failed as lost:
         if not readable:
             raise BrokeOff(str(lost)) from None
+        logger.warning("%s", lost)
         problem = unavailable("the backend broke off", "upstream_broke_off")
         yield b"\n\n" + error_event(problem)

@@ -62,7 +62,7 @@ class Settings:
     concurrency: int = 256
     timeout: float = 120.0
     scorer_timeout: float = 60.0
-    attempts: int = 3
+    attempts: int = 6
     keep_alive: float = 5.0
 
     def __post_init__(self) -> None:

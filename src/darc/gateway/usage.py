@@ -1,29 +1,25 @@
 """What a request has cost."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from darc.models.remote import Meter
 
 STAGES = ("candidates", "rewrites", "scores")
 
 
-@dataclass
 class Spent:
-    """Calls and tokens by stage, as the servers that were called report them."""
+    """Calls and tokens by stage, as the servers that were called report them.
 
-    calls: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
-    usage: dict[str, dict[str, Any]] = field(default_factory=lambda: {name: {} for name in STAGES})
+    `max_calls` and `max_tokens` bound all stages together, retries included.
+    """
 
-    def meter(self, stage: str) -> Callable[[str, Any], None]:
-        """A function that counts a call for a stage, given its URL and its answer or None."""
+    def __init__(self, max_calls: int | None = None, max_tokens: int | None = None) -> None:
+        self.whole = Meter(max_calls, max_tokens)
+        self._stages = {name: Meter(whole=self.whole) for name in STAGES}
 
-        def tell(_: str, answer: Any) -> None:
-            self.calls[stage] += 1
-            used = answer.get("usage") if isinstance(answer, Mapping) else None
-            if isinstance(used, Mapping):
-                self.usage[stage] = added(self.usage[stage], used)
-
-        return tell
+    def meter(self, stage: str) -> Meter:
+        """What counts the calls of a stage."""
+        return self._stages[stage]
 
     def total(self) -> dict[str, Any]:
         """The usage of the candidates, all of them, in OpenAI's shape."""
@@ -31,27 +27,9 @@ class Spent:
             "prompt_tokens": 0,
             "completion_tokens": 0,
             "total_tokens": 0,
-            **self.usage["candidates"],
+            **self.meter("candidates").usage,
         }
 
     def items(self) -> dict[str, Any]:
         """Calls and tokens by stage."""
-        return {name: {"calls": self.calls[name], **self.usage[name]} for name in STAGES}
-
-
-def added(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
-    """The sum of two usages, number by number; what is no number in both is the later one's."""
-    result = dict(left)
-    for name, value in right.items():
-        known = result.get(name)
-        if isinstance(value, Mapping):
-            result[name] = added(known if isinstance(known, Mapping) else {}, value)
-        elif _is_number(value) and _is_number(known):
-            result[name] = known + value
-        elif value is not None or name not in result:
-            result[name] = value
-    return result
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+        return {name: {"calls": own.calls, **own.usage} for name, own in self._stages.items()}

@@ -3,9 +3,10 @@
 import hashlib
 import json
 import re
+from collections.abc import Iterable
 
 from darc.models.chat import chat_model, chat_version
-from darc.models.completion import ChatModel, Request
+from darc.models.completion import ChatModel, Completion, Request
 from darc.models.remote.client import KEY
 from darc.models.remote.openai import OpenAIModel
 from darc.perturb.drawing import derived
@@ -122,7 +123,8 @@ class LlmRewriter:
         self.temperature = temperature
         self.top_p = top_p
         self.max_tokens = max_tokens
-        self.parallel = PARALLEL if isinstance(model, OpenAIModel) else 1
+        self.remote = isinstance(model, OpenAIModel)
+        self.parallel = PARALLEL if self.remote else 1
 
     @property
     def version(self) -> str:
@@ -133,10 +135,36 @@ class LlmRewriter:
 
     def rewrite(self, prompt: Prompt, text: str, count: int, family: str, seed: int) -> list[str]:
         """Cleaned replies of the model, empty ones left out."""
+        requests = self._requests(prompt, text, count, family, seed)
+        return _read(self.model.complete(requests) if requests else (), text)
+
+    async def rewrite_async(
+        self, prompt: Prompt, text: str, count: int, family: str, seed: int
+    ) -> list[str]:
+        """`rewrite`, awaited; for a model on a server."""
+        assert isinstance(self.model, OpenAIModel)
+        requests = self._requests(prompt, text, count, family, seed)
+        return _read(await self.model.remote.complete(requests), text)
+
+    def close(self) -> None:
+        """Close the model, where it can be closed."""
+        close = getattr(self.model, "close", None)
+        if close is not None:
+            close()
+
+    async def aclose(self) -> None:
+        """Close the model, from the loop that used it."""
+        if isinstance(self.model, OpenAIModel):
+            await self.model.remote.aclose()
+        else:
+            self.close()
+
+    def _requests(
+        self, prompt: Prompt, text: str, count: int, family: str, seed: int
+    ) -> list[Request]:
+        """A conversation a proposal."""
         asked = [part for part, wanted in parts(family, count) for _ in range(wanted)]
-        if not asked:
-            return []
-        requests = [
+        return [
             Request(
                 messages=messages(prompt, text, part, angle),
                 max_tokens=self.max_tokens or room(text),
@@ -146,14 +174,11 @@ class LlmRewriter:
             )
             for angle, part in enumerate(asked)
         ]
-        replies = (cleaned(reply.text, text) for reply in self.model.complete(requests))
-        return [reply for reply in replies if reply]
 
-    def close(self) -> None:
-        """Close the model, where it can be closed."""
-        close = getattr(self.model, "close", None)
-        if close is not None:
-            close()
+
+def _read(replies: Iterable[Completion], text: str) -> list[str]:
+    found = (cleaned(reply.text, text) for reply in replies)
+    return [reply for reply in found if reply]
 
 
 def room(text: str) -> int:

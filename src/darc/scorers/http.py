@@ -8,7 +8,7 @@ import numpy as np
 from darc.closing import Closing
 from darc.errors import InputError
 from darc.models.remote import AsyncClient, Background, together
-from darc.models.remote.address import checked_url
+from darc.models.remote.address import SEVERAL, checked_url
 from darc.models.remote.client import KEY
 from darc.registry import scorer
 from darc.scorers.base import Array, Pair, source_version
@@ -58,8 +58,12 @@ class HttpScorer(Closing):
     ) -> None:
         if batch < 1:
             raise InputError(f"batch is {batch}", "give at least 1")
-        self.url = checked_url(f"{self.scheme}:{url}" if url.startswith("//") else url).geturl()
-        parts = urlsplit(self.url)
+        urls = (
+            f"{self.scheme}:{each}" if each.startswith("//") else each
+            for each in url.split(SEVERAL)
+        )
+        self.url = SEVERAL.join(checked_url(each).geturl() for each in urls)
+        parts = urlsplit(self.url.partition(SEVERAL)[0])
         self.form = form_name(parts.path, form)
         self.model = model
         self.label = label

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from darc.models.remote import METER, AsyncClient, Failed, Refused
 from darc.models.remote.address import checked_url
 from darc.models.remote.client import KEY
-from darc.models.remote.findings import Report, shown, trial_options
+from darc.models.remote.findings import Counting, Report, shown, trial_options
 from darc.scorers.base import Pair
 from darc.scorers.http_forms import FORMS, Form, Rows, form_name, is_distribution, read_rows
 from darc.types import Message, Prompt
@@ -48,7 +48,7 @@ async def check_reward(
     if model:
         report.options["model"] = model
     client = AsyncClient(report.url, **trial_options(key_env, timeout))
-    before = METER.set(report.count)
+    before = METER.set(Counting(report))
     try:
         await _examine(report, client, name)
     except (Refused, Failed) as problem:

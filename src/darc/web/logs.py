@@ -78,5 +78,5 @@ def log_as_json(level: str, stream: TextIO | None = None, key_env: str = "") -> 
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonFormatter(os.environ[name] for name in named))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    for name in ("httpx", "httpcore", "uvicorn.error", "asyncio"):
+    for name in ("aiohttp", "uvicorn.error", "asyncio"):
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLogger().level))

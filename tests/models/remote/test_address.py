@@ -26,7 +26,16 @@ def test_model_and_url() -> None:
     assert str(parse_address("m@https://h")) == "m@https://h/v1"
 
 
-@pytest.mark.parametrize("wrong", ["", "m", "m@h", "@http://h", "m@http://", "m@http://h:port"])
+def test_several_urls() -> None:
+    found = parse_address("m@http://a:1|https://b/v1/")
+    assert found == Address("m", "http://a:1/v1|https://b/v1")
+    assert str(found) == "m@http://a:1/v1|https://b/v1"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["m@http://a|", "m@http://a|b", "", "m", "m@h", "@http://h", "m@http://", "m@http://h:port"],
+)
 def test_what_is_no_address(wrong: str) -> None:
     with pytest.raises(InputError, match="write"):
         parse_address(wrong)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from tests.fakes import FakeServer, Fault
 
-from darc.models.remote import METER, Failed
+from darc.models.remote import METER, Failed, Meter
 from darc.models.remote.check import check_chat
 from darc.models.remote.findings import Report, fetch, shown
 
@@ -42,14 +42,14 @@ def test_fetch_ends(openai_server: FakeServer, fault: Fault, told: str) -> None:
 
 
 def test_counts_are_its_own(openai_server: FakeServer) -> None:
-    seen: list[str] = []
-    token = METER.set(lambda url, answer: seen.append(url))
+    other = Meter()
+    token = METER.set(other)
     try:
         report = asyncio.run(check_chat(openai_server.url))
         assert METER.get() is not None
     finally:
         METER.reset(token)
-    assert seen == []
+    assert other.calls == 0
     assert report.calls == len(openai_server.paths)
     assert report.tokens > 0
 

@@ -100,7 +100,7 @@ def test_lasting_faults_are_not(openai_server: FakeServer, fault: Fault, message
 
 
 def test_nobody_there() -> None:
-    pytest.importorskip("httpx")
+    pytest.importorskip("aiohttp")
     server = FakeServer()
     server.close()
     with pytest.raises(Failed, match=r"cannot be reached: .*attempts\); is the server running"):

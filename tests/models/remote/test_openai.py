@@ -172,6 +172,6 @@ def test_interrupt_stops_promptly(openai_server: FakeServer) -> None:
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "httpx", None)
+    monkeypatch.setitem(sys.modules, "aiohttp", None)
     with OpenAIModel("m@http://h") as remote, pytest.raises(MissingExtra, match="remote"):
         remote.complete([request()])

@@ -20,7 +20,8 @@ def choice(text: str, logs: list[Any] | None = None, **more: Any) -> dict[str, A
 
 
 def test_what_is_sent() -> None:
-    assert chat_body("m", REQUEST, Dialect()) == {
+    body = chat_body("m", REQUEST, 20)
+    assert body == {
         "model": "m",
         "messages": [{"role": "user", "content": "Hi"}],
         "temperature": 0.5,
@@ -28,8 +29,11 @@ def test_what_is_sent() -> None:
         "seed": 3,
         "max_tokens": 9,
         "logprobs": True,
+        "top_logprobs": 20,
     }
-    other = chat_body("m", REQUEST, Dialect(logprobs=False, limit="max_completion_tokens"), 4, 20)
+    assert Dialect().adapted(body) == body
+    assert "top_logprobs" not in chat_body("m", REQUEST)
+    other = Dialect(logprobs=False, limit="max_completion_tokens").adapted({**body, "n": 4})
     assert (other["n"], other["max_completion_tokens"]) == (4, 9)
     assert not {"max_tokens", "logprobs", "top_logprobs", "best_of"} & other.keys()
 

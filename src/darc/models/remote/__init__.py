@@ -5,7 +5,18 @@ from darc.models.remote.background import Background
 from darc.models.remote.breaker import Breaker
 from darc.models.remote.client import AsyncClient, together
 from darc.models.remote.openai import AsyncOpenAI, OpenAIModel, Sample
-from darc.models.remote.problems import Failed, Malformed, Refused
+from darc.models.remote.problems import (
+    ErrorStatus,
+    Failed,
+    LeftAlone,
+    Malformed,
+    Moved,
+    OverLimit,
+    Refused,
+    TimedOut,
+    TooLarge,
+    Unreachable,
+)
 from darc.models.remote.protocol import Said
 from darc.models.remote.retry import Clock, Retry
 from darc.models.remote.scope import HOST, METER, Host, Meter
@@ -19,15 +30,22 @@ __all__ = [
     "Background",
     "Breaker",
     "Clock",
+    "ErrorStatus",
     "Failed",
     "Host",
+    "LeftAlone",
     "Malformed",
     "Meter",
+    "Moved",
     "OpenAIModel",
+    "OverLimit",
     "Refused",
     "Retry",
     "Said",
     "Sample",
+    "TimedOut",
+    "TooLarge",
+    "Unreachable",
     "parse_address",
     "together",
 ]

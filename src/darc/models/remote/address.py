@@ -1,4 +1,4 @@
-"""Where a model is served: MODEL@URL."""
+"""Where a model is served: MODEL@URL, or MODEL@URL|URL where several servers have it."""
 
 import re
 from dataclasses import dataclass
@@ -10,11 +10,12 @@ _ADDRESS = re.compile(r"(?P<model>.*?)@(?P<url>https?://.*)", re.IGNORECASE | re
 _VERSION = re.compile(r"v\d\w*\Z")
 _CHAT = "/chat/completions"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+SEVERAL = "|"
 
 
 @dataclass(frozen=True)
 class Address:
-    """A model's name on a server, and the URL below which the server answers."""
+    """A model's name on a server, and the URL below which the server answers, or several."""
 
     model: str
     url: str
@@ -35,7 +36,14 @@ def parse_address(text: str) -> Address:
 
 
 def base_url(text: str) -> str:
-    """The URL that ends before /chat/completions; /v1 is added where no version stands in it."""
+    """The URL that ends before /chat/completions; /v1 is added where no version stands in it.
+
+    Of several, with | between them, each.
+    """
+    return SEVERAL.join(_base(each) for each in text.split(SEVERAL))
+
+
+def _base(text: str) -> str:
     parts = checked_url(text)
     path = parts.path.rstrip("/").removesuffix(_CHAT)
     if not any(_VERSION.match(segment) for segment in path.split("/")):

@@ -2,17 +2,24 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from time import monotonic
 from typing import Any
 
 from darc.models.completion import Request
 from darc.models.remote.address import Address, base_url
 from darc.models.remote.client import KEY, AsyncClient
-from darc.models.remote.findings import Finding, Report, fetch, shown, trial_options, usage
+from darc.models.remote.findings import (
+    Counting,
+    Finding,
+    Report,
+    fetch,
+    shown,
+    trial_options,
+    usage,
+)
 from darc.models.remote.openai import CHAT, AsyncOpenAI
 from darc.models.remote.problems import Failed, Refused, said
-from darc.models.remote.protocol import LIMIT, read_choices
+from darc.models.remote.protocol import LIMIT, chat_body, read_choices
 from darc.models.remote.scope import METER
 from darc.types import Message
 
@@ -37,7 +44,7 @@ async def check_chat(
 ) -> Report:
     """What the chat server below a URL can do; `model` is by default the first that it lists."""
     report = Report(base_url(url), model)
-    before = METER.set(report.count)
+    before = METER.set(Counting(report))
     try:
         names = await _models(report, key_env, timeout)
         if not report.problem:
@@ -90,6 +97,10 @@ class _Trial:
         self.one_text = False
         self.prompt_tokens = 0
 
+    def chat(self, **fields: Any) -> dict[str, Any]:
+        """The trial's own question, with some fields set otherwise."""
+        return {**chat_body(self.report.model, self.request), **fields}
+
     async def close(self) -> None:
         await self.model.aclose()
         await self.client.aclose()
@@ -117,7 +128,7 @@ class _Trial:
         """Whether DARC's own request is answered; tells of the token limit too."""
         report, begun = self.report, monotonic()
         try:
-            (one,) = await self.model.choices(self.request)
+            (one,) = await self.model.choices(self.chat())
         except (Refused, Failed) as problem:
             report.problem = str(problem)
             reason = problem.said if isinstance(problem, Refused) else problem.message
@@ -148,7 +159,7 @@ class _Trial:
 
     async def seeds(self) -> Finding:
         async def said_with(seed: int) -> str:
-            (one,) = await self.model.choices(replace(self.request, seed=seed))
+            (one,) = await self.model.choices(self.chat(seed=seed))
             return one.completion.text
 
         again, other = await said_with(1), await said_with(2)
@@ -175,7 +186,7 @@ class _Trial:
 
     async def several(self) -> Finding:
         try:
-            found = await self.model.choices(self.request, n=CHOICES)
+            found = await self.model.choices(self.chat(n=CHOICES))
         except Failed as problem:
             if problem.status is None:
                 raise
@@ -197,7 +208,7 @@ class _Trial:
         if not known.logprobs:
             return Finding("logprobs", "refused", without, False)
         try:
-            (one,) = await self.model.choices(self.request, top=5)
+            (one,) = await self.model.choices(self.chat(top_logprobs=5))
             refused = not self.model.dialect.logprobs
         finally:
             self.model.dialect = known

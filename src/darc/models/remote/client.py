@@ -1,50 +1,61 @@
-"""JSON over HTTP to one server: pooled, bounded, retried, and broken off when it is down."""
+"""Calls to one service at one or several URLs: pooled, bounded, retried, and broken off in time."""
 
 import asyncio
 import json
 import logging
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
 from typing import Any, TypeVar
 
-from darc.errors import InputError, MissingExtra
-from darc.models.remote.address import is_loopback
+from darc.errors import DarcError, InputError
+from darc.models.remote.address import SEVERAL
 from darc.models.remote.breaker import Breaker
+from darc.models.remote.endpoints import Endpoint, Endpoints, Place, Trail
+from darc.models.remote.http import Connections, Response
 from darc.models.remote.problems import (
+    ErrorStatus,
     Failed,
     Malformed,
-    Passing,
-    Refused,
-    TooLarge,
+    Moved,
+    TimedOut,
     is_final,
-    moved,
     refusal,
     said,
 )
 from darc.models.remote.retry import Clock, Retry, is_passing, retry_after
-from darc.models.remote.scope import tell_meter
+from darc.models.remote.scope import begin_call, count_usage
 
 logger = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
+Use = Callable[[Response], Awaitable[Result]]
 
 KEY = "OPENAI_API_KEY"
-CONNECTING = 10.0
 LARGEST = 32_000_000
+JSON = {
+    "user-agent": "darc",
+    "accept": "application/json",
+    "accept-encoding": "gzip, deflate",
+    "content-type": "application/json",
+}
 
 
 class AsyncClient:
-    """Posts JSON to one server, at most `concurrency` calls at a time.
+    """Calls a service, at most `concurrency` calls at a time at each of its URLs.
+
+    Several URLs, with | between them, are servers of the same: a call goes to the one with the
+    fewest calls under way, and where it fails to another. One that fails again and again is left
+    alone for a while by its `breaker`.
 
     An attempt takes at most `timeout` seconds. Connection errors, time-outs, malformed answers and
-    the statuses 408, 409, 425, 429 and 5xx are tried again as `retry` says; a call keeps its place
-    while it waits. The key comes from the environment variable `key_env`, where that is set, and
-    goes into the request's header only. An answer of more than `largest` bytes is not read to its
-    end. Cookies are not kept.
+    the statuses 408, 409, 425, 429 and 5xx are tried again as `retry` says, which counts all
+    attempts of a call wherever they go; a call keeps its place while it waits. The key comes from
+    the environment variable `key_env`, where that is set, and goes into the request's header only.
+    An answer of more than `largest` bytes is not read to its end. Cookies are not kept.
 
-    All calls must be made in one event loop; after `aclose` the client may be used in another.
+    All calls must be made in one event loop; after `aclose`, or when that loop is closed, the
+    client may be used in another.
     """
 
     def __init__(
@@ -68,15 +79,21 @@ class AsyncClient:
         self.concurrency = concurrency
         self.timeout = timeout
         self.largest = largest
-        self._key = read_key(key_env)
+        self.key = read_key(key_env)
         self._retry = retry or Retry()
-        self._breaker = breaker or Breaker()
         self._clock = clock or Clock()
-        self._http: Any = None
-        self._places: asyncio.Semaphore | None = None
+        urls = dict.fromkeys(url.split(SEVERAL))
+        self.endpoints = Endpoints(urls, concurrency, breaker or Breaker(), self._clock)
+        self._own = {"authorization": f"Bearer {self.key}"} if self.key else {}
+        self._connections: Connections | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r})"
+
+    def ready(self) -> bool:
+        """Whether a server may be asked now."""
+        return self.endpoints.ready()
 
     async def post(
         self,
@@ -90,42 +107,81 @@ class AsyncClient:
         `read` raises `Malformed` for an answer that is not what it should be. Raises `Refused`
         where no retry helps, and `Failed` after the last attempt.
         """
-        http, places = self._open()
-        async with places:
-            waiting = self._breaker.waiting(self._clock.now())
-            if waiting is not None:
-                raise Failed(
-                    f"{self.url} has failed {self._breaker.threshold} calls in a row",
-                    f"it is asked again in {waiting:.0f} s",
-                    after=waiting,
-                )
-            attempts = 1 if self._breaker.begin() else self._retry.attempts
+        sent = json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+        return await self._json("POST", path, sent, read, headers)
 
-            async def attempt() -> Result:
-                return await self._attempt(http, self.url + path, body, read, headers)
+    async def get(
+        self,
+        path: str,
+        read: Callable[[Any], Result],
+        headers: Mapping[str, str] | None = None,
+    ) -> Result:
+        """The same for a GET."""
+        return await self._json("GET", path, b"", read, headers)
 
-            try:
-                result = await self._persist(self.url + path, attempt, attempts)
-            except (Refused, TooLarge):
-                self._breaker.succeeded()
-                raise
-            except Failed as problem:
-                if problem.status == 429:
-                    self._breaker.left()
-                else:
-                    self._breaker.failed(self._clock.now())
-                raise
-            except BaseException:
-                self._breaker.left()
-                raise
-            self._breaker.succeeded()
-            return result
+    async def call(
+        self,
+        method: str,
+        path: str,
+        use: Use[Result],
+        *,
+        headers: Mapping[str, str],
+        content: bytes = b"",
+        again: bool = True,
+        seconds: float | None = None,
+    ) -> Result:
+        """What `use` makes of a response; it reads the body, or keeps the response for later.
+
+        What it raises decides: a `Failed` that is passing is tried again where `again` allows it,
+        all else is raised. An attempt with `use` takes at most `seconds`. Nothing but the key is
+        added to the headers.
+        """
+        connections = self._open()
+        begun, attempt, trail = self._clock.now(), 1, Trail()
+        attempts = self._retry.attempts if again else 1
+        place = await self.endpoints.take(trail)
+        held = True
+        try:
+            while True:
+                here = place.endpoint
+                try:
+                    response, result = await self._attempt(
+                        connections, method, here.url, path, use, headers, content, seconds
+                    )
+                    break
+                except Failed as problem:
+                    if not problem.passing:
+                        raise
+                    trail.add(here, problem)
+                    following = self.endpoints.better(place, trail)
+                    pause = 0.0 if following is None else self._pause(following, trail)
+                    late = self._clock.now() + pause - begun > self._retry.seconds
+                    if attempt >= attempts or following is None or late:
+                        raise self._given_up(problem, attempt, trail) from None
+                    logger.info("%s; trying again in %.1f s", problem.message, pause)
+                    if following is not here:
+                        held = False
+                        self.endpoints.give(place, problem)
+                        place = await self.endpoints.take(trail)
+                        held = True
+                        pause = self._pause(place.endpoint, trail)
+                if pause:
+                    await self._clock.sleep(pause)
+                attempt += 1
+        except BaseException as problem:
+            if held:
+                self.endpoints.give(place, problem)
+            raise
+        self._ended(place, response)
+        return result
 
     async def aclose(self) -> None:
         """Close the connections; the next call opens new ones."""
-        http, self._http, self._places = self._http, None, None
-        if http is not None:
-            await http.aclose()
+        connections, self._connections, self._loop = self._connections, None, None
+        if connections is not None:
+            await connections.aclose()
+            # Transports are gone one turn of the loop later.
+            await asyncio.sleep(0)
 
     async def __aenter__(self) -> "AsyncClient":
         return self
@@ -138,82 +194,115 @@ class AsyncClient:
     ) -> None:
         await self.aclose()
 
-    def _open(self) -> tuple[Any, asyncio.Semaphore]:
-        if self._http is None or self._places is None:
-            self._places = asyncio.Semaphore(self.concurrency)
-            self._http = http_client(self.url, self._key, self.timeout)
-        return self._http, self._places
+    def _open(self) -> Connections:
+        loop = asyncio.get_running_loop()
+        if self._connections is None or self._loop is not loop:
+            if self._loop is not None and not self._loop.is_closed():
+                raise DarcError(
+                    f"{self.url} is used in two event loops at a time", "close it in the first one"
+                )
+            self._connections, self._loop = Connections(self.timeout), loop
+            self.endpoints.reset()
+        return self._connections
 
-    async def _persist(
-        self, url: str, once: Callable[[], Awaitable[Result]], attempts: int
-    ) -> Result:
-        begun, attempt = self._clock.now(), 1
-        while True:
-            try:
-                return await once()
-            except Passing as problem:
-                pause = self._retry.pause(attempt, problem.after, self._clock.chance())
-                late = self._clock.now() + pause - begun > self._retry.seconds
-                if attempt >= attempts or late:
-                    tries = f" ({attempt} attempts)" if attempt > 1 else ""
-                    told = f"{url} {problem.problem}{tries}"
-                    raise Failed(
-                        told, problem.hint, problem.status, problem.after, problem.body
-                    ) from None
-                logger.info("%s %s; trying again in %.1f s", url, problem.problem, pause)
-            await self._clock.sleep(pause)
-            attempt += 1
+    def _ended(self, place: Place, response: Response) -> None:
+        """Give a place back, later where the response is kept."""
+        self.endpoints.judge(place, None)
+        if response.kept:
+            response.closed.append(lambda: self.endpoints.free(place))
+        else:
+            self.endpoints.free(place)
+
+    def _pause(self, endpoint: Endpoint, trail: Trail) -> float:
+        """The seconds before an endpoint is asked: none where it has not failed yet."""
+        if endpoint not in trail.failures:
+            return 0.0
+        failures, after = trail.failures[endpoint], trail.after[endpoint]
+        return self._retry.pause(failures, after, self._clock.chance())
+
+    def _given_up(self, problem: Failed, attempts: int, trail: Trail) -> Failed:
+        """The last problem, with the number of attempts and, of several URLs, those asked."""
+        others = [each.url for each in trail.failures]
+        where = f" at {' and '.join(others)}" if len(others) > 1 else ""
+        if attempts > 1:
+            problem.tried(f" ({attempts} attempts{where})")
+        return problem
 
     async def _attempt(
         self,
-        http: Any,
-        url: str,
-        body: Any,
+        connections: Connections,
+        method: str,
+        base: str,
+        path: str,
+        use: Use[Result],
+        headers: Mapping[str, str],
+        content: bytes,
+        seconds: float | None,
+    ) -> tuple[Response, Result]:
+        begin_call(base + path)
+        named = {**self._own, **headers}
+        try:
+            async with asyncio.timeout(seconds):
+                response = await connections.send(method, base, path, named, content)
+                try:
+                    result = await use(response)
+                except BaseException:
+                    response.kept = False
+                    raise
+                finally:
+                    if not response.kept:
+                        await response.aclose()
+        except TimeoutError:
+            raise TimedOut(
+                f"{base}{path} did not answer within {self.timeout:g} s",
+                "raise timeout, or lower concurrency",
+            ) from None
+        return response, result
+
+    async def _json(
+        self,
+        method: str,
+        path: str,
+        content: bytes,
         read: Callable[[Any], Result],
         headers: Mapping[str, str] | None,
     ) -> Result:
-        """One call; raises `Passing` where another may do better."""
-        httpx = library()
-        sent = json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
-        named = raw(headers or {}, {"content-type": "application/json"})
-        try:
-            async with (
-                asyncio.timeout(self.timeout),
-                http.stream("POST", url, content=sent, headers=named) as response,
-            ):
-                content = await bounded(response, self.largest)
-        except TooLarge:
-            tell_meter(url, None)
-            raise
-        except (TimeoutError, httpx.TimeoutException):
-            tell_meter(url, None)
-            raise Passing(
-                f"did not answer within {self.timeout:g} s", "raise timeout, or lower concurrency"
-            ) from None
-        except httpx.RequestError as problem:
-            tell_meter(url, None)
-            reason = str(problem) or type(problem).__name__
-            raise Passing(f"cannot be reached: {reason}", "is the server running there?") from None
-        status: int = response.status_code
-        if status >= 300:
-            tell_meter(url, None)
-            text = content.decode("utf-8", "replace")
-            message = said(text, self._key)
-            if status < 400:
-                message = f"it has moved to {moved(url, response.headers.get('location'))}"
-            if not is_passing(status) or is_final(text):
-                raise refusal(url, status, message, self.key_env, bool(self._key), text)
-            after = retry_after(response.headers.get("retry-after"), self._clock.wall())
-            told = f"answered {status}" + (f": {message}" if message else "")
-            raise Passing(told, status=status, after=after, body=text)
-        try:
-            answer = decoded(content)
-            tell_meter(url, answer)
-            return read(answer)
-        except Malformed as problem:
-            raise Passing(
-                f"answered with {problem}", "check that the URL is of such a server", status
-            ) from None
+        async def use(response: Response) -> Result:
+            held = await response.read(self.largest)
+            if response.status >= 300:
+                raise self.problem_of(response, held)
+            try:
+                answer = decoded(held)
+                count_usage(answer)
+                return read(answer)
+            except Malformed as problem:
+                raise Malformed(
+                    f"{response.url} answered with {problem.message}",
+                    "check that the URL is of such a server",
+                    response.status,
+                ) from None
+
+        named = {**JSON, **(headers or {})}
+        return await self.call(
+            method, path, use, headers=named, content=content, seconds=self.timeout
+        )
+
+    def after(self, response: Response) -> float | None:
+        """The seconds after which a server says to come back, if it does."""
+        return retry_after(response.headers.get("Retry-After"), self._clock.wall())
+
+    def problem_of(self, response: Response, content: bytes) -> DarcError:
+        """What an answer that is no success means: a refusal, or an error that may pass."""
+        status, url = response.status, response.url
+        if status < 400:
+            return Moved(url, status, response.headers.get("Location"))
+        text = content.decode("utf-8", "replace")
+        message = said(text, self.key)
+        if not is_passing(status) or is_final(text):
+            return refusal(url, status, message, self.key_env, bool(self.key), text)
+        after = self.after(response)
+        told = f"{url} answered {status}" + (f": {message}" if message else "")
+        return ErrorStatus(told, status=status, after=after, body=text)
 
 
 def decoded(content: bytes) -> Any:
@@ -232,52 +321,6 @@ def read_key(name: str) -> str:
     if not all("!" <= letter <= "~" for letter in key):
         raise InputError(f"the key in {name} has characters that cannot be sent", "set it again")
     return key
-
-
-def library() -> Any:
-    """The HTTP library, which is optional."""
-    try:
-        import httpx
-    except ImportError:
-        raise MissingExtra("talking to a server", "remote") from None
-    return httpx
-
-
-def http_client(url: str, key: str, timeout: float) -> Any:
-    """A client for many calls at a time to one server; it keeps no cookies for later calls."""
-    httpx = library()
-    from darc.models.remote.transport import StackedTransport
-
-    return httpx.AsyncClient(
-        headers={"authorization": f"Bearer {key}"} if key else {},
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-        timeout=httpx.Timeout(timeout, connect=min(CONNECTING, timeout)),
-        transport=StackedTransport(),
-        follow_redirects=False,
-        trust_env=not is_loopback(url),
-    )
-
-
-async def bounded(response: Any, largest: int, *, as_sent: bool = False) -> bytes:
-    """The body of a response, decompressed unless `as_sent`; `TooLarge` where it is larger."""
-    told = response.headers.get("content-length", "")
-    if told.isdecimal() and int(told) > largest:
-        raise TooLarge(str(response.url), largest)
-    body = bytearray()
-    async for part in response.aiter_raw() if as_sent else response.aiter_bytes():
-        body += part
-        if len(body) > largest:
-            raise TooLarge(str(response.url), largest)
-    return bytes(body)
-
-
-def raw(*headers: Mapping[str, str]) -> dict[bytes, bytes]:
-    """Headers as they are sent, later ones over earlier ones; names are in lower case."""
-    return {
-        name.lower().encode("latin-1"): value.encode("latin-1", "replace")
-        for some in headers
-        for name, value in some.items()
-    }
 
 
 async def together(calls: Iterable[Awaitable[Result]]) -> list[Result]:

@@ -15,6 +15,7 @@ from darc.models.remote.address import is_loopback
 from darc.models.remote.breaker import Breaker
 from darc.models.remote.problems import Failed, Refused, said
 from darc.models.remote.retry import Retry
+from darc.models.remote.scope import Meter
 
 LARGEST = 1_000_000
 LONGEST = 100
@@ -67,10 +68,21 @@ class Report:
         except Failed as problem:
             self.add(what, "not known", shown(problem.message), None)
 
-    def count(self, url: str, answer: Any) -> None:
-        """Count a call and the tokens that its answer speaks of; a meter of calls."""
-        self.calls += 1
-        self.tokens += usage(answer, "total_tokens")
+
+class Counting(Meter):
+    """Counts for a report."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__()
+        self._report = report
+
+    def begin(self, url: str) -> None:
+        """Count a call."""
+        self._report.calls += 1
+
+    def add(self, answer: Any) -> None:
+        """Count the tokens that an answer speaks of."""
+        self._report.tokens += usage(answer, "total_tokens")
 
 
 def trial_options(key_env: str, timeout: float) -> dict[str, Any]:
@@ -134,7 +146,7 @@ async def fetch(
         told = str(reason) or type(reason).__name__
         raise Failed(f"{url} cannot be reached: {told}", "is the server running there?") from None
     finally:
-        report.count(url, None)
+        report.calls += 1
     text = found.decode("utf-8", "replace")
     if key:
         text = text.replace(key, "***")

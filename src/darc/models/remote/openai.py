@@ -1,6 +1,6 @@
 """Chat models on any server that speaks OpenAI's chat completions."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from darc.models.remote.client import KEY, AsyncClient, together
 from darc.models.remote.problems import Refused
 from darc.models.remote.protocol import Dialect, Said, chat_body, read_choices
 from darc.models.remote.retry import Clock, Retry
+from darc.models.remote.samples import samples
 
 Result = TypeVar("Result")
 
@@ -61,8 +62,8 @@ class AsyncOpenAI:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.address)!r})"
 
-    async def choices(self, request: Request, n: int = 1, top: int = 0) -> list[Said]:
-        """At least one answer to a request, at most `n`, from one call that succeeded.
+    async def choices(self, body: Mapping[str, Any]) -> list[Said]:
+        """At least one answer to a body, from one call that succeeded.
 
         Log-probabilities are left out, and the token limit is called by its newer name, where an
         error of the server names them.
@@ -70,9 +71,8 @@ class AsyncOpenAI:
         dialect = self.dialect
         while True:
             begun = self._clock.now()
-            body = chat_body(self.address.model, request, dialect, n, top)
             try:
-                found = await self._client.post(CHAT, body, read_choices)
+                found = await self._client.post(CHAT, dialect.adapted(body), read_choices)
             except Refused as refused:
                 milder = dialect.after(refused)
                 if milder is None:
@@ -83,7 +83,7 @@ class AsyncOpenAI:
             milliseconds = (self._clock.now() - begun) * 1000
             return [
                 replace(one, completion=replace(one.completion, milliseconds=milliseconds))
-                for one in found[:n]
+                for one in found
             ]
 
     async def complete(
@@ -99,7 +99,7 @@ class AsyncOpenAI:
         tell = counter(report, len(requests))
 
         async def one(request: Request) -> Said:
-            (said,) = await self.choices(request, top=top)
+            said = (await self.choices(chat_body(self.address.model, request, top)))[0]
             tell(1)
             return said
 
@@ -111,43 +111,25 @@ class AsyncOpenAI:
         seeds: Sequence[Sequence[int]],
         report: Report | None = None,
     ) -> list[list[Sample]]:
-        """As many answers to each request as it has seeds.
-
-        One call asks for all answers of a request, with its first seed: that seed belongs to the
-        first answer, and the others have none. Where the server refuses that, gives fewer, or the
-        same one again and again, single calls with seeds of their own make what is missing.
-        """
+        """As many answers to each request as it has seeds; see `samples`."""
         tell = counter(report, sum(len(own) for own in seeds))
 
-        async def one(request: Request, seed: int) -> Sample:
-            (said,) = await self.choices(replace(request, seed=seed))
-            tell(1)
-            return Sample(seed, said.completion)
-
         async def all_of(request: Request, own: Sequence[int]) -> list[Sample]:
-            several = len(own) > 1 and self.dialect.n
-            found = await self._at_once(request, own) if several else []
-            tell(len(found))
-            rest = await together([one(request, seed) for seed in own[len(found) :]])
-            texts = {sample.completion.text for sample in [*found, *rest]}
-            if several and rest and (not found or len(texts) > 1):
+            body = chat_body(self.address.model, request)
+            found = await samples(
+                self.choices,
+                body,
+                own,
+                same=lambda said: said.completion.text,
+                several=self.dialect.n,
+                arrived=lambda _: tell(1),
+            )
+            if not found.several:
                 self.dialect = replace(self.dialect, n=False)
-            return [*found, *rest]
+            return [Sample(drawn.seed, drawn.choice.completion) for drawn in found.drawn]
 
         pairs = zip(requests, seeds, strict=True)
         return await together([all_of(request, own) for request, own in pairs])
-
-    async def _at_once(self, request: Request, seeds: Sequence[int]) -> list[Sample]:
-        """What one call for all answers gives; nothing where the server refuses it."""
-        try:
-            found = await self.choices(replace(request, seed=seeds[0]), n=len(seeds))
-        except Refused as refused:
-            if refused.status not in (400, 422):
-                raise
-            return []
-        if request.temperature > 0 and len({said.completion.text for said in found}) == 1:
-            found = found[:1]
-        return [Sample(None if i else seeds[0], said.completion) for i, said in enumerate(found)]
 
     async def aclose(self) -> None:
         """Close the connections; the next call opens new ones."""

@@ -31,11 +31,23 @@ class Refused(InputError):
         self.body = body
 
 
-class Failed(DarcError):
-    """The server did not answer, or not sensibly, after all attempts; `status` where it has one.
+class Moved(Refused):
+    """The server sends its callers elsewhere, to `where`, which is not followed."""
 
-    `after` is when it said to come back, in seconds, and `body` what it answered last.
+    def __init__(self, url: str, status: int, location: str | None) -> None:
+        self.where = moved(url, location)
+        said = f"it has moved to {self.where}"
+        super().__init__(f"{url} answered {status}: {said}", "check the URL", status, said)
+
+
+class Failed(DarcError):
+    """The server did not answer, or not sensibly, after all attempts; its kind is its type.
+
+    `status` is the server's, where it has one, `after` when it said to come back, in seconds, and
+    `body` what it answered last. `passing` says that another attempt may do better.
     """
+
+    passing = True
 
     def __init__(
         self,
@@ -50,36 +62,51 @@ class Failed(DarcError):
         self.after = after
         self.body = body
 
+    def tried(self, how: str) -> None:
+        """Add to the message how often and where it was tried."""
+        self.message += how
+        self.args = (self.message, self.hint)
+
+
+class Unreachable(Failed):
+    """There is no connection, or it broke before the answer had come."""
+
+
+class TimedOut(Failed):
+    """The answer did not come in time."""
+
+
+class ErrorStatus(Failed):
+    """The server answered with an error that may pass."""
+
+
+class Malformed(Failed):
+    """An answer that is not what the protocol says.
+
+    Whoever reads an answer raises it with what completes "answered with ...".
+    """
+
 
 class TooLarge(Failed):
     """The server answered, with more than `limit` bytes."""
+
+    passing = False
 
     def __init__(self, url: str, limit: int) -> None:
         super().__init__(f"{url} answered with more than {limit} bytes", "ask it for less")
         self.limit = limit
 
 
-class Passing(Exception):
-    """One attempt failed in a way that may pass; `after` is when the server says to come back."""
+class LeftAlone(Failed):
+    """Nothing was sent: the server has failed again and again, and `after` is when it is asked."""
 
-    def __init__(
-        self,
-        problem: str,
-        hint: str = "",
-        status: int | None = None,
-        after: float | None = None,
-        body: str = "",
-    ) -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.hint = hint
-        self.status = status
-        self.after = after
-        self.body = body
+    passing = False
 
 
-class Malformed(ValueError):
-    """An answer that is not what the protocol says; the message completes "answered with ..."."""
+class OverLimit(Failed):
+    """Nothing was sent: what was asked for on behalf of a request has reached its limit."""
+
+    passing = False
 
 
 def said(body: str, key: str = "") -> str:

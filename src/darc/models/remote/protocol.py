@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,6 +31,12 @@ class Dialect:
             return replace(self, limit=NEWER_LIMIT)
         return None
 
+    def adapted(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """A body as the server understands it."""
+        gone = () if self.logprobs else ("logprobs", "top_logprobs")
+        names = {LIMIT: self.limit}
+        return {names.get(name, name): value for name, value in body.items() if name not in gone}
+
     def narrowed(self, other: "Dialect") -> "Dialect":
         """What both understand."""
         return Dialect(
@@ -51,26 +57,21 @@ class Said:
     alternatives: tuple[dict[str, float], ...] = ()
 
 
-def chat_body(
-    model: str, request: Request, dialect: Dialect, n: int = 1, top: int = 0
-) -> dict[str, Any]:
-    """A request as a server takes it; `top` alternatives a token."""
+def chat_body(model: str, request: Request, top: int = 0) -> dict[str, Any]:
+    """A request as servers take it; `top` alternatives a token."""
     body: dict[str, Any] = {
         "model": model,
         "messages": [{"role": m.role, "content": m.content} for m in request.messages],
         "temperature": request.temperature,
         "top_p": request.top_p,
         "seed": request.seed,
-        dialect.limit: request.max_tokens,
+        LIMIT: request.max_tokens,
+        "logprobs": True,
     }
     if request.stop:
         body["stop"] = list(request.stop)
-    if n > 1:
-        body["n"] = n
-    if dialect.logprobs:
-        body["logprobs"] = True
-        if top:
-            body["top_logprobs"] = top
+    if top:
+        body["top_logprobs"] = top
     return body
 
 

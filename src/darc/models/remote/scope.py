@@ -4,12 +4,15 @@ Both are context variables: a service sets them for one of its requests, and eve
 context, in threads that were given it too, runs in the service's own loop and is told to its meter.
 """
 
-from collections.abc import Callable, Coroutine
+import math
+import threading
+from collections.abc import Coroutine, Mapping
 from contextvars import ContextVar
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeGuard, TypeVar
+
+from darc.models.remote.problems import OverLimit
 
 Result = TypeVar("Result")
-Meter = Callable[[str, Any], None]
 
 
 class Host(Protocol):
@@ -20,12 +23,92 @@ class Host(Protocol):
         ...
 
 
+class Meter:
+    """Counts calls and tokens, and refuses calls beyond `max_calls` or `max_tokens`.
+
+    Every attempt is a call, failed ones and retries too. Tokens are those that servers report, so
+    what is under way when their limit is reached may go beyond it. A meter with a `whole` counts
+    for that one as well, whose limits hold for all its parts together.
+    """
+
+    def __init__(
+        self,
+        max_calls: int | None = None,
+        max_tokens: int | None = None,
+        whole: "Meter | None" = None,
+    ) -> None:
+        self.max_calls, self.max_tokens, self.whole = max_calls, max_tokens, whole
+        self.calls = self.tokens = 0
+        self.usage: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, url: str) -> None:
+        """Count a call that begins; raises `OverLimit` instead where it is one too many."""
+        with self._lock:
+            for name, used, most in (
+                ("calls", self.calls, self.max_calls),
+                ("tokens", self.tokens, self.max_tokens),
+            ):
+                if most is not None and used >= most:
+                    raise OverLimit(
+                        f"{url} is not called: the request has used its {most} {name}",
+                        f"raise max_{name}, or ask for less",
+                    )
+            if self.whole is not None:
+                self.whole.begin(url)
+            self.calls += 1
+
+    def add(self, answer: Any) -> None:
+        """Add the usage that an answer reports, if it does."""
+        used = answer.get("usage") if isinstance(answer, Mapping) else None
+        if not isinstance(used, Mapping):
+            return
+        with self._lock:
+            self.usage = added(self.usage, used)
+            self.tokens += tokens_in(used)
+        if self.whole is not None:
+            self.whole.add(answer)
+
+
 HOST: ContextVar[Host | None] = ContextVar("darc_host", default=None)
 METER: ContextVar[Meter | None] = ContextVar("darc_meter", default=None)
 
 
-def tell_meter(url: str, answer: Any) -> None:
-    """Tell the meter in scope, if any, of a call: its URL and the answer, None where it failed."""
+def begin_call(url: str) -> None:
+    """Tell the meter in scope, if any, that a call begins; it may raise `OverLimit`."""
     meter = METER.get()
     if meter is not None:
-        meter(url, answer)
+        meter.begin(url)
+
+
+def count_usage(answer: Any) -> None:
+    """Tell the meter in scope, if any, of an answer."""
+    meter = METER.get()
+    if meter is not None:
+        meter.add(answer)
+
+
+def added(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
+    """The sum of two usages, number by number; what is no number in both is the later one's."""
+    result = dict(left)
+    for name, value in right.items():
+        known = result.get(name)
+        if isinstance(value, Mapping):
+            result[name] = added(known if isinstance(known, Mapping) else {}, value)
+        elif _is_number(value) and _is_number(known):
+            result[name] = known + value
+        elif value is not None or name not in result:
+            result[name] = value
+    return result
+
+
+def tokens_in(usage: Mapping[str, Any]) -> int:
+    """The tokens of a usage: its total, or else the sum of its prompt's and completion's."""
+    total = usage.get("total_tokens")
+    names = ("total_tokens",) if _is_number(total) else ("prompt_tokens", "completion_tokens")
+    found = (usage.get(name) for name in names)
+    return sum(max(0, int(each)) for each in found if _is_number(each) and math.isfinite(each))
+
+
+def _is_number(value: Any) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)

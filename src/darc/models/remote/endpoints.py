@@ -1,0 +1,175 @@
+"""The servers that one client may ask: the least loaded, of those that are not left alone."""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from darc.models.remote.breaker import Breaker
+from darc.models.remote.problems import ErrorStatus, Failed, LeftAlone, OverLimit, Refused, TooLarge
+from darc.models.remote.retry import Clock
+
+
+@dataclass(eq=False)
+class Endpoint:
+    """A server, its breaker, and how many calls it has under way; `turn` is its latest call."""
+
+    url: str
+    breaker: Breaker
+    running: int = 0
+    turn: int = 0
+
+
+@dataclass
+class Trail:
+    """What one call has seen of endpoints: how often each failed, and when it said to come back.
+
+    `last` is the one that failed last.
+    """
+
+    failures: dict[Endpoint, int] = field(default_factory=dict)
+    after: dict[Endpoint, float | None] = field(default_factory=dict)
+    last: Endpoint | None = None
+
+    def add(self, endpoint: Endpoint, problem: Failed) -> None:
+        """Note a failed attempt."""
+        self.failures[endpoint] = self.failures.get(endpoint, 0) + 1
+        self.after[endpoint] = problem.after
+        self.last = endpoint
+
+    def standing(self, endpoint: Endpoint) -> tuple[float, int, bool]:
+        """Less is better: no time to come back, few failures, and not the same again."""
+        named = self.after.get(endpoint) or 0.0
+        return named, self.failures.get(endpoint, 0), endpoint is self.last
+
+
+@dataclass
+class Place:
+    """A call's place at an endpoint; a `probe` is the one call that finds out if it is back."""
+
+    endpoint: Endpoint
+    probe: bool
+
+
+Waiting = tuple["asyncio.Future[Place]", Trail]
+
+
+class Endpoints:
+    """Gives out places, at most `bound` at a time at each endpoint, first come first served.
+
+    An endpoint is judged by how a call leaves it: at its end, or for another endpoint.
+    """
+
+    def __init__(self, urls: Iterable[str], bound: int, breaker: Breaker, clock: Clock) -> None:
+        self.all = [Endpoint(url, Breaker(breaker.threshold, breaker.cooldown)) for url in urls]
+        self._bound = bound
+        self._clock = clock
+        self._turns = 0
+        self._waiting: deque[Waiting] = deque()
+
+    def reset(self) -> None:
+        """Forget places that were given out in another event loop."""
+        self._waiting.clear()
+        for each in self.all:
+            each.running = 0
+
+    def ready(self) -> bool:
+        """Whether a call may begin."""
+        return any(map(self._is_open, self.all))
+
+    async def take(self, trail: Trail) -> Place:
+        """A place at the endpoint with the best standing; raises `LeftAlone` where all are."""
+        if not self._waiting:
+            place = self._free(trail)
+            if place is not None:
+                return place
+        future: asyncio.Future[Place] = asyncio.get_running_loop().create_future()
+        self._waiting.append((future, trail))
+        self._serve()
+        try:
+            return await future
+        except asyncio.CancelledError as problem:
+            if future.done() and not future.cancelled() and future.exception() is None:
+                self.give(future.result(), problem)
+            raise
+
+    def better(self, place: Place, trail: Trail) -> Endpoint | None:
+        """Where a call that has failed at a place goes on: there or elsewhere; None for nowhere."""
+        here = place.endpoint
+        able = [e for e in self.all if (not place.probe if e is here else self._is_open(e))]
+        return min(able, key=lambda e: (*trail.standing(e), e.running, e.turn), default=None)
+
+    def give(self, place: Place, problem: BaseException | None) -> None:
+        """Take a place back, and judge its endpoint by the problem that its call had."""
+        self.judge(place, problem)
+        self.free(place)
+
+    def judge(self, place: Place, problem: BaseException | None) -> None:
+        """Tell an endpoint's breaker how a call ended."""
+        breaker = place.endpoint.breaker
+        if problem is None or isinstance(problem, Refused | TooLarge):
+            breaker.succeeded()
+        elif _is_its_fault(problem):
+            breaker.failed(self._clock.now())
+        elif place.probe:
+            breaker.left()
+
+    def free(self, place: Place) -> None:
+        """Let another call have the place, without a word on its endpoint."""
+        place.endpoint.running -= 1
+        self._serve()
+
+    def _serve(self) -> None:
+        """Give places to those who wait, in turn; who wants only some endpoints holds up nobody."""
+        kept: list[Waiting] = []
+        while self._waiting:
+            future, trail = self._waiting.popleft()
+            if future.done():
+                continue
+            try:
+                found = self._free(trail)
+            except LeftAlone as problem:
+                future.set_exception(problem)
+                continue
+            if found is not None:
+                future.set_result(found)
+                continue
+            kept.append((future, trail))
+            if not trail.failures:
+                break  # there is no room for anybody
+        self._waiting.extendleft(reversed(kept))
+
+    def _free(self, trail: Trail) -> Place | None:
+        """A place where the fewest calls are, of the best that are open; None if these are full."""
+        able = [each for each in self.all if self._is_open(each)]
+        best = min(map(trail.standing, able), default=None)
+        room = [e for e in able if e.running < self._bound and trail.standing(e) == best]
+        if room:
+            return self._begin(min(room, key=lambda each: (each.running, each.turn)))
+        if able:
+            return None
+        now = self._clock.now()
+        wait = min(each.breaker.waiting(now) or 0.0 for each in self.all)
+        urls = " and ".join(each.url for each in self.all)
+        has = "has" if len(self.all) == 1 else "have"
+        raise LeftAlone(
+            f"{urls} {has} failed {self.all[0].breaker.threshold} calls in a row",
+            f"it is asked again in {wait:.0f} s",
+            after=wait,
+        )
+
+    def _begin(self, endpoint: Endpoint) -> Place:
+        self._turns += 1
+        endpoint.turn = self._turns
+        endpoint.running += 1
+        return Place(endpoint, endpoint.breaker.begin())
+
+    def _is_open(self, endpoint: Endpoint) -> bool:
+        return endpoint.breaker.waiting(self._clock.now()) is None
+
+
+def _is_its_fault(problem: BaseException) -> bool:
+    """Whether a problem says that the server is not well; too many requests do not."""
+    if isinstance(problem, ErrorStatus):
+        return (problem.status or 500) >= 500
+    return isinstance(problem, Failed) and not isinstance(problem, OverLimit)

@@ -1,0 +1,202 @@
+"""HTTP itself: a request sent once, and its response as it comes, by aiohttp."""
+
+import io
+import zlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
+from urllib.parse import quote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from darc.errors import InputError, MissingExtra
+from darc.models.remote.address import is_loopback
+from darc.models.remote.problems import Failed, Malformed, TimedOut, TooLarge, Unreachable
+
+CONNECTING = 10.0
+IDLE_SECONDS = 30.0
+LONGEST_HEADER = 65536
+BUFFER = 2**18
+LARGE = 2**20
+# What a client does not send is not made up for it.
+NOT_ADDED = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
+_PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
+
+
+def library() -> Any:
+    """The HTTP library, which is optional."""
+    try:
+        import aiohttp
+    except ImportError:
+        raise MissingExtra("talking to a server", "remote") from None
+    return aiohttp
+
+
+class Connections:
+    """Connections of one event loop, kept for reuse, as many as there are calls at a time.
+
+    No cookie is kept, no redirect followed, and nothing decompressed unasked. A connection must be
+    there within 10 seconds, and no pause between bytes be longer than `timeout`.
+    """
+
+    def __init__(self, timeout: float) -> None:
+        aiohttp = library()
+        self.timeout = timeout
+        self._bases: dict[str, tuple[str, str | None]] = {}
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_SECONDS),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(connect=min(CONNECTING, timeout), sock_read=timeout),
+            auto_decompress=False,
+            skip_auto_headers=NOT_ADDED,
+            requote_redirect_url=False,
+            max_line_size=LONGEST_HEADER,
+            max_field_size=LONGEST_HEADER,
+            read_bufsize=BUFFER,
+        )
+        # Attempts are counted by the client, so none may be made behind its back.
+        self._session._retry_connection = False
+
+    async def send(
+        self, method: str, base: str, path: str, headers: Mapping[str, str], content: bytes
+    ) -> "Response":
+        """The response to a request, its body not yet read; `path` is sent as it is."""
+        from yarl import URL
+
+        if base not in self._bases:
+            self._bases[base] = str(URL(base)).rstrip("/"), proxy_of(base)
+        start, proxy = self._bases[base]
+        url = base + path
+        target = URL(start + quote(path, safe=_PRINTABLE, encoding="latin-1"), encoded=True)
+        # Large bytes as they are make the library warn of a blocked loop.
+        data: Any = io.BytesIO(content) if len(content) > LARGE else content or None
+        try:
+            raw = await self._session.request(
+                method,
+                target,
+                headers={name: sendable(value) for name, value in headers.items()},
+                data=data,
+                allow_redirects=False,
+                proxy=proxy,
+            )
+        except Exception as problem:
+            raise failure(problem, url, self.timeout) from None
+        return Response(raw, url, self.timeout)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._session.close()
+
+
+class Response:
+    """A response whose body comes piece by piece; `closed` are told when it is let go of.
+
+    Who `keep`s it closes it; else it is closed as soon as the call that made it ends.
+    """
+
+    def __init__(self, raw: Any, url: str, timeout: float) -> None:
+        self._raw = raw
+        self._timeout = timeout
+        self.url = url
+        self.status: int = raw.status
+        self.headers: Mapping[str, str] = raw.headers
+        self.raw_headers: tuple[tuple[bytes, bytes], ...] = raw.raw_headers
+        self.kept = False
+        self.closed: list[Callable[[], None]] = []
+
+    def keep(self) -> None:
+        """Let the response outlive the call that made it."""
+        self.kept = True
+
+    async def parts(self) -> AsyncIterator[bytes]:
+        """The body as it comes; raises a `Failed` where it breaks off."""
+        while part := await self._next():
+            yield part
+
+    async def read(self, largest: int, *, as_sent: bool = False) -> bytes:
+        """The whole body, decompressed unless `as_sent`; `TooLarge` where it is larger."""
+        told = self.headers.get("Content-Length", "")
+        if told.isdecimal() and int(told) > largest:
+            raise TooLarge(self.url, largest)
+        body = bytearray()
+        while part := await self._next():
+            body += part
+            if len(body) > largest:
+                raise TooLarge(self.url, largest)
+        coding = self.headers.get("Content-Encoding", "")
+        return bytes(body) if as_sent or not coding else self._inflated(body, coding, largest)
+
+    async def aclose(self) -> None:
+        """Let go of the connection, for another call where the body was read to its end."""
+        self._raw.release()
+        closed, self.closed = self.closed, []
+        for tell in closed:
+            tell()
+
+    async def _next(self) -> bytes:
+        content = self._raw.content
+        try:
+            part: bytes = await content.readany()
+        except Exception as problem:
+            # The library would throw away what came together with the end of the connection.
+            part = content._read_nowait(-1)
+            if not part:
+                raise failure(problem, self.url, self._timeout) from None
+        return part
+
+    def _inflated(self, body: bytearray, coding: str, largest: int) -> bytes:
+        """What was compressed with gzip or deflate; anything else as it is."""
+        if coding.strip().lower() not in ("gzip", "x-gzip", "deflate"):
+            return bytes(body)
+        found = b""
+        for bits in (zlib.MAX_WBITS | 32, -zlib.MAX_WBITS):
+            try:
+                found = zlib.decompressobj(bits).decompress(body, largest + 1)
+                break
+            except zlib.error:
+                continue
+        else:
+            raise Malformed(f"{self.url} answered with {coding} that cannot be unpacked")
+        if len(found) > largest:
+            raise TooLarge(self.url, largest)
+        return found
+
+
+def failure(problem: Exception, url: str, timeout: float) -> Exception:
+    """What a problem of the library means."""
+    aiohttp = library()
+    if isinstance(problem, Failed):
+        return problem
+    if isinstance(problem, TimeoutError):
+        return TimedOut(
+            f"{url} did not answer within {timeout:g} s", "raise timeout, or lower concurrency"
+        )
+    if type(problem) is aiohttp.ClientResponseError:
+        return Malformed(f"{url} answered with something that is not HTTP")
+    if isinstance(problem, aiohttp.ClientPayloadError):
+        return Unreachable(f"{url} broke off in the middle of its answer")
+    if isinstance(problem, aiohttp.InvalidURL | ValueError):
+        return InputError(f"a request to {url[:200]!r} cannot be sent: {problem}")
+    if isinstance(problem, aiohttp.ClientError | OSError):
+        reason = str(problem) or type(problem).__name__
+        return Unreachable(f"{url} cannot be reached: {reason}", "is the server running there?")
+    return problem
+
+
+def proxy_of(url: str) -> str | None:
+    """The proxy that the environment names for a URL; none for addresses of this machine."""
+    parts = urlsplit(url)
+    if is_loopback(url) or proxy_bypass(parts.hostname or ""):
+        return None
+    return getproxies().get(parts.scheme)
+
+
+def sendable(value: str) -> str:
+    """A header's value such that its bytes, which were read as Latin-1, are sent as they came.
+
+    The library writes UTF-8: bytes that are none become the UTF-8 of the letters they stand for.
+    """
+    if value.isascii():
+        return value
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeError:
+        return value

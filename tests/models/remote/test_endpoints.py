@@ -1,0 +1,206 @@
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from tests.fakes import FakeServer, Fault
+from tests.fakes.clock import FakeClock
+
+from darc.errors import DarcError
+from darc.models.remote import AsyncClient, Breaker, Clock, LeftAlone, Refused, Retry, Unreachable
+from darc.models.remote.endpoints import Endpoints, Trail
+
+
+@pytest.fixture
+def servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[FakeServer]]:
+    pytest.importorskip("aiohttp")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with ExitStack() as stack:
+        yield [stack.enter_context(FakeServer()) for _ in range(3)]
+
+
+def make(servers: list[FakeServer], clock: FakeClock | None = None, **options: Any) -> AsyncClient:
+    urls = "|".join(server.url for server in servers)
+    return AsyncClient(urls, clock=(clock or FakeClock()).clock, **options)
+
+
+async def ask(client: AsyncClient) -> Any:
+    return await client.post("/plain", {"pairs": []}, lambda answer: answer["scores"])
+
+
+def run(client: AsyncClient, times: int, meanwhile: Callable[[int], None] | None = None) -> int:
+    """How many of so many calls at once give an answer."""
+    done = 0
+
+    async def one() -> None:
+        nonlocal done
+        await ask(client)
+        done += 1
+        if meanwhile is not None:
+            meanwhile(done)
+
+    async def main() -> None:
+        async with client:
+            await asyncio.gather(*(one() for _ in range(times)))
+
+    asyncio.run(main())
+    return done
+
+
+def counts(servers: list[FakeServer]) -> list[int]:
+    return [len(server.received) for server in servers]
+
+
+def test_calls_are_spread_evenly(servers: list[FakeServer]) -> None:
+    for server in servers:
+        server.latency = 0.02
+    run(make(servers, concurrency=4), 30)
+    assert sum(counts(servers)) == 30
+    assert max(counts(servers)) - min(counts(servers)) <= 6
+    assert [server.busiest for server in servers] == [4, 4, 4]
+
+
+def test_calls_one_by_one_take_turns(servers: list[FakeServer]) -> None:
+    async def main() -> None:
+        async with make(servers) as client:
+            for _ in range(9):
+                await ask(client)
+
+    asyncio.run(main())
+    assert counts(servers) == [3, 3, 3]
+
+
+def test_slow_server_gets_less(servers: list[FakeServer]) -> None:
+    slow, *quick = servers
+    slow.latency = 0.4
+    for server in quick:
+        server.latency = 0.02
+    run(make(servers, concurrency=4), 60)
+    assert slow.busiest <= 4
+    assert len(slow.received) < min(counts(quick)) / 2
+
+
+def test_server_that_dies_is_left_alone_and_comes_back(servers: list[FakeServer]) -> None:
+    dying, *others = servers
+    port, clock = dying.port, FakeClock()
+    client = make(servers, clock, concurrency=2, breaker=Breaker(3, 30.0))
+
+    async def all_of(times: int) -> None:
+        await asyncio.gather(*(ask(client) for _ in range(times)))
+
+    async def main() -> None:
+        async with client:
+            await all_of(12)
+            assert min(counts(servers)) > 0
+            dying.close()
+            await all_of(40)
+            (dead,) = [each for each in client.endpoints.all if each.breaker.waiting(clock.time)]
+            assert dead.url == dying.url
+            before = counts(others)
+            await all_of(10)
+            assert sum(counts(others)) == sum(before) + 10
+            clock.time += 31
+            with FakeServer(port) as back:
+                for _ in range(3):
+                    await all_of(12)
+                assert len(back.received) > 6
+            # Trying elsewhere needs no pause.
+            assert clock.slept == []
+
+    asyncio.run(main())
+
+
+def test_retries_go_elsewhere_and_are_counted_together(servers: list[FakeServer]) -> None:
+    for server in servers:
+        server.faults = [Fault(status=503)] * 9
+    clock = FakeClock()
+    with pytest.raises(DarcError, match=r"answered 503: it broke \(6 attempts at") as caught:
+        run(make(servers, clock), 1)
+    assert counts(servers) == [2, 2, 2]
+    assert clock.slept == [0.5] * 3
+    for server in servers:
+        assert server.url in str(caught.value)
+
+
+def test_time_to_come_back_is_waited_for_only_if_nobody_else_can(servers: list[FakeServer]) -> None:
+    busy, other = servers[:2]
+    busy.faults = [Fault(status=429, headers={"Retry-After": "3600"})]
+    other.faults = [Fault("reset")]
+    clock = FakeClock()
+    assert run(make([busy, other], clock), 1) == 1
+    assert counts([busy, other]) == [1, 2]
+    assert clock.slept == [0.5]
+
+
+def test_retry_waits_for_a_place_elsewhere() -> None:
+    async def main() -> None:
+        endpoints, trail = Endpoints(["a", "b", "c"], 1, Breaker(), Clock()), Trail()
+        a, b, c = [await endpoints.take(Trail()) for _ in range(3)]
+        trail.add(c.endpoint, Unreachable("", after=3600.0))
+        trail.add(a.endpoint, Unreachable(""))
+        assert endpoints.better(a, trail) is b.endpoint
+        endpoints.give(a, Unreachable(""))
+        waiting = asyncio.create_task(endpoints.take(trail))
+        other = asyncio.create_task(endpoints.take(Trail()))
+        await asyncio.sleep(0)
+        assert (await other).endpoint is a.endpoint
+        endpoints.give(c, None)
+        assert not waiting.done()
+        endpoints.give(b, None)
+        assert (await waiting).endpoint is b.endpoint
+
+    asyncio.run(main())
+
+
+def test_all_down(servers: list[FakeServer]) -> None:
+    for server in servers:
+        server.close()
+    client = make(servers, retry=Retry(attempts=3), breaker=Breaker(1, 60.0))
+    with pytest.raises(Unreachable, match=r"\(3 attempts at "):
+        run(client, 1)
+    assert not client.ready()
+    with pytest.raises(LeftAlone, match=r"have failed 1 calls in a row; .* in 60 s") as caught:
+        run(client, 1)
+    assert all(server.url in str(caught.value) for server in servers)
+    assert caught.value.after == 60.0
+
+
+def test_refusal_is_told_by_whom_and_not_tried_elsewhere(servers: list[FakeServer]) -> None:
+    servers[0].faults = [Fault(status=400)]
+    with pytest.raises(Refused, match=servers[0].url):
+        run(make(servers), 1)
+    assert counts(servers) == [1, 0, 0]
+
+
+def test_places_are_given_in_turn_and_given_back_by_who_leaves() -> None:
+    async def main() -> None:
+        endpoints = Endpoints(["a", "b"], 1, Breaker(), Clock())
+        first, second = await endpoints.take(Trail()), await endpoints.take(Trail())
+        assert {first.endpoint.url, second.endpoint.url} == {"a", "b"}
+        waiting = [asyncio.create_task(endpoints.take(Trail())) for _ in range(3)]
+        await asyncio.sleep(0)
+        waiting[0].cancel()
+        endpoints.give(first, None)
+        # It was woken, and is cancelled before it runs: its place goes to the next.
+        waiting[1].cancel()
+        found = await waiting[2]
+        assert found.endpoint is first.endpoint
+        endpoints.give(found, None)
+        endpoints.give(second, None)
+        assert [each.running for each in endpoints.all] == [0, 0]
+
+    asyncio.run(main())
+
+
+def test_who_waits_is_told_when_all_are_left_alone() -> None:
+    async def main() -> None:
+        endpoints = Endpoints(["a"], 1, Breaker(threshold=1), Clock())
+        place = await endpoints.take(Trail())
+        waiting = asyncio.create_task(endpoints.take(Trail()))
+        await asyncio.sleep(0)
+        endpoints.give(place, Unreachable("a cannot be reached"))
+        with pytest.raises(LeftAlone):
+            await waiting
+
+    asyncio.run(main())
