@@ -128,7 +128,7 @@ def test_a_call_that_nobody_waits_for_is_ended_where_it_can_be(ends: bool) -> No
 
     async def call(items: list[int], _: Hashable) -> list[int]:
         try:
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.5)
         except asyncio.CancelledError:
             ended.append("cancelled")
             raise
