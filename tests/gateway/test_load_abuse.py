@@ -23,7 +23,7 @@ ABUSES = [
     ("chat/completions", {**CHAT, "darc": {"k": 64, "n_aug": 32, "full": True}}),
     ("select", {"prompt": "Why?", "candidates": [f"{i}. {LONG}" for i in range(64)]}),
 ]
-# So many seconds are lost to other work of the machine.
+# So many seconds are lost to other work of a machine that is not busy otherwise.
 NOISE = 0.25
 
 
@@ -83,23 +83,24 @@ def test_others_hardly_notice_ten_who_ask_for_much(
     options = ("--workers", "2", "--scorer", "relevance", "--scorer", "fluency", "--n-aug", "4")
     with serving(openai_server, tmp_path / "log", *options) as (port, process):
         url = f"http://127.0.0.1:{port}"
-        while httpx.get(f"{url}/readyz").status_code != 200:
+        while httpx.get(f"{url}/readyz", timeout=60).status_code != 200:
             time.sleep(0.05)
         started = children(process)
         assert len(started) >= 2
+        busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
         asyncio.run(usual(url))
         before = asyncio.run(usual(url))
         during = asyncio.run(abused(url))
         begun = time.monotonic()
-        while "darc_requests_running 0" not in httpx.get(f"{url}/metrics").text:
+        while "darc_requests_running 0" not in httpx.get(f"{url}/metrics", timeout=60).text:
             time.sleep(0.05)
             assert time.monotonic() - begun < 10
         after = asyncio.run(usual(url))
     place = int(0.95 * CLIENTS * EACH)
     p95 = [each[place] for each in (before, during, after)]
     told = ", ".join(f"{1000 * each:.0f}" for each in p95)
-    print(f"p95 before, during, after: {told} ms; load {os.getloadavg()[0]:.1f}", flush=True)
-    assert p95[1] <= 2 * p95[0] + NOISE
+    print(f"p95 before, during, after: {told} ms; load a core {busy:.1f}", flush=True)
+    assert p95[1] <= 2 * p95[0] + NOISE * busy
     left = [each for each in started if Path(f"/proc/{each}").exists()]
     assert not left
     assert "Traceback" not in (tmp_path / "log").read_text()
