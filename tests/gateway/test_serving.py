@@ -314,8 +314,8 @@ def test_leaving_keeps_a_rewriter_from_calling_again(openai_server: FakeServer) 
     openai_server.reply = reply
     llm = parts(rewriter=f"llm:other@{openai_server.url},key_env=", n_aug=1)
     with running(openai_server, parts=llm) as gateway:
+        body = {**BODY, "darc": {"full": True}}
         with pytest.raises(httpx.ReadTimeout):
-            body = {**BODY, "darc": {"full": True}}
             httpx.post(f"{gateway.url}/v1/chat/completions", json=body, timeout=0.2)
         eventually(lambda: gateway.gateway.gate.running == 0, 1)
         asked = len(openai_server.received)
