@@ -11,6 +11,7 @@ import httpx
 import pytest
 from tests.fakes import FakeServer
 from tests.gateway.running import QUESTION, Running, parts, running, settings_for
+from tests.gateway.scorers import CALLS
 
 from darc.evaluation.evaluate import evaluate
 from darc.evaluation.reading import read_any
@@ -269,6 +270,69 @@ def test_own_scores_and_candidates_are_chosen_among(gateway: Running) -> None:
     assert found["answer"] == texts[found["index"]]
     assert len(found["order"]) == 2
     assert [each["text"] for each in found["texts"]] == texts
+
+
+def test_concurrent_requests_share_batches(openai_server: FakeServer) -> None:
+    own = parts(scorers=("python:tests.gateway.scorers:counted",), n_aug=0)
+    bodies = [{"prompt": f"{i}?", "candidates": [f"{i} a", f"{i} b c"]} for i in range(8)]
+    with running(openai_server, parts=own) as gateway:
+        gateway.ready()
+        CALLS.clear()
+        apart = [post(gateway, body, "select").json() for body in bodies]
+        assert len(CALLS) == 8
+
+        async def main() -> list[Any]:
+            async with httpx.AsyncClient(timeout=20) as ask:
+                url = f"{gateway.url}/v1/select"
+                return await asyncio.gather(*(ask.post(url, json=body) for body in bodies))
+
+        CALLS.clear()
+        together = [answer.json() for answer in asyncio.run(main())]
+    assert sum(CALLS) == 16
+    assert len(CALLS) < 8
+    assert [each["index"] for each in together] == [each["index"] for each in apart]
+
+
+def test_calls_of_a_rewriter_on_a_server_are_counted(openai_server: FakeServer) -> None:
+    openai_server.reply = lambda body, index: f"Answer number {index} of this fake server."
+    llm = parts(rewriter=f"llm:other@{openai_server.url},key_env=", n_aug=1)
+    with running(openai_server, parts=llm) as gateway:
+        told = post(gateway, {**BODY, "darc": {"full": True, "metadata": True}}).json()["darc"]
+    assert told["spent"]["candidates"]["calls"] == 1
+    assert told["spent"]["rewrites"]["calls"] >= 4
+    assert told["spent"]["rewrites"]["total_tokens"] > 0
+    assert told["spent"]["scores"]["calls"] == 0
+
+
+def test_leaving_keeps_a_rewriter_from_calling_again(openai_server: FakeServer) -> None:
+    def reply(body: Any, index: int) -> str:
+        if body["model"] == "other":
+            time.sleep(0.3)
+            return "7"
+        return f"Answer number {index} of this fake server."
+
+    openai_server.reply = reply
+    llm = parts(rewriter=f"llm:other@{openai_server.url},key_env=", n_aug=1)
+    with running(openai_server, parts=llm) as gateway:
+        body = {**BODY, "darc": {"full": True}}
+        with pytest.raises(httpx.ReadTimeout):
+            httpx.post(f"{gateway.url}/v1/chat/completions", json=body, timeout=0.2)
+        eventually(lambda: gateway.gateway.gate.running == 0, 1)
+        asked = len(openai_server.received)
+        time.sleep(0.8)
+        assert len(openai_server.received) == asked
+
+
+def test_large_bodies_and_many_scores_keep_nobody_waiting(gateway: Running) -> None:
+    many = {"scores": [[i % 7, i % 5] for i in range(25_000)]}
+    asking = threading.Thread(target=post, args=[gateway, many, "select"])
+    asking.start()
+    slowest = 0.0
+    while asking.is_alive():
+        begun = time.monotonic()
+        assert httpx.get(f"{gateway.url}/healthz", timeout=20).status_code == 200
+        slowest = max(slowest, time.monotonic() - begun)
+    assert slowest < 1
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from darc.engine.turns import Waiting
+from darc.engine.turns import Turns, Waiting
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -31,7 +31,8 @@ class Batcher(Generic[Item, Result]):
     more. The owner that has had least so far (by `weigh`) comes first, and a batch is not heavier
     than `most` unless one item alone is. A call is made in the context of the first whose item it
     holds, and ended when nobody waits for it where `ends` says that it can be. One that fails is
-    made again for each owner alone, so that one owner's item does not fail another's.
+    made again for each owner alone, so that one owner's item does not fail another's. With `turns`
+    a batch is put together once it has a slot, and the call is told the slot's number, no owner.
     """
 
     def __init__(
@@ -44,9 +45,10 @@ class Batcher(Generic[Item, Result]):
         weigh: Callable[[Item], int] = lambda item: 1,
         most: int = 1_000_000_000,
         ends: bool = False,
+        turns: Turns | None = None,
     ) -> None:
         self._call, self._size, self._calls, self._wait = call, size, calls, wait
-        self._weigh, self._most, self._ends = weigh, most, ends
+        self._weigh, self._most, self._ends, self._turns = weigh, most, ends, turns
         self._pending: Waiting[_Wish[Item, Result]] = Waiting()
         self._running: set[asyncio.Task[None]] = set()
 
@@ -85,10 +87,27 @@ class Batcher(Generic[Item, Result]):
 
     async def _serve(self) -> None:
         await asyncio.sleep(self._wait)
-        while batch := self._take():
-            await self._answer(batch)
+        if self._turns is None:
+            while batch := self._take():
+                await self._answer(batch)
+        else:
+            await self._serve_in_turn(self._turns)
         # At once: whoever asks before callbacks run is to see that nobody serves any longer.
         self._running.discard(asyncio.current_task())
+
+    async def _serve_in_turn(self, turns: Turns) -> None:
+        now = asyncio.get_running_loop().time
+        while self._pending:
+            async with turns.slot_for(self._next_owner) as slot:
+                begun, batch = now(), self._take()
+                await self._answer(batch, slot)
+                weight = sum(self._weigh(wish.item) for wish in batch) or 1
+                for wish in batch:
+                    share = self._weigh(wish.item) / weight
+                    turns.charge(wish.owner, share * (now() - begun))
+
+    def _next_owner(self) -> Hashable:
+        return self._pending.first()[0] if self._pending else None
 
     def _take(self) -> list[_Wish[Item, Result]]:
         batch: list[_Wish[Item, Result]] = []
@@ -105,13 +124,14 @@ class Batcher(Generic[Item, Result]):
             self._pending.drop(owner)
         return batch
 
-    async def _answer(self, batch: list[_Wish[Item, Result]]) -> None:
+    async def _answer(self, batch: list[_Wish[Item, Result]], slot: int | None = None) -> None:
         batch = [wish for wish in batch if not wish.future.done()]
         if not batch:
             return
         owners = list(dict.fromkeys(wish.owner for wish in batch))
         call = asyncio.get_running_loop().create_task(
-            self._call([wish.item for wish in batch], owners[0]), context=batch[0].context.copy()
+            self._call([wish.item for wish in batch], owners[0] if slot is None else slot),
+            context=batch[0].context.copy(),
         )
         if self._ends:
             heard = asyncio.gather(*(wish.future for wish in batch), return_exceptions=True)
@@ -133,7 +153,7 @@ class Batcher(Generic[Item, Result]):
                     wish.future.set_exception(problem)
         else:
             for own in owners:
-                await self._answer([wish for wish in batch if wish.owner == own])
+                await self._answer([wish for wish in batch if wish.owner == own], slot)
 
 
 def _miscounted(results: Sequence[Any], batch: Sequence[Any]) -> Exception | None:

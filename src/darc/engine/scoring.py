@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 RESUME = "mend it and run again: what is written stays"
 # So that a batch of long texts does not keep everybody else waiting.
-CHARACTERS = 30_000
+CHARACTERS, CHARACTERS_AT_ONCE = 10_000, 30_000
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,9 @@ class Scoring:
                 size=scorer.batch_size,
                 calls=max(1, self.workers.processes) if scorer.in_process else scorer.parallel,
                 weigh=lambda pair: len(pair[1]),
-                most=CHARACTERS,
-                ends=scorer.remote,
+                most=CHARACTERS if scorer.in_process else CHARACTERS_AT_ONCE,
+                ends=scorer.remote or scorer.in_process,
+                turns=self.workers.turns if scorer.in_process else None,
             )
             for place, scorer in enumerate(self.tools.scorers)
             if scorer.batch_size > 1 or not scorer.remote
@@ -134,7 +135,8 @@ class Scoring:
             if scorer.remote:
                 answer = await asyncio.wait_for(scorer.score_async(pairs), seconds)
             elif scorer.in_process:
-                answer = await self.workers.in_process(
+                assert isinstance(owner, int)  # its batcher has taken a slot
+                answer = await self.workers.at_slot(
                     owner, "score", place, list(pairs), seconds=seconds
                 )
             else:

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Hashable, Iterable
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable
 from contextlib import asynccontextmanager
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
+Who = Callable[[], Hashable]
 # Owners whose share is remembered; the one not heard of for longest is forgotten first.
 REMEMBERED = 10_000
 
@@ -40,15 +41,10 @@ class Waiting(Generic[Item]):
         owner = min(self._queues, key=lambda each: self._had.get(each, 0.0))
         return owner, self._queues[owner][0]
 
-    def drop(self, owner: Hashable, item: Item | None = None) -> None:
-        """Take out an owner's first item, or a certain one where it is still there."""
-        queue = self._queues.get(owner)
-        if queue is None or (item is not None and item not in queue):
-            return
-        if item is None:
-            queue.popleft()
-        else:
-            queue.remove(item)
+    def drop(self, owner: Hashable) -> None:
+        """Take out an owner's first item."""
+        queue = self._queues[owner]
+        queue.popleft()
         if queue:
             self._queues.move_to_end(owner)
         else:
@@ -56,20 +52,20 @@ class Waiting(Generic[Item]):
 
     def charge(self, owner: Hashable, amount: float) -> None:
         """Remember what an owner has had."""
-        self._had[owner] = self._had.pop(owner, 0.0) + amount
-        if len(self._had) > REMEMBERED:
-            self._had.popitem(last=False)
+        remember(self._had, owner, amount)
 
 
 class Turns:
     """At most `slots` pieces of work at a time; of those who wait, who has had least time is next.
 
-    `slot(owner)` gives the number of a free slot, from 0.
+    `slot(owner)` gives the number of a free slot, from 0. `slot_for(who)` is for work that belongs
+    to whoever `who` names when there is a slot; what it took is told to `charge`.
     """
 
     def __init__(self, slots: int) -> None:
         self._free = list(range(slots))[::-1]
-        self._waiting: Waiting[asyncio.Future[int]] = Waiting()
+        self._waiting: list[tuple[Who, asyncio.Future[int]]] = []
+        self._had: OrderedDict[Hashable, float] = OrderedDict()
 
     @property
     def waiting(self) -> int:
@@ -79,35 +75,55 @@ class Turns:
     @asynccontextmanager
     async def slot(self, owner: Hashable) -> AsyncIterator[int]:
         """A slot's number, for as long as the block lasts."""
-        number = await self._taken(owner)
         now = asyncio.get_running_loop().time
-        begun = now()
+        async with self.slot_for(lambda: owner) as number:
+            begun = now()
+            try:
+                yield number
+            finally:
+                self.charge(owner, now() - begun)
+
+    @asynccontextmanager
+    async def slot_for(self, who: Who) -> AsyncIterator[int]:
+        """The same, in the turn of the owner that `who` names."""
+        number = await self._taken(who)
         try:
             yield number
         finally:
-            self._waiting.charge(owner, now() - begun)
             self._give(number)
 
-    async def _taken(self, owner: Hashable) -> int:
+    def charge(self, owner: Hashable, seconds: float) -> None:
+        """Remember what an owner has had."""
+        remember(self._had, owner, seconds)
+
+    async def _taken(self, who: Who) -> int:
         if self._free and not self._waiting:
             return self._free.pop()
         place: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._waiting.add(owner, [place])
+        entry = (who, place)
+        self._waiting.append(entry)
         try:
             return await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
                 self._give(place.result())
-            else:
-                self._waiting.drop(owner, place)
+            elif entry in self._waiting:
+                self._waiting.remove(entry)
             raise
 
     def _give(self, number: int) -> None:
         """Hand a slot to the next owner, or keep it free."""
         while self._waiting:
-            owner, place = self._waiting.first()
-            self._waiting.drop(owner)
-            if not place.done():
-                place.set_result(number)
+            entry = min(self._waiting, key=lambda each: self._had.get(each[0](), 0.0))
+            self._waiting.remove(entry)
+            if not entry[1].done():
+                entry[1].set_result(number)
                 return
         self._free.append(number)
+
+
+def remember(had: "OrderedDict[Hashable, float]", owner: Hashable, amount: float) -> None:
+    """Add to what an owner has had."""
+    had[owner] = had.pop(owner, 0.0) + amount
+    if len(had) > REMEMBERED:
+        had.popitem(last=False)

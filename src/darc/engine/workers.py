@@ -44,7 +44,7 @@ class Workers:
     def __init__(self, tools: "Tools", parts: "Parts | None" = None, processes: int = 0) -> None:
         self.processes = processes if parts is not None else 0
         self._tools, self._parts = tools, parts
-        self._turns = Turns(self.processes or 1)
+        self.turns = Turns(self.processes or 1)
         self._busy = Turns(1)
         self._pool: Any = None
         self._stops: Any = None
@@ -53,12 +53,16 @@ class Workers:
         self, owner: Hashable, method: str, *arguments: Any, seconds: float
     ) -> Any:
         """What a method of the tools returns, in a process where there are any, else a thread."""
-        async with self._turns.slot(owner) as slot:
-            if self.processes:
-                return await self._scheduled(slot, method, arguments, seconds)
-            stop = threading.Event()
-            call = getattr(self._tools, method)
-            return await self._threaded(call, (*arguments, stop.is_set), seconds, stop.set)
+        async with self.turns.slot(owner) as slot:
+            return await self.at_slot(slot, method, *arguments, seconds=seconds)
+
+    async def at_slot(self, slot: int, method: str, *arguments: Any, seconds: float) -> Any:
+        """The same for whoever has a slot of the turns already."""
+        if self.processes:
+            return await self._scheduled(slot, method, arguments, seconds)
+        stop = threading.Event()
+        call = getattr(self._tools, method)
+        return await self._threaded(call, (*arguments, stop.is_set), seconds, stop.set)
 
     async def in_thread(
         self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None
