@@ -80,3 +80,22 @@ def test_a_batch_is_not_too_heavy(most: int, sizes: list[int]) -> None:
         return squares
 
     assert [len(batch) for batch in asyncio.run(main()).batches] == sizes
+
+
+def test_what_arrives_as_the_last_call_ends_is_served() -> None:
+    async def call(items: list[int], owner: Hashable) -> list[int]:
+        await asyncio.sleep(0)
+        return items
+
+    async def main() -> list[int]:
+        batcher = Batcher[int, int](call, size=1)
+
+        async def twice() -> list[int]:
+            await batcher.ask([1], "a")
+            return await batcher.ask([2], "a")
+
+        async with asyncio.timeout(5):
+            answers, _ = await asyncio.gather(twice(), batcher.ask([3], "b"))
+        return answers
+
+    assert asyncio.run(main()) == [2]

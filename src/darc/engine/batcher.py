@@ -70,9 +70,15 @@ class Batcher(Generic[Item, Result]):
             task.add_done_callback(self._running.discard)
 
     async def _serve(self) -> None:
-        await asyncio.sleep(self._wait)
-        while batch := self._take():
-            await self._answer(batch)
+        task = asyncio.current_task()
+        assert task is not None
+        try:
+            await asyncio.sleep(self._wait)
+            while batch := self._take():
+                await self._answer(batch)
+        finally:
+            # At once, not when it is done: what is asked in between would find it still running.
+            self._running.discard(task)
 
     def _take(self) -> list[tuple[Hashable, Item, "asyncio.Future[Result]"]]:
         batch: list[tuple[Hashable, Item, asyncio.Future[Result]]] = []
