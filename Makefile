@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 QUESTION ?= Give me three tips for sleeping better.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test test-model test-hf test-train test-load chromium test-browser check docs bench \
+.PHONY: help demo test test-model test-hf test-train test-ray test-load chromium test-browser check docs bench \
   bench-pipeline bench-gateway results clean
 
 help:
@@ -18,6 +18,7 @@ help:
 	@echo "make test-browser   open the pages in headless Chromium (Debian: chromium, chromium-driver)"
 	@echo "make docs    write docs/api.md from the docstrings"
 	@echo "make test-train   install torch, peft and TRL, run the tests that train"
+	@echo "make test-ray   install Ray, run the tests on a cluster of two nodes on this machine"
 	@echo "make check   ruff, mypy and the direction of imports"
 	@echo "make bench   print the benchmarks"
 	@echo "make bench-pipeline   the cost of choosing beside writing, on the embedded model"
@@ -53,6 +54,11 @@ $(VENV)/.train: $(VENV)/.test pyproject.toml
 	@echo "installing torch $(TORCH) and DARC's extra train into $(VENV)"
 	$(PIP) install torch==$(TORCH)
 	$(PIP) install -e ".[train]"
+	@touch $@
+
+$(VENV)/.ray: $(VENV)/.test pyproject.toml
+	@echo "installing Ray into $(VENV)"
+	$(PIP) install -e ".[ray]"
 	@touch $@
 
 demo: $(VENV)/.demo
@@ -107,6 +113,10 @@ docs: $(VENV)/.test
 test-train: $(VENV)/.train
 	@echo "running the tests that train small models, without network"
 	HF_HUB_OFFLINE=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -m train --durations 10
+
+test-ray: $(VENV)/.ray
+	@echo "running the tests on a Ray cluster of two nodes, whose workers and nodes are killed"
+	$(BIN)/python -m pytest -m ray tests/runs --durations 10
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run
