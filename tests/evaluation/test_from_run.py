@@ -37,7 +37,7 @@ def test_run_folder_as_a_source(tmp_path: Path) -> None:
     assert spent["rewrite"][1] == 0
     assert spent["score"][1] < spent["score"][0]
     assert spent["generate"][0] == spent["generate"][1]
-    assert list(source.bounds) == [(0.0, 1000.0), (0.0, 1.0)]
+    assert list(source.bounds or ()) == [(0.0, 1000.0), (0.0, 1.0)]
     assert folder.manifest()["complete"]
 
 

@@ -227,6 +227,43 @@ def test_interrupt_ends_soon_and_keeps_what_is_sealed(case: Case) -> None:
     assert contents(case.place / "run") == contents(case.place / "local")
 
 
+def test_kubernetes_example_has_the_fields_of_a_ray_job() -> None:
+    import yaml
+
+    from darc.cli.parser import Parser
+    from darc.cli.run import add
+
+    path = Path(__file__).parents[2] / "deploy" / "kuberay.yaml"
+    job = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert set(job) == {"apiVersion", "kind", "metadata", "spec"}
+    assert (job["apiVersion"], job["kind"]) == ("ray.io/v1", "RayJob")
+    spec = job["spec"]
+    assert set(spec) == {
+        *("entrypoint", "backoffLimit", "shutdownAfterJobFinishes", "ttlSecondsAfterFinished"),
+        "rayClusterSpec",
+    }
+    ray = spec["rayClusterSpec"]
+    assert set(ray) == {"rayVersion", "headGroupSpec", "workerGroupSpecs"}
+    assert set(ray["headGroupSpec"]) == {"rayStartParams", "template"}
+    (workers,) = ray["workerGroupSpecs"]
+    assert set(workers) == {
+        *("groupName", "replicas", "minReplicas", "maxReplicas", "rayStartParams", "template")
+    }
+    assert workers["minReplicas"] <= workers["replicas"] <= workers["maxReplicas"]
+    for group in (ray["headGroupSpec"], workers):
+        pod = group["template"]["spec"]
+        (container,) = pod["containers"]
+        mounted = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+        assert mounted == {"shared": "/shared"}
+        assert [volume["name"] for volume in pod["volumes"]] == ["shared"]
+        assert all(isinstance(each["value"], str) for each in container["env"])
+        assert all(isinstance(value, str) for value in group["rayStartParams"].values())
+    parser = Parser(prog="darc")
+    add(parser.add_subparsers(), "run")
+    options = parser.parse_args(spec["entrypoint"].split()[1:])
+    assert (options.engine, options.out) == ("ray", Path("/shared/run"))
+
+
 def test_cluster_that_is_not_there(case: Case) -> None:
     case.address = "127.0.0.1:1"
     done = case.done()
