@@ -161,7 +161,7 @@ def test_poison_is_named_and_the_others_finish(case: Case) -> None:
     assert "scorer 'faulty', prompt '9': it failed (poison)" in done.stderr.splitlines()[-1]
     assert sorted(case.sealed()) == ["00000", "00001", "00003", "00004", "00005"]
     (case.faults / "poison").unlink()
-    (case.faults / "deadly").write_text("10")
+    (case.faults / "deadly").write_text("9")
     done = case.done()
     assert done.returncode == 1
     assert "shard 00002 (prompts '8' to '11') failed 3 times" in done.stderr.splitlines()[-1]

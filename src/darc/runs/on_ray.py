@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import socket
 import sys
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -97,11 +98,11 @@ def run_on_ray(
                 raise InputError(message, hint) if code == 2 else DarcError(message, hint)
             for prompt_id, cause in told.failed.items():
                 failures.add(prompt_id, DarcError(*cause))
-            if not told.failed:
-                _lock(each).unlink(missing_ok=True)
             add("", each.turns - len(told.failed))
     failures.check()
     finish(folder)
+    for lock in (place / "shards").glob(".*.lock"):
+        lock.unlink(missing_ok=True)
 
 
 def _done(ray: Any, cluster: Cluster, work: Iterator[Work]) -> Generator[tuple[Work, Told]]:
@@ -252,9 +253,13 @@ def _connected(ray: Any, cluster: Cluster) -> Iterator[None]:
     address = cluster.address or os.environ.get("RAY_ADDRESS")
     if not address:
         options |= {"include_dashboard": False}
+    host, _, port = (address or "").rpartition(":")
     try:
+        if host and port.isdecimal() and "//" not in host:
+            # Ray itself would try for minutes.
+            socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
         ray.init(address or "local", **options)
-    except (ConnectionError, RuntimeError, ValueError) as problem:
+    except (OSError, RuntimeError, ValueError) as problem:
         told = str(problem).strip().splitlines()[0]
         raise DarcError(f"there is no Ray cluster at {address} ({told})", "see --address") from None
     try:
