@@ -8,8 +8,8 @@ BIN := $(VENV)/bin
 QUESTION ?= Give me three tips for sleeping better.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test test-model test-hf test-train test-load test-vllm chromium test-browser check docs bench \
-  bench-pipeline bench-reward bench-gateway results clean
+.PHONY: help demo test test-model test-hf test-train test-ray test-load test-vllm chromium test-browser check docs \
+  bench bench-pipeline bench-reward bench-gateway results clean
 
 help:
 	@echo "make demo    ask a small real model a question and choose an answer, with a picture"
@@ -19,6 +19,7 @@ help:
 	@echo "make test-browser   open the pages in headless Chromium (Debian: chromium, chromium-driver)"
 	@echo "make docs    write docs/api.md from the docstrings"
 	@echo "make test-train   install torch, peft and TRL, run the tests that train"
+	@echo "make test-ray   install Ray, run the tests on a cluster of two nodes on this machine"
 	@echo "make check   ruff, mypy and the direction of imports"
 	@echo "make bench   print the benchmarks"
 	@echo "make bench-pipeline   the cost of choosing beside writing, on the embedded model"
@@ -56,6 +57,11 @@ $(VENV)/.train: $(VENV)/.test pyproject.toml
 	@echo "installing torch $(TORCH) and DARC's extra train into $(VENV)"
 	$(PIP) install torch==$(TORCH)
 	$(PIP) install -e ".[train]"
+	@touch $@
+
+$(VENV)/.ray: $(VENV)/.test pyproject.toml
+	@echo "installing Ray into $(VENV)"
+	$(PIP) install -e ".[ray]"
 	@touch $@
 
 demo: $(VENV)/.demo
@@ -123,6 +129,10 @@ test-train: $(VENV)/.train
 test-vllm: $(VENV)/.hf .venv-vllm/.vllm-$(VLLM)
 	@echo "running the tests that start a real vLLM, without network"
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest tests/vllm -m vllm --durations 10
+
+test-ray: $(VENV)/.ray
+	@echo "running the tests on a Ray cluster of two nodes, whose workers and nodes are killed"
+	$(BIN)/python -m pytest -m ray tests/runs --durations 10
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run

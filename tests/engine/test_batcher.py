@@ -177,3 +177,22 @@ def test_a_result_too_few_is_told() -> None:
 
     with pytest.raises(ValueError, match="1 results for 2 items"):
         asyncio.run(main())
+
+
+def test_what_arrives_as_the_last_call_ends_is_served() -> None:
+    async def call(items: list[int], owner: Hashable) -> list[int]:
+        await asyncio.sleep(0)
+        return items
+
+    async def main() -> list[int]:
+        batcher = Batcher[int, int](call, size=1)
+
+        async def twice() -> list[int]:
+            await batcher.ask([1], "a")
+            return await batcher.ask([2], "a")
+
+        async with asyncio.timeout(5):
+            answers, _ = await asyncio.gather(twice(), batcher.ask([3], "b"))
+        return answers
+
+    assert asyncio.run(main()) == [2]

@@ -129,14 +129,19 @@ def sampling_of(arguments: argparse.Namespace) -> "Settings":
 def engine_of(arguments: argparse.Namespace, model: bool = True, **changes: Any) -> "Engine":
     """The engine that the options stand for; without a `model` it has no generator."""
     from darc.engine.engine import Engine
+
+    return Engine(**{**options_of(arguments, model), "rule": rule_of(arguments), **changes})
+
+
+def options_of(arguments: argparse.Namespace, model: bool = True) -> dict[str, Any]:
+    """The options of an `Engine` but its rule, as plain values that can be sent elsewhere."""
     from darc.engine.parts import SCORERS
     from darc.engine.scoring import Patience
     from darc.registry.pairs import split_pairs
 
-    options: dict[str, Any] = {
+    return {
         "model": arguments.generator if model else None,
         "scorers": tuple(arguments.scorer or SCORERS),
-        "rule": rule_of(arguments),
         "rewriter": arguments.rewriter,
         "n_aug": arguments.n_aug,
         "family": arguments.family,
@@ -151,4 +156,3 @@ def engine_of(arguments: argparse.Namespace, model: bool = True, **changes: Any)
         "cache": not arguments.no_cache,
         "patience": Patience(seconds=arguments.timeout),
     }
-    return Engine(**{**options, **changes})

@@ -76,7 +76,29 @@ def add(commands: Any, name: str) -> None:
         "--workers",
         type=int,
         metavar="N",
-        help="processes for rewriting and embedded scorers (default: one a core; 0: none)",
+        help="processes for rewriting and embedded scorers (default: one a core; 0: none), with "
+        "--engine ray those and the CPUs of each worker (default: none, and one)",
+    )
+    cluster = parser.add_argument_group("a cluster")
+    cluster.add_argument(
+        "--engine",
+        default="local",
+        choices=("local", "ray"),
+        help="what does the shards: this process, or the workers of a Ray cluster that share the "
+        "folder (default: local)",
+    )
+    cluster.add_argument(
+        "--address", metavar="A", help="of the cluster (default: RAY_ADDRESS, or this machine)"
+    )
+    cluster.add_argument(
+        "--ray-actors",
+        type=int,
+        default=0,
+        metavar="N",
+        help="N workers that keep their models, in place of as many as there are CPUs",
+    )
+    cluster.add_argument(
+        "--ray-gpus", type=float, default=0.0, metavar="G", help="GPUs of each (with --ray-actors)"
     )
     add_choice(parser)
     parser.add_argument("--json", action="store_true", help="the summary as one JSON object")
@@ -86,7 +108,7 @@ def add(commands: Any, name: str) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Open the folder, run, print the summary."""
-    from darc.cli.choice import engine_of
+    from darc.cli.choice import engine_of, options_of
     from darc.cli.progress import stages
     from darc.runs.folder import RunFolder
     from darc.runs.manifest import manifest
@@ -94,10 +116,14 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.runs.run import run as run_all
     from darc.runs.summary import summary
 
+    on_ray = arguments.engine == "ray"
+    _check_cluster(arguments)
     lazy = arguments.lazy and not arguments.complete
     questions = find_questions(arguments.prompts, arguments.sample, arguments.seed)
     folder = RunFolder(arguments.out)
-    workers = os.cpu_count() or 1 if arguments.workers is None else arguments.workers
+    many = 0 if on_ray else os.cpu_count() or 1
+    workers = many if arguments.workers is None else arguments.workers
+    filling = {"lazy": lazy, "keep": arguments.keep, "pack": arguments.compress}
     with engine_of(arguments, workers=workers) as engine:
         normalize = _normalize(arguments, engine, folder)
         engine.deciding = replace(engine.deciding, normalize=normalize)
@@ -107,15 +133,22 @@ def run(arguments: argparse.Namespace) -> None:
             folder.open({**made, "shard_size": arguments.shard_size}, arguments.restart)
             _write_settings(arguments, normalize)
             with stages() as report:
-                run_all(
-                    folder,
-                    questions,
-                    engine,
-                    lazy=lazy,
-                    keep=arguments.keep,
-                    pack=arguments.compress,
-                    report=report,
-                )
+                if on_ray:
+                    from darc.runs.on_ray import Cluster, run_on_ray
+
+                    rule = (arguments.rule, arguments.beta, arguments.gamma)
+                    recipe = {**options_of(arguments), "rule": rule, "normalize": normalize}
+                    where = Cluster(
+                        arguments.address,
+                        max(1, workers),
+                        arguments.ray_gpus,
+                        arguments.ray_actors,
+                    )
+                    run_on_ray(
+                        folder, questions, {**recipe, "workers": workers}, where, report, **filling
+                    )
+                else:
+                    run_all(folder, questions, engine, **filling, report=report)
             told = summary(folder, engine.deciding)
         finally:
             folder.close()
@@ -124,6 +157,20 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         _print(told)
     print(f"the run is in {arguments.out}", file=sys.stderr)
+
+
+def _check_cluster(arguments: argparse.Namespace) -> None:
+    """Refuse options of a cluster that mean nothing."""
+    from darc.errors import InputError
+
+    if arguments.engine != "ray" and (
+        arguments.address or arguments.ray_actors or arguments.ray_gpus
+    ):
+        raise InputError("--address, --ray-actors and --ray-gpus are Ray's", "add --engine ray")
+    if arguments.ray_actors < 0 or arguments.ray_gpus < 0:
+        raise InputError("--ray-actors and --ray-gpus are 0 or more", "give 0 or more")
+    if arguments.ray_gpus and not arguments.ray_actors:
+        raise InputError("GPUs are held by actors", "say how many: --ray-actors N")
 
 
 def _normalize(arguments: argparse.Namespace, engine: "Engine", folder: "RunFolder") -> str:
@@ -144,7 +191,7 @@ def _write_settings(arguments: argparse.Namespace, normalize: str) -> None:
 
     left_out = {"out", "restart", "lazy", "complete", "json", "config", "log_level", "run"}
     left_out |= {"command", "version", "interrupted", "no_cache", "timeout", "workers", "keep"}
-    left_out |= {"shard_size", "compress"}
+    left_out |= {"shard_size", "compress", "engine", "address", "ray_actors", "ray_gpus"}
     settings = {k: v for k, v in sorted(vars(arguments).items()) if k not in left_out}
     path = Path(arguments.prompts)
     settings["prompts"] = str(path.resolve()) if path.is_file() else arguments.prompts

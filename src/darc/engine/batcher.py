@@ -86,14 +86,16 @@ class Batcher(Generic[Item, Result]):
             task.add_done_callback(self._running.discard)
 
     async def _serve(self) -> None:
-        await asyncio.sleep(self._wait)
-        if self._turns is None:
-            while batch := self._take():
-                await self._answer(batch)
-        else:
-            await self._serve_in_turn(self._turns)
-        # At once: whoever asks before callbacks run is to see that nobody serves any longer.
-        self._running.discard(asyncio.current_task())
+        try:
+            await asyncio.sleep(self._wait)
+            if self._turns is None:
+                while batch := self._take():
+                    await self._answer(batch)
+            else:
+                await self._serve_in_turn(self._turns)
+        finally:
+            # At once: whoever asks before callbacks run is to see that nobody serves any longer.
+            self._running.discard(asyncio.current_task())
 
     async def _serve_in_turn(self, turns: Turns) -> None:
         now = asyncio.get_running_loop().time

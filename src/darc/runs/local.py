@@ -56,13 +56,14 @@ async def fill_shards(
     pack: bool = False,
     window: int = WINDOW,
     report: Report = lambda stage, done: None,
+    failures: Failures | None = None,
 ) -> None:
     """Take the questions of shards through all stages, and seal each shard that is done.
 
     At most `window` questions are at work at a time, of as few shards as that takes. A question
     that fails leaves its shard open; the others go on, and the failure is raised at the end.
     """
-    failures = Failures()
+    failures = Failures() if failures is None else failures
     try:
         seal = partial(Shard.seal, keep=keep, pack=pack)
         await _fill(shards, engine, lazy, seal, window, report, failures)

@@ -36,19 +36,30 @@ def run(
         done += more
         report(stage, done, total)
 
-    def waiting() -> Iterator[tuple[Shard, list[Question]]]:
-        for number, part in enumerate(parts(folder, questions)):
-            if folder.finished(number, lazy):
-                add("deciding", sum(len(question.turns) for question in part))
-                continue
+    def begun() -> Iterator[tuple[Shard, list[Question]]]:
+        for number, part in waiting(folder, questions, lazy, add):
             shard = folder.shard(number)
             shard.begin()
             yield shard, part
 
     engine.run(
-        fill_shards(waiting(), engine, lazy=lazy, keep=keep, pack=pack, window=window, report=add)
+        fill_shards(begun(), engine, lazy=lazy, keep=keep, pack=pack, window=window, report=add)
     )
     finish(folder)
+
+
+def waiting(
+    folder: RunFolder,
+    questions: Questions | Sequence[Question],
+    lazy: bool,
+    add: Callable[[str, int], None],
+) -> Iterator[tuple[int, list[Question]]]:
+    """The shards that are not finished, with their questions; the others are counted at once."""
+    for number, part in enumerate(parts(folder, questions)):
+        if folder.finished(number, lazy):
+            add("deciding", sum(len(question.turns) for question in part))
+        else:
+            yield number, part
 
 
 def parts(folder: RunFolder, questions: Questions | Sequence[Question]) -> Iterator[list[Question]]:

@@ -1,6 +1,11 @@
 """A rule, a scorer, a generator and a rewriter for DARC, in a package of their own."""
 
+import os
+import resource
+import signal
+import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +38,43 @@ class Brevity:
         """One number a pair: 0.5 at `half` words."""
         words = np.array([len(text.split()) for _, text in pairs], dtype=np.float64)
         return np.asarray(0.5 ** (words / self._half))
+
+
+@darc.scorer("faulty", "FOLDER")
+class Faulty:
+    """Brevity that notes what it is asked in a folder, and does what the files there tell it to.
+
+    slow: seconds a call; poison: a prompt that fails; deadly: one that ends the process; once: one
+    that does so the first time; limit: the bytes that a file may have.
+    """
+
+    name, version, bounds = "faulty", "", (0.0, 1.0)
+    location, scale = 0.5, 0.2
+
+    def __init__(self, folder: str) -> None:
+        self._folder = Path(folder)
+
+    def score(self, pairs: Sequence[tuple[Prompt, str]]) -> NDArray[np.float64]:
+        """Half of one at 40 words, unless something is wrong."""
+        with (self._folder / "log").open("a") as log:
+            log.writelines(f"{os.getpid()} {prompt.id}\n" for prompt, _ in pairs)
+        time.sleep(float(self._told("slow") or 0))
+        if limit := self._told("limit"):
+            most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+            resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), most))
+        ids = {prompt.id for prompt, _ in pairs}
+        if self._told("poison") in ids:
+            raise RuntimeError("poison")
+        once = self._told("once") in ids
+        if once:
+            (self._folder / "once").unlink()
+        if once or self._told("deadly") in ids:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return Brevity().score(pairs)
+
+    def _told(self, name: str) -> str:
+        path = self._folder / name
+        return path.read_text().strip() if path.exists() else ""
 
 
 @darc.generator("echo")

@@ -1,0 +1,312 @@
+"""Runs on a Ray cluster: a shard is the unit of work and of retry."""
+
+import os
+import pickle
+import socket
+import sys
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+import darc
+from darc.engine.engine import Engine
+from darc.engine.rule_spec import parse_rules
+from darc.errors import DarcError, InputError, MissingExtra
+from darc.runs.folder import RunFolder
+from darc.runs.local import Failures, fill_shards
+from darc.runs.questions import Question, Questions
+from darc.runs.run import Report, finish, waiting
+from darc.runs.shard import Shard, checksum
+
+RETRIES = 2
+# How long a worker waits for one that is cut off, or was left by a driver that died.
+PATIENCE = 60.0
+GO_ON = "mend it and run again: what is sealed stays"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Where to work: `actors` that hold `gpus` each, or else as many tasks as there are CPUs."""
+
+    address: str | None = None
+    cpus: int = 1
+    gpus: float = 0.0
+    actors: int = 0
+
+
+@dataclass(frozen=True)
+class Work:
+    """One shard as it is sent to a worker; `recipe` has the options of an `Engine`."""
+
+    folder: Path
+    name: str
+    manifest: Mapping[str, Any]
+    questions: list[Question]
+    recipe: Mapping[str, Any]
+    filling: Mapping[str, Any]
+    version: str = darc.__version__
+
+    @property
+    def turns(self) -> int:
+        """How many prompts it has."""
+        return sum(len(question.turns) for question in self.questions)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What became of a shard, in plain values; all empty where it was sealed."""
+
+    failed: dict[str, tuple[str, str]] = field(default_factory=dict)
+    problem: tuple[int, str, str] | None = None
+
+
+def run_on_ray(
+    folder: RunFolder,
+    questions: Questions,
+    recipe: Mapping[str, Any],
+    cluster: Cluster,
+    report: Report = lambda stage, done, total: None,
+    **filling: Any,
+) -> None:
+    """`run` on a cluster: the same bytes, wherever a shard is done.
+
+    The folder is one that every node has. `filling` are the options of `fill_shards`.
+    """
+    ray, done = _ray(), 0
+
+    def add(_: str, more: int) -> None:
+        nonlocal done
+        done += more
+        report("sealed", done, questions.turns)
+
+    data, place = folder.manifest(), folder.path.resolve()
+    if data["schema"] == 1:
+        raise InputError(f"{place} has no shards: it is of an older version", "go on without Ray")
+    work = (
+        Work(place, folder.shard(number).name, data, part, recipe, filling)
+        for number, part in waiting(folder, questions, bool(filling.get("lazy")), add)
+    )
+    failures = Failures()
+    with _quiet(), _connected(ray, cluster), closing(_done(ray, cluster, work)) as ended:
+        for each, told in ended:
+            if told.problem is not None:
+                code, message, hint = told.problem
+                raise InputError(message, hint) if code == 2 else DarcError(message, hint)
+            for prompt_id, cause in told.failed.items():
+                failures.add(prompt_id, DarcError(*cause))
+            add("", each.turns - len(told.failed))
+    failures.check()
+    finish(folder)
+    for lock in (place / "shards").glob(".*.lock"):
+        lock.unlink(missing_ok=True)
+
+
+def _done(ray: Any, cluster: Cluster, work: Iterator[Work]) -> Generator[tuple[Work, Told]]:
+    """Each shard and what became of it, in the order in which they end."""
+    actors = [_actor(ray, cluster) for _ in range(cluster.actors)]
+    idle, under_way = list(actors), dict[Any, tuple[Work, Any]]()
+    fill = ray.remote(num_cpus=cluster.cpus, max_retries=RETRIES)(fill_shard)
+    try:
+        while True:
+            while idle if actors else len(under_way) < _room(ray, cluster):
+                each = next(work, None)
+                if each is None:
+                    break
+                actor = idle.pop() if actors else None
+                sent = fill.remote(each) if actor is None else actor.fill.remote(each)
+                under_way[sent] = each, actor
+            if not under_way:
+                return
+            for sent in ray.wait(list(under_way))[0]:
+                each, actor = under_way.pop(sent)
+                if actor is not None:
+                    idle.append(actor)
+                yield each, _heard(ray, sent, each)
+    finally:
+        for sent, (_, actor) in under_way.items():
+            if actor is None:
+                ray.cancel(sent, force=True)
+        for actor in actors:
+            ray.kill(actor)
+
+
+def _heard(ray: Any, sent: Any, work: Work) -> Told:
+    """What a worker returned; one that died is a failure of its shard, by its first prompt."""
+    try:
+        told = ray.get(sent)
+        assert isinstance(told, Told)
+        return told
+    except ray.exceptions.RayError as problem:
+        cause = str(problem).strip().splitlines()[-1 if hasattr(problem, "cause") else 0]
+        first, last = work.questions[0].id, work.questions[-1].id
+        where = f"shard {work.name} (prompts {first!r} to {last!r}) failed {RETRIES + 1} times"
+        return Told({f"shard {work.name}": (f"{where} ({cause})", GO_ON)})
+
+
+def _actor(ray: Any, cluster: Cluster) -> Any:
+    """A worker that keeps its models, and is started again when it dies."""
+    options = {"num_cpus": cluster.cpus, "num_gpus": cluster.gpus}
+    return ray.remote(max_restarts=-1, max_task_retries=RETRIES, **options)(Filler).remote()
+
+
+class Filler:
+    """Fills shards in a process of its own."""
+
+    def fill(self, work: Work) -> Told:
+        """What became of a shard."""
+        return fill_shard(work)
+
+
+_KEPT: dict[bytes, Engine] = {}
+
+
+def fill_shard(work: Work) -> Told:
+    """Fill and seal a shard, in a worker; the engine is kept for the next one."""
+    try:
+        _fill(work)
+    except DarcError as problem:
+        failed = getattr(problem, "failed", None)
+        if failed is not None:
+            return Told(failed)
+        return Told(problem=(problem.exit_code, problem.message, problem.hint))
+    except OSError as problem:
+        where = f"{problem.filename or work.folder}: {problem.strerror or problem}"
+        return Told(problem=(1, where, GO_ON))
+    return Told()
+
+
+class _Failed(DarcError):
+    """Some prompts of a shard failed."""
+
+    def __init__(self, failures: Failures) -> None:
+        super().__init__("some prompts failed")
+        self.failed = {name: (each.message, each.hint) for name, each in failures.causes.items()}
+
+
+def _fill(work: Work) -> None:
+    import platform
+
+    node = platform.node()
+    if work.version != darc.__version__:
+        raise DarcError(
+            f"{node} has DARC {darc.__version__}, and the run was begun with {work.version}",
+            "install the same on every node",
+        )
+    known = RunFolder(work.folder).manifest() if work.folder.is_dir() else {}
+    if checksum(known) != checksum(work.manifest):
+        raise InputError(
+            f"{node} does not see the run in {work.folder}", "choose a folder that all nodes share"
+        )
+    shard = Shard(work.folder / "shards" / work.name, work.manifest, work.name)
+    _lock(work).parent.mkdir(mode=0o700, exist_ok=True)
+    lock = FileLock(_lock(work), timeout=PATIENCE, mode=0o600)
+    try:
+        with lock:
+            finished = RunFolder(work.folder).finished(int(work.name), bool(work.filling["lazy"]))
+            if finished:
+                return
+            shard.begin()
+            failures, engine = Failures(), _engine(work.recipe)
+            try:
+                part = [(shard, work.questions)]
+                engine.run(fill_shards(part, engine, failures=failures, **work.filling))
+            except DarcError:
+                if failures.causes:
+                    raise _Failed(failures) from None
+                raise
+    except Timeout:
+        raise DarcError(f"another worker is at work on shard {work.name}", GO_ON) from None
+
+
+def _lock(work: Work) -> Path:
+    return work.folder / "shards" / f".{work.name}.lock"
+
+
+def _engine(recipe: Mapping[str, Any]) -> Engine:
+    key = pickle.dumps(dict(recipe))
+    if key not in _KEPT:
+        while _KEPT:
+            _KEPT.popitem()[1].close()
+        label, beta, gamma = recipe["rule"]
+        (rule,) = parse_rules([label], {}, beta, gamma)
+        _KEPT[key] = Engine(**{**recipe, "rule": rule})
+    return _KEPT[key]
+
+
+def _ray() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtra("--engine ray", "ray") from None
+    return ray
+
+
+@contextmanager
+def _connected(ray: Any, cluster: Cluster) -> Iterator[None]:
+    """A cluster that has what is wanted: the one at the address, or this machine."""
+    options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
+    address = cluster.address or os.environ.get("RAY_ADDRESS")
+    if not address:
+        options |= {"include_dashboard": False}
+    host, _, port = (address or "").rpartition(":")
+    try:
+        if host and port.isdecimal() and "//" not in host:
+            # Ray itself would try for minutes.
+            socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+        ray.init(address or "local", **options)
+    except (OSError, RuntimeError, ValueError) as problem:
+        told = str(problem).strip().splitlines()[0]
+        raise DarcError(f"there is no Ray cluster at {address} ({told})", "see --address") from None
+    try:
+        _check(ray, cluster)
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _check(ray: Any, cluster: Cluster) -> None:
+    """Refuse what could never be placed, since Ray would wait for it in silence."""
+    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    every, count = ray.cluster_resources(), max(1, cluster.actors)
+    for name, option, each in (
+        ("CPU", "--workers", float(cluster.cpus)),
+        ("GPU", "--ray-gpus", cluster.gpus),
+    ):
+        has, most = every.get(name, 0.0), max(node.get(name, 0.0) for node in nodes)
+        if each > most:
+            raise InputError(
+                f"a worker wants {each:g} {name}s, and no node of the cluster has more than "
+                f"{most:g}",
+                f"give a smaller {option}, or add nodes",
+            )
+        if each * count > has:
+            raise InputError(
+                f"{count} actors with {each:g} {name}s each cannot be placed: the cluster has "
+                f"{has:g}",
+                "give fewer --ray-actors, or add nodes",
+            )
+
+
+def _room(ray: Any, cluster: Cluster) -> int:
+    """How many tasks to have sent: two for each that can be at work."""
+    return max(2, 2 * int(ray.cluster_resources().get("CPU", 1) // max(1, cluster.cpus)))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Standard output kept for results: what Ray's processes write there goes to standard error."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
