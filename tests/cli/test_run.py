@@ -170,3 +170,21 @@ def test_interrupted_run_says_how_to_go_on(
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "go on with the same command" in errors
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--address", "auto"], "--address, --ray-actors and --ray-gpus are Ray's; add --engine"),
+        (["--engine", "ray", "--ray-gpus", "1"], "GPUs are held by actors; say how many"),
+        (["--engine", "ray", "--ray-actors", "-1"], "--ray-actors and --ray-gpus are 0 or more"),
+    ],
+)
+def test_options_of_a_cluster_that_mean_nothing_are_refused(
+    options: list[str], said: str, tmp_path: Path, prompts: Path, environment: dict[str, str]
+) -> None:
+    command = ("run", "--prompts", prompts, "--out", tmp_path / "run", *options)
+    done = darc(environment, *command)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith(f"darc: {said}")
+    assert not (tmp_path / "run").exists()
