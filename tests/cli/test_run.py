@@ -57,11 +57,11 @@ def test_run_show_export(tmp_path: Path, prompts: Path, environment: dict[str, s
     assert manifest["settings"]["decision"]["normalize"] == "prompt"
     assert [each["name"] for each in manifest["settings"]["scorers"]] == ["brevity", "form"]
 
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    before = {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
     again = darc(environment, "run", "--config", folder / "run.toml", "--out", folder, "--json")
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["prompts"] == 3
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()} == before
 
     shown = darc(environment, "show", folder, "81#2", "--rule", "mean", "--json")
     assert json.loads(shown.stdout)["rule"] == "mean"
@@ -82,7 +82,7 @@ def test_run_show_export(tmp_path: Path, prompts: Path, environment: dict[str, s
     chosen = darc(environment, "select", tidy.stdout.strip(), "--rule", "epsilon", "--json")
     rows = [json.loads(line) for line in chosen.stdout.splitlines()]
     indices = {row["prompt_id"]: row["index"] for row in rows}
-    lines = (folder / "decisions.jsonl").read_text().splitlines()
+    lines = (folder / "shards" / "00000" / "decisions.jsonl").read_text().splitlines()
     assert indices == {(row := json.loads(line))["prompt_id"]: row["index"] for line in lines}
     parquet = darc(environment, "export", folder, "--format", "parquet", "--out", tmp_path / "s.pq")
     assert parquet.returncode == 0, parquet.stderr
