@@ -60,11 +60,11 @@ def test_run_show_export(tmp_path: Path, prompts: Path, environment: dict[str, s
     assert manifest["settings"]["decision"]["normalize"] == "prompt"
     assert [each["name"] for each in manifest["settings"]["scorers"]] == ["brevity", "form"]
 
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    before = {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
     again = darc(environment, "run", "--config", folder / "run.toml", "--out", folder, "--json")
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["prompts"] == 3
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()} == before
 
     shown = darc(environment, "show", folder, "81#2", "--rule", "mean", "--json")
     assert json.loads(shown.stdout)["rule"] == "mean"
@@ -85,7 +85,7 @@ def test_run_show_export(tmp_path: Path, prompts: Path, environment: dict[str, s
     chosen = darc(environment, "select", tidy.stdout.strip(), "--rule", "epsilon", "--json")
     rows = [json.loads(line) for line in chosen.stdout.splitlines()]
     indices = {row["prompt_id"]: row["index"] for row in rows}
-    lines = (folder / "decisions.jsonl").read_text().splitlines()
+    lines = (folder / "shards" / "00000" / "decisions.jsonl").read_text().splitlines()
     assert indices == {(row := json.loads(line))["prompt_id"]: row["index"] for line in lines}
     parquet = darc(environment, "export", folder, "--format", "parquet", "--out", tmp_path / "s.pq")
     assert parquet.returncode == 0, parquet.stderr
@@ -241,3 +241,21 @@ def test_interrupted_run_says_how_to_go_on(
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "go on with the same command" in errors
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--address", "auto"], "--address, --ray-actors and --ray-gpus are Ray's; add --engine"),
+        (["--engine", "ray", "--ray-gpus", "1"], "GPUs are held by actors; say how many"),
+        (["--engine", "ray", "--ray-actors", "-1"], "--ray-actors and --ray-gpus are 0 or more"),
+    ],
+)
+def test_options_of_a_cluster_that_mean_nothing_are_refused(
+    options: list[str], said: str, tmp_path: Path, prompts: Path, environment: dict[str, str]
+) -> None:
+    command = ("run", "--prompts", prompts, "--out", tmp_path / "run", *options)
+    done = darc(environment, *command)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith(f"darc: {said}")
+    assert not (tmp_path / "run").exists()
