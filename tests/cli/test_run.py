@@ -113,7 +113,7 @@ def test_an_export_joins_by_the_ids_that_were_given(
     exported = darc(environment, "export", folder, "--format", form).stdout.strip()
     chosen = darc(environment, "select", exported, "--rule", "epsilon", "--json")
     rows = [json.loads(line) for line in chosen.stdout.splitlines()]
-    lines = (folder / "decisions.jsonl").read_text().splitlines()
+    lines = (folder / "shards" / "00000" / "decisions.jsonl").read_text().splitlines()
     names = {
         row["prompt_id"]: ("M11", "M2", "base")[row["index"]] for row in map(json.loads, lines)
     }
@@ -138,7 +138,7 @@ def test_samples_without_the_original(
     settings = (folder / "run.toml").read_text()
     assert "no_original = true" in settings
     assert "max_attempts = 5" in settings
-    lines = (folder / "scores.jsonl").read_text().splitlines()
+    lines = (folder / "shards" / "00000" / "scores.jsonl").read_text().splitlines()
     firsts = {own[0] for row in lines for each in json.loads(row)["scores"] for own in each}
     assert firsts == {None}
     told = darc(environment, "show", folder, "82", "--json")
@@ -234,7 +234,7 @@ def test_interrupted_run_says_how_to_go_on(
         text=True,
     )
     deadline = time.monotonic() + 60
-    written = tmp_path / "run" / "decisions.jsonl"
+    written = tmp_path / "run" / "shards" / "00000" / "decisions.jsonl"
     while not written.exists() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)

@@ -56,7 +56,11 @@ def test_run_on_a_server_with_faults(openai_server: FakeServer, tmp_path: Path) 
     done = darc(*command, cache=tmp_path / "cache")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("2 prompts by epsilon")
-    lines = (tmp_path / "run" / "scores.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (
+        (tmp_path / "run" / "shards" / "00000" / "scores.jsonl")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
     rows = [json.loads(line) for line in lines]
     assert [len(row["scores"]) for row in rows] == [2, 2]
     paths = {received.path for received in openai_server.received}

@@ -313,7 +313,8 @@ class Engine(Closing):
         """Let go of everything, from the event loop that used it."""
         await self.scoring.aclose()
         await self._writing.aclose()
-        parts: list[Any] = [self.tools.rewriter, *self.tools.scorers]
+        side = map(declared, self.side.scorers.values())
+        parts: list[Any] = [self.tools.rewriter, *self.tools.scorers, *side]
         if self.generator is not None:
             parts.append(self.generator)
         for part in parts:

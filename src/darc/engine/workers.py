@@ -1,21 +1,25 @@
 """Work for processors: rewriting and local scorers, in processes of their own or in threads."""
 
 import asyncio
+import concurrent.futures
 import contextlib
 import contextvars
 import logging
 import multiprocessing
 import threading
-from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Coroutine, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from darc.engine.turns import Turns
 from darc.errors import DarcError
+from darc.models.remote import HOST
 
 if TYPE_CHECKING:
     from darc.engine.parts import Parts, Tools
 
 logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
 
 # How much longer than its limit a piece of work may take before its process is ended.
 GRACE = 5.0
@@ -95,13 +99,15 @@ class Workers:
         seconds: float | None,
         stop: Callable[[], None],
     ) -> Any:
-        work = _begun(function, arguments)
+        calls = _Calls()
+        work = _begun(function, arguments, calls)
         try:
             return await asyncio.wait_for(asyncio.shield(work), seconds)
         except TimeoutError:
             raise TimedOut(f"no answer within {seconds:g} s") from None
         finally:
             stop()
+            calls.end()
             work.cancel()
             work.add_done_callback(_heard)
 
@@ -162,7 +168,41 @@ def _work(slot: int, method: str, arguments: Sequence[Any]) -> Any:
     return getattr(_TOOLS, method)(*arguments, lambda: bool(_STOPS[slot]))
 
 
-def _begun(function: Callable[..., Any], arguments: Sequence[Any]) -> "asyncio.Future[Any]":
+class _Calls:
+    """Remote calls of work in a thread, made in the loop that waits for it; they end with it."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._lock, self._ended = threading.Lock(), False
+        self._under_way: set[concurrent.futures.Future[Any]] = set()
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """A coroutine's result, for the thread that waits for it."""
+        with self._lock:
+            if self._ended:
+                work.close()
+                raise DarcError("nobody waits for this any longer")
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+            self._under_way.add(future)
+        try:
+            return future.result()
+        except concurrent.futures.CancelledError:
+            raise DarcError("nobody waits for this any longer") from None
+        finally:
+            self._under_way.discard(future)
+
+    def end(self) -> None:
+        """Cancel what is under way, and let no other call begin."""
+        with self._lock:
+            self._ended = True
+            under_way = list(self._under_way)
+        for future in under_way:
+            future.cancel()
+
+
+def _begun(
+    function: Callable[..., Any], arguments: Sequence[Any], calls: _Calls
+) -> "asyncio.Future[Any]":
     """A function at work in a thread that keeps no process from ending."""
     loop = asyncio.get_running_loop()
     result: asyncio.Future[Any] = loop.create_future()
@@ -180,6 +220,7 @@ def _begun(function: Callable[..., Any], arguments: Sequence[Any]) -> "asyncio.F
             loop.call_soon_threadsafe(tell, *told)
 
     context = contextvars.copy_context()
+    context.run(HOST.set, calls)
     threading.Thread(target=context.run, args=[work], name="darc-work", daemon=True).start()
     return result
 

@@ -54,10 +54,11 @@ class Questions:
         self.path, self._kept = path, None if sample is None else _sampled(path, sample, seed)
         self.count = self.turns = 0
         digest, seen = hashlib.sha256(b"["), set[str]()
-        for question in self:
+        for line, question in self._numbered():
             if question.id in seen:
-                # Lines are numbered by the reader; what was read twice is said by its id.
-                raise TableError(str(path), f"the id {question.id!r} is used twice", "use it once")
+                raise TableError(
+                    str(path), f"the id {question.id!r} is used twice", "use it once", line
+                )
             seen.add(question.id)
             text = json.dumps(asdict(question), ensure_ascii=False)
             digest.update((", " if self.count else "").encode())
@@ -70,6 +71,9 @@ class Questions:
         self.digest = digest.hexdigest()
 
     def __iter__(self) -> Iterator[Question]:
+        return (question for _, question in self._numbered())
+
+    def _numbered(self) -> Iterator[tuple[int | None, Question]]:
         every = enumerate(iter_questions(self.path))
         return (each for place, each in every if self._kept is None or place in self._kept)
 
@@ -87,18 +91,18 @@ def read_questions(path: Path) -> list[Question]:
     return list(Questions(path))
 
 
-def iter_questions(path: Path) -> Iterator[Question]:
-    """The questions one after the other."""
+def iter_questions(path: Path) -> Iterator[tuple[int | None, Question]]:
+    """The questions one after the other, each with its line where it has one of its own."""
     rows = iter_entries(path)
     first = next(rows, None)
     if first is None:
         return
     rows = chain([first], rows)
     if is_answer(first[1]):
-        yield from _answered(path, rows)
+        yield from ((None, question) for question in _answered(path, rows))
     else:
         for place, (line, row) in enumerate(rows):
-            yield _question(path, place, row, line)
+            yield line, _question(path, place, row, line)
 
 
 def is_answer(row: Any) -> bool:
@@ -125,7 +129,7 @@ def _sampled(path: Path, count: int, seed: int) -> set[int]:
     """The places of a sample of the questions."""
     if count < 1:
         raise InputError(f"a sample of {count} questions cannot be drawn", "give 1 or more")
-    drawn = prompt_seeds(seed, [question.id for question in iter_questions(path)])
+    drawn = prompt_seeds(seed, [question.id for _, question in iter_questions(path)])
     return set(np.argsort(drawn, kind="stable")[:count].tolist())
 
 

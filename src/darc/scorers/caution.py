@@ -16,7 +16,7 @@ from darc.scorers.base import Array, Embedder, Pair, source_version
 from darc.scorers.caution_model import FILE, Encoder, Model, Predictor, read_model
 from darc.scorers.reward import RewardScorer
 
-OWN = ("caution.py", "caution_model.py")
+OWN = ("caution.py", "caution_model.py", "../files.py")
 SOURCES = (*OWN, "anatomy.py", *fluency.SOURCES, *form.SOURCES, *relevance.SOURCES)
 PACKAGES = (*fluency.PACKAGES, *relevance.PACKAGES)
 

@@ -10,7 +10,7 @@ from darc.models.transformers.chat import answer_ids, prompt_ids
 from darc.registry import scorer
 from darc.scorers.base import Array, Pair, finite, in_transformers, source_version
 
-SOURCES = ("loglik.py", *in_transformers("batching", "chat", "likelihood", "loading"))
+SOURCES = ("loglik.py", *in_transformers("batching", "chat", "likelihood", "loading", "prefix"))
 LEAST = -20.0
 
 

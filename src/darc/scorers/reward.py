@@ -12,7 +12,7 @@ from darc.registry import scorer
 from darc.scorers.base import Array, Pair, finite, in_transformers, source_version
 from darc.scorers.presets import preset
 
-SOURCES = ("reward.py", *in_transformers("batching", "chat", "loading", "rewards"))
+SOURCES = ("reward.py", *in_transformers("batching", "chat", "loading", "prefix", "rewards"))
 
 
 @scorer("transformers", "MODEL")
