@@ -142,9 +142,6 @@ def test_rules_without_their_inputs_are_listed_as_not_run(page: str) -> None:
     assert "rbon (there is no log_likelihood" in pool
 
 
-FOLDERS = ("pool", "hybrid")
-
-
 def test_families_are_of_the_same_answers(made: Path, page: str) -> None:
     families = section(page, "Families of rewrites")
     assert {row[0] for row in table(families)[1:]} == {"style", "hybrid"}
