@@ -28,6 +28,8 @@ LIMITS = (
     ("max-candidate-characters", 100_000, "N", "of a text that is chosen among"),
     ("max-work", 4_000_000, "N", "characters read to choose: texts x (n_aug + 1), and prompts"),
     ("max-scores", 50_000, "N", "scores in a request to /v1/select"),
+    ("max-upstream-calls", 0, "N", "calls to all models for a request, retries too; 0: any"),
+    ("max-upstream-tokens", 0, "N", "tokens of all models for a request; 0: any"),
     ("max-answer", 32_000_000, "BYTES", "of a backend's answer that is not streamed"),
     ("max-line", 4_000_000, "BYTES", "of a line in a backend's stream"),
 )

@@ -16,6 +16,7 @@ WORDS = {
     "fewer_scorers": "not every scorer had answered in time",
     "budget_milliseconds": "the time was up; this is the best choice so far",
     "budget_calls": "the budget of scores was used up; this is the best choice so far",
+    "budget_upstream": "the calls or tokens of the request were used up",
     "rewriter_failed": "the rewriter failed, so each answer was scored once",
     "rule_failed": "the rule could not be applied",
     "best_of_k": "the rule could not be applied, so the largest mean was taken",

@@ -12,7 +12,7 @@ import numpy as np
 from darc.engine.clock import Clock
 from darc.engine.scoring import Tally
 from darc.errors import DarcError
-from darc.models.remote import METER, Meter
+from darc.models.remote import METER, Meter, OverLimit
 from darc.perturb import Perturbed
 from darc.types import Candidate, Prompt, Scores
 
@@ -34,7 +34,11 @@ class PartFailed(DarcError):
 
 
 class OutOfCalls(DarcError):
-    """The budget of texts to be scored is used up."""
+    """A budget is used up, of texts to be scored if the `flag` says nothing else."""
+
+    def __init__(self, flag: str = "budget_calls") -> None:
+        super().__init__("a budget is used up")
+        self.flag = flag
 
 
 @dataclass
@@ -104,7 +108,7 @@ class RewriteSamples:
         missing = [k for k in dict.fromkeys(wanted) if k not in self.rewrites]
         if not missing:
             return
-        with self._stage("rewrite"):
+        with self.stage("rewrite"):
             made = await asyncio.gather(
                 *(
                     self.engine.rewrite(self.prompt, self.candidates[k], self.n_aug, self.owner)
@@ -148,7 +152,7 @@ class RewriteSamples:
             names = [f"scorer {self._empty.scorers[m]}" for m in failed]
             raise PartFailed(failed, names)
         if short:
-            raise OutOfCalls("the budget of scores is used up")
+            raise OutOfCalls
 
     async def everything(self) -> None:
         """Make every rewrite and score it by every scorer, and the originals where they count."""
@@ -178,7 +182,7 @@ class RewriteSamples:
         return made.variants[sample - 1].text
 
     @contextmanager
-    def _stage(self, name: str) -> Iterator[None]:
+    def stage(self, name: str) -> Iterator[None]:
         """Time a stage, and let its meter hear of the calls that are made in it."""
         token = METER.set(self.meters[name]) if name in self.meters else None
         try:
@@ -196,17 +200,28 @@ class RewriteSamples:
             asked = [text for text in texts if text not in self._known[place]]
             if not asked:
                 return
-            try:
-                numbers = await self.engine.scoring.score(
-                    place, self.prompt, asked, self.owner, self.tally
-                )
-            except Exception as problem:
-                logger.debug("scorer %s failed: %s", self._empty.scorers[place], _words(problem))
-                failed[place] = problem
-                return
-            self._known[place].update(zip(asked, numbers.tolist(), strict=True))
+            meter = METER.get()
+            # One by one where a limit may end it, so that what has been paid for is not lost.
+            each = [[text] for text in asked] if meter is not None and meter.limited else [asked]
+            made = await asyncio.gather(
+                *(
+                    self.engine.scoring.score(place, self.prompt, some, self.owner, self.tally)
+                    for some in each
+                ),
+                return_exceptions=True,
+            )
+            for some, numbers in zip(each, made, strict=True):
+                if isinstance(numbers, Exception):
+                    problem = _words(numbers)
+                    logger.debug("scorer %s failed: %s", self._empty.scorers[place], problem)
+                    if place not in failed or isinstance(numbers, OverLimit):
+                        failed[place] = numbers
+                elif isinstance(numbers, BaseException):
+                    raise numbers
+                else:
+                    self._known[place].update(zip(some, numbers.tolist(), strict=True))
 
-        with self._stage("score"):
+        with self.stage("score"):
             await asyncio.gather(*(one(place) for place in self.active))
         return dict(sorted(failed.items()))
 

@@ -9,6 +9,7 @@ from typing import Any
 from darc.errors import DarcError
 from darc.gateway.backend import Backend
 from darc.gateway.errors import told
+from darc.models.remote import OverLimit
 from darc.models.remote.samples import Drawn, samples
 from darc.types import Candidate
 from darc.web.problems import Problem
@@ -96,10 +97,11 @@ async def candidates(
         raise Problem(504, "the budget ended before any answer came", "server_error", "budget")
     if not (found.several or seeded or singly):
         backend.several = False
+    over = any(isinstance(failure, OverLimit) for failure in found.failures)
     late, fewer = ["budget_milliseconds"] * found.late, ["fewer_candidates"] * bool(found.failures)
     return Wave(
         [read_reply(*drawn.choice, drawn.index, drawn.seed) for drawn in found.drawn],
-        [*late, *fewer],
+        [*late, *fewer, *["budget_upstream"] * over],
     )
 
 

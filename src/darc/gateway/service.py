@@ -18,15 +18,15 @@ from darc.gateway.asked import Asked, read_prompt
 from darc.gateway.audit import Audit
 from darc.gateway.backend import Backend
 from darc.gateway.candidates import Reply, candidates
-from darc.gateway.errors import unavailable
+from darc.gateway.errors import told, unavailable
 from darc.gateway.headers import for_candidates
 from darc.gateway.method import Method, check_rule, check_work, rewrites_within
 from darc.gateway.metrics import Metrics
 from darc.gateway.settings import Settings
-from darc.gateway.usage import Spent
+from darc.gateway.usage import Spent, spent_within
 from darc.generators.base import Settings as Sampling
 from darc.generators.base import candidate_seeds
-from darc.models.remote import METER
+from darc.models.remote import METER, OverLimit
 from darc.types import Prompt
 from darc.web.limits import Gate
 from darc.web.problems import Problem
@@ -56,7 +56,7 @@ class Work:
     method: Method
     prompt: Prompt
     request_id: str
-    spent: Spent = field(default_factory=Spent)
+    spent: Spent
     clock: Clock = field(default_factory=Clock)
     begun: float = field(default_factory=time.perf_counter)
     loop_begun: float = field(default_factory=lambda: asyncio.get_running_loop().time())
@@ -100,7 +100,9 @@ class Gateway:
         tell: Tell | None = None,
     ) -> Completed:
         """The completion that the rule chooses; `tell` hears of candidates as they arrive."""
-        work = Work(asked.method, read_prompt(asked.body), request_id)
+        work = Work(
+            asked.method, read_prompt(asked.body), request_id, spent_within(asked.method.budget)
+        )
         if asked.k > 1:
             self._check(work.method)
             check_work(work.method, work.prompt, asked.k, self.settings)
@@ -117,7 +119,7 @@ class Gateway:
         self, method: Method, prompt: Prompt, texts: Sequence[str], n: int, request_id: str
     ) -> dict[str, Any]:
         """The decision among a client's own candidates."""
-        work = Work(method, prompt, request_id)
+        work = Work(method, prompt, request_id, spent_within(method.budget))
         self._check(method)
         check_work(method, prompt, len(texts), self.settings, texts)
         replies = [own_reply(place, text) for place, text in enumerate(texts)]
@@ -233,7 +235,10 @@ class Gateway:
                 meters={"rewrite": spent.meter("rewrites"), "score": spent.meter("scores")},
             )
         except PartFailed as failed:
-            raise unavailable(str(failed), "part_failed") from None
+            limit = next((p for p in failed.causes.values() if isinstance(p, OverLimit)), None)
+            raise told(limit) if limit else unavailable(str(failed), "part_failed") from None
+        except OverLimit as limit:
+            raise told(limit) from None
         except DarcError as problem:
             raise Problem(400, str(problem), code="invalid_darc", param="darc") from None
 

@@ -26,8 +26,9 @@ class Settings:
 
     `max_k`, `max_n_aug` and `max_scores` bound what a request may ask for, `max_body` its bytes,
     `max_candidate_characters` each text that is chosen among, and `max_work` the characters that
-    are read to choose. `max_answer` bounds the bytes of a backend's answer that are held, and
-    `max_line` those of a line in its stream.
+    are read to choose. `max_upstream_calls` and `max_upstream_tokens` (0: no limit) bound what is
+    asked of all models for a request, retries included. `max_answer` bounds the bytes of a
+    backend's answer that are held, and `max_line` those of a line in its stream.
     """
 
     backend: str = ""
@@ -48,6 +49,8 @@ class Settings:
     max_candidate_characters: int = 100_000
     max_work: int = 4_000_000
     max_scores: int = 50_000
+    max_upstream_calls: int = 0
+    max_upstream_tokens: int = 0
     max_tokens: int = 320
     api_keys: Path | None = None
     audit: Path | None = None
@@ -70,7 +73,7 @@ class Settings:
         least: dict[str, Any] = {
             "k": 1, "wave": 1, "max_k": 1, "max_tokens": 1, "max_body": 1, "active": 1,
             "max_answer": 1, "max_line": 1, "max_n_aug": 0, "max_candidate_characters": 1,
-            "max_work": 1, "max_scores": 1,
+            "max_work": 1, "max_scores": 1, "max_upstream_calls": 0, "max_upstream_tokens": 0,
             "concurrency": 1, "attempts": 1, "queue": 0, "rate": 0, "audit_bytes": 1,
         }  # fmt: skip
         for name, bound in least.items():
