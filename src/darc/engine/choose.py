@@ -9,7 +9,7 @@ import numpy as np
 
 from darc.engine.deciding import Deciding
 from darc.engine.rule_spec import parse_rules
-from darc.engine.samples import REWRITER, OutOfCalls, PartFailed, RewriteSamples
+from darc.engine.samples import REWRITER, UPSTREAM, OutOfCalls, PartFailed, RewriteSamples
 from darc.errors import DarcError
 from darc.models.remote import OverLimit
 from darc.selection.decision import Decision
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 # Numbers that are decided on without a thread of their own.
 FEW = 1000
-BEST_OF_K, FIRST, UPSTREAM = "best_of_k", "first_candidate", "budget_upstream"
+BEST_OF_K, FIRST = "best_of_k", "first_candidate"
 
 
 @dataclass

@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 
 Pair = tuple[int, int]
 REWRITER = -1
+UPSTREAM = "budget_upstream"
 
 
 class PartFailed(DarcError):
@@ -46,9 +47,9 @@ class RewriteSamples:
     """The scores (M, K, n) of the candidates and their rewrites under every scorer.
 
     Sample 0 is the original, sample i its rewrite i; rewrites are made when the first of a
-    candidate's is wanted. `active` are the places of the scorers that still count, `calls` counts
-    the texts scored, at most `limit`. Samples before `first` do not count. Equal texts are scored
-    once. `meters` hear of the calls of a stage, rewrite or score.
+    candidate's is wanted. `active` are the places of the scorers that still count, `known` is what
+    each has said of texts. At most `limit` texts are scored. Samples before `first` do not
+    count. Equal texts are scored once. `meters` hear of the calls of a stage, rewrite or score.
     """
 
     engine: "Engine"
@@ -61,15 +62,15 @@ class RewriteSamples:
     rewrites: dict[int, Perturbed] = field(default_factory=dict)
     clock: Clock = field(default_factory=Clock)
     tally: Tally = field(default_factory=Tally)
-    calls: int = 0
     meters: Mapping[str, Meter] = field(default_factory=dict)
+    known: list[dict[str, float]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Begin with nothing known."""
         self._empty = self.engine.tools.scores(self.candidates, self.n_aug)
         self.values = self._empty.values
         self.active = list(range(len(self.values)))
-        self._known: list[dict[str, float]] = [{} for _ in self.active]
+        self.known = self.known or [{} for _ in self.active]
 
     @property
     def scores(self) -> Scores:
@@ -91,7 +92,7 @@ class RewriteSamples:
     def restore(self, scores: Scores) -> None:
         """Take over scores that are there already, texts and rewrites being the same."""
         self.values[:] = scores.values
-        for m, known in enumerate(self._known):
+        for m, known in enumerate(self.known):
             for k, i in np.argwhere(~np.isnan(scores.values[m])):
                 text = self._text((int(k), int(i)))
                 if text is not None:
@@ -134,20 +135,20 @@ class RewriteSamples:
         await self.rewrite([candidate for candidate, sample in pairs if sample > 0])
         texts = {pair: text for pair in pairs if (text := self._text(pair)) is not None}
         wanted = dict.fromkeys(texts.values())
-        new = [t for t in wanted if any(t not in self._known[m] for m in self.active)]
-        counted = [t for t in new if all(t not in known for known in self._known)]
-        left = len(counted) if self.limit is None else max(0, self.limit - self.calls)
+        new = [t for t in wanted if any(t not in self.known[m] for m in self.active)]
+        counted = [t for t in new if all(t not in known for known in self.known)]
+        left = len(counted) if self.limit is None else max(0, self.limit - self.tally.calls)
         short = len(counted) > left
         if short:
             dropped = set(counted[left:])
             new = [text for text in new if text not in dropped]
-        self.calls += min(len(counted), left)
+        self.tally.calls += min(len(counted), left)
         try:
             failed = await self._score(new) if new else {}
         finally:
             for (k, i), text in texts.items():
                 for m in self.active:
-                    self.values[m, k, i] = self._known[m].get(text, np.nan)
+                    self.values[m, k, i] = self.known[m].get(text, np.nan)
         if failed:
             names = [f"scorer {self._empty.scorers[m]}" for m in failed]
             raise PartFailed(failed, names)
@@ -197,7 +198,7 @@ class RewriteSamples:
         failed: dict[int, Exception] = {}
 
         async def one(place: int) -> None:
-            asked = [text for text in texts if text not in self._known[place]]
+            asked = [text for text in texts if text not in self.known[place]]
             if not asked:
                 return
             meter = METER.get()
@@ -219,7 +220,7 @@ class RewriteSamples:
                 elif isinstance(numbers, BaseException):
                     raise numbers
                 else:
-                    self._known[place].update(zip(some, numbers.tolist(), strict=True))
+                    self.known[place].update(zip(some, numbers.tolist(), strict=True))
 
         with self.stage("score"):
             await asyncio.gather(*(one(place) for place in self.active))
