@@ -119,7 +119,7 @@ def test_excellent_early_answers_end_the_writing(openai_server: FakeServer) -> N
         assert "stopped_early" in outcome.flags
         assert "not worth their cost" in outcome.explain()
         # A wave of three, whose last answer may have come before the others were scored.
-        assert len(openai_server.received) == 3
+        assert 2 <= len(openai_server.received) <= 3
         # What was scored while writing is not asked for again, and is counted.
         assert scorer.asked.count("Answer 6.0") == 1
         assert 2 <= len(scorer.asked) <= outcome.calls <= 3

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.choice import FAMILIES, NORMALIZATIONS, SPEC, add_rewrites, add_rule
+from darc.cli.choice import FAMILIES, NORMALIZATIONS, SPEC, add_rewrites, add_rule, add_stop
 from darc.cli.parser import add_arrival, add_general, add_trusted_proxy, arrival_of
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def add(commands: Any, name: str) -> None:
     choice = parser.add_argument_group("choosing, where a request says nothing else")
     add_rule(choice)
     choice.add_argument("-k", "--k", type=int, default=8, help="candidates (default: 8)")
+    add_stop(choice)
     add_rewrites(choice)
     choice.add_argument("--scorer", action="append", metavar=SPEC, help="see darc scorers")
     choice.add_argument("--rewriter", default="rules", metavar=SPEC, help="see darc rewriters")
@@ -164,7 +165,7 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
 
     same = (
         "backend", "backend_key_env", "model", "rule", "beta", "gamma", "normalize", "k", "wave",
-        "workers",
+        "workers", "stop",
         "policy", "seed", "max_tokens", "api_keys", "audit", "audit_bytes", "rate",
         "active", "queue", "concurrency", "timeout", "attempts", "scorer_timeout",
         *(name.replace("-", "_") for name, *_ in LIMITS),

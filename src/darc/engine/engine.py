@@ -267,7 +267,7 @@ class Engine(Closing):
             samples.tally.calls,
             samples.tally.asked,
             samples.tally.kept,
-            0 if drawn is None else drawn.k - len(candidates),
+            0 if drawn is None else drawn.saved,
         )
 
     def samples(

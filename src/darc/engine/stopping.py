@@ -132,7 +132,8 @@ class Drawing:
     first, so that the same ones are taken every time; what is still being written is cancelled. All
     `k` are written where nothing can be said about them: a scorer has failed (unless `strict`), or
     a text is longer than `longest`. A budget that is used up ends the writing, and so does the
-    `deadline`; `flags` say why it ended. What scorers have said stays in `samples`.
+    `deadline`; `flags` say why it ended, and `saved` how many were not
+    written. What scorers have said stays in `samples`.
     """
 
     samples: RewriteSamples
@@ -143,6 +144,7 @@ class Drawing:
     longest: int | None = None
     deadline: float | None = None
     flags: list[str] = field(default_factory=list)
+    saved: int = 0
     _there: dict[int, Candidate] = field(default_factory=dict)
     _scoring: "dict[str, asyncio.Task[None]]" = field(default_factory=dict)
 
@@ -173,6 +175,7 @@ class Drawing:
             for task in under_way:
                 task.cancel()
             await asyncio.gather(*under_way, return_exceptions=True)
+        self.saved = self.k - places
         return self._first(places)
 
     def _first(self, places: int) -> list[Candidate]:

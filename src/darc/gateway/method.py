@@ -7,6 +7,7 @@ from typing import Any
 
 from darc.engine.deciding import NORMALIZATIONS
 from darc.engine.rule_spec import RuleSpec, parse_rules
+from darc.engine.stopping import Stopping, parse_stop
 from darc.errors import DarcError
 from darc.gateway.settings import POLICIES, Settings
 from darc.types import Prompt
@@ -21,7 +22,7 @@ _FINE: set[tuple[str, str, float, float]] = set()
 OWN = frozenset(
     {
         "rule", "k", "n_aug", "include_original", "beta", "gamma", "normalize", "budget", "policy",
-        "metadata", "full", "wave",
+        "metadata", "full", "wave", "stop",
     }
 )  # fmt: skip
 
@@ -53,6 +54,7 @@ class Method:
     metadata: str
     full: bool
     wave: int
+    stopping: Stopping | None = None
 
 
 def split_model(name: str) -> tuple[str, str]:
@@ -106,6 +108,7 @@ def read_method(given: Any, named: str, settings: Settings) -> Method:
         metadata=_metadata(given.get("metadata")),
         full=_truth(given, "full"),
         wave=_whole(given, "wave", settings.wave, 1, 10_000),
+        stopping=_stopping(given.get("stop"), settings),
     )
 
 
@@ -230,6 +233,16 @@ def _metadata(value: Any) -> str:
     if value == "full":
         return "full"
     raise wrong("darc.metadata", "must be true, false or full")
+
+
+def _stopping(value: Any, settings: Settings) -> Stopping | None:
+    text = settings.stop if value is None else value
+    if not isinstance(text, str):
+        raise wrong("darc.stop", "is no text")
+    try:
+        return parse_stop(text)
+    except DarcError as problem:
+        raise wrong("darc.stop", f"cannot be used: {problem}") from None
 
 
 def _budget(value: Any, settings: Settings) -> Budget:

@@ -82,6 +82,7 @@ def method_schema(
         "policy": {"enum": ["open", "closed"]},
         "metadata": {"enum": [True, False, "short", "full"]},
         "full": {"type": "boolean"},
+        "stop": {"enum": ["none", "pandora", "pandora:cost=0.05"]},
         "wave": {"type": "integer", "minimum": 1, "maximum": 10000},
         "budget": {
             "type": "object",
