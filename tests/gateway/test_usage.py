@@ -11,7 +11,8 @@ def test_calls_are_counted_by_stage_even_if_they_fail() -> None:
         meter.begin("url")
         meter.add(answer)
     assert spent.items()["scores"] == {"calls": 3, "total_tokens": 4}
-    assert spent.total() == {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+    none = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+    assert spent.total() == {**none, "upstream": {"calls": 3, "tokens": 4}}
 
 
 def test_limits_hold_for_all_stages_together() -> None:

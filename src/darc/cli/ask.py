@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from darc.cli.choice import add_choice
+from darc.cli.choice import add_choice, add_stop
 from darc.cli.parser import add_general
 
 DESCRIPTION = """\
@@ -33,6 +33,7 @@ def add(commands: Any, name: str) -> None:
         "--answers", type=Path, metavar="FILE", help="your own answers instead of a model's"
     )
     add_choice(parser)
+    add_stop(parser)
     parser.add_argument("--full", action="store_true", help="make and score every rewrite")
     output = parser.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="one JSON object")
@@ -47,14 +48,14 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.cli.choice import engine_of
     from darc.cli.print_outcome import page_of, picture_of, print_outcome
     from darc.cli.progress import progress
-    from darc.engine.engine import as_prompt
+    from darc.engine.prompts import as_prompt
     from darc.views import check_picture
 
     text = sys.stdin.read() if arguments.question == "-" else arguments.question
     prompt = as_prompt(text)
     if arguments.plot is not None:
         check_picture(arguments.plot)
-    with engine_of(arguments, model=arguments.answers is None) as engine:
+    with engine_of(arguments, model=arguments.answers is None, stop=arguments.stop) as engine:
         if arguments.answers is not None:
             from darc.runs.answers import read_answers
 
@@ -63,7 +64,8 @@ def run(arguments: argparse.Namespace) -> None:
         else:
             assert engine.generator is not None
             k, name = engine.sampling.k, engine.generator.name
-            print(f"writing {k} answers ({name}) ...", file=sys.stderr, flush=True)
+            most = "at most " if engine.stopping else ""
+            print(f"writing {most}{k} answers ({name}) ...", file=sys.stderr, flush=True)
             with progress("writing", " answers") as engine.report:
                 engine.report(0, k)
                 outcome = engine.ask(prompt, full=arguments.full)
@@ -74,6 +76,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.json:
         assert outcome.decision is not None
         data = {**outcome.decision.to_dict(), "answer": outcome.answer, "calls": outcome.calls}
+        data |= {"flags": list(outcome.flags), "saved": outcome.saved}
         data["milliseconds"] = {name: round(ms, 1) for name, ms in outcome.milliseconds.items()}
         print(json.dumps(data, ensure_ascii=False))
     else:

@@ -63,6 +63,17 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     model.add_argument("--top-p", type=float, default=0.98, help="default: 0.98")
 
 
+def add_stop(parser: "argparse.ArgumentParser | argparse._ArgumentGroup") -> None:
+    """Add when to stop writing answers."""
+    parser.add_argument(
+        "--stop",
+        default="none",
+        metavar="none|pandora[:cost=0.02,wave=N,least=2]",
+        help="pandora writes a few answers at a time, and stops where more are not expected to "
+        "gain their cost, in the scorers' standard deviations an answer (default: none)",
+    )
+
+
 def add_rewrites(parser: "argparse._ArgumentGroup") -> None:
     """Add how many rewrites there are, and what else is a sample."""
     parser.add_argument("--n-aug", type=int, default=8, help="rewrites of each (default: 8)")

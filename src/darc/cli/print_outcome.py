@@ -34,6 +34,10 @@ def print_outcome(outcome: "Outcome") -> None:
     print(text_table(["", "value", "mean", "sigma", "premium", "scored", "", "begins"], rows))
     print()
     print(outcome.explain())
+    if "stopped_early" in outcome.flags:
+        written, saved = len(outcome.candidates), outcome.saved
+        told = f"wrote {written} of {written + saved} answers; {saved} were not worth their cost"
+        print(told, file=sys.stderr)
     spent = ", ".join(f"{name} {ms / 1000:.1f} s" for name, ms in outcome.milliseconds.items())
     print(f"scored {outcome.calls} of {outcome.most} texts; {spent}", file=sys.stderr)
 

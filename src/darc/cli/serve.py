@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.choice import FAMILIES, NORMALIZATIONS, SPEC, add_rewrites, add_rule
+from darc.cli.choice import FAMILIES, NORMALIZATIONS, SPEC, add_rewrites, add_rule, add_stop
 from darc.cli.parser import add_arrival, add_general, add_trusted_proxy, arrival_of
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ LIMITS = (
     ("max-candidate-characters", 100_000, "N", "of a text that is chosen among"),
     ("max-work", 4_000_000, "N", "characters read to choose: texts x (n_aug + 1), and prompts"),
     ("max-scores", 50_000, "N", "scores in a request to /v1/select"),
+    ("max-upstream-calls", 0, "N", "calls to all models for a request, retries too; 0: any"),
+    ("max-upstream-tokens", 0, "N", "tokens of all models for a request; 0: any"),
     ("max-answer", 32_000_000, "BYTES", "of a backend's answer that is not streamed"),
     ("max-line", 4_000_000, "BYTES", "of a line in a backend's stream"),
 )
@@ -65,6 +67,7 @@ def add(commands: Any, name: str) -> None:
     choice = parser.add_argument_group("choosing, where a request says nothing else")
     add_rule(choice)
     choice.add_argument("-k", "--k", type=int, default=8, help="candidates (default: 8)")
+    add_stop(choice)
     add_rewrites(choice)
     choice.add_argument("--scorer", action="append", metavar=SPEC, help="see darc scorers")
     choice.add_argument("--rewriter", default="rules", metavar=SPEC, help="see darc rewriters")
@@ -162,7 +165,7 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
 
     same = (
         "backend", "backend_key_env", "model", "rule", "beta", "gamma", "normalize", "k", "wave",
-        "workers",
+        "workers", "stop",
         "policy", "seed", "max_tokens", "api_keys", "audit", "audit_bytes", "rate",
         "active", "queue", "concurrency", "timeout", "attempts", "scorer_timeout",
         *(name.replace("-", "_") for name, *_ in LIMITS),

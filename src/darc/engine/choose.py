@@ -9,8 +9,9 @@ import numpy as np
 
 from darc.engine.deciding import Deciding
 from darc.engine.rule_spec import parse_rules
-from darc.engine.samples import REWRITER, OutOfCalls, PartFailed, RewriteSamples
+from darc.engine.samples import REWRITER, UPSTREAM, OutOfCalls, PartFailed, RewriteSamples
 from darc.errors import DarcError
+from darc.models.remote import OverLimit
 from darc.selection.decision import Decision
 
 Result = TypeVar("Result")
@@ -57,8 +58,8 @@ class Choosing:
                         decision = await self._decision(left)
                 except TimeoutError:
                     stopped = "budget_milliseconds"
-                except OutOfCalls:
-                    stopped = "budget_calls"
+                except OutOfCalls as out:
+                    stopped = out.flag
             if stopped:
                 self._flag(stopped)
                 decision = await self._computed(self._from_what_is_there, left)
@@ -81,6 +82,10 @@ class Choosing:
                 self._go_on_without(failed)
             except OutOfCalls:
                 raise
+            except OverLimit:
+                if self.strict:
+                    raise
+                raise OutOfCalls(UPSTREAM) from None
             except DarcError:
                 if self.strict:
                     raise
@@ -122,9 +127,10 @@ class Choosing:
     async def _decide_all(self, deciding: Deciding, left: Sequence[int]) -> Decision:
         """The decision on all scores that there are."""
         samples = self.samples
-        side = await samples.engine.side_inputs(
-            samples.prompt, [samples.candidates[k] for k in left], deciding.spec.rule
-        )
+        with samples.stage("score"):
+            side = await samples.engine.side_inputs(
+                samples.prompt, [samples.candidates[k] for k in left], deciding.spec.rule
+            )
         with samples.clock.stage("decide"):
             scores = samples.scores.only(samples.active, left)
             fixed = deciding.normalize == "auto" and scores.constants is not None
@@ -142,6 +148,12 @@ class Choosing:
         return self.deciding
 
     def _go_on_without(self, failed: PartFailed) -> None:
+        """Leave out what failed, or end the search where a limit did it and there are scores."""
+        over = any(isinstance(problem, OverLimit) for problem in failed.causes.values())
+        if over:
+            self._flag(UPSTREAM)
+            if REWRITER not in failed.causes or not np.isnan(self.samples.values).all():
+                raise OutOfCalls(UPSTREAM)
         for part in failed.causes:
             if part == REWRITER:
                 self._flag("rewriter_failed")

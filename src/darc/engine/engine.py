@@ -27,11 +27,13 @@ from darc.engine.clock import Clock
 from darc.engine.deciding import Deciding
 from darc.engine.outcome import Outcome
 from darc.engine.parts import SCORERS, Parts
+from darc.engine.prompts import as_candidates, as_prompt
 from darc.engine.rule_spec import RuleSpec, parse_rules
 from darc.engine.samples import PartFailed, RewriteSamples
 from darc.engine.score_cache import ScoreCache
 from darc.engine.scoring import Patience, Scoring, Tally
 from darc.engine.side_inputs import SideMaker
+from darc.engine.stopping import Drawing, Stopping, parse_stop, waves_of
 from darc.engine.turns import Turns
 from darc.engine.workers import Workers
 from darc.errors import InputError
@@ -43,7 +45,7 @@ from darc.registry import generators
 from darc.registry.capabilities import declared
 from darc.scorers.base import Scorer
 from darc.selection.rule import Rule
-from darc.types import Candidate, Message, Prompt
+from darc.types import Candidate, Prompt
 
 Result = TypeVar("Result")
 Report = Callable[[int, int], None]
@@ -60,8 +62,9 @@ class Engine(Closing):
     `darc generators`, `darc scorers`, `darc rewriters`, `darc rules`) or objects. Every candidate
     is rewritten up to `n_aug` times, and what cannot change the choice is neither rewritten nor
     scored. With `workers` the rewriting and the scorers that ship with DARC run in so many
-    processes. `cache` keeps scores for later. Use an engine in a `with` block, either from ordinary
-    code or, by the methods that end in `_async`, from one event loop.
+    processes. `cache` keeps scores for later. With `stop`, such as "pandora:cost=0.05", a model
+    writes further candidates only while they are worth their cost. Use an engine in a `with` block,
+    from ordinary code or, by the methods that end in `_async`, from one event loop.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class Engine(Closing):
         normalize: str = "auto",
         seed: int = 0,
         sampling: Settings | None = None,
+        stop: str | Stopping | None = None,
         guard: bool = True,
         entities: str = "",
         side: SideMaker | dict[str, str] | None = None,
@@ -114,7 +118,8 @@ class Engine(Closing):
         limit = MAX_TOKENS if self.generator is None else self.generator.max_tokens or MAX_TOKENS
         sampling = sampling or Settings(k=8, seed=seed)
         self.sampling = replace(sampling, max_tokens=sampling.tokens(limit))
-        self._writing: Batcher[Prompt, list[Candidate]] = Batcher(
+        self.stopping = parse_stop(stop) if isinstance(stop, str) else stop
+        self._writing: Batcher[tuple[Prompt, Settings], list[Candidate]] = Batcher(
             self._write, size=max(1, -(-self._at_once() // self.sampling.k)), calls=1
         )
         self._rewriting = Turns(self.tools.rewriter.parallel)
@@ -123,21 +128,30 @@ class Engine(Closing):
 
     # The answers of a model.
 
-    async def generate(self, prompt: Prompt) -> list[Candidate]:
-        """K candidates of the model, in order."""
+    async def generate(self, prompt: Prompt, sampling: Settings | None = None) -> list[Candidate]:
+        """K candidates of the model, in order; `sampling` asks for others than the engine's."""
         if self.generator is None:
             raise InputError("the engine has no model", "give one: Engine('openai:MODEL@URL')")
         if self.generator.remote:
-            made = await self.generator.generate_async([prompt], self.sampling, self.report)
+            report = self.report if sampling is None else None
+            settings = sampling or self.sampling
+            made = await self.generator.generate_async([prompt], settings, report)
             return list(made[0])
-        (candidates,) = await self._writing.ask([prompt], object())
+        (candidates,) = await self._writing.ask([(prompt, sampling or self.sampling)], object())
         return candidates
 
     async def ask_async(self, prompt: str | Prompt, **options: Any) -> Outcome:
         """`ask`, awaited."""
         prompt, clock = as_prompt(prompt), Clock()
-        with clock.stage("generate"):
-            candidates = await self.generate(prompt)
+        with clock.stage("generate"), _plainly():
+            if self.stopping is None or not (self.generator and self.generator.continues):
+                candidates = await self.generate(prompt)
+            else:
+                samples = self.samples(prompt, options.get("calls"), options.get("meters"))
+                stopping, strict = self.stopping.at_least(options.get("n")), options.get("strict")
+                wave = waves_of(self, prompt)
+                drawn = Drawing(samples, self.sampling.k, stopping, wave, strict is not False)
+                candidates, options["drawn"] = await drawn.candidates(), drawn
         with _plainly():
             return await self.decide(prompt, candidates, clock=clock, **options)
 
@@ -215,6 +229,7 @@ class Engine(Closing):
         deciding: Deciding | None = None,
         clock: Clock | None = None,
         meters: Mapping[str, Meter] | None = None,
+        drawn: Drawing | None = None,
     ) -> Outcome:
         """The `Outcome` of choosing `n` of a prompt's candidates.
 
@@ -222,25 +237,23 @@ class Engine(Closing):
         (of the event loop's clock) the time; what is best by then is taken, and flagged. `strict`
         raises `PartFailed`; otherwise the choice goes on without the part, and is flagged. Work of
         different `owner`s takes turns, calls of this by default. `meters` hear of the remote calls
-        of the stages rewrite and score.
+        of the stages rewrite and score. What scorers said when the candidates were `drawn` is kept.
         """
         if deciding is None:
             deciding = self.deciding
             if rule is not None:
                 spec = parse_rules([rule], {})[0] if isinstance(rule, str) else rule
                 deciding = replace(deciding, spec=spec)
-        samples = RewriteSamples(
-            self,
-            prompt,
-            candidates,
-            self.tools.n_aug if n_aug is None else n_aug,
+        samples = replace(
+            self.samples(prompt, calls, meters) if drawn is None else drawn.samples,
+            candidates=candidates,
+            n_aug=self.tools.n_aug if n_aug is None else n_aug,
             owner=object() if owner is None else owner,
-            limit=calls,
             first=deciding.first if n_aug != 0 else 0,
             clock=clock or Clock(),
-            meters=meters or {},
         )
-        choosing = Choosing(samples, deciding, full, strict, wave, list(flags))
+        flags = list(dict.fromkeys([*flags, *(() if drawn is None else drawn.flags)]))
+        choosing = Choosing(samples, deciding, full, strict, wave, flags)
         order, decision = await choosing.best(n, deadline)
         return Outcome(
             prompt,
@@ -251,10 +264,17 @@ class Engine(Closing):
             order,
             choosing.flags,
             samples.clock.milliseconds,
-            samples.calls,
+            samples.tally.calls,
             samples.tally.asked,
             samples.tally.kept,
+            0 if drawn is None else drawn.saved,
         )
+
+    def samples(
+        self, prompt: Prompt, calls: int | None, meters: Mapping[str, Meter] | None
+    ) -> RewriteSamples:
+        """Nothing yet of a prompt's candidates, without rewrites."""
+        return RewriteSamples(self, prompt, [], 0, object(), calls, meters=meters or {})
 
     async def rewrite(
         self, prompt: Prompt, candidate: Candidate, n_aug: int, owner: Hashable
@@ -340,31 +360,18 @@ class Engine(Closing):
     def _at_once(self) -> int:
         return int(self.generator.parallel) if self.generator is not None else 1
 
-    async def _write(self, prompts: list[Prompt], _: Hashable) -> list[list[Candidate]]:
+    async def _write(
+        self, wishes: list[tuple[Prompt, Settings]], _: Hashable
+    ) -> list[list[Candidate]]:
         assert self.generator is not None
-        made = await self.workers.in_thread(
-            self.generator.generate, prompts, self.sampling, self.report
-        )
-        return list(made)
-
-
-def as_prompt(prompt: str | Prompt, name: str = "question") -> Prompt:
-    """A prompt; a text becomes one of a single message."""
-    if isinstance(prompt, Prompt):
-        return prompt
-    if not prompt.strip():
-        raise InputError("there is no question", "such as: Why is the sky blue?")
-    return Prompt(name, (Message("user", prompt.strip()),))
-
-
-def as_candidates(prompt: Prompt, answers: Sequence[str | Candidate]) -> list[Candidate]:
-    """Candidates; texts are numbered in their order."""
-    if not answers:
-        raise InputError("there are no answers to choose from", "give at least one")
-    return [
-        answer if isinstance(answer, Candidate) else Candidate(prompt.id, index, answer)
-        for index, answer in enumerate(answers)
-    ]
+        made: dict[int, list[Candidate]] = {}
+        for sampling in dict.fromkeys(settings for _, settings in wishes):
+            places = [place for place, wish in enumerate(wishes) if wish[1] == sampling]
+            prompts = [wishes[place][0] for place in places]
+            report = self.report if sampling == self.sampling else None
+            own = await self.workers.in_thread(self.generator.generate, prompts, sampling, report)
+            made |= zip(places, own, strict=True)
+        return [made[place] for place in range(len(wishes))]
 
 
 @contextmanager

@@ -16,6 +16,8 @@ WORDS = {
     "fewer_scorers": "not every scorer had answered in time",
     "budget_milliseconds": "the time was up; this is the best choice so far",
     "budget_calls": "the budget of scores was used up; this is the best choice so far",
+    "budget_upstream": "the calls or tokens of the request were used up",
+    "stopped_early": "further candidates were not worth their cost",
     "rewriter_failed": "the rewriter failed, so each answer was scored once",
     "rule_failed": "the rule could not be applied",
     "best_of_k": "the rule could not be applied, so the largest mean was taken",
@@ -33,7 +35,8 @@ class Outcome:
 
     `order` has the chosen candidates, the best first; `decision` is None where nothing could be
     compared. `rewrites` holds those of the candidates that were rewritten. `milliseconds` is by
-    stage; `calls` counts the texts scored, `kept` those whose scores were kept from earlier.
+    stage; `calls` counts the texts scored, `kept` those whose scores were kept from earlier;
+    `saved` counts the candidates that were not written.
     """
 
     prompt: Prompt
@@ -47,6 +50,7 @@ class Outcome:
     calls: int = 0
     asked: int = 0
     kept: int = 0
+    saved: int = 0
 
     def __repr__(self) -> str:
         return f"Outcome({self.name(self.index)}: {self.answer[:60]!r})"

@@ -12,7 +12,7 @@ import numpy as np
 from darc.engine.clock import Clock
 from darc.engine.scoring import Tally
 from darc.errors import DarcError
-from darc.models.remote import METER, Meter
+from darc.models.remote import METER, Meter, OverLimit
 from darc.perturb import Perturbed
 from darc.types import Candidate, Prompt, Scores
 
@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 
 Pair = tuple[int, int]
 REWRITER = -1
+UPSTREAM = "budget_upstream"
 
 
 class PartFailed(DarcError):
@@ -34,7 +35,11 @@ class PartFailed(DarcError):
 
 
 class OutOfCalls(DarcError):
-    """The budget of texts to be scored is used up."""
+    """A budget is used up, of texts to be scored if the `flag` says nothing else."""
+
+    def __init__(self, flag: str = "budget_calls") -> None:
+        super().__init__("a budget is used up")
+        self.flag = flag
 
 
 @dataclass
@@ -42,9 +47,9 @@ class RewriteSamples:
     """The scores (M, K, n) of the candidates and their rewrites under every scorer.
 
     Sample 0 is the original, sample i its rewrite i; rewrites are made when the first of a
-    candidate's is wanted. `active` are the places of the scorers that still count, `calls` counts
-    the texts scored, at most `limit`. Samples before `first` do not count. Equal texts are scored
-    once. `meters` hear of the calls of a stage, rewrite or score.
+    candidate's is wanted. `active` are the places of the scorers that still count, `known` is what
+    each has said of texts. At most `limit` texts are scored. Samples before `first` do not
+    count. Equal texts are scored once. `meters` hear of the calls of a stage, rewrite or score.
     """
 
     engine: "Engine"
@@ -57,15 +62,15 @@ class RewriteSamples:
     rewrites: dict[int, Perturbed] = field(default_factory=dict)
     clock: Clock = field(default_factory=Clock)
     tally: Tally = field(default_factory=Tally)
-    calls: int = 0
     meters: Mapping[str, Meter] = field(default_factory=dict)
+    known: list[dict[str, float]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Begin with nothing known."""
         self._empty = self.engine.tools.scores(self.candidates, self.n_aug)
         self.values = self._empty.values
         self.active = list(range(len(self.values)))
-        self._known: list[dict[str, float]] = [{} for _ in self.active]
+        self.known = self.known or [{} for _ in self.active]
 
     @property
     def scores(self) -> Scores:
@@ -87,7 +92,7 @@ class RewriteSamples:
     def restore(self, scores: Scores) -> None:
         """Take over scores that are there already, texts and rewrites being the same."""
         self.values[:] = scores.values
-        for m, known in enumerate(self._known):
+        for m, known in enumerate(self.known):
             for k, i in np.argwhere(~np.isnan(scores.values[m])):
                 text = self._text((int(k), int(i)))
                 if text is not None:
@@ -104,7 +109,7 @@ class RewriteSamples:
         missing = [k for k in dict.fromkeys(wanted) if k not in self.rewrites]
         if not missing:
             return
-        with self._stage("rewrite"):
+        with self.stage("rewrite"):
             made = await asyncio.gather(
                 *(
                     self.engine.rewrite(self.prompt, self.candidates[k], self.n_aug, self.owner)
@@ -130,25 +135,25 @@ class RewriteSamples:
         await self.rewrite([candidate for candidate, sample in pairs if sample > 0])
         texts = {pair: text for pair in pairs if (text := self._text(pair)) is not None}
         wanted = dict.fromkeys(texts.values())
-        new = [t for t in wanted if any(t not in self._known[m] for m in self.active)]
-        counted = [t for t in new if all(t not in known for known in self._known)]
-        left = len(counted) if self.limit is None else max(0, self.limit - self.calls)
+        new = [t for t in wanted if any(t not in self.known[m] for m in self.active)]
+        counted = [t for t in new if all(t not in known for known in self.known)]
+        left = len(counted) if self.limit is None else max(0, self.limit - self.tally.calls)
         short = len(counted) > left
         if short:
             dropped = set(counted[left:])
             new = [text for text in new if text not in dropped]
-        self.calls += min(len(counted), left)
+        self.tally.calls += min(len(counted), left)
         try:
             failed = await self._score(new) if new else {}
         finally:
             for (k, i), text in texts.items():
                 for m in self.active:
-                    self.values[m, k, i] = self._known[m].get(text, np.nan)
+                    self.values[m, k, i] = self.known[m].get(text, np.nan)
         if failed:
             names = [f"scorer {self._empty.scorers[m]}" for m in failed]
             raise PartFailed(failed, names)
         if short:
-            raise OutOfCalls("the budget of scores is used up")
+            raise OutOfCalls
 
     async def everything(self) -> None:
         """Make every rewrite and score it by every scorer, and the originals where they count."""
@@ -178,7 +183,7 @@ class RewriteSamples:
         return made.variants[sample - 1].text
 
     @contextmanager
-    def _stage(self, name: str) -> Iterator[None]:
+    def stage(self, name: str) -> Iterator[None]:
         """Time a stage, and let its meter hear of the calls that are made in it."""
         token = METER.set(self.meters[name]) if name in self.meters else None
         try:
@@ -193,20 +198,31 @@ class RewriteSamples:
         failed: dict[int, Exception] = {}
 
         async def one(place: int) -> None:
-            asked = [text for text in texts if text not in self._known[place]]
+            asked = [text for text in texts if text not in self.known[place]]
             if not asked:
                 return
-            try:
-                numbers = await self.engine.scoring.score(
-                    place, self.prompt, asked, self.owner, self.tally
-                )
-            except Exception as problem:
-                logger.debug("scorer %s failed: %s", self._empty.scorers[place], _words(problem))
-                failed[place] = problem
-                return
-            self._known[place].update(zip(asked, numbers.tolist(), strict=True))
+            meter = METER.get()
+            # One by one where a limit may end it, so that what has been paid for is not lost.
+            each = [[text] for text in asked] if meter is not None and meter.limited else [asked]
+            made = await asyncio.gather(
+                *(
+                    self.engine.scoring.score(place, self.prompt, some, self.owner, self.tally)
+                    for some in each
+                ),
+                return_exceptions=True,
+            )
+            for some, numbers in zip(each, made, strict=True):
+                if isinstance(numbers, Exception):
+                    problem = _words(numbers)
+                    logger.debug("scorer %s failed: %s", self._empty.scorers[place], problem)
+                    if place not in failed or isinstance(numbers, OverLimit):
+                        failed[place] = numbers
+                elif isinstance(numbers, BaseException):
+                    raise numbers
+                else:
+                    self.known[place].update(zip(some, numbers.tolist(), strict=True))
 
-        with self._stage("score"):
+        with self.stage("score"):
             await asyncio.gather(*(one(place) for place in self.active))
         return dict(sorted(failed.items()))
 

@@ -41,10 +41,11 @@ class Patience:
 
 @dataclass
 class Tally:
-    """Texts that scorers were asked for, and those that were kept from earlier."""
+    """Texts that scorers were asked for, those that were kept from earlier, and texts in all."""
 
     asked: int = 0
     kept: int = 0
+    calls: int = 0
 
 
 @dataclass

@@ -2,13 +2,14 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from darc.errors import DarcError
 from darc.gateway.backend import Backend
 from darc.gateway.errors import told
+from darc.models.remote import Failed, OverLimit
 from darc.models.remote.samples import Drawn, samples
 from darc.types import Candidate
 from darc.web.problems import Problem
@@ -93,14 +94,69 @@ async def candidates(
     if not found.drawn and found.failures:
         raise told(found.failures[0])
     if not found.drawn:
-        raise Problem(504, "the budget ended before any answer came", "server_error", "budget")
+        raise too_late()
     if not (found.several or seeded or singly):
         backend.several = False
-    late, fewer = ["budget_milliseconds"] * found.late, ["fewer_candidates"] * bool(found.failures)
     return Wave(
         [read_reply(*drawn.choice, drawn.index, drawn.seed) for drawn in found.drawn],
-        [*late, *fewer],
+        ["budget_milliseconds"] * found.late + failure_flags(found.failures),
     )
+
+
+@dataclass
+class Singles:
+    """Candidates made by a call each, of which only some may be taken in the end.
+
+    With `strict` a call that fails is the end; otherwise there is one candidate fewer.
+    """
+
+    backend: Backend
+    body: Mapping[str, Any]
+    seeds: Sequence[int]
+    headers: Mapping[str, str]
+    strict: bool
+    arrived: Arrived
+    prompt_id: str
+    _made: dict[int, Reply] = field(default_factory=dict)
+    _failures: list[Failed] = field(default_factory=list)
+
+    def wave(self, first: int, count: int) -> list[Awaitable[Candidate | None]]:
+        """Some of them, from a place on."""
+        return [self._one(place) for place in range(first, first + count)]
+
+    def taken(self, some: Sequence[Candidate]) -> Wave:
+        """Those that were taken; raises why there are none."""
+        if not some:
+            raise told(self._failures[0]) if self._failures else too_late()
+        return Wave([self._made[each.index] for each in some], failure_flags(self._failures))
+
+    async def _one(self, place: int) -> Candidate | None:
+        try:
+            answer = await self.backend.answer(
+                {**self.body, "seed": self.seeds[place]}, self.headers
+            )
+        except Failed as failed:
+            if self.strict:
+                raise told(failed) from None
+            self._failures.append(failed)
+            return None
+        except DarcError as problem:
+            raise told(problem) from None
+        choice = min(answer["choices"], key=_place)
+        self._made[place] = reply = read_reply(answer, choice, place, self.seeds[place])
+        self.arrived(reply)
+        return reply.candidate(self.prompt_id, place)
+
+
+def failure_flags(failures: Sequence[Failed]) -> list[str]:
+    """What is to be said of calls that failed."""
+    over = any(isinstance(failure, OverLimit) for failure in failures)
+    return ["fewer_candidates"] * bool(failures) + ["budget_upstream"] * over
+
+
+def too_late() -> Problem:
+    """The error where nothing has come in time."""
+    return Problem(504, "the budget ended before any answer came", "server_error", "budget")
 
 
 def read_reply(

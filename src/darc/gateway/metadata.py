@@ -57,6 +57,7 @@ def short(
         **row,
         "order": list(outcome.order),
         "k": len(replies),
+        "saved": outcome.saved,
         "n_aug": method.n_aug,
         "include_original": method.include_original,
         "policy": method.policy,

@@ -7,6 +7,7 @@ from typing import Any
 
 from darc.engine.deciding import NORMALIZATIONS
 from darc.engine.rule_spec import RuleSpec, parse_rules
+from darc.engine.stopping import Stopping, parse_stop
 from darc.errors import DarcError
 from darc.gateway.settings import POLICIES, Settings
 from darc.types import Prompt
@@ -14,23 +15,29 @@ from darc.web.problems import Problem
 
 PREFIX = "darc"
 LONGEST_NAME = 80
+BUDGET = ("calls", "milliseconds", "upstream_calls", "upstream_tokens")
 # Rules that have been found fine need not be tried again.
 MOST_FINE = 1000
 _FINE: set[tuple[str, str, float, float]] = set()
 OWN = frozenset(
     {
         "rule", "k", "n_aug", "include_original", "beta", "gamma", "normalize", "budget", "policy",
-        "metadata", "full", "wave",
+        "metadata", "full", "wave", "stop",
     }
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What a choice may cost: texts scored, and milliseconds from the request to the answer."""
+    """What a choice may cost: texts scored, and milliseconds from the request to the answer.
+
+    `upstream_calls` and `upstream_tokens` are those of all models, retries included.
+    """
 
     calls: int | None = None
     milliseconds: float | None = None
+    upstream_calls: int | None = None
+    upstream_tokens: int | None = None
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,7 @@ class Method:
     metadata: str
     full: bool
     wave: int
+    stopping: Stopping | None = None
 
 
 def split_model(name: str) -> tuple[str, str]:
@@ -96,10 +104,11 @@ def read_method(given: Any, named: str, settings: Settings) -> Method:
         include_original=original,
         normalize=_one_of(given, "normalize", settings.normalize, NORMALIZATIONS),
         policy=_one_of(given, "policy", settings.policy, POLICIES),
-        budget=_budget(given.get("budget")),
+        budget=_budget(given.get("budget"), settings),
         metadata=_metadata(given.get("metadata")),
         full=_truth(given, "full"),
         wave=_whole(given, "wave", settings.wave, 1, 10_000),
+        stopping=_stopping(given.get("stop"), settings),
     )
 
 
@@ -226,20 +235,37 @@ def _metadata(value: Any) -> str:
     raise wrong("darc.metadata", "must be true, false or full")
 
 
-def _budget(value: Any) -> Budget:
+def _stopping(value: Any, settings: Settings) -> Stopping | None:
+    text = settings.stop if value is None else value
+    if not isinstance(text, str):
+        raise wrong("darc.stop", "is no text")
+    try:
+        return parse_stop(text)
+    except DarcError as problem:
+        raise wrong("darc.stop", f"cannot be used: {problem}") from None
+
+
+def _budget(value: Any, settings: Settings) -> Budget:
+    """A request's budget; of what the server limits too, the smaller one, 0 being no limit."""
     if value is None:
-        return Budget()
+        value = {}
     if not isinstance(value, Mapping):
         raise wrong("darc.budget", "is no object")
     for name in value:
-        if name not in ("calls", "milliseconds"):
-            raise wrong("darc.budget", "has calls and milliseconds only")
+        if name not in BUDGET:
+            raise wrong("darc.budget", f"has {', '.join(BUDGET)} only")
     for name, number in value.items():
         fine = isinstance(number, int | float) and not isinstance(number, bool)
         if number is not None and not (fine and 0 <= number < 1e12):
             raise wrong(f"darc.budget.{name}", "must be a number of 0 or more")
     calls, milliseconds = value.get("calls"), value.get("milliseconds")
+
+    def within(name: str, most: int) -> int | None:
+        return min((limit for limit in (int(value.get(name) or 0), most) if limit), default=None)
+
     return Budget(
         None if calls is None else int(calls),
         None if milliseconds is None else float(milliseconds),
+        within("upstream_calls", settings.max_upstream_calls),
+        within("upstream_tokens", settings.max_upstream_tokens),
     )

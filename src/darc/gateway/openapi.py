@@ -43,6 +43,7 @@ MESSAGE = {
 }
 MESSAGES = {"type": "array", "minItems": 1, "items": MESSAGE}
 NUMBER = {"type": "number", "minimum": 0, "exclusiveMaximum": 1e12}
+COUNT = {"type": "integer", "minimum": 0, "exclusiveMaximum": 10**12}
 SHARE = {"type": "number", "minimum": 0, "maximum": 1}
 POSITIVE = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1e12}
 INSIDE = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
@@ -81,12 +82,15 @@ def method_schema(
         "policy": {"enum": ["open", "closed"]},
         "metadata": {"enum": [True, False, "short", "full"]},
         "full": {"type": "boolean"},
+        "stop": {"enum": ["none", "pandora", "pandora:cost=0.05"]},
         "wave": {"type": "integer", "minimum": 1, "maximum": 10000},
         "budget": {
             "type": "object",
             "properties": {
-                "calls": {"type": "integer", "minimum": 0, "exclusiveMaximum": 10**12},
                 "milliseconds": NUMBER,
+                "calls": COUNT,
+                "upstream_calls": COUNT,
+                "upstream_tokens": COUNT,
             },
             "additionalProperties": False,
         },

@@ -13,8 +13,11 @@ from starlette.responses import Response, StreamingResponse
 from darc.gateway.asked import Asked
 from darc.gateway.headers import onward
 from darc.gateway.leaving import ClientLeft, ClosingResponse, begun, unless_gone
+from darc.gateway.method import Budget
 from darc.gateway.service import Gateway
 from darc.gateway.streaming import DONE, event
+from darc.gateway.usage import spent_within
+from darc.models.remote import METER
 from darc.web.bodies import read_body
 from darc.web.problems import Problem
 
@@ -31,7 +34,7 @@ async def passed_through(
     if not asked.same:
         content = json.dumps(asked.body).encode()
     plain = not asked.method.metadata
-    response = await _sent(gateway, request, CHAT, content, again=True, plain=plain)
+    response = await _sent(gateway, request, CHAT, content, True, plain, asked.method.budget)
     if plain or response.status_code != 200:
         return response
     data = {
@@ -49,7 +52,7 @@ async def anything(gateway: Gateway, request: Request) -> Response:
     path = path_below(request.scope)
     content = await read_body(request, gateway.settings.max_body)
     again = request.method in ("GET", "HEAD")
-    return await _sent(gateway, request, path, content, again=again, plain=True)
+    return await _sent(gateway, request, path, content, again, plain=True)
 
 
 def path_below(scope: Mapping[str, Any]) -> str:
@@ -84,7 +87,13 @@ def _is_text(path: bytes) -> bool:
 
 
 async def _sent(
-    gateway: Gateway, request: Request, path: str, content: bytes, *, again: bool, plain: bool
+    gateway: Gateway,
+    request: Request,
+    path: str,
+    content: bytes,
+    again: bool,
+    plain: bool,
+    budget: Budget | None = None,
 ) -> Response:
     headers = onward(request.headers, gateway.trusting)
     query = request.scope["query_string"].decode("latin-1")
@@ -93,6 +102,8 @@ async def _sent(
     stack = AsyncExitStack()
 
     async def ask() -> Response:
+        # It is a task of its own, so that nobody else's calls are counted.
+        METER.set(spent_within(budget or Budget()).meter("candidates"))
         await stack.enter_async_context(gateway.gate)
         return await gateway.backend.forward(request.method, path, query, headers, content, again)
 

@@ -12,21 +12,22 @@ from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
 from darc.engine.outcome import Outcome
 from darc.engine.samples import PartFailed
+from darc.engine.stopping import Drawing, Stopping
 from darc.errors import DarcError
 from darc.gateway import metadata
 from darc.gateway.asked import Asked, read_prompt
 from darc.gateway.audit import Audit
 from darc.gateway.backend import Backend
-from darc.gateway.candidates import Reply, candidates
-from darc.gateway.errors import unavailable
+from darc.gateway.candidates import Reply, Singles, candidates
+from darc.gateway.errors import told, unavailable
 from darc.gateway.headers import for_candidates
 from darc.gateway.method import Method, check_rule, check_work, rewrites_within
 from darc.gateway.metrics import Metrics
 from darc.gateway.settings import Settings
-from darc.gateway.usage import Spent
+from darc.gateway.usage import Spent, spent_within
 from darc.generators.base import Settings as Sampling
 from darc.generators.base import candidate_seeds
-from darc.models.remote import METER
+from darc.models.remote import METER, OverLimit
 from darc.types import Prompt
 from darc.web.limits import Gate
 from darc.web.problems import Problem
@@ -56,7 +57,7 @@ class Work:
     method: Method
     prompt: Prompt
     request_id: str
-    spent: Spent = field(default_factory=Spent)
+    spent: Spent
     clock: Clock = field(default_factory=Clock)
     begun: float = field(default_factory=time.perf_counter)
     loop_begun: float = field(default_factory=lambda: asyncio.get_running_loop().time())
@@ -100,13 +101,16 @@ class Gateway:
         tell: Tell | None = None,
     ) -> Completed:
         """The completion that the rule chooses; `tell` hears of candidates as they arrive."""
-        work = Work(asked.method, read_prompt(asked.body), request_id)
+        work = Work(
+            asked.method, read_prompt(asked.body), request_id, spent_within(asked.method.budget)
+        )
         if asked.k > 1:
             self._check(work.method)
             check_work(work.method, work.prompt, asked.k, self.settings)
         async with self.gate:
-            flags, replies = await self._candidates(asked, work, headers, tell)
-            outcome = await self._chosen(asked, work, replies, flags)
+            flags, replies, drawn = await self._candidates(asked, work, headers, tell)
+            outcome = await self._chosen(asked, work, replies, flags, drawn)
+            outcome = outcome if drawn is None else replace(outcome, saved=drawn.saved)
         data = await self._told(work, replies, outcome)
         body = completion(asked, replies, outcome, work.spent, request_id)
         if work.method.metadata or tell is not None:
@@ -117,7 +121,7 @@ class Gateway:
         self, method: Method, prompt: Prompt, texts: Sequence[str], n: int, request_id: str
     ) -> dict[str, Any]:
         """The decision among a client's own candidates."""
-        work = Work(method, prompt, request_id)
+        work = Work(method, prompt, request_id, spent_within(method.budget))
         self._check(method)
         check_work(method, prompt, len(texts), self.settings, texts)
         replies = [own_reply(place, text) for place, text in enumerate(texts)]
@@ -147,7 +151,7 @@ class Gateway:
 
     async def _candidates(
         self, asked: Asked, work: Work, headers: Mapping[str, str], tell: Tell | None
-    ) -> tuple[list[str], list[Reply]]:
+    ) -> tuple[list[str], list[Reply], Drawing | None]:
         body = asked.sent
         hidden = "log_likelihood" in asked.method.spec.rule.required() and asked.k > 1
         known = "log_likelihood" in self.engine.side.scorers
@@ -159,29 +163,60 @@ class Gateway:
             if tell is not None:
                 tell("candidate", {"index": reply.index, "seed": reply.seed, "text": reply.text})
 
+        drawing, strict = None, asked.method.policy == "closed"
+        seeds = self.seeds(asked, work.prompt, work.request_id)
+        sent = for_candidates(headers)
         token = METER.set(work.spent.meter("candidates"))
         try:
             with work.clock.stage("generate"):
-                wave = await candidates(
-                    self.backend,
-                    body,
-                    self.seeds(asked, work.prompt, work.request_id),
-                    for_candidates(headers),
-                    seeded=asked.seed is not None,
-                    singly=tell is not None,
-                    strict=asked.method.policy == "closed",
-                    deadline=work.deadline,
-                    arrived=arrived,
-                )
+                if asked.method.stopping is not None and asked.k > 1:
+                    singles = Singles(
+                        self.backend, body, seeds, sent, strict, arrived, work.prompt.id
+                    )
+                    drawing = self._drawing(asked, work, asked.method.stopping, singles)
+                    wave = singles.taken(await drawing.candidates())
+                    wave.flags += drawing.flags
+                else:
+                    wave = await candidates(
+                        self.backend,
+                        body,
+                        seeds,
+                        sent,
+                        seeded=asked.seed is not None,
+                        singly=tell is not None,
+                        strict=strict,
+                        deadline=work.deadline,
+                        arrived=arrived,
+                    )
+        except PartFailed as failed:
+            raise part_failed(failed) from None
         finally:
             METER.reset(token)
         replies = wave.replies
         if hidden:
             replies = [replace(r, choice={**r.choice, "logprobs": None}) for r in replies]
-        return wave.flags, replies
+        return wave.flags, replies, drawing
+
+    def _drawing(self, asked: Asked, work: Work, stopping: Stopping, singles: Singles) -> Drawing:
+        """What takes candidates as long as they are worth their cost."""
+        meters = {name: work.spent.meter(f"{name}s") for name in ("rewrite", "score")}
+        return Drawing(
+            self.engine.samples(work.prompt, work.method.budget.calls, meters),
+            asked.k,
+            stopping.at_least(asked.n),
+            singles.wave,
+            singles.strict,
+            self.settings.max_candidate_characters,
+            work.deadline,
+        )
 
     async def _chosen(
-        self, asked: Asked, work: Work, replies: list[Reply], flags: list[str]
+        self,
+        asked: Asked,
+        work: Work,
+        replies: list[Reply],
+        flags: list[str],
+        drawn: Drawing | None,
     ) -> Outcome:
         """The outcome for what the backend has answered, which may be nothing to choose from."""
         if asked.k == 1:
@@ -198,7 +233,7 @@ class Gateway:
             if fitting is None:
                 return self._taken(work, replies, asked.n, [*flags, "too_long", FIRST])
             flags, n_aug = [*flags, "fewer_rewrites"], fitting
-        return await self._decided(work, replies, flags, asked.n, n_aug)
+        return await self._decided(work, replies, flags, asked.n, n_aug, drawn)
 
     def _taken(self, work: Work, replies: Sequence[Reply], n: int, flags: Sequence[str]) -> Outcome:
         """The first replies, without any comparison."""
@@ -207,7 +242,13 @@ class Gateway:
         return Outcome(work.prompt, pool, {}, self.engine.tools.scores(pool, 0), None, order, flags)
 
     async def _decided(
-        self, work: Work, replies: Sequence[Reply], flags: list[str], n: int, n_aug: int
+        self,
+        work: Work,
+        replies: Sequence[Reply],
+        flags: list[str],
+        n: int,
+        n_aug: int,
+        drawn: Drawing | None = None,
     ) -> Outcome:
         """The engine's outcome; a part that failed is a 503 if the policy is closed."""
         method, spent = work.method, work.spent
@@ -231,9 +272,12 @@ class Gateway:
                 flags=flags,
                 clock=work.clock,
                 meters={"rewrite": spent.meter("rewrites"), "score": spent.meter("scores")},
+                drawn=drawn,
             )
         except PartFailed as failed:
-            raise unavailable(str(failed), "part_failed") from None
+            raise part_failed(failed) from None
+        except OverLimit as limit:
+            raise told(limit) from None
         except DarcError as problem:
             raise Problem(400, str(problem), code="invalid_darc", param="darc") from None
 
@@ -266,6 +310,12 @@ def _described(
     if work.method.metadata == "full":
         data |= metadata.details(outcome)
     return data, row
+
+
+def part_failed(failed: PartFailed) -> Problem:
+    """A 503 for a part that failed, or for the limit that made it."""
+    limit = next((each for each in failed.causes.values() if isinstance(each, OverLimit)), None)
+    return told(limit) if limit else unavailable(str(failed), "part_failed")
 
 
 def is_large(outcome: Outcome) -> bool:

@@ -2,9 +2,15 @@
 
 from typing import Any
 
+from darc.gateway.method import Budget
 from darc.models.remote import Meter
 
 STAGES = ("candidates", "rewrites", "scores")
+
+
+def spent_within(budget: Budget) -> "Spent":
+    """Nothing yet, with the limits of a request."""
+    return Spent(budget.upstream_calls, budget.upstream_tokens)
 
 
 class Spent:
@@ -22,12 +28,16 @@ class Spent:
         return self._stages[stage]
 
     def total(self) -> dict[str, Any]:
-        """The usage of the candidates, all of them, in OpenAI's shape."""
+        """The usage of the candidates, all of them, in OpenAI's shape.
+
+        Beside it, `upstream` has the calls and tokens of all models, retries included.
+        """
         return {
             "prompt_tokens": 0,
             "completion_tokens": 0,
             "total_tokens": 0,
             **self.meter("candidates").usage,
+            "upstream": {"calls": self.whole.calls, "tokens": self.whole.tokens},
         }
 
     def items(self) -> dict[str, Any]:

@@ -18,7 +18,8 @@ MAX_TOKENS = 320
 class Settings:
     """How many answers a prompt gets, and how they are sampled.
 
-    `max_tokens` is None for the generator's own limit: its `max_tokens`, or else 320.
+    `max_tokens` is None for the generator's own limit: its `max_tokens`, or else 320. Where a
+    generator `continues`, `first` leaves out so many candidates before the k.
     """
 
     k: int = 16
@@ -26,6 +27,7 @@ class Settings:
     top_p: float = 0.98
     max_tokens: int | None = None
     seed: int = 0
+    first: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what cannot be sampled by."""
@@ -127,4 +129,5 @@ def candidate_seeds(settings: Settings, prompt_id: str) -> list[int]:
     They fit into 31 bits, which every server takes; a larger K keeps the first seeds.
     """
     (seed,) = prompt_seeds(settings.seed, [prompt_id])
-    return [int(each) >> (64 - SEED_BITS) for each in prompt_seeds(int(seed), range(settings.k))]
+    places = range(settings.first, settings.first + settings.k)
+    return [int(each) >> (64 - SEED_BITS) for each in prompt_seeds(int(seed), places)]

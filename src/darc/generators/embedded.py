@@ -19,6 +19,7 @@ class EmbeddedGenerator:
 
     name = "embedded"
     parallel = 16
+    continues = True
 
     def __init__(self, model: EmbeddedModel | None = None) -> None:
         self._model = model

@@ -23,6 +23,7 @@ class OpenAIGenerator:
 
     parallel = 64
     remote = True
+    continues = True
 
     def __init__(
         self,

@@ -15,6 +15,8 @@ class TransformersGenerator:
     All prompts' candidates are sampled together, `batch_size` rows at a time.
     """
 
+    continues = True
+
     def __init__(self, model: TransformersModel) -> None:
         self.model = model
 

@@ -8,6 +8,7 @@
 - `in_process`, False: quick to load and busy with one processor: worker processes have their own
 - `samples`, None: stochastic passes of a scorer, samples(pairs) -> (n, T)
 - `max_tokens`, None: a generator's own limit of an answer, 320 if None
+- `continues`, False: a generator heeds `Settings.first`, and so can write candidates bit by bit
 - `close` and `aclose`: give back what is held, the latter in the event loop that used it
 """
 
@@ -25,6 +26,7 @@ class Capabilities(Protocol):
     in_process: bool
     samples: Any
     max_tokens: int | None
+    continues: bool
 
     def close(self) -> None:
         """Give back what is held."""
@@ -61,6 +63,7 @@ DEFAULTS: dict[str, Any] = {
     "in_process": False,
     "samples": None,
     "max_tokens": None,
+    "continues": False,
     "close": _close,
     "aclose": _aclose,
 }

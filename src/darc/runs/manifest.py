@@ -33,7 +33,7 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
                 "version": generator.version,
                 "licence": generator.licence,
             },
-            "sampling": asdict(engine.sampling),
+            "sampling": {k: v for k, v in asdict(engine.sampling).items() if k != "first"},
             "rewrites": {
                 "rewriter": parts.rewriter,
                 "version": engine.tools.rewriter.version,

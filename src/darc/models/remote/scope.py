@@ -42,6 +42,12 @@ class Meter:
         self.usage: dict[str, Any] = {}
         self._lock = threading.Lock()
 
+    @property
+    def limited(self) -> bool:
+        """Whether it may refuse calls."""
+        own = self.max_calls is not None or self.max_tokens is not None
+        return own or (self.whole is not None and self.whole.limited)
+
     def begin(self, url: str) -> None:
         """Count a call that begins; raises `OverLimit` instead where it is one too many."""
         with self._lock:

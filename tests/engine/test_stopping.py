@@ -1,0 +1,216 @@
+"""When to stop: the arithmetic, and whole engines that do."""
+
+import json
+import sys
+from subprocess import run
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.engine.makers import Words
+from tests.fakes import FakeServer, Fault
+
+from darc.engine.engine import Engine
+from darc.engine.stopping import Stopping, expected_gain, parse_stop, rewards_of, worth_another
+from darc.errors import DarcError, InputError
+from darc.generators.base import Settings, candidate_seeds
+from darc.types import Scores
+
+NUMBERS = st.floats(-3, 3)
+SPREADS = st.floats(0.05, 3)
+
+
+@pytest.mark.parametrize("wave", [1, 2, 7])
+@pytest.mark.parametrize(("best", "mean", "sd"), [(0, 0, 1), (1.5, -0.5, 0.7), (-20, 0, 1)])
+def test_gain_is_what_draws_show(best: float, mean: float, sd: float, wave: int) -> None:
+    draws = np.random.default_rng(0).normal(mean, sd, (200_000, wave)).max(axis=1)
+    gains = np.maximum(0, draws - best)
+    error = 5 * gains.std() / np.sqrt(len(gains))
+    assert abs(expected_gain(best, mean, sd, wave) - gains.mean()) < error
+
+
+@given(NUMBERS, NUMBERS, SPREADS, st.integers(1, 20), st.floats(0.01, 1))
+def test_gain_moves_one_way(best: float, mean: float, sd: float, wave: int, more: float) -> None:
+    gain = expected_gain(best, mean, sd, wave)
+    assert gain >= 0
+    assert expected_gain(best + more, mean, sd, wave) <= gain + 1e-9
+    assert expected_gain(best, mean, sd, wave + 1) >= gain - 1e-9
+    # A larger spread helps the best of a few only where the best so far is above the mean.
+    if best >= mean:
+        assert expected_gain(best, mean, sd + more, wave) >= gain - 1e-9
+    assert expected_gain(best, mean + more, sd, wave) >= gain - 1e-9
+    assert gain <= wave * expected_gain(best, mean, sd, 1) + 1e-9
+
+
+def test_closed_form_for_one() -> None:
+    assert expected_gain(0, 0, 1, 1) == pytest.approx(1 / np.sqrt(2 * np.pi), rel=1e-9)
+    assert expected_gain(100, 0, 1, 4) == 0
+
+
+def test_an_excellent_answer_ends_it_and_poor_ones_do_not() -> None:
+    assert not worth_another([2.5, 2.4], 4, 0.02)
+    assert worth_another([-1.0, -1.5], 4, 0.02)
+    assert worth_another([30.0, 0.0, 0.0], 4, 0.0)
+
+
+def test_rewards_are_on_the_scorers_scale() -> None:
+    values = np.array([[[6.0], [8.0]], [[1.0], [3.0]], [[np.nan], [1.0]]])
+    bounds = ((0.0, 7.0),) + ((-9.0, 9.0),) * 2
+    scores = Scores(values, ("a", "b", "c"), bounds, (5.0, None, 0.0), (2.0, None, 1.0))
+    assert rewards_of(scores).tolist() == [(0.5 - 1) / 2, (1.0 + 1) / 2]
+    assert np.isnan(rewards_of(scores.only([2]))).all()
+
+
+def test_stop_is_written_like_a_rule() -> None:
+    assert parse_stop("none") is None
+    assert parse_stop("pandora") == Stopping()
+    assert parse_stop("pandora:cost=0.5,wave=3,least=4") == Stopping(0.5, 3, 4)
+    assert (Stopping().size(16), Stopping().size(4), Stopping(wave=1).size(16)) == (4, 2, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["box", "pandora:price=1", "pandora:cost=-1", "pandora:cost=x", "pandora:wave=1.5",
+     "pandora:least=0", "pandora:cost=nan", "pandora:cost", "none:cost=1"],
+)  # fmt: skip
+def test_stop_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="stop"):
+        parse_stop(text)
+
+
+class Grades:
+    """The number that a text holds; location 0 and scale 1."""
+
+    name, version, location, scale, bounds = "grades", "", 0.0, 1.0, (-10.0, 10.0)
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def score(self, pairs: Any) -> Any:
+        self.asked += [text for _, text in pairs]
+        return np.array([float(text.split()[-1]) for _, text in pairs])
+
+
+def grading(server: FakeServer, grades: list[float], name: str = "question") -> None:
+    """Let the answer with candidate i's seed hold grade i."""
+    seeds = candidate_seeds(Settings(k=len(grades)), name)
+    server.reply = lambda body, _: f"Answer {grades[seeds.index(body['seed'])]}"
+
+
+def engine_for(server: FakeServer, scorer: Any, k: int, stop: str, **options: Any) -> Engine:
+    model = f"openai:fake@{server.url},key_env=,n=false"
+    given: dict[str, Any] = {"sampling": Settings(k=k), "n_aug": 0, "rule": "mean", "guard": False}
+    return Engine(model, scorers=[scorer], stop=stop, **{**given, **options})
+
+
+EXCELLENT = [0.1, 6.0, 0.2, -0.3, 0.4, 0.0, 0.3, 0.7, -0.1, 0.25, 0.6, 0.5]
+
+
+def test_excellent_early_answers_end_the_writing(openai_server: FakeServer) -> None:
+    grading(openai_server, EXCELLENT)
+    scorer = Grades()
+    with engine_for(openai_server, scorer, 12, "pandora") as engine:
+        outcome = engine.ask("Which grade?")
+        assert [each.text for each in outcome.candidates] == ["Answer 0.1", "Answer 6.0"]
+        assert [each.index for each in outcome.candidates] == [0, 1]
+        assert (outcome.index, outcome.saved) == (1, 10)
+        assert "stopped_early" in outcome.flags
+        assert "not worth their cost" in outcome.explain()
+        # A wave of three, whose last answer may have come before the others were scored.
+        assert 2 <= len(openai_server.received) <= 3
+        # What was scored while writing is not asked for again, and is counted.
+        assert scorer.asked.count("Answer 6.0") == 1
+        assert 2 <= len(scorer.asked) <= outcome.calls <= 3
+        seeds = candidate_seeds(Settings(k=12), "question")
+        assert [each.seed for each in outcome.candidates] == seeds[:2]
+        assert len(engine.ask("Which grade?", n=3).candidates) == 3
+
+
+def test_everything_is_written_where_it_costs_nothing(openai_server: FakeServer) -> None:
+    grading(openai_server, EXCELLENT)
+    with engine_for(openai_server, Grades(), 12, "pandora:cost=0") as engine:
+        outcome = engine.ask("Which grade?")
+    with engine_for(openai_server, Grades(), 12, "none") as engine:
+        plain = engine.ask("Which grade?")
+    assert list(outcome.candidates) == list(plain.candidates)
+    assert (outcome.saved, outcome.calls, outcome.index) == (0, 12, plain.index)
+    assert "stopped_early" not in outcome.flags
+
+
+def test_open_requests_are_cancelled(openai_server: FakeServer) -> None:
+    grading(openai_server, EXCELLENT)
+    openai_server.latency = 0.2
+    with engine_for(openai_server, Grades(), 12, "pandora:wave=12") as engine:
+        seeds = candidate_seeds(Settings(k=12), "question")
+        reply = openai_server.reply
+        assert reply is not None
+
+        def slowly(body: dict[str, Any], index: int) -> str:
+            if body["seed"] in seeds[2:]:
+                openai_server.closing.wait(20)
+            return reply(body, index)
+
+        openai_server.reply = slowly
+        outcome = engine.ask("Which grade?")
+        openai_server.closing.set()
+    assert len(outcome.candidates) == 2
+    assert outcome.milliseconds["generate"] < 10_000
+
+
+def test_failures_end_it_plainly(openai_server: FakeServer) -> None:
+    grading(openai_server, EXCELLENT)
+    scorer = Grades()
+    scorer.score = lambda pairs: np.full(len(pairs), np.nan)  # type: ignore[method-assign]
+    from darc.engine.scoring import Patience
+
+    once = Patience(attempts=1)
+    with engine_for(openai_server, scorer, 12, "pandora", patience=once) as engine:
+        with pytest.raises(DarcError, match="it gave no number"):
+            engine.ask("Which grade?")
+        outcome = engine.ask("Which grade?", strict=False)
+        assert len(outcome.candidates) == 12
+    openai_server.faults = [Fault(status=400, message="no such model")] * 9
+    with (
+        engine_for(openai_server, Grades(), 12, "pandora") as engine,
+        pytest.raises(DarcError, match="no such model"),
+    ):
+        engine.ask("Which grade?")
+
+
+def test_a_budget_of_scores_ends_the_writing(openai_server: FakeServer) -> None:
+    grading(openai_server, EXCELLENT)
+    with engine_for(openai_server, Grades(), 12, "pandora:cost=0") as engine:
+        outcome = engine.ask("Which grade?", calls=4)
+    assert outcome.calls == 4
+    assert len(outcome.candidates) <= 6
+    assert "budget_calls" in outcome.flags
+
+
+def test_generator_that_cannot_continue_writes_all() -> None:
+    with Engine(Words(), sampling=Settings(k=4), n_aug=0, stop="pandora", cache=False) as engine:
+        outcome = engine.ask("Why are there two tides?")
+    assert (len(outcome.candidates), outcome.saved) == (4, 0)
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_command_tells_what_was_saved(openai_server: FakeServer, form: list[str]) -> None:
+    seeds = candidate_seeds(Settings(k=8), "question")
+    openai_server.reply = lambda body, _: (
+        "The Moon pulls on the near side of the Earth, so the water there heaps up, and a second "
+        "bulge of water is left behind on the far side. A coast passes through both each day."
+        if body["seed"] == seeds[1]
+        else "Dunno lol"
+    )
+    asked = ["Why are there two tides a day?", "-k", "8", "--stop", "pandora:cost=0.4", "--n-aug"]
+    model = ["0", "--generator", f"openai:fake@{openai_server.url},key_env=", "--scorer", "form"]
+    command = [sys.executable, "-m", "darc", "ask", *asked, *model, "--no-cache", *form]
+    done = run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    if form:
+        told = json.loads(done.stdout)
+        assert told["saved"] == 8 - len(told["candidates"]) > 0
+    else:
+        assert " of 8 answers; " in done.stderr
+        assert "were not worth their cost" in done.stderr
