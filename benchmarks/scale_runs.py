@@ -181,19 +181,19 @@ def overlap(prompts: int, earlier: Path | None = None) -> Overlap:
                 await engine.decide(prompt, written[prompt.id], full=True)
 
             asked = [question.prompt() for question in questions]
-            seconds = [engine.run(_timed(stage, asked)) for stage in (write, grade)]
+            writing, grading = (engine.run(_timed(stage, asked)) for stage in (write, grade))
             folder = RunFolder(Path(name) / "run")
             folder.open({**manifest("overlap", engine), "shard_size": 1000})
             begun = time.perf_counter()
             run_all(folder, questions, engine)
-            seconds.append(time.perf_counter() - begun)
+            both = time.perf_counter() - begun
             folder.close()
         if earlier is None:
-            return Overlap(*seconds)
+            return Overlap(writing, grading, both)
         options = ("-k", str(K), "--n-aug", "0", "--scorer", judge, "--rule", "mean", "--no-guard")
         with tempfile.TemporaryDirectory() as name:
             before = command(earlier, Path(name), prompts, *options, generator=model)
-    return Overlap(*seconds, before=before.seconds)
+    return Overlap(writing, grading, both, before.seconds)
 
 
 async def _timed(
