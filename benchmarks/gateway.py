@@ -33,12 +33,13 @@ def started(*command: str, source: Path | None = None) -> Iterator[Any]:
         text=True,
         env={**os.environ, "PYTHONPATH": str(source)} if source else None,
     )
+    assert process.stdout is not None
     try:
-        assert process.stdout is not None
         yield process.stdout.readline().strip()
     finally:
         process.terminate()
         process.wait(20)
+        process.stdout.close()
 
 
 def calls(backend: str) -> int:
