@@ -82,14 +82,14 @@ def _growth(earlier: Path | None, large: int) -> Iterator[Row]:
             first, then = was.per_prompt(what)
             before = f"{first:.1f} -> {then:.1f} ms ({EARLIER[0]} -> {EARLIER[1]})"
         yield _row(
-            f"{name} a prompt, {SMALL} -> {large}",
+            f"{name} a prompt, {SMALL} to {large}",
             before,
             f"{less:.1f} -> {more:.1f} ms ({more / less - 1:+.0%})",
             "within +10%",
             more <= 1.1 * less,
         )
     yield _row(
-        f"peak memory, {SMALL} -> {large}",
+        f"peak memory, {SMALL} to {large}",
         f"{was.memory:+.1f} MB a 1,000" if was else "",
         f"{now.small.peak:.0f} -> {now.large.peak:.0f} MB ({now.memory:+.2f} MB a 1,000)",
         "flat, below 400 MB",
@@ -97,7 +97,7 @@ def _growth(earlier: Path | None, large: int) -> Iterator[Row]:
     )
     limit = 5 * large / FULL
     yield _row(
-        f"going on with a finished run of {large}",
+        f"going on when all {large} are done",
         "",
         f"{now.again.seconds:.2f} s ({now.size / large / 1024:.1f} kB a prompt)",
         f"under {max(limit, 1):g} s (5 s at {FULL})",
@@ -108,7 +108,7 @@ def _growth(earlier: Path | None, large: int) -> Iterator[Row]:
 def _overlap(earlier: Path | None, prompts: int) -> Iterator[Row]:
     found = scale_runs.overlap(prompts, earlier)
     yield _row(
-        f"generator and judge of 50 ms, {prompts} prompts",
+        f"writer and judge of 50 ms, {prompts} prompts",
         f"{found.before:.1f} s" if found.before else "",
         f"{found.run:.2f} s; alone {found.writing:.2f} and {found.grading:.2f} ({found.over:+.0%})",
         "within +15% of the slower",
@@ -126,7 +126,7 @@ def _rewriter(earlier: Path | None) -> Iterator[Row]:
         if any(row[2] == version for row in table.rows)
     }
     yield _row(
-        "a proposed rewrite of prose, dearest family",
+        "a proposed rewrite of prose, at most",
         f"{cost['before']:.1f} ms" if "before" in cost else "",
         f"{cost['now']:.2f} ms",
         f"at most {rewriter.GOAL:g} ms",
@@ -160,7 +160,7 @@ def _panel(_: Path | None) -> Iterator[Row]:
             assert found.index == darc.select(scores, "epsilon").index
             asked, total = asked + (found.calls or 0), total + RATERS**2
     yield _row(
-        f"lazy panel of {RATERS} raters, K {RATERS}: the search on simulated raters",
+        f"lazy panel of {RATERS} simulated raters, K {RATERS}",
         "100% of the calls",
         f"{asked / total:.0%} of the calls, same choices",
         "at most 45%",
@@ -188,7 +188,7 @@ def _gateway(earlier: Path | None, requests: int) -> Iterator[Row]:
     now = gateway.rate(NOW, **many)
     was = gateway.rate(earlier, **many) if earlier else None
     yield _row(
-        f"gateway, {requests} requests of 200 clients, k 4 and a judge, 20 ms",
+        "gateway, 200 clients, k 4, judge, 20 ms",
         f"{was:.0f} requests/s" if was else "",
         f"{now:.0f} requests/s" + (f", {now / was:.1f} times" if was else ""),
         "2 times",
@@ -198,7 +198,7 @@ def _gateway(earlier: Path | None, requests: int) -> Iterator[Row]:
     now = max(gateway.rate(NOW, **few) for _ in range(2))
     was = gateway.rate(earlier, **few) if earlier else None
     yield _row(
-        "gateway, 64 requests of 32 clients, K 8 and a judge, 50 ms",
+        "gateway, 32 clients, K 8, judge, 50 ms",
         f"{was:.0f} requests/s" if was else "",
         f"{now:.0f} requests/s",
         "at least 120",
