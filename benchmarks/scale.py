@@ -17,7 +17,7 @@ from benchmarks.report import Table
 NOW = scale_runs.ROOT / "src"
 PROMPTS, SMALL, LARGE, FULL, OVERLAPPED = 4_000, 1_000, 10_000, 100_000, 200
 # The first version keeps everything in memory and uses one core: less of it says the same.
-EARLIER = (250, 1_000)
+EARLIER = (500, 4_000)
 RATERS = 8
 Row = list[object]
 
