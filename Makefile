@@ -9,7 +9,7 @@ QUESTION ?= Give me three tips for sleeping better.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .PHONY: help demo test test-model test-hf test-train test-ray test-load test-vllm chromium test-browser check docs \
-  bench bench-pipeline bench-reward bench-gateway results clean
+  bench bench-pipeline bench-reward bench-gateway bench-scale results clean
 
 help:
 	@echo "make demo    ask a small real model a question and choose an answer, with a picture"
@@ -27,6 +27,7 @@ help:
 	@echo "make results DATA=FOLDER   the evaluation on real ratings: docs/results.md"
 	@echo "make results DATA=FOLDER QUICK=1   the same on small samples: build/results-quick.md"
 	@echo "make bench-gateway    what the gateway adds to a backend of 50 ms a call"
+	@echo "make bench-scale   every figure to reach beside the first version; QUICK=1 few prompts, FULL=1 100,000"
 	@echo "make test-load   requests with faults, fifty people in a study, attacks on services, damaged runs"
 	@echo "make test-vllm   install vLLM for CPUs into .venv-vllm (3.5 GB), run the tests on it; not in CI"
 	@echo "make clean   remove what make made"
@@ -155,6 +156,10 @@ results: $(VENV)/.test
 
 bench-gateway: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run gateway
+
+bench-scale: $(VENV)/.test
+	@echo "figures to reach beside the first version: $(if $(QUICK),five to ten,half an hour or more of) minutes"
+	$(BIN)/python -m benchmarks.run scale $(if $(QUICK),--quick) $(if $(FULL),--full)
 
 test-load: $(VENV)/.test
 	$(BIN)/python -m pytest -m load -s tests/gateway tests/runs tests/study tests/web

@@ -1,7 +1,9 @@
 """What a call to a server of 50 ms costs this process: CPU a call, and calls a second."""
 
 import asyncio
+import json
 import os
+import sys
 import time
 from typing import Any
 
@@ -47,3 +49,7 @@ def run() -> list[Table]:
     )
     title = f"calls to a server of {LATENCY * 1000:.0f} ms, best of {REPEATS}"
     return [Table(title, ["calls at a time", "CPU ms a call", "calls/s"], rows, note)]
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(measured(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))))

@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from benchmarks.report import Table
@@ -20,17 +21,25 @@ GOALS = {"added": 5.0, "chosen": 120.0, "rate": 60.0}
 
 
 @contextlib.contextmanager
-def started(*command: str) -> Iterator[Any]:
-    """A process of its own, whose first line on standard output or error is read."""
+def started(*command: str, source: Path | None = None) -> Iterator[Any]:
+    """A process of its own, whose first line on standard output or error is read.
+
+    `source` has the package that it is to use.
+    """
     process = subprocess.Popen(
-        [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [sys.executable, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(source)} if source else None,
     )
+    assert process.stdout is not None
     try:
-        assert process.stdout is not None
         yield process.stdout.readline().strip()
     finally:
         process.terminate()
         process.wait(20)
+        process.stdout.close()
 
 
 def calls(backend: str) -> int:
@@ -77,20 +86,51 @@ async def measured(url: str, backend: str, body: dict[str, Any]) -> dict[str, fl
     }
 
 
-def run() -> list[Table]:
-    with contextlib.ExitStack() as stack:
-        port = stack.enter_context(started("-m", "tests.fakes.fast_server", str(LATENCY)))
+@contextlib.contextmanager
+def served(latency: float, k: int, source: Path | None = None) -> Iterator[tuple[str, str]]:
+    """The addresses of a gateway with a judge, and of the backend that both use."""
+    with started("-m", "tests.fakes.fast_server", str(latency)) as port:
         backend = f"http://127.0.0.1:{port}"
         judge = f"judge:fake@{backend},concurrency=512,key_env="
-        told = stack.enter_context(
-            started(
-                "-m", "darc", "serve", "--port", "0", "--backend", backend, "--scorer", judge,
-                "-k", str(K), "--n-aug", "0", "--rule", "mean", "--no-guard",
-                "--concurrency", "512",
-            )
+        command = (
+            "-m", "darc", "serve", "--port", "0", "--backend", backend, "--scorer", judge,
+            "-k", str(k), "--n-aug", "0", "--rule", "mean", "--no-guard", "--concurrency", "512",
         )  # fmt: skip
-        gateway = told.rpartition(" ")[2].removesuffix("/v1")
-        _ready(gateway)
+        with started(*command, source=source) as told:
+            gateway = told.rpartition(" ")[2].removesuffix("/v1")
+            _ready(gateway)
+            yield gateway, backend
+
+
+def rate(source: Path, *, latency: float, k: int, clients: int, requests: int) -> float:
+    """Requests a second that the gateway of some version answers."""
+    import aiohttp
+
+    async def measure(url: str) -> float:
+        connector, wait = aiohttp.TCPConnector(limit=0), aiohttp.ClientTimeout(300)
+        places = asyncio.Semaphore(clients)
+        async with aiohttp.ClientSession(connector=connector, timeout=wait) as client:
+
+            async def ask(number: int) -> None:
+                said = [{"role": "user", "content": f"What is known about {number}?"}]
+                body = {"model": "fake", "messages": said}
+                async with (
+                    places,
+                    client.post(f"{url}/v1/chat/completions", json=body) as answer,
+                ):
+                    assert answer.status == 200, await answer.text()
+
+            await asyncio.gather(*map(ask, range(-clients, 0)))
+            begun = time.perf_counter()
+            await asyncio.gather(*map(ask, range(requests)))
+            return requests / (time.perf_counter() - begun)
+
+    with served(latency, k, source) as (gateway, _):
+        return asyncio.run(measure(gateway))
+
+
+def run() -> list[Table]:
+    with served(LATENCY, K) as (gateway, backend):
         body: dict[str, Any] = {"model": "fake", "messages": MESSAGES}
         found = {
             "direct": asyncio.run(measured(backend, backend, body)),

@@ -2,24 +2,36 @@
 
 import argparse
 import importlib
+from typing import Any
 
 NAMES = ("batched", "lazy", "imports", "throughput", "small_sample", "tune", "rewriter")
-SEPARATE = ("pipeline", "gateway", "reward", "client")
+SEPARATE = ("pipeline", "gateway", "reward", "client", "scale")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES + SEPARATE))
     parser.add_argument("--json", action="store_true", help="one JSON object a row and line")
-    parser.add_argument("--full", action="store_true", help="throughput at 100,000 prompts")
+    parser.add_argument(
+        "--full", action="store_true", help="throughput and scale at 100,000 prompts"
+    )
+    parser.add_argument("--quick", action="store_true", help="scale with a tenth of the prompts")
+    parser.add_argument("--prompts", type=int, metavar="N", help="the most prompts of scale")
+    parser.add_argument("--rows", default="", help="some rows of scale, as run,growth,overlap")
     given = parser.parse_args()
     # argparse of Python 3.11 refuses no names at all where it is told the choices.
     if unknown := sorted(set(given.names) - {*NAMES, *SEPARATE}):
         parser.error(f"no benchmark {unknown[0]!r}; known: {', '.join(NAMES + SEPARATE)}")
     for name in given.names or NAMES:
         module = importlib.import_module(f"benchmarks.{name}")
-        full = given.full and name == "throughput"
-        for table in module.run(100_000) if full else module.run():
+        options: dict[str, Any] = {"prompts": 100_000} if given.full else {}
+        if name == "scale":
+            options = {"quick": given.quick, "rows": given.rows}
+            if given.prompts or given.full:
+                options["large"] = given.prompts or 100_000
+        elif name != "throughput":
+            options = {}
+        for table in module.run(**options):
             print(table.json() if given.json else table.text(), flush=True)
 
 

@@ -341,3 +341,15 @@ def test_a_poison_prompt_is_named_and_the_others_finish(tmp_path: Path) -> None:
     start(tmp_path / "run", scorers=[scorer], **options)
     start(tmp_path / "alone", scorers=[Lengths()], **options)
     assert contents(tmp_path / "run") == contents(tmp_path / "alone")
+
+
+def test_summary_of_a_finished_run_is_what_was_noted_of_its_rows(tmp_path: Path) -> None:
+    whole = start(tmp_path / "all", shard_size=2)
+    least = start(tmp_path / "least", shard_size=2, keep="decisions")
+    told, noted = (summary(each, deciding_of(each)) for each in (whole, least))
+    for shard in whole.shards():
+        shard.seal([*shard.rows("prompts.jsonl")])  # without notes
+    again = summary(whole, deciding_of(whole))
+    assert told.pop("cost").keys() == noted.pop("cost").keys() == again.pop("cost").keys()
+    assert told == noted == again
+    assert told["accepted"] > 0

@@ -11,6 +11,7 @@ from darc.errors import DarcError, InputError, MissingExtra
 from darc.runs.questions import Question
 from darc.runs.shard import Shard
 from darc.runs.stages import Stages
+from darc.runs.summary import cost_of, totals
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +77,7 @@ async def _fill(
     shards: Iterable[tuple[Shard, list[Question]]],
     engine: Engine,
     lazy: bool,
-    seal: Callable[[Shard, list[str]], None],
+    seal: Callable[..., None],
     window: int,
     report: Report,
     failures: Failures,
@@ -95,7 +96,7 @@ async def _fill(
         async def sealed(shard: Shard, tasks: list["asyncio.Task[None]"], ids: list[str]) -> None:
             await asyncio.gather(*tasks)
             if not failures.causes.keys() & set(ids):
-                seal(shard, ids)
+                seal(shard, ids, totals=totals(shard), cost=cost_of(shard))
 
         for shard, questions in shards:
             stages, tasks = Stages(shard, engine, lazy), []

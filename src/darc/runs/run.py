@@ -29,7 +29,11 @@ def run(
     `report(stage, done, total)` counts prompts. What a lazy run left out is made when this one is
     not lazy. Of a finished shard `keep` says what is left, and `pack` compresses it.
     """
-    total, done = sum(len(question.turns) for question in questions), 0
+    if isinstance(questions, Questions):
+        total = questions.turns
+    else:
+        total = sum(len(question.turns) for question in questions)
+    done = 0
 
     def add(stage: str, more: int) -> None:
         nonlocal done

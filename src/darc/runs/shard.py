@@ -36,7 +36,7 @@ STAGE_OF = {
     "decisions.jsonl": "decisions",
 }
 ORDER = tuple(STAGE_OF)
-TIMINGS, TIMINGS_SEAL, SEAL = "timings.jsonl", "timings.sha256", "shard.json"
+TIMINGS, TIMINGS_SEAL, SEAL = "timings.jsonl", "timings.json", "shard.json"
 MANIFEST = "manifest.json"
 # What is left of a finished shard.
 KEEP = {
@@ -75,14 +75,7 @@ class Shard:
     @property
     def seal_data(self) -> dict[str, Any] | None:
         """What the seal says, None where there is none; a broken one is as good as none."""
-        path = self.path / SEAL
-        if not path.exists():
-            return None
-        try:
-            data = read_json(path)
-        except TableError:
-            return None
-        return data if isinstance(data, dict) and data.pop("seal", "") == checksum(data) else None
+        return _sealed(self.path / SEAL)
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -116,8 +109,19 @@ class Shard:
             self._mend(name)
         self._load(ORDER, mending=True)
 
-    def seal(self, order: Sequence[str], keep: str = "all", pack: bool = False) -> None:
-        """Put the rows of every file in order, leave out what is not kept, and note the hashes."""
+    def seal(
+        self,
+        order: Sequence[str],
+        keep: str = "all",
+        pack: bool = False,
+        totals: Mapping[str, Any] | None = None,
+        cost: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Put the rows of every file in order, leave out what is not kept, and note the hashes.
+
+        `totals` of the rows and the `cost` of the timings are noted beside them, so that a finished
+        run can be summed up without being read.
+        """
         self.settle(order)
         lazy = any(row.get("lazy") for row in self.rows("scores.jsonl").values())
         for name in ORDER:
@@ -133,13 +137,12 @@ class Shard:
             files[path.name] = {"bytes": path.stat().st_size, "sha256": _digest(path)}
         data = {
             "files": files, "keep": keep, "lazy": lazy, "prompts": len(order), "run": self._run,
+            "totals": totals,
         }  # fmt: skip
         if (self.path / TIMINGS).exists():
-            with atomic_writer(self.path / TIMINGS_SEAL, private=True) as file:
-                file.write(_digest(self.path / TIMINGS) + "\n")
-        with atomic_writer(self.path / SEAL, private=True) as file:
-            json.dump({**data, "seal": checksum(data)}, file, indent=2)
-            file.write("\n")
+            times = {"cost": cost, "sha256": _digest(self.path / TIMINGS)}
+            _write_sealed(self.path / TIMINGS_SEAL, times)
+        _write_sealed(self.path / SEAL, data)
         self._rows.clear()
 
     def forget(self, stage: str) -> None:
@@ -177,11 +180,17 @@ class Shard:
         path, seal = self.path / TIMINGS, self.path / TIMINGS_SEAL
         if not self._has_seal:
             return None
-        known = seal.read_bytes().strip() if seal.is_file() else b""
-        same = path.is_file() and known == _digest(path).encode()
+        known = _sealed(seal) or {}
+        same = path.is_file() and known.get("sha256") == _digest(path)
         return (
             None if same or not (path.exists() or seal.exists()) else Damaged(path, "was changed")
         )
+
+    def noted_cost(self) -> dict[str, Any] | None:
+        """The cost that was noted when it was sealed; changed timings are refused."""
+        if (problem := self.changed_times()) is not None:
+            raise problem
+        return (_sealed(self.path / TIMINGS_SEAL) or {}).get("cost") if self._has_seal else None
 
     def forget_times(self) -> None:
         """Remove the timings."""
@@ -297,6 +306,23 @@ def line(row: dict[str, Any]) -> str:
 def checksum(data: Mapping[str, Any]) -> str:
     """A hash of what a JSON object says, however it is laid out."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def _sealed(path: Path) -> dict[str, Any] | None:
+    """What a JSON file with a checksum of itself says; None where it is not as it was written."""
+    if not path.exists():
+        return None
+    try:
+        data = read_json(path)
+    except TableError:
+        return None
+    return data if isinstance(data, dict) and data.pop("seal", "") == checksum(data) else None
+
+
+def _write_sealed(path: Path, data: Mapping[str, Any]) -> None:
+    with atomic_writer(path, private=True) as file:
+        json.dump({**data, "seal": checksum(data)}, file, indent=2)
+        file.write("\n")
 
 
 def _digest(path: Path) -> str:

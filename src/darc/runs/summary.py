@@ -1,6 +1,7 @@
 """A finished run in a few lines: what was chosen, what was refused, where the time went."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from darc.engine.deciding import Deciding
@@ -8,6 +9,7 @@ from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.runs.shard import Shard
 
+PARTS = ("sums", "counts", "flags", "refused")
 NUMBERS = ("value", "mean", "sigma")
 STAGES = ("generate", "rewrite", "score", "side", "decide")
 UNITS = {
@@ -20,39 +22,61 @@ UNITS = {
 
 
 def summary(folder: RunFolder, deciding: Deciding) -> dict[str, Any]:
-    """The averages of the choices, the rewrites by what became of them, and the cost by stage."""
-    totals, counts = dict.fromkeys(NUMBERS, 0.0), Counter[str]()
-    flags, refused = Counter[str](), Counter[str]()
-    clipped, cost = 0.0, Cost()
+    """The averages of the choices, the rewrites by what became of them, and the cost by stage.
+
+    Of sealed shards nothing is read but what was noted of them: whoever asks has checked them.
+    """
+    sums, counts = Counter[str](), Counter[str]()
+    flags, refused, cost = Counter[str](), Counter[str](), Cost()
     for shard in folder.shards():
-        kept = shard.kept
-        for prompt_id, row in shard.rows("decisions.jsonl").items():
-            (chosen,) = (c for c in row["candidates"] if c["index"] == row["index"])
-            counts["prompts"] += 1
-            flags.update(row["flags"])
-            for name in NUMBERS:
-                if chosen[name] is not None:
-                    totals[name] += float(chosen[name])
-                    counts[name] += 1
-            if "scores.jsonl" in kept:
-                clipped += records.read_scores(shard, prompt_id).share_clipped
-        if "variants.jsonl" in kept:
-            rows = shard.rows("variants.jsonl").values()
-            counts["accepted"] += sum(len(row["variants"]) for row in rows)
-            for row in shard.rows("rejected.jsonl").values():
-                refused.update(each["reason"].split(":", 1)[0] for each in row["rejected"])
+        own = (shard.seal_data or {}).get("totals") or totals(shard)
+        for total, name in zip((sums, counts, flags, refused), PARTS, strict=True):
+            total.update(own[name])
         cost.add(shard)
+    prompts = counts["prompts"]
     return {
-        "prompts": counts["prompts"],
+        "prompts": prompts,
         "rule": deciding.spec.label,
-        "choices": {n: totals[n] / counts[n] if counts[n] else None for n in NUMBERS},
+        "choices": {n: sums[n] / counts[n] if counts[n] else None for n in NUMBERS},
         "flags": dict(flags),
         "accepted": counts["accepted"],
         "refused": dict(refused.most_common()),
-        "clipped": clipped / max(1, counts["prompts"]),
+        "clipped": sums["clipped"] / max(1, prompts),
         "complete": bool(folder.manifest().get("complete")),
         "cost": cost.by_stage,
     }
+
+
+def totals(shard: Shard) -> dict[str, dict[str, Any]]:
+    """Sums and counts over a shard's prompts, by what its files still have."""
+    sums: Any = Counter()  # of numbers, not of whole ones
+    counts, flags, refused = Counter[str](), Counter[str](), Counter[str]()
+    kept = shard.kept
+    # Sums are rounded: always in one order, whichever prompt was done first.
+    for prompt_id, row in sorted(shard.rows("decisions.jsonl").items()):
+        (chosen,) = (c for c in row["candidates"] if c["index"] == row["index"])
+        counts["prompts"] += 1
+        flags.update(row["flags"])
+        for name in NUMBERS:
+            if chosen[name] is not None:
+                sums[name] += chosen[name]
+                counts[name] += 1
+        if "scores.jsonl" in kept:
+            sums["clipped"] += records.read_scores(shard, prompt_id).share_clipped
+    if "variants.jsonl" in kept:
+        rows = shard.rows("variants.jsonl").values()
+        counts["accepted"] += sum(len(row["variants"]) for row in rows)
+        for row in shard.rows("rejected.jsonl").values():
+            refused.update(each["reason"].split(":", 1)[0] for each in row["rejected"])
+    parts = (sums, counts, flags, refused)
+    return {name: dict(sorted(part.items())) for name, part in zip(PARTS, parts, strict=True)}
+
+
+def cost_of(shard: Shard) -> dict[str, dict[str, float]]:
+    """Seconds and counts by stage of one shard."""
+    cost = Cost()
+    cost.add(shard)
+    return cost.by_stage
 
 
 class Cost:
@@ -63,11 +87,19 @@ class Cost:
 
     def add(self, shard: Shard) -> None:
         """Add what a shard has cost."""
+        noted = shard.noted_cost()
+        if noted is not None:
+            for name, own in noted.items():
+                self._add(name, own)
+            return
         for note in shard.notes():
-            stage = self._stages.setdefault(note["stage"], {"seconds": 0.0})
-            stage["seconds"] += note["milliseconds"] / 1000
-            for name in UNITS.get(note["stage"], ()):
-                stage[name] = stage.get(name, 0) + note.get(name, 0)
+            units = {unit: note.get(unit, 0) for unit in UNITS.get(note["stage"], ())}
+            self._add(note["stage"], {"seconds": note["milliseconds"] / 1000, **units})
+
+    def _add(self, name: str, own: Mapping[str, float]) -> None:
+        stage = self._stages.setdefault(name, {})
+        for unit, amount in own.items():
+            stage[unit] = stage.get(unit, 0) + amount
 
     @property
     def by_stage(self) -> dict[str, dict[str, float]]:

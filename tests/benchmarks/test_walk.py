@@ -1,0 +1,24 @@
+import sys
+import threading
+
+import pytest
+
+pytest.importorskip("starlette")
+
+from benchmarks import walk
+
+
+def test_a_walk_names_what_ran_and_nothing_that_was_only_imported() -> None:
+    before = sys.getprofile()
+    try:
+        found = walk.walks()
+        for name, modules in found.items():
+            assert {"darc.core.risk"} & modules or {"darc.core.plain"} & modules, name
+            assert "darc.training" not in modules
+        assert "darc.runs.shard" in found["darc run"]
+        assert "darc.gateway.app" in found["chat completion"]
+        assert "darc.gateway.app" not in found["darc run"]
+        assert "chat completion" in walk.table(found).text()
+    finally:
+        threading.setprofile(None)
+        sys.setprofile(before)
