@@ -31,7 +31,7 @@ def test_run_with_reward_models_and_side_inputs(
     assert main([*command, "--rule", "rbon"]) == 0
     assert json.loads(capsys.readouterr().out)["prompts"] == 2
     assert main([*command, "--rule", "mc_dropout", "--from", "decisions"]) == 0
-    lines = (tmp_path / "run" / "side.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (tmp_path / "run/shards/00000/side.jsonl").read_text(encoding="utf-8").splitlines()
     for line in lines:
         row = json.loads(line)
         assert [len(passes) for passes in row["dropout"]] == [4, 4, 4]

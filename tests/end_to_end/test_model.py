@@ -35,7 +35,8 @@ def output(process: subprocess.Popen[str]) -> str:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.stem != "timings"}
+    paths = [path for path in folder.rglob("*") if path.is_file() and path.stem != "timings"]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
 def test_ask(installed: Installed) -> None:
@@ -75,7 +76,10 @@ def test_killed_run_goes_on_to_the_same_bytes(installed: Installed, tmp_path: Pa
     assert whole.startswith("3 prompts")
     killed = darc(installed, *command, tmp_path / "killed")
     deadline = time.monotonic() + 120
-    while not (tmp_path / "killed" / "decisions.jsonl").exists() and time.monotonic() < deadline:
+    while (
+        not (tmp_path / "killed/shards/00000/decisions.jsonl").exists()
+        and time.monotonic() < deadline
+    ):
         time.sleep(0.02)
     killed.send_signal(signal.SIGKILL)
     killed.communicate()

@@ -7,6 +7,8 @@ from tests.checkpoints import pair_reward, reward
 from darc.errors import InputError
 from darc.registry import scorers
 from darc.scorers import DropoutScorer, RewardScorer
+from darc.scorers.base import source_version
+from darc.scorers.dropout import SOURCES
 from darc.types import Message, Prompt
 
 pytestmark = pytest.mark.hf
@@ -33,7 +35,7 @@ def test_passes_differ_and_can_be_repeated(folder: str) -> None:
     other = DropoutScorer(folder, seed=1, passes=3)
     assert not np.allclose(other.samples(PAIRS), samples[:, :3])
     assert other.version != made.version
-    assert made.version == f"{made.checkpoint.version}-1024--8-0-0"
+    assert made.version == f"{made.checkpoint.version}-{source_version(*SOURCES)}-1024--8-0-0"
     assert made.samples([]).shape == (0, 8)
 
 

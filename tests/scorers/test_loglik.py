@@ -10,6 +10,8 @@ from darc.models import Installed
 from darc.models.transformers import TransformersModel
 from darc.registry import scorers
 from darc.scorers import LogLikelihood
+from darc.scorers.base import source_version
+from darc.scorers.loglik import SOURCES
 from darc.types import Message, Prompt
 
 pytestmark = pytest.mark.hf
@@ -85,7 +87,9 @@ def test_answers_that_share_a_prompt_get_what_they_get_alone(folder: str) -> Non
     alone = np.concatenate([scorer.score([pair]) for pair in pairs])
     assert np.abs(shared - alone).max() < 1e-4
     assert shared[0] == scorer.bounds[0]
-    assert scorer.version == f"{scorer.checkpoint.version}-256-True-prefix"
+    assert (
+        scorer.version == f"{scorer.checkpoint.version}-{source_version(*SOURCES)}-256-True-prefix"
+    )
 
 
 @pytest.mark.parametrize(

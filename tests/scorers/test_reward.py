@@ -8,7 +8,9 @@ from tests.checkpoints import pair_reward, reward
 from darc.errors import InputError
 from darc.registry import scorers
 from darc.scorers import RewardScorer
+from darc.scorers.base import source_version
 from darc.scorers.presets import PRESETS, preset
+from darc.scorers.reward import SOURCES
 from darc.types import Message, Prompt
 
 HELLO = Prompt("h", (Message("system", "Be kind."), Message("user", "Hello there")))
@@ -136,7 +138,7 @@ def test_options(folder: str, scorer: RewardScorer, tmp_path: Path) -> None:
     assert (made.bounds, made.location, made.scale) == ((-5.0, 5.0), 1.0, 2.0)
     assert made.version != scorer.version
     # Scores kept from passes over whole texts are not quite these.
-    assert scorer.version == f"{scorer.checkpoint.version}-1024--prefix"
+    assert scorer.version == f"{scorer.checkpoint.version}-{source_version(*SOURCES)}-1024--prefix"
     assert np.allclose(made.score(pairs()[:3]), scorer.score(pairs()[:3]), atol=0.1)
     names = {0: "bad", 1: "good"}
     two = reward(tmp_path / "two", num_labels=2, id2label=names, label2id={"bad": 0, "good": 1})

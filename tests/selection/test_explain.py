@@ -377,7 +377,8 @@ def test_every_claim_of_a_lazy_decision_is_true(
 
 
 def test_every_rule_is_checked() -> None:
-    assert {name for name, _ in FULL} == set(darc.rules) - {"median"}
+    ours = {n for n in darc.rules if darc.rules.get(n).function.__module__.startswith("darc.")}
+    assert {name for name, _ in FULL} == ours
 
 
 def test_a_candidate_tied_on_the_mean_has_no_lead_to_lose() -> None:

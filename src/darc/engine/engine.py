@@ -126,8 +126,6 @@ class Engine(Closing):
         self.report: Report | None = None
         self._background = Background(self.aclose)
 
-    # The answers of a model.
-
     async def generate(self, prompt: Prompt, sampling: Settings | None = None) -> list[Candidate]:
         """K candidates of the model, in order; `sampling` asks for others than the engine's."""
         if self.generator is None:
@@ -159,8 +157,6 @@ class Engine(Closing):
         """The outcome for a prompt that the model answers; `options` are those of `decide`."""
         return self.run(self.ask_async(prompt, **options))
 
-    # Answers that are there.
-
     async def choose_async(
         self, prompt: str | Prompt, answers: Sequence[str | Candidate], **options: Any
     ) -> Outcome:
@@ -174,8 +170,6 @@ class Engine(Closing):
     ) -> Outcome:
         """The outcome for answers of one's own; `options` are those of `decide`."""
         return self.run(self.choose_async(prompt, answers, **options))
-
-    # Many prompts.
 
     async def map_async(
         self, prompts: Iterable[str | Prompt], *, window: int = WINDOW, **options: Any
@@ -208,8 +202,6 @@ class Engine(Closing):
                 yield outcome
         finally:
             self.run(outcomes.aclose())  # type: ignore[attr-defined]
-
-    # One prompt.
 
     async def decide(
         self,
@@ -317,8 +309,6 @@ class Engine(Closing):
             return {}
         made: dict[str, Any] = await self.workers.in_thread(self.side.make, prompt, candidates)
         return made
-
-    # Beginning and end.
 
     async def warm(self) -> None:
         """Load what is loaded at the first use, except what is on servers."""
