@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -353,3 +354,21 @@ def test_summary_of_a_finished_run_is_what_was_noted_of_its_rows(tmp_path: Path)
     assert told.pop("cost").keys() == noted.pop("cost").keys() == again.pop("cost").keys()
     assert told == noted == again
     assert told["accepted"] > 0
+
+
+def test_folders_of_the_first_schema_are_read(tmp_path: Path) -> None:
+    folder = start(tmp_path / "run")
+    expected = {name: rows(folder, name) for name in ORDER}
+    shard = tmp_path / "run" / "shards" / "00000"
+    for name in (*ORDER, "timings.jsonl"):
+        (shard / name).rename(tmp_path / "run" / name)
+    shutil.rmtree(tmp_path / "run" / "shards")
+    path = tmp_path / "run" / "manifest.json"
+    known = ("input", "seed", "versions", "settings", "finished", "complete")
+    data = json.loads(path.read_text())
+    path.write_text(json.dumps({"schema": 1, **{key: data[key] for key in known}}))
+    first = RunFolder(tmp_path / "run")
+    assert {name: rows(first, name) for name in ORDER} == expected
+    check_complete(first)
+    assert summary(first, deciding_of(first))["prompts"] == 5
+    assert read_outcome(first, "bread", deciding_of(first)).prompt.category == "cooking"
