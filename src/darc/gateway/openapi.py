@@ -108,6 +108,7 @@ def method_schema(
     return {
         "description": f"How the answer is chosen; without a rule, by {settings.rule}. "
         "Its parameters may also follow its name, as in epsilon:epsilon=0.5.",
+        "default": {"rule": settings.rule},
         "anyOf": [
             {
                 "type": "object",

@@ -174,13 +174,14 @@ async function listModels() {
 async function begin() {
   const document = await get("/openapi.json");
   const chat = document.paths["/v1/chat/completions"].post.requestBody.content["application/json"];
-  const { rule, k, n_aug: rewrites, beta } = chat.schema.properties.darc.properties;
+  const { default: method, anyOf: kinds } = chat.schema.properties.darc;
+  const { k, n_aug: rewrites, beta } = kinds[0].properties;
   for (const [id, field] of [["k", k], ["n_aug", rewrites]]) {
     const input = byId(id);
     input.max = field.maximum;
     if (input.value === input.defaultValue) input.value = field.default;
   }
-  if (!controls.touched.size) controls.begin(rule.default.split(":")[0], beta.default);
+  if (!controls.touched.size) controls.begin(method.rule.split(":")[0], beta.default);
   const open = document.security.some((each) => !Object.keys(each).length);
   if (open || byId("key").value) await listModels();
   else {
