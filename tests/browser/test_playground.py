@@ -118,8 +118,8 @@ def test_candidates_are_seen_as_they_arrive(
     browser: Browser, gateway: Running, fake: FakeServer
 ) -> None:
     visit = Visit(browser, gateway.url)
-    fake.faults = [Fault("hang")]
     visit.until(lambda: visit.find("#model").get_attribute("value"))
+    fake.faults = [Fault("hang")]
     visit.keys("#prompt", PROMPT, Keys.CONTROL + Keys.ENTER)
     there = "return document.querySelectorAll('.candidate').length"
     visit.until(lambda: browser.script(there) == len(ANSWERS) - 1)
@@ -233,8 +233,8 @@ def test_a_scorer_that_fails_is_left_out_of_the_arithmetic(
 
 def test_errors_are_sentences(browser: Browser, gateway: Running, fake: FakeServer) -> None:
     visit = Visit(browser, gateway.url)
-    fake.faults = [Fault(status=400, message="the model is asleep")] * 6
     visit.until(lambda: visit.find("#model").get_attribute("value"))
+    fake.faults = [Fault(status=400, message="the model is asleep")] * 6
     visit.keys("#prompt", PROMPT, Keys.CONTROL + Keys.ENTER)
     visit.until(lambda: "asleep" in visit.text("#status"))
     assert visit.text("#status").endswith(".")
