@@ -15,6 +15,9 @@ SEQUENCE = "AutoModelForSequenceClassification"
 TOKENS = "AutoModelForTokenClassification"
 DTYPES = {"fp32": "float32", "bf16": "bfloat16"}
 
+# The library keeps state of its own while it loads: two threads at once leave it broken.
+LOADING = threading.Lock()
+
 
 @dataclass(frozen=True)
 class Loaded:
@@ -87,7 +90,7 @@ def load(source: Source, kind: str, dtype: str = "auto", device: str = "auto") -
 
     place = _device(device)
     gguf = {"gguf_file": source.gguf} if source.gguf else {}
-    with quiet(), readable(source.text):
+    with LOADING, quiet(), readable(source.text):
         tokenizer = _tokenizer(source, gguf)
         model, report = getattr(transformers, kind).from_pretrained(
             source.weights,
