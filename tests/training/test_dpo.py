@@ -150,7 +150,8 @@ def test_the_adapter_is_used_at_once(
         run += ["--max-tokens", "60", "--generator", f"transformers:{place}", "--no-guard"]
         assert main(run) == 0
         folders.append(out)
-    texts = [(out / "candidates.jsonl").read_text(encoding="utf-8") for out in folders]
+    files = [out / "shards" / "00000" / "candidates.jsonl" for out in folders]
+    texts = [path.read_text(encoding="utf-8") for path in files]
     assert texts[0] != texts[1]
     capsys.readouterr()
     rules = ["--rule", "epsilon", "--repeats", "2", "--draws", "50", "--json"]
