@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 QUESTION ?= Give me three tips for sleeping better.
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test test-model test-hf test-train test-ray test-load test-vllm chromium test-browser check docs \
+.PHONY: help demo test test-model test-hf test-train test-ray test-clients test-load test-vllm chromium test-browser check docs \
   bench bench-pipeline bench-reward bench-gateway bench-scale results clean
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make docs    write docs/api.md from the docstrings"
 	@echo "make test-train   install torch, peft and TRL, run the tests that train"
 	@echo "make test-ray   install Ray, run the tests on a cluster of two nodes on this machine"
+	@echo "make test-clients   install LangChain, LiteLLM and others, call the gateway with each"
 	@echo "make check   ruff, mypy and the direction of imports"
 	@echo "make bench   print the benchmarks"
 	@echo "make bench-pipeline   the cost of choosing beside writing, on the embedded model"
@@ -131,6 +132,18 @@ test-vllm: $(VENV)/.hf .venv-vllm/.vllm-$(VLLM)
 	@echo "running the tests that start a real vLLM, without network"
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest tests/vllm -m vllm --durations 10
 
+.venv-%/.installed: pyproject.toml
+	@echo "installing the dependency group $* into .venv-$*: a minute or two"
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip --disable-pip-version-check -q install "pip>=25.1"
+	.venv-$*/bin/python -m pip --disable-pip-version-check -q install -e ".[serve]" --group $*
+	@touch $@
+
+test-clients: .venv-clients/.installed .venv-inspect/.installed
+	@echo "calling the gateway with the clients that people use"
+	.venv-clients/bin/python -m pytest -m clients tests/clients -W default --durations 5
+	.venv-inspect/bin/python -m pytest -m clients tests/clients -W default --durations 5
+
 test-ray: $(VENV)/.ray
 	@echo "running the tests on a Ray cluster of two nodes, whose workers and nodes are killed"
 	$(BIN)/python -m pytest -m ray tests/runs --durations 10
@@ -165,4 +178,4 @@ test-load: $(VENV)/.test
 	$(BIN)/python -m pytest -m load -s tests/gateway tests/runs tests/study tests/web
 
 clean:
-	rm -rf $(VENV) .venv-vllm demo build dist results .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-* demo build dist results .mypy_cache .pytest_cache .ruff_cache

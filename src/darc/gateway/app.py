@@ -129,6 +129,7 @@ class _Routes:
             Route("/metrics", self.metrics, methods=["GET"]),
             Route("/openapi.json", self.openapi, methods=["GET"]),
             *(Route(path, self.file, methods=["GET"]) for path in self.files),
+            Route("/v1/responses", self.responses, methods=everything),
             Route("/v1/{rest:path}", self.other, methods=everything),
             Route("/{rest:path}", self.nothing, methods=everything),
         ]
@@ -178,6 +179,11 @@ class _Routes:
 
     async def other(self, request: Request) -> Response:
         return await anything(self.gateway, request)
+
+    async def responses(self, _: Request) -> Response:
+        # Passed on, they would be answered by one sample of which nobody knows that it is one.
+        advice = "the gateway chooses among chat completions: use /v1/chat/completions instead"
+        raise Problem(501, f"/v1/responses is not offered; {advice}", code="not_offered")
 
     async def nothing(self, request: Request) -> Response:
         raise Problem(404, f"there is no {request.scope['path']}", code="not_found")

@@ -1,0 +1,64 @@
+"""The official client: the rest of what it can do is tested in tests/gateway/test_client.py."""
+
+from typing import Any
+
+import openai
+import pytest
+from pydantic import BaseModel
+from tests.clients.conftest import KEY, SENTENCE, was_chosen
+from tests.fakes import FakeServer, Fault
+
+pytestmark = pytest.mark.clients
+QUESTION: list[Any] = [{"role": "user", "content": "Why are there two tides?"}]
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
+
+
+class Tide(BaseModel):
+    place: str
+    metres: float
+
+
+@pytest.fixture
+def client(address: str) -> openai.OpenAI:
+    return openai.OpenAI(base_url=address, api_key=KEY, max_retries=0)
+
+
+def test_plain_stream_and_n(client: openai.OpenAI, backend: FakeServer) -> None:
+    made = client.chat.completions.create(model="fake", messages=QUESTION)
+    assert made.choices[0].message.content.startswith(SENTENCE)
+    was_chosen(backend)
+    with client.chat.completions.stream(model="fake", messages=QUESTION) as stream:
+        assert stream.get_final_completion().choices[0].message.content.startswith(SENTENCE)
+    made = client.chat.completions.create(model="fake", messages=QUESTION, n=2)
+    assert len({each.message.content for each in made.choices}) == 2
+
+
+def test_structured_output_and_tools(client: openai.OpenAI) -> None:
+    made = client.chat.completions.parse(model="fake", messages=QUESTION, response_format=Tide)
+    assert made.choices[0].message.parsed.place == "Brest"
+    made = client.chat.completions.create(model="fake", messages=QUESTION, tools=[WEATHER])
+    assert made.choices[0].message.tool_calls[0].function.name == "weather"
+
+
+def test_errors_keep_their_kind(client: openai.OpenAI, backend: FakeServer) -> None:
+    backend.faults = [Fault(status=400, message="no such model")] * 9
+    with pytest.raises(openai.BadRequestError, match="no such model"):
+        client.chat.completions.create(model="other", messages=QUESTION)
+    with pytest.raises(openai.BadRequestError, match="best_of"):
+        client.chat.completions.create(model="fake", messages=QUESTION, extra_body={"best_of": 3})
+
+
+def test_responses_are_refused_in_a_sentence(client: openai.OpenAI, backend: FakeServer) -> None:
+    with pytest.raises(openai.APIStatusError, match="/v1/chat/completions") as caught:
+        client.responses.create(model="fake", input="Why are there two tides?")
+    assert caught.value.status_code == 501
+    assert backend.received == []
+
+
+def test_pictures_reach_the_backend(client: openai.OpenAI, backend: FakeServer) -> None:
+    content = [{"type": "text", "text": "What is this?"}, PICTURE]
+    asked: list[Any] = [{"role": "user", "content": content}]
+    made = client.chat.completions.create(model="fake", messages=asked)
+    assert made.choices[0].message.content.startswith(SENTENCE)
+    assert backend.received[0].body["messages"] == asked
