@@ -1,5 +1,7 @@
 import asyncio
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -252,3 +254,10 @@ def test_no_more_rewriters_work_at_once_than_may() -> None:
     with Engine(scorers=[Vowels()], rewriter=rewriter, n_aug=2) as engine:
         engine.choose(PROMPT, ANSWERS, full=True)
     assert rewriter.most == 2
+
+
+def test_an_engine_left_open_ends_quietly() -> None:
+    made = "engine = darc.Engine(scorers=['form'], n_aug=0)"
+    code = f"import darc; {made}; print(engine.choose('Why?', ['So.']).index)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")

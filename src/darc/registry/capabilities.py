@@ -43,7 +43,10 @@ def _close(self: Any) -> None:
 
 async def _aclose(self: Any) -> None:
     # In a thread: a model that is busy may take its time, and nothing else need wait for it.
-    await asyncio.to_thread(self.close)
+    try:
+        await asyncio.to_thread(self.close)
+    except RuntimeError:  # as the interpreter exits no thread can be had
+        self.close()
 
 
 async def _score_async(self: Any, pairs: Any) -> Any:
