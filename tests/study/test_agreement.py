@@ -28,7 +28,7 @@ def test_alpha_is_that_of_all_and_of_valid_ratings() -> None:
 
 
 def test_pairs_are_nominal() -> None:
-    rows = [[0, 0, 1], [1, 1, 1], [0.5, 0.5, 0.5]] * 2
+    rows: list[list[float]] = [[0, 0, 1], [1, 1, 1], [0.5, 0.5, 0.5]] * 2
     before, _ = agreement(ratings(rows), pairwise=True)
     table = np.array(rows, dtype=float).T
     expected = krippendorff.alpha(table, level_of_measurement="nominal")

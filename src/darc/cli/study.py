@@ -112,7 +112,7 @@ def _add_url(parser: argparse.ArgumentParser) -> None:
         "--url",
         metavar="URL",
         help="what links begin with, such as https://study.example.org "
-        "(default: what the study was made or last served with)",
+        "(default: what was last given)",
     )
     parser.add_argument("--root-path", metavar="PATH", help="path under a proxy, such as /study")
     parser.add_argument("--port", type=int, help="of the pages (default: the last one, or 8710)")
