@@ -251,6 +251,9 @@ def test_the_last_page_says_what_happens_next(tmp_path: Path) -> None:
     with running(str(tmp_path / "s.db"), config) as one, visitor(one) as robot:
         robot.work()
         assert "CODE17" in robot.pages[-1]
+        close(one.store)
+        assert "CODE17" in robot.page()
+        assert "/back" not in robot.pages[-1]
         assert "write to <em>you</em>" in robot.pages[-1]
 
 

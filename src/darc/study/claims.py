@@ -95,7 +95,9 @@ def read_task(connection: Connection, row: Mapping[str, Any]) -> Task:
 def _step(store: Store, connection: Connection, known: Numbering, annotator_id: int) -> Step:
     person = store.locked(connection, people, annotator_id)
     if connection.execute(select(schema.study.c.closed)).scalar() is not None:
-        return Step("closed")
+        # Who finished still finds the last page, which may hold their completion code.
+        finished = person["finished"] is not None and person["excluded"] is None
+        return Step("done" if finished else "closed")
     if person["excluded"] is not None:
         return Step("excluded", reason=person["exclusion_reason"])
     config = store.config

@@ -25,10 +25,10 @@ may stop at any time without giving a reason.
 Your answers are kept under a pseudonym, with the time that each of them took. Ask the people who
 gave you the link if you want them deleted.
 """,
-    "thanks": "All your answers are saved, and nothing is left to do. You may close this page.",
-    "ended": "Thank you for your time. Your answers did not match the instructions, so the study "
-    "ends here for you, and you may close this page. If you came from Prolific, please return your "
-    "submission there.",
+    "thanks": "All your answers are saved, and there are no more tasks for you.",
+    "ended": "Your answers to the questions did not match the instructions, so the study ends here "
+    "for you. You may close this page. If you came from Prolific, please return your submission "
+    "there.",
     **tomllib.loads(_body("helpfulness"))["texts"],
 }
 PAIRWISE: dict[str, str] = tomllib.loads(_body("pairwise"))["texts"]

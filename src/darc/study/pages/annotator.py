@@ -150,8 +150,9 @@ def feedback_page(root: str, token: str, config: Config, step: Step) -> str:
 
 def done_page(root: str, config: Config, code: str, step: Step) -> str:
     """Thanks, what happens next, and the completion code where there is one."""
-    body = f"<h1>Thank you</h1>{_prose(config.texts.thanks)}"
+    body, close = _prose(config.texts.thanks), "You may close this page."
     if config.panel is None or config.study.completion_code:
+        close = "After that you may close this page."
         body += (
             '<div class="note"><p>Your completion code, to be entered where you came from:</p>'
             f'<p><strong id="code">{escape(code)}</strong></p></div>'
@@ -159,18 +160,15 @@ def done_page(root: str, config: Config, code: str, step: Step) -> str:
     if config.study.completion_url:
         address = escape(config.study.completion_url)
         body += f'<p><a class="button" href="{address}" rel="noreferrer">Complete the study</a></p>'
+    body += f"<p>{close}</p>"
     if step.done:
         body += f'<p><a href="{escape(root)}/back">Change the last answer</a></p>'
-    return page(root, "Thank you", f'<main class="narrow">{body}</main>')
+    return _narrow(root, "Thank you", body)
 
 
 def ended_page(root: str, config: Config) -> str:
     """The end for whoever failed the comprehension check."""
-    return page(
-        root,
-        "Thank you",
-        f'<main class="narrow"><h1>Thank you</h1>{_prose(config.texts.ended)}</main>',
-    )
+    return _narrow(root, "Thank you for your time", _prose(config.texts.ended))
 
 
 def enrol_page(root: str, config: Config, **hidden: str) -> str:

@@ -49,7 +49,12 @@ def agreement_chart(rows: Mapping[str, Alpha]) -> str:
         return LEFT + (value - least) / (1 - least) * (RIGHT - LEFT)
 
     drawn = ""
-    for value, name in ((0.0, "0: chance"), (0.667, "0.67"), (0.8, "0.8"), (1.0, "1")):
+    for value, name in (
+        (0.0, "0: chance"),
+        (0.667, "0.67: tentative"),
+        (0.8, "0.8: reliable"),
+        (1.0, "1"),
+    ):
         drawn += _grid(f"M{across(value):.1f} {TOP}V150")
         drawn += _text(across(value), 168 if value != 0.8 else 184, name, "middle")
     for row, (name, alpha) in enumerate(rows.items()):
@@ -60,8 +65,7 @@ def agreement_chart(rows: Mapping[str, Alpha]) -> str:
             drawn += f'<path class="curve" d="M{ends[0]:.1f} {level}H{ends[1]:.1f}"/>'
             drawn += f'<circle class="dot" cx="{across(alpha.alpha):.1f}" cy="{level}" r="6"/>'
     told = "; ".join(f"{name}: {alpha.words}" for name, alpha in rows.items())
-    title = "Krippendorff's alpha: above 0.8 reliable, above 0.67 tentative"
-    return _figure(drawn, height, title, told)
+    return _figure(drawn, height, "Krippendorff's alpha", told)
 
 
 def bars(counts: Counter[float], values: Sequence[float], names: Sequence[str]) -> str:

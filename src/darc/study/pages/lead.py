@@ -67,8 +67,8 @@ def _summary(root: str, status: Status, details: Details) -> str:
 def _people(root: str, token: str, status: Status, details: Details) -> str:
     given = "sides chosen" if status.mode == "pairwise" else "ratings, 0 to 10"
     header = (
-        "rater", "state", "items", "skipped", "seconds, median", given, "attention failed",
-        "gold failed", "flags", "decide",
+        "rater", "state", "flags", "items", "skipped", "seconds, median", given,
+        "attention failed", "gold failed", "decide",
     )  # fmt: skip
     rows = "".join(_person(root, token, each, status, details) for each in status.people)
     return f"<h2>Annotators</h2>{_table(header, rows)}"
@@ -87,17 +87,18 @@ def _person(root: str, token: str, person: PersonStatus, status: Status, details
     )
     cells = [
         escape(state),
+        escape(told),
         str(care.items),
         str(care.skipped),
         _number(care.median_seconds),
         drawn,
         f"{care.attention_failed} of {care.attention}",
         f"{care.gold_failed} of {care.gold}",
-        escape(told),
         _decide(root, token, person, status.closed),
     ]
     kind = "flagged" if flags and not person.cleared else ""
-    row = "".join(f"<td>{cell}</td>" for cell in cells)
+    wraps = ' class="wrap"'
+    row = "".join(f"<td{wraps if n < 2 else ''}>{cell}</td>" for n, cell in enumerate(cells))
     return f'<tr class="{kind}"><th scope="row">{escape(person.name)}</th>{row}</tr>'
 
 
