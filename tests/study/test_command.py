@@ -106,6 +106,26 @@ def test_links_begin_with_what_serve_uses(folder: Path, capsys: pytest.CaptureFi
     assert links_of(capsys.readouterr().out)["r001"].startswith("https://x.org/join/")
 
 
+@pytest.mark.parametrize("url", ["study.example.org", "ftp://x.org", "https://", "http://x:y"])
+def test_an_address_that_is_none_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], url: str
+) -> None:
+    assert main([*INIT, "--url", url]) == 2
+    assert f"--url is {url!r}; give it as https://NAME" in capsys.readouterr().err
+    assert not (folder / "study.toml").exists()
+    assert not (folder / "study.db").exists()
+
+
+def test_a_link_names_no_wildcard(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(INIT) == 0
+    server = Server(str(folder / "study.db"), folder / "log", "--host", "0.0.0.0")
+    server.stop(signal.SIGTERM)
+    capsys.readouterr()
+    assert main(["study", "links", "--renew", "r001"]) == 0
+    link = links_of(capsys.readouterr().out)["r001"]
+    assert link.startswith(f"http://127.0.0.1:{server.port}/join/")
+
+
 def test_links_have_a_limit(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = new_store("study.db", config_for(folder, study={"most": 5}))
     assert len(add_links(store, 1)) == 1

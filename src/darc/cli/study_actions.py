@@ -27,6 +27,7 @@ from darc.study.store import Store, open_store
 from darc.study.words import TEMPLATES, study_toml
 from darc.tables import atomic_writer
 from darc.views.text_table import text_table
+from darc.web.hosts import authority_of
 
 Arguments = argparse.Namespace
 
@@ -258,9 +259,14 @@ def _base(arguments: Arguments, store: Store) -> str:
     origin, root = f"{parts.scheme}://{parts.netloc}", parts.path
     host, port = getattr(arguments, "host", None), arguments.port
     if arguments.url:
+        authority_of(arguments.url)
+        if not arguments.url.startswith(("http://", "https://")):
+            raise InputError(f"--url is {arguments.url!r}", "give it as https://NAME")
         origin, root = arguments.url.rstrip("/"), ""
     elif parts.scheme == "http" and (host or port):
-        origin = f"http://{host or parts.hostname}:{port or parts.port}"
+        # Nobody can follow a link to the address that stands for all of a machine's.
+        name = parts.hostname or "" if host in (None, "0.0.0.0", "::") else host.strip("[]")
+        origin = f"http://{f'[{name}]' if ':' in name else name}:{port or parts.port}"
     base = origin + (root if arguments.root_path is None else arguments.root_path.rstrip("/"))
     if base != before:
         people.keep_address(store, base)
