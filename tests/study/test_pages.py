@@ -9,14 +9,17 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import select
 from tests.study.making import Running, config_for, running, write_checks
 from tests.study.robots import Robot, form_of, obedient
 from tests.study.test_export import rows_of
 
 from darc.cli import main
+from darc.study import schema
 from darc.study.config import Config
 from darc.study.export import files
 from darc.study.markdown import render
+from darc.study.people import erase
 from darc.study.status import close, status
 
 NO_CHECKS: dict[str, Any] = {"share": 0.0}
@@ -222,6 +225,10 @@ def test_groups_are_columns_that_others_read(tmp_path: Path) -> None:
         with lead_of(one) as lead:
             page = lead.get("/lead").text
         assert "Under 30 (1)" in page
+        erase(one.store, "r003")
+        with one.store.read() as connection:
+            kept = connection.execute(select(schema.annotators.c.groups)).scalars().all()
+        assert [said and said["age"] for said in kept] == ["Under 30", "30 or older", None]
         close(one.store)
         made = files(one.store)
     rows = {row["rater_id"]: row for row in rows_of(made["ratings.csv"])}
@@ -230,7 +237,6 @@ def test_groups_are_columns_that_others_read(tmp_path: Path) -> None:
     expected = {
         "r001": ("Under 30", "Under 30", "Medicine"),
         "r002": ("30 or older", "30 or older", ""),
-        "r003": ("", "", ""),
     }
     assert found == {name: expected[name] for name in found}
     from darc.evaluation.from_ratings import read_groups
