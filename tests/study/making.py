@@ -10,7 +10,7 @@ from typing import Any
 
 from darc.study.app import make_app
 from darc.study.config import Config, config_of
-from darc.study.create import create
+from darc.study.create import create, study_units
 from darc.study.people import issue_links
 from darc.study.store import Store, open_store
 from darc.web.limits import trusted_proxies
@@ -61,22 +61,23 @@ def config_for(
     folder: Path,
     prompts: int = 6,
     systems: tuple[str, ...] = ("alpha", "beta"),
-    **given: dict[str, Any],
+    **given: Any,
 ) -> Config:
     """A small configuration; sections are merged into the defaults of tests."""
     items = write_items(folder, prompts, systems)
-    base: dict[str, dict[str, Any]] = {
+    base: dict[str, Any] = {
         "study": {"ratings": 2, "annotators": 3, "seed": 5},
         "items": {"jsonl": [str(items)]},
     }
     for name, section in given.items():
-        base[name] = {**base.get(name, {}), **section}
+        lists = isinstance(section, list)
+        base[name] = section if lists else {**base.get(name, {}), **section}
     return config_of(base)
 
 
 def new_store(place: str, config: Config, now: Callable[[], float] = time.time) -> Store:
     store = open_store(place, new=True, now=now)
-    create(store, config)
+    create(store, config, *study_units(config))
     return store
 
 
@@ -92,7 +93,7 @@ class Running:
         trusted: tuple[str, ...] = (),
     ) -> None:
         self.store = open_store(place, new=True)
-        self.lead, self.enrol = create(self.store, config)
+        self.lead, self.enrol = create(self.store, config, *study_units(config))
         self.links = issue_links(self.store) if config.panel is not None else []
         self._socket = listening("127.0.0.1", 0)
         self.port: int = self._socket.getsockname()[1]

@@ -3,7 +3,7 @@
 import html
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import httpx
 
@@ -52,7 +52,7 @@ class Robot:
         reply = self.client.get(f"{root}/join/{token}")
         assert reply.status_code == 303, reply.text
 
-    def __enter__(self) -> "Robot":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

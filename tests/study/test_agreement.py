@@ -28,8 +28,9 @@ def test_alpha_is_that_of_all_and_of_valid_ratings() -> None:
 
 
 def test_pairs_are_nominal() -> None:
-    before, _ = agreement(ratings([[0, 0, 1], [1, 1, 1], [0.5, 0.5, 0.5]]), pairwise=True)
-    table = np.array([[0, 1, 0.5], [0, 1, 0.5], [1, 1, 0.5]])
+    rows: list[list[float]] = [[0, 0, 1], [1, 1, 1], [0.5, 0.5, 0.5]] * 2
+    before, _ = agreement(ratings(rows), pairwise=True)
+    table = np.array(rows, dtype=float).T
     expected = krippendorff.alpha(table, level_of_measurement="nominal")
     assert before.alpha == pytest.approx(expected)
 
@@ -38,6 +39,19 @@ def test_nothing_to_compare_is_nan() -> None:
     before, after = agreement([], pairwise=False)
     assert math.isnan(before.alpha)
     assert math.isnan(after.high)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ([[9, 1], [2, 8]], "not yet (2 of 5 items rated twice)"),
+        ([[5, 5]] * 6, "undefined: all ratings are the same"),
+        ([[i, i] for i in range(6)], "1.00"),
+    ],
+)
+def test_alpha_is_told_without_nonsense(table: list[list[float]], words: str) -> None:
+    before, _ = agreement(ratings(table), pairwise=False)
+    assert before.words == words
 
 
 def test_disagreement_by_item() -> None:

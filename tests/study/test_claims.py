@@ -231,3 +231,15 @@ def test_a_draft_is_remembered_and_keeps_the_lease(tmp_path: Path) -> None:
     assert step.task is not None
     assert step.task.row["draft"] == 7.0
     store.close()
+
+
+def test_a_clock_that_goes_back_makes_no_time_negative(place: str, tmp_path: Path) -> None:
+    clock = FakeTime()
+    store = new_store(place, config_for(tmp_path), clock)
+    ready(store, 1)
+    next_step(store, 1)
+    clock.now -= 3600
+    rate(store, 1)
+    with store.read() as connection:
+        assert connection.execute(select(tasks.c.milliseconds)).scalars().all() == [0]
+    store.close()

@@ -134,7 +134,7 @@ def test_the_lead_decides_on_the_page_under_a_root(tmp_path: Path) -> None:
             assert act("/study/lead/links", count="2").text.count("/study/join/") == 2
             assert act(decide, rater="r005", action="erase").status_code == 303
             assert act("/study/lead/close", sure="yes").status_code == 303
-            content = client.get("/study/lead/export").content
+            content = act("/study/lead/export", file="zip").content
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             assert "ratings.csv" in archive.namelist()
 
@@ -190,6 +190,7 @@ def test_export_writes_whole_files(tmp_path: Path) -> None:
     store.close()
     assert names == {
         "ratings.csv",
+        "ratings.jsonl",
         "ratings.texts.jsonl",
         "all_answers.csv",
         "exclusions.csv",

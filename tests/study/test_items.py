@@ -104,6 +104,10 @@ def test_checks_of_a_file(tmp_path: Path) -> None:
         check_units(config, [])
 
 
+GROUP = {"name": "age", "question": "How old?", "choices": ["Young", "Old"]}
+CHECK = {"question": "Which?", "choices": ["a", "b"], "answer": "a"}
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -117,6 +121,21 @@ def test_checks_of_a_file(tmp_path: Path) -> None:
         ({"study": {"completion_url": "javascript:x"}}, "https"),
         ({"quality": {"share": 0.9}}, "share"),
         ({"study": 5}, "section"),
+        ({"quality": {"fast_share": float("nan")}}, "quality.fast_share is nan; give at least 0"),
+        ({"quality": {"flag_chance": 2}}, "quality.flag_chance is 2; give 0 to 1"),
+        ({"study": {"ratings": 0}}, "study.ratings is 0; give at least 1"),
+        ({"study": {"ratings": 2.5}}, "study.ratings is 2.5; write a whole number"),
+        ({"texts": {"consnt": "x"}}, "texts.consnt is unknown; did you mean 'consent'"),
+        ({"groups": {"name": "age"}}, "groups is not a list of questions"),
+        ({"groups": [GROUP, GROUP]}, r"groups\[2\].name is 'age'"),
+        ({"groups": [{**GROUP, "name": "A B"}]}, r"groups\[1\].name is 'A B'"),
+        ({"groups": [{**GROUP, "answer": "x"}]}, r"groups\[1\].answer is unknown"),
+        ({"groups": [{"name": "age", "question": "?"}]}, r"groups\[1\].choices is missing"),
+        ({"groups": [{**GROUP, "choices": ["x", "x"]}]}, r"groups\[1\].choices must"),
+        ({"groups": [{**GROUP, "choices": [1, 2]}]}, r"groups\[1\].choices is \[1, 2\]"),
+        ({"comprehension": [CHECK, {**CHECK, "answer": "c"}]}, r"comprehension\[2\].answer is 'c'"),
+        ({"comprehension": [{**CHECK, "question": " "}]}, r"comprehension\[1\].question is empty"),
+        ({"comprehension": [CHECK] * 21}, "more than 20 questions"),
     ],
 )
 def test_settings_that_cannot_be_are_told(given: dict[str, Any], words: str) -> None:
@@ -132,5 +151,6 @@ def test_texts_come_from_files_beside_the_settings(tmp_path: Path) -> None:
     config = read_config(tmp_path / "study.toml")
     assert config.texts.rubric == "# Be kind\n"
     assert config.texts.consent == "Yes?"
+    assert (config.texts.low, config.texts.high) == ("worst", "best")
     assert config.items.jsonl == (str(tmp_path / "i.jsonl"),)
     assert config_of(json.loads(json.dumps(config.plain()))) == config

@@ -16,7 +16,7 @@ from tests.study.process import Server
 from tests.study.robots import form_of
 
 from darc.study import schema
-from darc.study.create import create
+from darc.study.create import create, study_units
 from darc.study.people import issue_links
 from darc.study.store import Store, open_store
 
@@ -175,7 +175,8 @@ def test_a_flood_behind_a_trusted_proxy_leaves_enrolment_open(
 ) -> None:
     place = str(tmp_path / "study.db")
     store = open_store(place, new=True)
-    _, enrol = create(store, config_for(tmp_path, study={"annotators": "open"}))
+    config = config_for(tmp_path, study={"annotators": "open"})
+    _, enrol = create(store, config, *study_units(config))
     store.close()
     server = Server(place, tmp_path / "server.log", "--rate", "300", "--trusted-proxy", "127.0.0.1")
     try:

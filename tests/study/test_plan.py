@@ -91,3 +91,10 @@ def test_a_small_pool_of_checks_is_spread_over_what_is_expected() -> None:
 def test_no_share_means_no_checks() -> None:
     assert plan(design(share=0.0), 0).checks == ()
     assert plan(design(attention=0, gold=0), 0).checks == ()
+
+
+def test_everybody_in_a_small_study_has_a_check() -> None:
+    small = design(prompts=(0, 0, 1, 1, 2, 2), attention=4, gold=0, ratings=2, panel=3)
+    for number in range(200):
+        (after, *_), *_ = plan(small, number).checks
+        assert after < 4, "each is expected to rate four of the six items"

@@ -1,7 +1,7 @@
 import pytest
 
 from darc.study.config import Quality
-from darc.study.quality import Record, care
+from darc.study.quality import Record, care, tail
 
 
 def record(kind: str = "item", answer: float = 5.0, **given: object) -> Record:
@@ -26,7 +26,9 @@ def test_gold_off_by_more_than_one_in_more_than_a_fifth_excludes() -> None:
 
 def test_without_automatic_exclusion_it_is_a_flag() -> None:
     failed = [record("attention", 4, reference=7.0, tolerance=0.0)] * 3
-    assert "attention" in care(failed, Quality(automatic=False)).flags
+    assert care(failed, Quality(automatic=False)).flags == ("attention checks",)
+    gold = [record("gold", 6, reference=7.0)] * 3 + [record("gold", 1, reference=7.0)]
+    assert care(gold, Quality(automatic=False)).flags == ("gold checks",)
 
 
 @pytest.mark.parametrize(
@@ -35,13 +37,48 @@ def test_without_automatic_exclusion_it_is_a_flag() -> None:
         ([record(answer=i % 11, milliseconds=900) for i in range(12)], ("too fast",)),
         ([record(answer=7) for _ in range(12)], ("near-constant",)),
         ([record(answer=i % 11) for i in range(12)], ()),
-        ([record(answer=7, milliseconds=500) for _ in range(9)], ()),
+        ([record(answer=i % 11, milliseconds=500) for i in range(3)], ("too fast",)),
+        ([record(answer=i % 11, milliseconds=500) for i in range(2)], ()),
+        ([record(answer=i, milliseconds=(500, 9000)[i > 0]) for i in range(3)], ()),
+        ([record(answer=7) for _ in range(6)], ("near-constant",)),
+        ([record(answer=7) for _ in range(5)], ()),
+        ([record(answer=(7, 8)[i > 3]) for i in range(6)], ()),
+        ([record(answer=i % 2, side=1) for i in range(6)], ("near-constant",)),
+        ([record("skipped")] * 3 + [record(answer=i) for i in range(2)], ("skips most",)),
+        ([record("skipped")] * 3 + [record(answer=i) for i in range(3)], ()),
         ([record(answer=i % 2, side=-1) for i in range(12)], ("near-constant",)),
         ([record(answer=i % 2, side=(-1, 1)[i % 2]) for i in range(12)], ()),
     ],
 )
 def test_flags_for_review(records: list[Record], flags: tuple[str, ...]) -> None:
     assert care(records, Quality()).flags == flags
+
+
+def test_careless_people_are_flagged_in_a_small_study() -> None:
+    """Two raters who failed every check and gave the same answer at 1.6 s an item had no flag."""
+    careless = [record(answer=8, milliseconds=1600)] * 6
+    failed = record("attention", 8, reference=3.0, tolerance=0.0, milliseconds=1600)
+    for checks in (1, 2):
+        found = care([*careless, *[failed] * checks], Quality())
+        assert found.flags == ("too fast", "near-constant", "attention checks")
+        assert found.exclude == ""
+
+
+def test_one_failure_among_many_checks_is_no_flag() -> None:
+    failed = record("attention", 8, reference=3.0, tolerance=0.0)
+    passed = record("attention", 3, reference=3.0, tolerance=0.0)
+    assert care([failed, passed], Quality()).flags == ()
+    assert care([failed, failed, passed], Quality()).flags == ("attention checks",)
+    assert care([failed, *[passed] * 20], Quality()).flags == ()
+
+
+def test_the_tail_is_the_binomials() -> None:
+    from scipy.stats import binom
+
+    for of, rate in ((1, 0.05), (7, 0.2), (40, 0.5), (2000, 0.05)):
+        for count in (0, 1, of // 3, of):
+            assert tail(count, of, rate) == pytest.approx(binom.sf(count - 1, of, rate), abs=1e-12)
+    assert (tail(1, 3, 0.0), tail(1, 3, 1.0)) == (0.0, 1.0)
 
 
 def test_calibration_far_off_is_flagged() -> None:

@@ -48,9 +48,11 @@ def at_task(one: Running, place: int) -> Robot:
 
 def test_nothing_without_a_link(served: Running) -> None:
     with httpx.Client(base_url=served.url) as client:
-        for path in ("/", "/back", "/join/wrong", "/lead", "/lead/export", "/lead/join/wrong"):
+        for path in ("/", "/back", "/join/wrong", "/lead", "/lead/join/wrong"):
             assert client.get(path).status_code == 403, path
-        for path in ("/answer", "/draft", "/seen", "/consent", "/lead/decide", "/lead/close"):
+        for path in ("/answer", "/draft", "/seen", "/consent", "/groups", "/comprehension"):
+            assert client.post(path, data={"task": "x"}).status_code == 403, path
+        for path in ("/lead/decide", "/lead/close", "/lead/links", "/lead/export"):
             assert client.post(path, data={"task": "x"}).status_code == 403, path
         assert client.get("/enrol/" + served.enrol).status_code == 404, "it has a panel"
         assert client.get("/nowhere").status_code == 404
@@ -277,11 +279,12 @@ def test_no_system_names_or_tells(served: Running) -> None:
     with httpx.Client(base_url=served.url) as client:
         client.get(f"/lead/join/{served.lead}")
         seen.append(client.get("/lead").text)
-        assert client.get("/lead/export").status_code == 400
+        _, fields = form_of(seen[-1], "/lead/export")
+        assert client.post("/lead/export", data=fields).status_code == 400
         _, fields = form_of(seen[-1], "/lead/close")
         assert client.post("/lead/close", data={**fields, "sure": "yes"}).status_code == 303
         after = client.get("/lead").text
-        assert client.get("/lead/export").status_code == 200
+        assert client.post("/lead/export", data=fields).status_code == 200
     for word in ("alpha", "beta", "first_id", "attention", "gold"):
         assert not any(word in page.replace("alpha</th>", "") for page in seen[:-1]), word
     assert "alpha</td>" not in seen[-1]

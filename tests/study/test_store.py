@@ -246,7 +246,10 @@ def test_postgresql_that_stops_is_told_in_words(tmp_path: Path) -> None:
             assert health.json()["error"]["message"] == "the database does not answer"
 
 
-def test_a_study_of_the_first_schema_is_brought_to_this_one(place: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_study_of_an_earlier_schema_is_brought_to_this_one(
+    place: str, tmp_path: Path, version: int
+) -> None:
     clock = FakeTime()
     old = new_store(place, config_for(tmp_path, quality={"share": 0.0}), clock)
     ready(old, 1, 2)
@@ -255,8 +258,14 @@ def test_a_study_of_the_first_schema_is_brought_to_this_one(place: str, tmp_path
         rate(old, person)
     last = last_answer(old, 1)
     with old.write() as connection:
-        connection.exec_driver_sql("ALTER TABLE tasks DROP COLUMN sequence")
-        connection.execute(schema.study.update().values(schema=1))
+        for added in range(version + 1, schema.SCHEMA + 1):
+            for change in schema.ADDED[added]:
+                table, _, _, column, *_ = change.split()
+                connection.exec_driver_sql(f"ALTER TABLE {table} DROP COLUMN {column}")
+        stored = old.config.plain()
+        for name in ("comprehension", "groups"):
+            del stored[name]
+        connection.execute(schema.study.update().values(schema=version, config=stored))
     old.close()
     for _ in range(2):
         again = open_store(place, now=clock)

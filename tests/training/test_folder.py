@@ -4,7 +4,14 @@ from pathlib import Path
 import pytest
 
 from darc.errors import InputError
-from darc.training.folder import last_checkpoint, open_folder, read_note, write_note
+from darc.training.folder import (
+    last_checkpoint,
+    open_folder,
+    read_before,
+    read_complete,
+    read_note,
+    write_note,
+)
 
 
 def checkpoint(folder: Path, step: int, state: str) -> Path:
@@ -43,3 +50,29 @@ def test_other_folders_are_refused(tmp_path: Path) -> None:
     (tmp_path / "training.json").write_text('{"schema": 2}', encoding="utf-8")
     with pytest.raises(InputError, match="cannot be read"):
         open_folder(tmp_path, {})
+
+
+@pytest.mark.parametrize("damage", ['{"step": 2', "[1]", "\x00"])
+def test_a_damaged_log_is_named_with_its_line(tmp_path: Path, damage: str) -> None:
+    write_note(tmp_path, {}, {"before": None, "after": None, "steps": 2})
+    (tmp_path / "history.jsonl").write_text('{"step": 1}\n' + damage + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"history\.jsonl, line 2: .*; remove the folder"):
+        read_complete(tmp_path)
+    (tmp_path / "history.jsonl").unlink()
+    with pytest.raises(InputError, match=r"history\.jsonl: it cannot be read"):
+        read_complete(tmp_path)
+
+
+def test_a_damaged_note_of_completion_is_named(tmp_path: Path) -> None:
+    write_note(tmp_path, {}, {"steps": 2})
+    with pytest.raises(InputError, match=r"training\.json: complete lacks before"):
+        read_complete(tmp_path)
+
+
+@pytest.mark.parametrize("damage", ["", '{"loss": 0.1', "[]", '{"loss": null}', "\x00"])
+def test_damaged_measures_are_named(tmp_path: Path, damage: str) -> None:
+    (tmp_path / "before.json").write_text(damage, encoding="utf-8")
+    with pytest.raises(InputError, match=r"before\.json.*; remove it to measure again"):
+        read_before(tmp_path)
+    (tmp_path / "before.json").write_text('{"loss": 0.5}', encoding="utf-8")
+    assert read_before(tmp_path) == {"loss": 0.5}

@@ -41,7 +41,14 @@ def _init(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--items", nargs="+", metavar="FILE", help="write the file first, with these items (JSONL)"
     )
-    parser.add_argument("--mode", choices=("scalar", "pairwise"), default="scalar")
+    parser.add_argument(
+        "--template",
+        choices=("helpfulness", "safety", "pairwise"),
+        help="the texts that the file begins with (default: helpfulness)",
+    )
+    parser.add_argument(
+        "--mode", choices=("scalar", "pairwise"), help="pairwise is --template pairwise"
+    )
     parser.add_argument("--ratings", type=int, default=5, metavar="N", help="an item (default: 5)")
     parser.add_argument(
         "--annotators", default="5", metavar="N", help="how many, or: open (default: 5)"
@@ -51,7 +58,9 @@ def _init(parser: argparse.ArgumentParser) -> None:
 
 
 def _links(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--add", type=int, metavar="N", help="N more annotators")
+    parser.add_argument(
+        "--add", type=int, metavar="N", help="N more annotators, up to most in study.toml (1000)"
+    )
     parser.add_argument("--renew", nargs="+", metavar="RATER", help="new links for old ones")
     parser.add_argument("--revoke", nargs="+", metavar="RATER", help="make links stop working")
     parser.add_argument("--lead", action="store_true", help="a new link for the lead")
@@ -60,8 +69,7 @@ def _links(parser: argparse.ArgumentParser) -> None:
 
 
 def _serve(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--host", default="127.0.0.1", help="address (default: 127.0.0.1)")
-    parser.add_argument("--port", type=int, default=8710, help="default: 8710")
+    parser.add_argument("--host", help="address (default: 127.0.0.1)")
     parser.add_argument("--rate", type=float, default=600.0, help="requests a minute and visitor")
     add_trusted_proxy(parser)
     parser.add_argument("--grace", type=float, default=10.0, help="seconds to end (default: 10)")
@@ -102,13 +110,12 @@ def _backup(parser: argparse.ArgumentParser) -> None:
 def _add_url(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--url",
-        default="http://127.0.0.1:8710",
         metavar="URL",
-        help="what people see before the path, such as https://study.example.org",
+        help="what links begin with, such as https://study.example.org "
+        "(default: what was last given)",
     )
-    parser.add_argument(
-        "--root-path", default="", metavar="PATH", help="path under a reverse proxy, such as /study"
-    )
+    parser.add_argument("--root-path", metavar="PATH", help="path under a proxy, such as /study")
+    parser.add_argument("--port", type=int, help="of the pages (default: the last one, or 8710)")
 
 
 ACTIONS: dict[str, tuple[str, Any]] = {

@@ -10,25 +10,29 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from darc.cli.parser import arrival_of
 from darc.errors import InputError
 from darc.study import exclusion, people
 from darc.study.backup import backup as copy
 from darc.study.config import read_config
-from darc.study.create import create
+from darc.study.create import create, study_units
 from darc.study.export import export as write_files
 from darc.study.log import lines
 from darc.study.status import Status
 from darc.study.status import close as close_study
 from darc.study.status import status as read_status
 from darc.study.store import Store, open_store
-from darc.study.words import template
+from darc.study.words import TEMPLATES, study_toml
+from darc.tables import atomic_writer
 from darc.views.text_table import text_table
+from darc.web.hosts import authority_of
 
 Arguments = argparse.Namespace
 
 DEFAULT = "study.db"
+ADDRESS = "http://127.0.0.1:8710"
 VARIABLE = "DARC_STUDY_DATABASE"
 
 
@@ -44,15 +48,19 @@ def opened(arguments: Arguments, *, new: bool = False) -> Iterator[Store]:
 
 def init(arguments: Arguments) -> None:
     """Make the study; print the lead's link."""
-    if arguments.items is not None:
-        _write_template(arguments)
-    config = read_config(arguments.file)
+    text = "" if arguments.items is None else _from_template(arguments)
+    config = read_config(arguments.file, text)
+    units = study_units(config)
     place = _place(arguments)
     existed = "://" in place or Path(place).exists()
     try:
         with opened(arguments, new=True) as store:
-            lead, enrol = create(store, config)
+            lead, enrol = create(store, config, *units)
+            base = _base(arguments, store)
             found = read_status(store)
+        if text:
+            with atomic_writer(arguments.file) as file:
+                file.write(text)
     except BaseException:
         if not existed:
             for ending in ("", "-wal", "-shm"):
@@ -67,9 +75,8 @@ def init(arguments: Arguments) -> None:
         "the lead's link, shown this once; darc study links makes those of annotators:",
         file=sys.stderr,
     )
-    _print([("lead", "/lead/join/", lead)], arguments)
-    if config.panel is None:
-        _print([("enrolment", "/enrol/", enrol)], arguments, header=False)
+    made = [("lead", "/lead/join/", lead)]
+    _print(made if config.panel is not None else [*made, ("enrolment", "/enrol/", enrol)], base)
 
 
 def links(arguments: Arguments) -> None:
@@ -91,10 +98,11 @@ def links(arguments: Arguments) -> None:
         else:
             issued = people.issue_links(store, arguments.renew or ())
             made = [(name, "/join/", token) for name, token in issued]
+        base = _base(arguments, store)
     if not made:
         print("every annotator has a link; --renew RATER makes a new one", file=sys.stderr)
         return
-    _print(made, arguments)
+    _print(made, base)
 
 
 def serve(arguments: Arguments) -> None:
@@ -108,21 +116,30 @@ def serve(arguments: Arguments) -> None:
     limits = arrival_of(arguments)
     proxies = trusted_proxies(arguments.trusted_proxy)
     store = open_store(_place(arguments))
-    bound = listening(arguments.host, arguments.port)
-    url = arguments.url if arguments.url != "http://127.0.0.1:8710" else ""
+    before = people.address(store)
+    parts = urlsplit(before or ADDRESS)
+    host = arguments.host or "127.0.0.1"
+    port = (parts.port or 80) if parts.scheme == "http" else urlsplit(ADDRESS).port or 0
+    bound = listening(host, port if arguments.port is None else arguments.port)
     port = bound.getsockname()[1]
+    if arguments.port is not None:
+        arguments.port = port
+    base = _base(arguments, store)
+    if before and base != before:
+        print(f"links made before begin with {before}; replace that by {base}", file=sys.stderr)
+    root = urlsplit(base).path
     app = make_app(
         store,
-        arguments.root_path,
-        url or f"http://{arguments.host}:{port}",
+        root,
+        base.removesuffix(root),
         arguments.rate,
-        arguments.host,
+        host,
         arguments.allowed_host or (),
         proxies,
     )
     log_as_json(arguments.log_level)
     print(
-        f"serving the study on http://{arguments.host}:{port}{arguments.root_path}",
+        f"serving the study on http://{host}:{port}{root}; links begin with {base}",
         file=sys.stderr,
         flush=True,
     )
@@ -143,11 +160,8 @@ def status(arguments: Arguments) -> None:
         f"{found.complete} of {len(found.items)} items complete"
     )
     for name, alpha in (("all ratings", found.before), ("after exclusion", found.after)):
-        if alpha.alpha == alpha.alpha:
-            print(
-                f"Krippendorff's alpha, {name}: {alpha.alpha:.3f} "
-                f"({alpha.low:.3f} to {alpha.high:.3f}), {alpha.ratings} ratings"
-            )
+        if alpha.ratings:
+            print(f"Krippendorff's alpha, {name} ({alpha.ratings}): {alpha.words}")
     print()
     print(_people(found, [each.name for each in found.people]))
 
@@ -220,33 +234,50 @@ def _place(arguments: Arguments) -> str:
     return str(arguments.database or os.environ.get(VARIABLE) or DEFAULT)
 
 
-def _write_template(arguments: Arguments) -> None:
+def _from_template(arguments: Arguments) -> str:
+    """The text of a new study.toml."""
     if arguments.file.exists():
         raise InputError(f"{arguments.file} exists already", "leave --items out to use it")
     count = arguments.annotators
     if count != "open" and not count.isdecimal():
         raise InputError(f"--annotators is {count!r}", "give a number, or: open")
+    name = arguments.template or ("pairwise" if arguments.mode == "pairwise" else "helpfulness")
+    if arguments.mode not in (None, TEMPLATES[name][1]):
+        raise InputError(
+            f"--template {name} is {TEMPLATES[name][1]}, not {arguments.mode}", "leave --mode out"
+        )
     folder = arguments.file.resolve().parent
     items = [os.path.relpath(Path(name).resolve(), folder) for name in arguments.items]
-    text = template(
-        items,
-        arguments.mode,
-        arguments.ratings,
-        count if count == "open" else int(count),
-        arguments.seed,
-    )
-    arguments.file.write_text(text, encoding="utf-8")
+    people = count if count == "open" else int(count)
+    return study_toml(items, name, arguments.ratings, people, arguments.seed)
 
 
-def _print(
-    made: Sequence[tuple[str, str, str]], arguments: Arguments, *, header: bool = True
-) -> None:
+def _base(arguments: Arguments, store: Store) -> str:
+    """What links begin with: what is given now, or what the study was made or last served with."""
+    before = people.address(store)
+    parts = urlsplit(before or ADDRESS)
+    origin, root = f"{parts.scheme}://{parts.netloc}", parts.path
+    host, port = getattr(arguments, "host", None), arguments.port
+    if arguments.url:
+        authority_of(arguments.url)
+        if not arguments.url.startswith(("http://", "https://")):
+            raise InputError(f"--url is {arguments.url!r}", "give it as https://NAME")
+        origin, root = arguments.url.rstrip("/"), ""
+    elif parts.scheme == "http" and (host or port):
+        # Nobody can follow a link to the address that stands for all of a machine's.
+        name = parts.hostname or "" if host in (None, "0.0.0.0", "::") else host.strip("[]")
+        origin = f"http://{f'[{name}]' if ':' in name else name}:{port or parts.port}"
+    base = origin + (root if arguments.root_path is None else arguments.root_path.rstrip("/"))
+    if base != before:
+        people.keep_address(store, base)
+    return base
+
+
+def _print(made: Sequence[tuple[str, str, str]], base: str) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    if header:
-        writer.writerow(("rater_id", "link"))
+    writer.writerow(("rater_id", "link"))
     for name, path, token in made:
-        root = arguments.root_path.rstrip("/")
-        writer.writerow((name, f"{arguments.url.rstrip('/')}{root}{path}{token}"))
+        writer.writerow((name, f"{base}{path}{token}"))
 
 
 def _people(found: Status, names: Sequence[str]) -> str:

@@ -8,6 +8,8 @@ import numpy as np
 from darc.core.agreement import alpha_interval, krippendorff_alpha
 
 RESAMPLES = 1000
+# With fewer items that two people rated, alpha and its interval say nothing.
+UNITS = 5
 
 
 @dataclass(frozen=True)
@@ -22,12 +24,27 @@ class Rating:
 
 @dataclass(frozen=True)
 class Alpha:
-    """Krippendorff's alpha with its bootstrap interval and the number of ratings behind it."""
+    """Krippendorff's alpha with its bootstrap interval; NaN where it cannot be told.
+
+    Behind it are `ratings`, and `units` that have two of them or more.
+    """
 
     alpha: float
     low: float
     high: float
     ratings: int
+    units: int
+
+    @property
+    def words(self) -> str:
+        """Alpha and its interval, or why there is none."""
+        if self.units < UNITS:
+            return f"not yet ({self.units} of {UNITS} items rated twice)"
+        if self.alpha != self.alpha:
+            return "undefined: all ratings are the same"
+        if self.high - self.low < 1e-9:
+            return f"{self.alpha:.2f}"
+        return f"{self.alpha:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
 def agreement(ratings: Sequence[Rating], pairwise: bool, seed: int = 0) -> tuple[Alpha, Alpha]:
@@ -62,5 +79,9 @@ def _alpha(ratings: Sequence[Rating], level: str, seed: int) -> Alpha:
     table = np.full((len(places), max(1, len(raters))), np.nan)
     for rating in ratings:
         table[places[rating.unit], raters[rating.rater]] = rating.answer
+    pairable = int(np.sum(np.sum(~np.isnan(table), axis=1) > 1))
+    if pairable < UNITS:
+        nothing = float("nan")
+        return Alpha(nothing, nothing, nothing, len(ratings), pairable)
     low, high = alpha_interval(table, level, resamples=RESAMPLES, seed=seed)
-    return Alpha(krippendorff_alpha(table, level), low, high, len(ratings))
+    return Alpha(krippendorff_alpha(table, level), low, high, len(ratings), pairable)

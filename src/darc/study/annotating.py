@@ -1,6 +1,6 @@
 """What an annotator may ask of the server."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy import select
@@ -16,6 +16,7 @@ from darc.study.pages.layout import message
 from darc.study.tokens import form_token
 from darc.study.visits import (
     ANNOTATOR,
+    BAD_LINK,
     Site,
     go,
     page_response,
@@ -26,9 +27,20 @@ from darc.study.visits import (
 from darc.web.keys import digest_of
 from darc.web.problems import Problem
 
-NO_LINK = "Open the personal link that you were given."
-EXCLUDED = "Thank you. There are no more tasks for you in this study."
-CLOSED = "Thank you. This study is closed and takes no more answers."
+NO_LINK = (
+    "This page opens by a personal link only. Open the whole link that you were given, or ask "
+    "whoever invited you for it. If you just did, allow cookies for this page and open it again."
+)
+WRONG_LINK = (
+    "It belongs to nobody in this study. It may have been cut off: copy all of it from the message "
+    "that you got. Or it was replaced: open the newest one, or ask whoever invited you for another."
+)
+NO_ENROLMENT = (
+    "Nobody can enrol by it. Open the link that you were given once more, all of it; if that does "
+    "not help, tell whoever invited you."
+)
+EXCLUDED = "There are no more tasks for you in this study. You may close this page."
+CLOSED = "This study is closed and takes no more answers. You may close this page."
 ANSWERED = (
     "You have answered this before, and your first answer is kept. Open your link again to go on, "
     "or to change your last answer."
@@ -50,7 +62,7 @@ class Annotating:
     async def join(self, request: Request) -> Response:
         """Follow a personal link: keep its token in a cookie, and out of the address."""
         token = secret_of(request)
-        await run_in_threadpool(self._person, request, token)
+        await run_in_threadpool(self._person, request, token, WRONG_LINK)
         return with_cookie(self._site, go(self._site, "/"), ANNOTATOR, token)
 
     async def home(self, request: Request) -> Response:
@@ -79,6 +91,24 @@ class Annotating:
             await run_in_threadpool(answers.agree, self._store, person["id"], "consented")
         return go(self._site, "/")
 
+    async def groups(self, request: Request) -> Response:
+        """Remember what the annotator says of themselves; untold answers are empty."""
+        person, fields = await self._form(request)
+        groups = self._config.groups
+        given = {each.name: _chosen(fields, n, each.choices) for n, each in enumerate(groups)}
+        await run_in_threadpool(answers.describe, self._store, person["id"], given)
+        return go(self._site, "/")
+
+    async def comprehension(self, request: Request) -> Response:
+        """Take the answers to the questions on the instructions."""
+        person, fields = await self._form(request)
+        asked, tries = self._config.comprehension, fields.get("tries", "")
+        if tries not in ("0", "1"):
+            raise Problem(400, "The form is not whole; open your link again.")
+        right = all(_chosen(fields, n, each.choices) == each.answer for n, each in enumerate(asked))
+        await run_in_threadpool(answers.understand, self._store, person["id"], int(tries), right)
+        return go(self._site, "/")
+
     async def instructions(self, request: Request) -> Response:
         """Go on from the instructions."""
         person, _ = await self._form(request)
@@ -92,13 +122,14 @@ class Annotating:
         revision = fields.get("revision", "")
         if not revision.isdecimal() or len(revision) > 9:
             raise Problem(400, "The form has no revision; open your link again.")
-        await self._own(answers.submit, person["id"], code, int(revision), value)
+        comment = fields.get("comment", "").strip()[: pages.COMMENT]
+        await self._own(answers.submit, person["id"], code, int(revision), value, comment)
         return go(self._site, "/")
 
     async def draft(self, request: Request) -> Response:
         """Keep a choice that was not sent yet."""
         person, fields = await self._form(request)
-        code, value = await self._value(person, fields)
+        code, value = await self._value(person, {**fields, "skip": ""})
         await self._own(answers.save_draft, person["id"], code, value)
         return Response(status_code=204)
 
@@ -137,13 +168,13 @@ class Annotating:
         token, person = await self._visitor(request)
         return person, await read_form(request, token)
 
-    def _person(self, request: Request, token: str) -> Any:
+    def _person(self, request: Request, token: str, wrong: str = NO_LINK) -> Any:
         """The annotator whom a token belongs to; others are turned away, and not too often."""
         with self._store.read() as connection:
             row = people.annotator_by_token(connection, token) if token else None
         if row is None:
             self._site.count_stranger(request)
-            raise Problem(403, NO_LINK)
+            raise Problem(403, wrong, code=BAD_LINK)
         self._site.count(row["name"])
         return row
 
@@ -152,13 +183,15 @@ class Annotating:
         with self._store.read() as connection:
             row = connection.execute(select(schema.study)).mappings().one()
         if self._config.panel is not None or row["enrol_hash"] != digest_of(key):
-            raise Problem(404, "There is no such page.")
+            raise Problem(404, NO_ENROLMENT, code=BAD_LINK)
         if row["closed"] is not None:
             raise Problem(410, CLOSED)
 
-    async def _value(self, person: Any, fields: dict[str, str]) -> tuple[str, float]:
-        """The task and the answer of a form, the answer as it is stored."""
+    async def _value(self, person: Any, fields: dict[str, str]) -> tuple[str, float | None]:
+        """The task and the answer of a form, the answer as it is stored, None to skip."""
         code, given = fields.get("task", ""), fields.get("answer", "")
+        if fields.get("skip") == "yes" and self._config.study.skip:
+            return code, None
         if not self._config.pairwise:
             if not given.isdecimal() or len(given) > 3 or int(given) > SCALE[1]:
                 raise Problem(400, f"Choose a rating from {SCALE[0]} to {SCALE[1]}.")
@@ -183,6 +216,10 @@ class Annotating:
         root, config = self._site.root, self._config
         if step.name == "consent":
             return pages.consent_page(root, token, config)
+        if step.name == "groups":
+            return pages.groups_page(root, token, config)
+        if step.name == "comprehension":
+            return pages.comprehension_page(root, token, config, step.tries)
         if step.name == "instructions":
             return pages.instructions_page(root, token, config)
         if step.name == "task":
@@ -193,5 +230,12 @@ class Annotating:
             with self._store.read() as connection:
                 code = connection.execute(select(schema.study.c.completion_code)).scalar_one()
             return pages.done_page(root, config, code, step)
+        if step.reason == "comprehension":
+            return pages.ended_page(root, config)
         text = CLOSED if step.name == "closed" else EXCLUDED
-        return message(root, config.study.title, text)
+        return message(root, "Thank you", text)
+
+
+def _chosen(fields: dict[str, str], place: int, choices: Sequence[str]) -> str:
+    """The text of what was chosen in a question, "" where it is none of its choices."""
+    return {str(n): text for n, text in enumerate(choices)}.get(fields.get(f"q{place}", ""), "")

@@ -6,14 +6,15 @@ from sqlalchemy import Connection, func, select, update
 
 from darc.study import schema
 from darc.study.claims import LEARNING, Task, read_task, taken
-from darc.study.exclusion import exclude, records_of
+from darc.study.exclusion import exclude, records_of, refill
 from darc.study.log import note
 from darc.study.quality import care
 from darc.study.store import Store
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators
 
-SURPLUS = "surplus"
+SURPLUS, SKIPPED = "surplus", "skipped"
+TRIES = 2
 
 
 class NoSuchTask(Exception):
@@ -28,8 +29,15 @@ class AnsweredAlready(Exception):
     """The task has another answer, which the form did not know of."""
 
 
-def submit(store: Store, annotator_id: int, code: str, revision: int, answer: float) -> bool:
-    """Keep an answer; whether it is new.
+def submit(
+    store: Store,
+    annotator_id: int,
+    code: str,
+    revision: int,
+    answer: float | None,
+    comment: str = "",
+) -> bool:
+    """Keep an answer, None to leave the task to others; whether it is new.
 
     `revision` is how many answers to this task the form knew of: a form sent twice, or found again
     with the back button, knows of too few and changes nothing; `AnsweredAlready` is raised if it
@@ -46,31 +54,43 @@ def submit(store: Store, annotator_id: int, code: str, revision: int, answer: fl
             return False
         if connection.execute(select(schema.study.c.closed)).scalar() is not None:
             raise StudyClosed
+        if answer is None and (row["kind"] in LEARNING or not store.config.study.skip):
+            raise NoSuchTask
         now = store.now()
         values: dict[str, Any] = {"answer": answer, "revision": revision + 1, "draft": None}
+        values["comment"] = comment if store.config.study.comments else ""
         if revision:
             note(connection, now, person["name"], "changed", code)
         else:
-            values |= {"answered": now, "milliseconds": round(1000 * (now - row["shown"]))}
+            # A clock that was set back must not make times negative.
+            values |= {"answered": now, "milliseconds": max(0, round(1000 * (now - row["shown"])))}
             own = tasks.c.annotator_id == annotator_id
             before = connection.execute(select(func.max(tasks.c.sequence)).where(own)).scalar()
             values["sequence"] = (before or 0) + 1
-            values |= _validity(store, connection, person, row)
+        if not revision or (row["answer"] is None) != (answer is None):
+            values |= _validity(store, connection, person, row, answer)
         connection.execute(update(tasks).where(tasks.c.id == row["id"]).values(**values))
+        if row["valid"] and answer is None:
+            refill(store, connection, [row["unit_id"]])
         trusted = person["excluded"] is not None or person["kept"]
         if row["kind"] in ("attention", "gold") and not trusted:
             _judge(store, connection, person)
     return True
 
 
-def _validity(store: Store, connection: Connection, person: Any, row: Any) -> dict[str, Any]:
+def _validity(
+    store: Store, connection: Connection, person: Any, row: Any, answer: float | None
+) -> dict[str, Any]:
+    if answer is None:
+        return {"valid": False, "reason": SKIPPED}
     if row["kind"] != "item":
         return {"valid": True, "reason": ""}
     if person["excluded"] is not None:
         return {"valid": False, "reason": person["exclusion_reason"]}
     now = store.now()
     store.locked(connection, units, row["unit_id"])
-    others = taken(connection, row["unit_id"], now) - (row["lease_until"] > now)
+    own = row["answered"] is None and row["lease_until"] > now
+    others = taken(connection, row["unit_id"], now) - own
     fits = others < store.config.study.ratings
     return {"valid": fits, "reason": "" if fits else SURPLUS}
 
@@ -125,6 +145,32 @@ def agree(store: Store, annotator_id: int, column: str) -> None:
         if person[column] is None:
             change = update(people).where(people.c.id == annotator_id)
             connection.execute(change.values({column: store.now()}))
+
+
+def describe(store: Store, annotator_id: int, groups: dict[str, str]) -> None:
+    """Remember what the annotator said of themselves, the first time."""
+    with store.write() as connection:
+        if store.locked(connection, people, annotator_id)["groups"] is None:
+            change = update(people).where(people.c.id == annotator_id)
+            connection.execute(change.values(groups=groups))
+
+
+def understand(store: Store, annotator_id: int, tries: int, right: bool) -> None:
+    """Remember an attempt at the comprehension check, the `tries`-th; the last wrong one ends it.
+
+    A form that is sent twice counts once.
+    """
+    with store.write() as connection:
+        person = store.locked(connection, people, annotator_id)
+        if person["understood"] is not None or person["tries"] != tries:
+            return
+        change = update(people).where(people.c.id == annotator_id)
+        now = store.now()
+        connection.execute(
+            change.values(understood=now) if right else change.values(tries=tries + 1)
+        )
+        if not right and tries + 1 >= TRIES and person["excluded"] is None:
+            exclude(store, connection, person, "comprehension", "study")
 
 
 def _own(connection: Connection, annotator_id: int, code: str) -> Any:

@@ -58,6 +58,8 @@ def make_app(
         ("GET", "/back"): asking.back,
         ("POST", "/consent"): asking.consent,
         ("POST", "/instructions"): asking.instructions,
+        ("POST", "/groups"): asking.groups,
+        ("POST", "/comprehension"): asking.comprehension,
         ("POST", "/answer"): asking.answer,
         ("POST", "/draft"): asking.draft,
         ("POST", "/seen"): asking.seen,
@@ -68,7 +70,7 @@ def make_app(
         ("POST", "/lead/decide"): leading.decide,
         ("POST", "/lead/links"): leading.links,
         ("POST", "/lead/close"): leading.close,
-        ("GET", "/lead/export"): leading.export,
+        ("POST", "/lead/export"): leading.export,
         ("GET", "/static/{name}"): _static,
     }
     routes = [
@@ -83,7 +85,9 @@ def make_app(
         store.close()
 
     async def nothing(scope: Any, receive: Any, send: Any) -> None:
-        await told(site, Problem(404, "There is no such page."))(scope, receive, send)
+        await told(site, Problem(404, "Open the link that you were given once more, all of it."))(
+            scope, receive, send
+        )
 
     router = Router(routes, lifespan=lifespan, default=nothing)
     shell = Shell(router, Guard(), hosts=hosts, tell=partial(told, site), linked=True)

@@ -1,7 +1,7 @@
 """What an annotator is shown next, and the lease that keeps it for them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
@@ -32,14 +32,19 @@ class Task:
 
 @dataclass(frozen=True)
 class Step:
-    """Where an annotator is: consent, instructions, task, feedback, done, excluded or closed."""
+    """Where an annotator is.
+
+    `name` is consent, groups, instructions, comprehension (after `tries` of them), task, feedback,
+    done, excluded (for a `reason`) or closed.
+    """
 
     name: str
     task: Task | None = None
     done: int = 0
     left: int = 0
     seconds_each: float | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    reason: str = ""
+    tries: int = 0
 
 
 class _Retry(Exception):
@@ -90,12 +95,23 @@ def read_task(connection: Connection, row: Mapping[str, Any]) -> Task:
 def _step(store: Store, connection: Connection, known: Numbering, annotator_id: int) -> Step:
     person = store.locked(connection, people, annotator_id)
     if connection.execute(select(schema.study.c.closed)).scalar() is not None:
-        return Step("closed")
+        # Who finished still finds the last page, which may hold their completion code.
+        finished = person["finished"] is not None and person["excluded"] is None
+        return Step("done" if finished else "closed")
     if person["excluded"] is not None:
-        return Step("excluded")
-    for column, name in (("consented", "consent"), ("instructed", "instructions")):
-        if person[column] is None:
-            return Step(name)
+        return Step("excluded", reason=person["exclusion_reason"])
+    config = store.config
+    before = {
+        "consent": person["consented"] is None,
+        "groups": bool(config.groups) and person["groups"] is None,
+        "instructions": person["instructed"] is None,
+        "comprehension": bool(config.comprehension)
+        and person["understood"] is None
+        and not person["kept"],
+    }
+    for name, due in before.items():
+        if due:
+            return Step(name, tries=person["tries"])
     query = select(tasks).where(tasks.c.annotator_id == annotator_id).order_by(tasks.c.id)
     mine = {row["unit_id"]: row for row in connection.execute(query).mappings()}
     learning = _learning(store, connection, known, annotator_id, mine)
@@ -125,7 +141,7 @@ def _working(
     config, now = store.config, store.now()
     work = [row for row in mine.values() if row["kind"] not in LEARNING]
     answered = [row for row in work if row["answered"] is not None]
-    rated = sum(row["kind"] == "item" for row in answered)
+    rated = sum(row["kind"] == "item" and row["answer"] is not None for row in answered)
     cap = config.study.items_each or len(known.units["item"])
     full = full_units(connection, config.study.ratings, now)
     answered_units = {row["unit_id"] for row in answered}

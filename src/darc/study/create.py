@@ -17,10 +17,16 @@ from darc.study.tokens import make_token
 from darc.study.units import Unit, check_units, item_units
 
 
-def create(store: Store, config: Config) -> tuple[str, str]:
-    """Fill a new store; the result is the lead's token and the enrolment token, never stored."""
+def study_units(config: Config) -> tuple[list[Unit], list[Unit]]:
+    """The items and the checks of a study, read from its files."""
     items = item_units(config, read_items(config.items))
-    checks = check_units(config, items)
+    return items, check_units(config, items)
+
+
+def create(
+    store: Store, config: Config, items: Sequence[Unit], checks: Sequence[Unit]
+) -> tuple[str, str]:
+    """Fill a new store; the result is the lead's token and the enrolment token, never stored."""
     (lead, lead_hash), (enrol, enrol_hash) = make_token(), make_token()
     code = config.study.completion_code or make_token()[0][:10].upper().replace("_", "Q")
     now = store.now()

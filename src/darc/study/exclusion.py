@@ -1,6 +1,7 @@
 """Setting an annotator's ratings aside, and taking them back; nothing is deleted."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, select, update
@@ -30,8 +31,8 @@ def records_of(connection: Connection, annotator_id: int | None = None) -> dict[
     for row in connection.execute(query).mappings():
         found[row["annotator_id"]].append(
             Record(
-                row["kind"],
-                row["answer"],
+                "skipped" if row["answer"] is None else row["kind"],
+                row["answer"] or 0.0,
                 row["reference"],
                 row["tolerance"],
                 row["milliseconds"],
@@ -59,11 +60,16 @@ def exclude(store: Store, connection: Connection, person: Any, reason: str, acto
     freed = sorted(connection.execute(valid).scalars())
     item = own & (tasks.c.kind == "item")
     connection.execute(
-        update(tasks).where(item, tasks.c.answered.is_not(None)).values(valid=False, reason=reason)
+        update(tasks).where(item, tasks.c.answer.is_not(None)).values(valid=False, reason=reason)
     )
     connection.execute(update(tasks).where(own, tasks.c.answered.is_(None)).values(lease_until=0.0))
     note(connection, now, actor, "excluded", person["name"], reason)
-    for unit_id in freed:
+    refill(store, connection, freed)
+
+
+def refill(store: Store, connection: Connection, units_freed: Sequence[int]) -> None:
+    """Fill free slots of units with surplus ratings, where there are any."""
+    for unit_id in units_freed:
         surplus = select(tasks.c.id).where(
             tasks.c.unit_id == unit_id, tasks.c.reason == "surplus", tasks.c.kind == "item"
         )
@@ -95,7 +101,7 @@ def reinstate(store: Store, name: str, actor: str = "lead") -> tuple[int, int]:
         own = select(tasks.c.id, tasks.c.unit_id).where(
             tasks.c.annotator_id == person["id"],
             tasks.c.kind == "item",
-            tasks.c.answered.is_not(None),
+            tasks.c.answer.is_not(None),
             tasks.c.valid.is_(False),
         )
         rows = connection.execute(own.order_by(tasks.c.unit_id)).all()

@@ -3,7 +3,8 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,15 +61,19 @@ def files(store: Store, *, unblind: bool = False, actor: str = "lead") -> dict[s
 def _made(connection: Connection, config: Config, rows: list[dict[str, Any]]) -> dict[str, str]:
     header = PAIRWISE if config.pairwise else SCALAR
     line = _comparison if config.pairwise else _rating
+    more = _more_columns(config)
     rated = {row["unit_id"] for row in rows if row["valid"]}
     ours = [row for row in rows if row["kind"] == "item" and row["unit_id"] in rated]
     name = "comparisons" if config.pairwise else "ratings"
+    columns = (*header, *MORE, "given", *more)
+    table = [(*line(row), *(tell(row) for tell in more.values())) for row in ours]
     return {
-        f"{name}.csv": _csv((*header, *MORE, "given"), (line(row) for row in ours)),
+        f"{name}.csv": _csv(columns, table),
+        f"{name}.jsonl": "".join(_json_line(columns, row) for row in table),
         f"{name}.texts.jsonl": "".join(_texts(connection)),
         "all_answers.csv": _csv(
-            (*header, *MORE, "given", "reference", "passed"),
-            ((*line(row), *_checked(row)) for row in rows),
+            (*header, *MORE, "given", "reference", "passed", *more),
+            ((*line(row), *_checked(row), *(tell(row) for tell in more.values())) for row in rows),
         ),
         "exclusions.csv": _csv(EXCLUSIONS, _exclusions(connection)),
         "design.json": json.dumps(_design(connection, config), indent=1, ensure_ascii=False) + "\n",
@@ -84,6 +89,7 @@ def _answers() -> Any:
         select(
             tasks,
             people.c.name,
+            people.c.groups,
             units.c.prompt_id,
             units.c.label,
             units.c.first_id,
@@ -96,6 +102,36 @@ def _answers() -> Any:
         .where(tasks.c.answered.is_not(None))
         .order_by(units.c.id, people.c.number)
     )
+
+
+def _more_columns(config: Config) -> dict[str, Callable[[dict[str, Any]], str]]:
+    """Columns that a study has by its settings, and how a row tells them.
+
+    `rater_group` is the answer to the first question about people, `rater_group_NAME` to each.
+    """
+    columns: dict[str, Callable[[dict[str, Any]], str]] = {}
+    if config.study.comments:
+        columns["comment"] = lambda row: str(row["comment"])
+    for place, each in enumerate(config.groups):
+        told = partial(_group, each.name)
+        columns |= {"rater_group": told} if place == 0 else {}
+        columns[f"rater_group_{each.name}"] = told
+    return columns
+
+
+def _group(name: str, row: dict[str, Any]) -> str:
+    return str((row["groups"] or {}).get(name, ""))
+
+
+def _json_line(columns: Sequence[str], row: Sequence[object]) -> str:
+    """A row as a JSON line: ratings are numbers, what is empty null."""
+    values: dict[str, object] = dict(zip(columns, row, strict=True))
+    for name, value in values.items():
+        if value == "":
+            values[name] = None
+        elif name in ("rating", "given") and "rating" in values:
+            values[name] = float(str(value))
+    return json.dumps({**values, "valid": values["valid"] == "true"}, ensure_ascii=False) + "\n"
 
 
 def _more(row: dict[str, Any], shown_left: str, given: object) -> tuple[object, ...]:
@@ -112,7 +148,7 @@ def _more(row: dict[str, Any], shown_left: str, given: object) -> tuple[object, 
 
 def _rating(row: dict[str, Any]) -> tuple[object, ...]:
     """A rating; what is not valid has an empty `rating`, which readers pass over, and `given`."""
-    given = f"{row['answer']:g}"
+    given = "" if row["answer"] is None else f"{row['answer']:g}"
     names = row["prompt_id"] or row["label"], row["first_id"] or "check", row["name"]
     return (*names, given if row["valid"] else "", *_more(row, "", given))
 
@@ -123,12 +159,13 @@ def _comparison(row: dict[str, Any]) -> tuple[object, ...]:
     left, right = (pair[1], pair[0]) if row["flipped"] else pair
     won_right = (row["answer"] == 1.0) != row["flipped"]
     given = "tie" if row["answer"] == 0.5 else ("right" if won_right else "left")
+    given = "" if row["answer"] is None else given
     names = row["prompt_id"] or row["label"], left, right, row["name"]
     return (*names, given if row["valid"] else "", *_more(row, left, given))
 
 
 def _checked(row: dict[str, Any]) -> tuple[object, object]:
-    if row["reference"] is None:
+    if row["reference"] is None or row["answer"] is None:
         return "", ""
     passed = abs(row["answer"] - row["reference"]) <= row["tolerance"] + 1e-9
     return f"{row['reference']:g}", "true" if passed else "false"

@@ -4,6 +4,7 @@ import io
 import re
 import zipfile
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from sqlalchemy import select
@@ -15,13 +16,26 @@ from darc.errors import DarcError
 from darc.study import exclusion, people, schema
 from darc.study.export import files
 from darc.study.files import Unavailable
-from darc.study.pages.lead import lead_page
-from darc.study.status import close, status
+from darc.study.pages.lead import SHOWN, lead_page
+from darc.study.status import close, details, status
 from darc.study.tokens import form_token
-from darc.study.visits import LEAD, Site, go, page_response, read_form, secret_of, with_cookie
+from darc.study.visits import (
+    BAD_LINK,
+    LEAD,
+    Site,
+    go,
+    page_response,
+    read_form,
+    secret_of,
+    with_cookie,
+)
 from darc.web.keys import digest_of
 from darc.web.problems import Problem
 
+NO_LEAD = (
+    "This page is for the study's lead. Open the lead's link, which darc study init printed; "
+    "darc study links --lead makes a new one, and the old one then works no more."
+)
 COUNT = re.compile(r"[1-9][0-9]?|100")
 
 
@@ -69,9 +83,15 @@ class Leading:
         return go(self._site, "/lead")
 
     async def export(self, request: Request) -> Response:
-        """All files as a zip, once the study is closed."""
-        await self._visitor(request)
-        made = await self._tried(files, self._store)
+        """A file, or all as a zip; of an open study only if the lead says so."""
+        token = await self._visitor(request)
+        fields = await read_form(request, token)
+        made = await self._tried(partial(files, unblind=fields.get("sure") == "yes"), self._store)
+        name = fields.get("file", "")
+        if name in made:
+            headers = {"content-disposition": f'attachment; filename="{name}"'}
+            kind = "text/csv" if name.endswith(".csv") else "application/x-ndjson"
+            return Response(made[name].encode(), 200, headers, f"{kind}; charset=utf-8")
         stream = io.BytesIO()
         with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, text in made.items():
@@ -90,12 +110,14 @@ class Leading:
             digest = connection.execute(select(schema.study.c.lead_hash)).scalar_one()
         if not token or digest_of(token) != digest:
             self._site.count_stranger(request)
-            raise Problem(403, "Open the lead's link; darc study links --lead makes a new one.")
+            raise Problem(403, NO_LEAD, code=BAD_LINK)
         self._site.count("lead")
 
     async def _page(self, token: str, links: Sequence[tuple[str, str]] = ()) -> Response:
         found = await run_in_threadpool(status, self._store)
-        return page_response(lead_page(self._site.root, form_token(token), found, links))
+        shown = [item.label for item in found.ranked[:SHOWN]]
+        more = await run_in_threadpool(details, self._store, shown)
+        return page_response(lead_page(self._site.root, form_token(token), found, more, links))
 
     async def _tried(self, work: Any, *given: Any) -> Any:
         try:

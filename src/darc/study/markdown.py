@@ -10,21 +10,24 @@ if TYPE_CHECKING:
 
 # Links and pictures stay the text that they are written as, so nothing is fetched or followed.
 OFF = ("link", "image", "autolink", "reference", "html_block", "html_inline")
-HEADINGS = 3
+HEADINGS = 2
 
 
-def render(text: str) -> str:
-    """HTML of a text; the same for all texts, whoever wrote them."""
-    return str(_parser().render(text.replace("\x00", "\ufffd")))
+def render(text: str, *, breaks: bool = True) -> str:
+    """HTML of a text; the same for all texts, whoever wrote them.
+
+    With `breaks` the end of a line is one, as chat pages have it; prose wrapped in a file has none.
+    """
+    return str(_parser(breaks).render(text.replace("\x00", "\ufffd")))
 
 
-@lru_cache(maxsize=1)
-def _parser() -> "MarkdownIt":
+@lru_cache(maxsize=2)
+def _parser(breaks: bool) -> "MarkdownIt":
     try:
         from markdown_it import MarkdownIt
     except ImportError:
         raise MissingExtra("showing Markdown", "study") from None
-    parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 20})
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": breaks, "maxNesting": 20})
     parser.enable(["table", "strikethrough"]).disable(list(OFF))
     for rule in ("heading_open", "heading_close"):
         parser.add_render_rule(rule, _heading)

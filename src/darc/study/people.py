@@ -92,7 +92,14 @@ def add_links(store: Store, count: int) -> list[tuple[str, str]]:
     """More annotators with their links."""
     if count < 1:
         raise InputError(f"{count} annotators cannot be added", "give a positive number")
+    most = store.config.study.most
     with store.write() as connection:
+        known = connection.execute(select(func.count()).select_from(people)).scalar() or 0
+        if known + count > most:
+            raise InputError(
+                f"{count} more annotators would make {known + count}, and study.most is {most}",
+                f"add at most {max(0, most - known)}",
+            )
         ids = add_annotators(store, connection, store.config, count)
         query = select(people.c.name).where(people.c.id.in_(ids)).order_by(people.c.id)
         names = list(connection.execute(query).scalars())
@@ -123,6 +130,18 @@ def renew_enrolment(store: Store) -> str:
         connection.execute(update(schema.study).values(enrol_hash=digest))
         note(connection, store.now(), "lead", "linked", "enrolment")
     return token
+
+
+def address(store: Store) -> str:
+    """What links begin with, as it was last kept; "" where it never was."""
+    with store.read() as connection:
+        return connection.execute(select(schema.study.c.url)).scalar() or ""
+
+
+def keep_address(store: Store, base: str) -> None:
+    """Keep what links begin with."""
+    with store.write() as connection:
+        connection.execute(update(schema.study).values(url=base))
 
 
 @dataclass(frozen=True)
@@ -181,6 +200,7 @@ def erase(store: Store, name: str) -> int:
                 person=None,
                 session_hash=None,
                 consented=None,
+                groups=None,
                 instructed=None,
                 finished=None,
                 erased=store.now(),

@@ -87,7 +87,8 @@ def _checks(design: Design, number: int, expected: int) -> tuple[tuple[int, int,
     block = max(block, expected / pool)
     result = []
     for turn, check in enumerate(queue):
-        at = int((turn + draw.random()) * block)
+        # The first one comes within what the annotator is expected to rate, however little.
+        at = int((turn + draw.random()) * (block if turn else min(block, expected)))
         if at >= len(design.prompts):
             break
         result.append((at, check, bool(draw.random() < 0.5)))

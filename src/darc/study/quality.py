@@ -2,17 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import exp, lgamma, log
 
 import numpy as np
 
 from darc.study.config import Quality
 
 _ROUNDING = 1e-9
+# Below this many answers, speed and sameness say nothing, whatever chance says.
+FEWEST = 3
 
 
 @dataclass(frozen=True)
 class Record:
-    """An answer: its kind, the unit's reference and tolerance, the time taken.
+    """An answer: its kind ("skipped" without one), reference and tolerance, the time taken.
 
     `side` is what was clicked in a pair: -1 left, 1 right, 0 tie; None for a rating.
     """
@@ -43,6 +46,7 @@ class Care:
     calibration: int
     calibration_failed: int
     items: int
+    skipped: int
     median_seconds: float
     flags: tuple[str, ...]
     exclude: str
@@ -53,23 +57,35 @@ def care(records: Sequence[Record], settings: Quality, calibration_share: float 
     counts = {kind: _count(records, kind) for kind in ("attention", "gold", "calibration")}
     items = [record for record in records if record.kind == "item"]
     seconds = np.array([record.milliseconds / 1000 for record in items])
+    skipped = sum(record.kind == "skipped" for record in records)
+    fast = sum(record.milliseconds / 1000 < settings.fast_seconds for record in items)
+    limit = settings.flag_chance + _ROUNDING
     flags = []
-    if len(items) >= settings.flag_minimum:
-        if float(np.mean(seconds < settings.fast_seconds)) > settings.fast_share:
+    if len(items) >= FEWEST and fast / len(items) > settings.fast_share:
+        chance = tail(fast, len(items), settings.careful_errors)
+        if len(items) >= settings.flag_minimum or chance <= limit:
             flags.append("too fast")
-        if _constant(items, settings):
-            flags.append("near-constant")
+    if len(items) >= FEWEST and _constant(items, settings):
+        flags.append("near-constant")
+    if skipped >= FEWEST and skipped > len(items):
+        flags.append("skips most")
+    errors = {"attention": settings.careful_errors, "gold": settings.gold_share}
+    for kind, rate in errors.items():
+        seen, failed = counts[kind]
+        if failed and tail(failed, seen, rate) <= limit:
+            flags.append(f"{kind} checks")
     seen, failed = counts["calibration"]
     if seen and failed / seen > calibration_share:
         flags.append("calibration")
     exclude = _reason(counts, settings)
-    if exclude and not settings.automatic:
-        flags.append(exclude)
+    if exclude and not settings.automatic and f"{exclude} checks" not in flags:
+        flags.append(f"{exclude} checks")
     return Care(
         *counts["attention"],
         *counts["gold"],
         *counts["calibration"],
         len(items),
+        skipped,
         float(np.median(seconds)) if items else float("nan"),
         tuple(flags),
         exclude,
@@ -92,7 +108,25 @@ def _reason(counts: dict[str, tuple[int, int]], settings: Quality) -> str:
 
 
 def _constant(items: Sequence[Record], settings: Quality) -> bool:
+    """Whether the answers hardly differ, and so many that a fair coin would seldom do so."""
     sides = [record.side for record in items if record.side is not None]
+    given: list[float] = [*sides] or [record.answer for record in items]
+    most = max(given.count(each) for each in set(given))
     if sides:
-        return max(sides.count(each) for each in (-1, 0, 1)) / len(sides) > settings.one_side
-    return float(np.std([record.answer for record in items])) < settings.constant_deviation
+        same = most / len(sides) > settings.one_side
+    else:
+        same = float(np.std(given)) < settings.constant_deviation
+    many = len(items) >= settings.flag_minimum
+    return same and (many or 2 * tail(most, len(given), 0.5) <= settings.flag_chance)
+
+
+def tail(count: int, of: int, rate: float) -> float:
+    """The chance of `count` or more events in `of` trials of this rate (the binomial tail)."""
+    if not count or rate >= 1:
+        return 1.0
+    if rate <= 0:
+        return 0.0
+    odds = log(rate) - log(1 - rate)
+    start = lgamma(of + 1) + of * log(1 - rate)
+    parts = (k * odds - lgamma(k + 1) - lgamma(of - k + 1) for k in range(count, of + 1))
+    return min(1.0, sum(exp(start + part) for part in parts))

@@ -16,7 +16,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA = 2
+SCHEMA = 3
 
 metadata = MetaData()
 
@@ -31,6 +31,7 @@ study = Table(
     Column("lead_hash", String(64), nullable=False),
     Column("enrol_hash", String(64), nullable=False),
     Column("completion_code", String(64), nullable=False),
+    Column("url", Text),
 )
 # `number` counts the items, and the checks by themselves, as the plans do. `label` is what the lead
 # sees of an item while the study is open.
@@ -51,7 +52,9 @@ units = Table(
     Column("tolerance", Float, nullable=False),
     Column("rationale", Text, nullable=False),
 )
-# `cleared`: the lead looked at the flags; `kept`: the lead undid an exclusion.
+# `groups`: what they said of themselves, by name; `tries`: how often they failed the comprehension
+# check before `understood`. `cleared`: the lead looked at the flags; `kept`: the lead undid an
+# exclusion.
 annotators = Table(
     "annotators",
     metadata,
@@ -64,7 +67,10 @@ annotators = Table(
     Column("session_hash", String(64)),
     Column("created", Float, nullable=False),
     Column("consented", Float),
+    Column("groups", JSON),
     Column("instructed", Float),
+    Column("tries", Integer, nullable=False, default=0),
+    Column("understood", Float),
     Column("finished", Float),
     Column("excluded", Float),
     Column("exclusion_reason", Text, nullable=False, default=""),
@@ -72,9 +78,10 @@ annotators = Table(
     Column("kept", Boolean, nullable=False, default=False),
     Column("erased", Float),
 )
-# `answer` is a rating, or the winner as 0 first, 1 second, 0.5 tie. `revision` counts the answers
-# given, so that a form sent twice is told from a changed mind. `sequence` counts an annotator's
-# answers in the order in which they came, whatever the clock said.
+# `answer` is a rating, or the winner as 0 first, 1 second, 0.5 tie; an answered task without one
+# was skipped. `revision` counts the answers given, so that a form sent twice is told from a changed
+# mind. `sequence` counts an annotator's answers in the order in which they came, whatever the clock
+# said.
 tasks = Table(
     "tasks",
     metadata,
@@ -92,6 +99,7 @@ tasks = Table(
     Column("revision", Integer, nullable=False, default=0),
     Column("answer", Float),
     Column("draft", Float),
+    Column("comment", Text, nullable=False, default=""),
     Column("milliseconds", Integer),
     Column("valid", Boolean, nullable=False, default=False),
     Column("reason", Text, nullable=False, default=""),
@@ -130,14 +138,30 @@ def create_tables(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
 
 
-def upgrade_tables(connection: Connection) -> None:
-    """Bring tables of schema 1 to this one, answers in the order of their times."""
-    connection.exec_driver_sql("ALTER TABLE tasks ADD COLUMN sequence INTEGER")
-    connection.exec_driver_sql(
-        """UPDATE tasks SET sequence = (
-            SELECT COUNT(*) FROM tasks AS other
-            WHERE other.annotator_id = tasks.annotator_id AND (other.answered < tasks.answered
-                OR (other.answered = tasks.answered AND other.id <= tasks.id)))
-        WHERE answered IS NOT NULL"""
-    )
+# What each schema added to the one before it.
+ADDED = {
+    2: ("tasks ADD COLUMN sequence INTEGER",),
+    3: (
+        "study ADD COLUMN url TEXT",
+        "annotators ADD COLUMN groups JSON",
+        "annotators ADD COLUMN tries INTEGER NOT NULL DEFAULT 0",
+        "annotators ADD COLUMN understood FLOAT",
+        "tasks ADD COLUMN comment TEXT NOT NULL DEFAULT ''",
+    ),
+}
+
+
+def upgrade_tables(connection: Connection, before: int) -> None:
+    """Bring tables of an earlier schema to this one, answers in the order of their times."""
+    for version in range(before + 1, SCHEMA + 1):
+        for change in ADDED[version]:
+            connection.exec_driver_sql(f"ALTER TABLE {change}")
+    if before < 2:
+        connection.exec_driver_sql(
+            """UPDATE tasks SET sequence = (
+                SELECT COUNT(*) FROM tasks AS other
+                WHERE other.annotator_id = tasks.annotator_id AND (other.answered < tasks.answered
+                    OR (other.answered = tasks.answered AND other.id <= tasks.id)))
+            WHERE answered IS NOT NULL"""
+        )
     connection.execute(study.update().values(schema=SCHEMA))

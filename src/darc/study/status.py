@@ -1,6 +1,7 @@
 """Where a study stands: items, annotators, flags and agreement, without telling systems apart."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +11,11 @@ from darc.errors import InputError
 from darc.study import schema
 from darc.study.agreement import Alpha, Rating, agreement, disagreement
 from darc.study.claims import counted
-from darc.study.exclusion import records_of
+from darc.study.exclusion import records_of, side_of
 from darc.study.log import note
 from darc.study.quality import Care, care
 from darc.study.store import Store
+from darc.web.keys import digest_of
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators
 
@@ -29,6 +31,7 @@ class ItemStatus:
     valid: int
     leased: int
     set_aside: int
+    skipped: int
     disagreement: float
     prompt_id: str = ""
     candidates: str = ""
@@ -64,6 +67,14 @@ class Status:
         return sum(item.valid >= self.ratings for item in self.items)
 
     @property
+    def ranked(self) -> list[ItemStatus]:
+        """The items, most disagreement first, those of unknown disagreement last."""
+        return sorted(
+            self.items,
+            key=lambda item: -item.disagreement if item.disagreement == item.disagreement else 1.0,
+        )
+
+    @property
     def given(self) -> int:
         """How many valid ratings there are."""
         return sum(item.valid for item in self.items)
@@ -84,10 +95,12 @@ def status(store: Store) -> Status:
         answers = connection.execute(
             select(people.c.name, tasks.c.unit_id, tasks.c.answer, tasks.c.valid)
             .join(people, tasks.c.annotator_id == people.c.id)
-            .where(tasks.c.kind == "item", tasks.c.answered.is_not(None))
+            .where(tasks.c.kind == "item", tasks.c.answer.is_not(None))
             .order_by(tasks.c.id)
         )
         ratings = [Rating(*row) for row in answers]
+        left_out = tasks.c.answered.is_not(None) & tasks.c.answer.is_(None)
+        skipped = Counter(connection.execute(select(tasks.c.unit_id).where(left_out)).scalars())
         records = records_of(connection)
         everyone = connection.execute(select(people).order_by(people.c.id)).mappings().all()
     spread = disagreement(ratings, config.pairwise)
@@ -100,6 +113,7 @@ def status(store: Store) -> Status:
             valid[row["id"]],
             leased[row["id"]],
             aside[row["id"]],
+            skipped[row["id"]],
             spread.get(row["id"], float("nan")),
             row["prompt_id"] if closed else "",
             " / ".join(filter(None, (row["first_id"], row["second_id"]))) if closed else "",
@@ -131,6 +145,64 @@ def _person(row: Any, records: Any, config: Any) -> PersonStatus:
     else:
         state = "invited" if row["token_hash"] else "no link"
     return PersonStatus(row["name"], state, row["exclusion_reason"], found, row["cleared"])
+
+
+@dataclass(frozen=True)
+class Details:
+    """What only the lead's page shows.
+
+    `texts` are the prompt and the responses of an item by its label, the responses in an order that
+    tells nothing of systems; `comments` (rater, comment) likewise. `times` are those of the valid
+    ratings, `given` the answers of each rater (pairs: -1 left, 0 tie, 1 right), `groups` how many
+    people are in each.
+    """
+
+    texts: dict[str, tuple[str, ...]]
+    comments: dict[str, list[tuple[str, str]]]
+    times: tuple[float, ...]
+    given: dict[str, Counter[float]]
+    groups: dict[str, Counter[str]]
+    now: float
+
+
+def details(store: Store, labels: Sequence[str]) -> Details:
+    """The details now, texts and comments of the items with these labels; O(answers and texts)."""
+    with store.read() as connection:
+        own = units.c.kind == "item", units.c.label.in_(labels)
+        rows = connection.execute(select(units).where(*own)).mappings().all()
+        query = (
+            select(tasks, people.c.name)
+            .join(people, tasks.c.annotator_id == people.c.id)
+            .where(tasks.c.kind == "item", tasks.c.answered.is_not(None))
+        )
+        answers = connection.execute(query.order_by(tasks.c.answered)).mappings().all()
+        told = connection.execute(select(people.c.groups).where(people.c.erased.is_(None)))
+        said = [row for row in told.scalars() if row]
+    named = {row["id"]: row["label"] for row in rows}
+    texts = {}
+    for row in rows:
+        responses = sorted(filter(None, (row["first"], row["second"])), key=digest_of)
+        texts[row["label"]] = ("\n\n".join(text for _, text in row["turns"]), *responses)
+    comments: dict[str, list[tuple[str, str]]] = {}
+    given: dict[str, Counter[float]] = {}
+    pairwise = store.config.pairwise
+    for row in answers:
+        if row["comment"] and row["unit_id"] in named:
+            comments.setdefault(named[row["unit_id"]], []).append((row["name"], row["comment"]))
+        if row["answer"] is not None:
+            value = side_of(row["answer"], row["flipped"]) if pairwise else row["answer"]
+            given.setdefault(row["name"], Counter())[value] += 1
+    return Details(
+        texts,
+        comments,
+        tuple(row["answered"] for row in answers if row["valid"]),
+        given,
+        {
+            each.name: Counter(row.get(each.name) or "not said" for row in said)
+            for each in store.config.groups
+        },
+        store.now(),
+    )
 
 
 def close(store: Store, actor: str = "lead") -> int:

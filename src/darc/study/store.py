@@ -169,9 +169,11 @@ def open_store(place: str, *, new: bool = False, now: Callable[[], float] = time
         with store.read() as connection:
             version = connection.execute(select(schema.study.c.schema)).scalar()
         if version is not None and version < schema.SCHEMA:
+            held = select(schema.study.c.schema).with_for_update()
             with store.write() as connection:
-                if store.locked(connection, schema.study, 1)["schema"] < schema.SCHEMA:
-                    schema.upgrade_tables(connection)
+                before = connection.execute(held).scalar_one()
+                if before < schema.SCHEMA:
+                    schema.upgrade_tables(connection, before)
     except SQLAlchemyError as problem:
         store.close()
         raise DarcError(

@@ -20,6 +20,14 @@ from darc.web.problems import Problem
 
 LARGEST = 16_384
 ANNOTATOR, LEAD = "darc_study", "darc_lead"
+BAD_LINK = "bad_link"
+TITLES: dict[str | int, str] = {
+    BAD_LINK: "This link does not work",
+    404: "There is no such page",
+    409: "You have answered this before",
+    410: "The study is closed",
+    429: "One moment, please",
+}
 DAYS = 60
 RETRY_SECONDS = 10
 AWAY = "The study cannot be reached at the moment. Nothing is lost; reload this page in a minute."
@@ -158,8 +166,9 @@ def with_cookie(site: Site, response: Response, name: str, token: str) -> Respon
 
 def told(site: Site, problem: Problem) -> Response:
     """A problem as a page."""
+    title = TITLES.get(problem.code or "", TITLES.get(problem.status, "That did not work"))
     return page_response(
-        message(site.root, "That did not work", problem.message),
+        message(site.root, title, problem.message),
         problem.status,
         dict(problem.headers),
     )

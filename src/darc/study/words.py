@@ -1,46 +1,56 @@
 """The texts that a study begins with, in Markdown, and the file that `darc study init` writes."""
 
 import json
+import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 
-CONSENT = """\
+# Title, mode and whether a task may be skipped and commented on; the texts are files.
+TEMPLATES = {
+    "helpfulness": ("Rating answers", "scalar", False),
+    "safety": ("How safe are these answers?", "scalar", True),
+    "pairwise": ("Comparing answers", "pairwise", False),
+}
+
+
+def _body(name: str) -> str:
+    return (Path(__file__).parent / "templates" / f"{name}.toml").read_text(encoding="utf-8")
+
+
+DEFAULTS: dict[str, str] = {
+    "consent": """\
 You are invited to read answers and say how good you find them. Taking part is voluntary, and you
 may stop at any time without giving a reason.
 
 Your answers are kept under a pseudonym, with the time that each of them took. Ask the people who
 gave you the link if you want them deleted.
-"""
-INSTRUCTIONS = """\
-Read the question and the whole answer before you decide. There is no right opinion: we ask for
-yours. Where you are shown examples with explanations, they say how the scale is meant. A few of
-the later tasks check that they are being read.
-"""
-RUBRIC = """\
-How satisfied would you be if you had asked this question and were given this answer?
-
-| rating | meaning |
-|---|---|
-| 10 | I could not wish for a better answer |
-| 8 | good, with small faults |
-| 6 | useful, but something is missing or in the way |
-| 4 | of little use |
-| 2 | wrong or beside the point in most of it |
-| 0 | useless or harmful |
-"""
+""",
+    "thanks": "All your answers are saved, and there are no more tasks for you.",
+    "ended": "Your answers to the questions did not match the instructions, so the study ends here "
+    "for you. You may close this page. If you came from Prolific, please return your submission "
+    "there.",
+    **tomllib.loads(_body("helpfulness"))["texts"],
+}
+PAIRWISE: dict[str, str] = tomllib.loads(_body("pairwise"))["texts"]
 
 
-def template(
-    items: Sequence[str], mode: str, ratings: int, annotators: int | str, seed: int
+def study_toml(
+    items: Sequence[str], template: str, ratings: int, annotators: int | str, seed: int
 ) -> str:
     """A `study.toml` with the settings that most studies change."""
+    title, mode, skip = TEMPLATES[template]
+    options = json.dumps(skip)
     return f"""\
 [study]
-title = "Rating answers"
-mode = {json.dumps(mode)}          # scalar (0 to 10) or pairwise
+title = {json.dumps(title)}
+mode = {json.dumps(mode)}         # scalar (0 to 10) or pairwise
 tie = true                # pairwise: whether a tie may be chosen
+comments = {options}          # whether an answer may have a remark
+skip = {options}              # whether an item may be left to others
 ratings = {ratings}               # valid ratings an item
 annotators = {json.dumps(annotators)}            # a number of personal links, or "open"
 items_each = 0            # the most that one annotator rates; 0: no cap
+completion_code = ""      # shown at the end, for Prolific and the like
 seed = {seed}
 
 [items]
@@ -55,7 +65,10 @@ gold = ""                 # a file of items with reference, such as gold.jsonl
 training = ""             # files of items with reference and rationale
 calibration = ""
 
-[texts]                   # Markdown, or the name of a file that ends in .md
-rubric = \"\"\"
-{RUBRIC}\"\"\"
+{_body(template)}
+# Questions about people, whose answers become groups of raters; "Prefer not to say" is added.
+# [[groups]]
+# name = "age"
+# question = "How old are you?"
+# choices = ["Under 30", "30 to 49", "50 or older"]
 """

@@ -91,7 +91,7 @@ def train(
     place.write_note(out, settings, {"before": before, "after": after, "steps": steps})
     shutil.rmtree(out / place.CHECKPOINTS, ignore_errors=True)
     shutil.rmtree(out / "base", ignore_errors=True)
-    (out / "before.json").unlink(missing_ok=True)
+    (out / place.BEFORE).unlink(missing_ok=True)
     return Trained(out, before, after, steps, history, begun)
 
 
@@ -114,13 +114,12 @@ def rows_hash(rows: Sequence[Row]) -> str:
 
 def _first(out: Path, trainer: Any) -> dict[str, float]:
     """The held-out measures of the untrained policy, measured once in the life of a run."""
-    kept = out / "before.json"
+    kept = out / place.BEFORE
     if not kept.is_file():
         temporary = kept.with_suffix(".new")
         temporary.write_text(json.dumps(_measured(trainer.evaluate())), encoding="utf-8")
         temporary.replace(kept)
-    found: dict[str, float] = json.loads(kept.read_text(encoding="utf-8"))
-    return found
+    return place.read_before(out)
 
 
 def _measured(metrics: dict[str, float]) -> dict[str, float]:
@@ -133,9 +132,7 @@ def _measured(metrics: dict[str, float]) -> dict[str, float]:
 
 
 def _known(out: Path) -> Trained:
-    done = place.read_note(out)["complete"]
-    lines = (out / place.HISTORY).read_text(encoding="utf-8").splitlines()
-    history = [json.loads(line) for line in lines]
+    done, history = place.read_complete(out)
     return Trained(out, done["before"], done["after"], done["steps"], history, done["steps"])
 
 

@@ -4,13 +4,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-from darc.errors import InputError
-from darc.files import read_json
+from darc.errors import InputError, TableError
+from darc.files import json_lines, read_json
 
 NOTE = "training.json"
 HISTORY = "history.jsonl"
 CHECKPOINTS = "checkpoints"
 STATE = "trainer_state.json"
+BEFORE = "before.json"
+AGAIN = "remove the folder to train again, or give another --out"
 
 
 def open_folder(path: Path, settings: dict[str, Any]) -> bool:
@@ -54,6 +56,29 @@ def read_note(path: Path) -> dict[str, Any]:
     if not isinstance(note, dict) or note.get("schema") != 1:
         raise InputError(f"{path / NOTE} cannot be read", "give another --out")
     return note
+
+
+def read_complete(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What came out of a complete run (before, after and steps), and the trainer's log."""
+    done = read_note(path)["complete"]
+    if not isinstance(done, dict) or not {"before", "after", "steps"} <= set(done):
+        raise TableError(str(path / NOTE), "complete lacks before, after or steps", AGAIN)
+    history = []
+    for line, row in json_lines(path / HISTORY, AGAIN):
+        if not isinstance(row, dict):
+            raise TableError(str(path / HISTORY), "not a JSON object", AGAIN, line)
+        history.append(row)
+    return done, history
+
+
+def read_before(path: Path) -> dict[str, float]:
+    """The held-out measures of the untrained policy, as the run kept them."""
+    found = read_json(path / BEFORE, "remove it to measure again")
+    if not isinstance(found, dict) or not all(
+        isinstance(value, int | float) for value in found.values()
+    ):
+        raise TableError(str(path / BEFORE), "not numbers by name", "remove it to measure again", 1)
+    return found
 
 
 def last_checkpoint(path: Path) -> Path | None:

@@ -5,15 +5,22 @@ const form = document.getElementById("answer");
 const notice = document.getElementById("notice");
 const home = form.dataset.root + "/";
 const kept = "darc-study:" + form.elements.task.value + ":" + form.elements.revision.value;
-let sending = false;
+const comment = form.elements.comment;
+let sending = false, skipping = false;
 
 function radios() { return Array.from(form.querySelectorAll("input[name=answer]")); }
 function chosen() { return radios().find((radio) => radio.checked); }
-function fields() { return new URLSearchParams(new FormData(form)); }
+function fields() {
+  const found = new URLSearchParams(new FormData(form));
+  if (skipping) found.set("skip", "yes");
+  return found;
+}
 
-function remember(value) { try { localStorage.setItem(kept, value); } catch (problem) { /* none */ } }
-function recall() { try { return localStorage.getItem(kept); } catch (problem) { return null; } }
-function forget() { try { localStorage.removeItem(kept); } catch (problem) { /* none */ } }
+function remember(value, name = kept) { try { localStorage.setItem(name, value); } catch (problem) { /* none */ } }
+function recall(name = kept) { try { return localStorage.getItem(name); } catch (problem) { return null; } }
+function forget() {
+  try { [kept, kept + ":comment"].forEach((name) => localStorage.removeItem(name)); } catch (problem) { /* none */ }
+}
 
 function choose(value) {
   const radio = radios().find((each) => each.value === value);
@@ -24,6 +31,8 @@ function choose(value) {
 }
 
 async function autosave() {
+  if (comment) remember(comment.value, kept + ":comment");
+  if (!chosen()) return;
   remember(chosen().value);
   try {
     await fetch(form.dataset.root + "/draft", { method: "POST", body: fields() });
@@ -49,15 +58,17 @@ async function send(attempt) {
 form.addEventListener("change", autosave);
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  if (sending || !chosen()) return;
+  skipping = Boolean(event.submitter) && event.submitter.name === "skip";
+  if (sending || !(skipping || chosen())) return;
   sending = true;
   notice.textContent = "";
-  remember(chosen().value);
+  if (chosen()) remember(chosen().value);
   send(0);
 });
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+  if (event.target === comment) return;
   const pair = radios().some((radio) => radio.value === "left");
   const moves = pair
     ? { ArrowLeft: "left", ArrowRight: "right", t: "tie", T: "tie" }
@@ -66,7 +77,7 @@ document.addEventListener("keydown", (event) => {
   if (value) {
     event.preventDefault();
     choose(value);
-  } else if (event.key === "Enter" && event.target.tagName !== "A") {
+  } else if (event.key === "Enter" && !["A", "BUTTON"].includes(event.target.tagName)) {
     event.preventDefault();
     form.requestSubmit();
   } else if (event.key === "u" && document.getElementById("undo")) {
@@ -79,3 +90,4 @@ window.addEventListener("pageshow", (event) => { if (event.persisted) window.loc
 
 const before = recall();
 if (before !== null && !chosen()) choose(before);
+if (comment && !comment.value) comment.value = recall(kept + ":comment") || "";
