@@ -17,7 +17,10 @@ SYSTEM = "system"
 LAYOUTS = tuple(REQUIRED)
 LISTED = 20
 PARTS = sorted(
-    {SYSTEM, *(name for parts in (REQUIRED, OPTIONAL) for names in parts.values() for name in names)}
+    {
+        SYSTEM,
+        *(name for parts in (REQUIRED, OPTIONAL) for names in parts.values() for name in names),
+    }
 )
 _UNNAMED = re.compile(r"(Unnamed: \d+)?")
 

@@ -89,8 +89,13 @@ def with_scorers(source: Source, wanted: list[int]) -> Source:
 def _judged_by(halves: Iterable[Halves], others: list[int], judge: int) -> Iterable[Halves]:
     part = slice(judge, judge + 1)
     for half in halves:
-        select = np.ascontiguousarray(half.select[:, others])
-        yield replace(half, select=select, judge=half.judge[:, part], givers=half.givers[:, part])
+        yield replace(
+            half,
+            select=np.ascontiguousarray(half.select[:, others]),
+            select_givers=half.select_givers[:, others],
+            judge=half.judge[:, part],
+            givers=half.givers[:, part],
+        )
 
 
 def _rows(
