@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from darc.evaluation.frame import Frame
-from darc.evaluation.methods import methods
 from darc.evaluation.metrics import Mask
 from darc.evaluation.source import Array, Source
 from darc.evaluation.split import Halves
@@ -58,7 +57,7 @@ def held_out_scorer_table(
     for m, name in enumerate(source.scorers if len(source.scorers) > 1 else ()):
         others = [o for o in range(len(source.scorers)) if o != m]
         kept = with_scorers(source, others)
-        specs = methods(settings.rules, settings.beta, settings.gamma)
+        specs = settings.methods
         halves = _judged_by(halves_of_seeds(source, settings, report), others, m)
         study = study_of(kept, halves, settings, specs, "sample")
         for subset, among in study.subsets.items():
