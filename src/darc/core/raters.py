@@ -47,9 +47,9 @@ def severity(ratings: Array, cell: Codes, rater: Codes, raters: int) -> Severity
     for _ in range(ROUNDS):
         own = np.where(known, offset[who], 0.0)
         level = (np.bincount(cell, ratings - own) / np.maximum(size, 1))[cell]
-        above = np.where(used, ratings - level, 0.0)
-        raw = np.bincount(who, above, raters) / weights
-        noise = (np.where(used, above - own, 0.0) ** 2).sum() / df
+        left = np.where(used, ratings - own - level, 0.0)
+        raw = offset + np.bincount(who, left, raters) / weights
+        noise = (left**2).sum() / df
         chance = noise * (evidence > 0).sum() / max(evidence.sum(), 1e-9)
         variance = max(0.0, float(np.average(raw**2, weights=evidence + 1e-12)) - chance)
         shrink = variance / (variance + noise / weights) if variance > 0 else np.zeros(raters)
