@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from darc.errors import InputError
 from darc.files import read_json
-from darc.selection.calibration import Calibration
+from darc.selection.calibration import DEFAULT, Calibration
 from darc.selection.ids import Ids
 from darc.tables import atomic_writer
 
@@ -33,9 +33,12 @@ class Calibrations:
     by_scorer: Mapping[str, Calibration]
 
     def of(self, scorers: Sequence[str]) -> Calibration | tuple[Calibration, ...]:
-        """The calibrations of some scorers, in their order; a scorer without one is refused."""
-        if "" in self.by_scorer:
-            return self.by_scorer[""]
+        """The calibrations of some scorers, in their order; a scorer without one is refused.
+
+        Where scorers have no names, those of several scorers are of no use.
+        """
+        if "" in self.by_scorer or not scorers:
+            return self.by_scorer.get("", DEFAULT)
         for name in scorers:
             if name not in self.by_scorer:
                 raise InputError(

@@ -33,11 +33,22 @@ class RuleSpec:
         """Whether the rule takes a calibration."""
         return CALIBRATION in self.rule.defaults
 
+    def calibrated(self, calibrations: Calibrations | None) -> "RuleSpec":
+        """The same with these calibrations, if the rule takes any."""
+        return replace(self, calibrations=calibrations) if self.learns else self
+
     def rule_for(self, scorers: Sequence[str]) -> Rule:
         """The rule with the calibrations of these scorers."""
         if self.calibrations is None:
             return self.rule
         return self.rule.bind(calibration=self.calibrations.of(scorers))
+
+
+def as_spec(rule: str | RuleSpec, calibrations: Calibrations | None = None) -> RuleSpec:
+    """The rule of a text, or the given one, with these calibrations if there are any."""
+    if isinstance(rule, str):
+        return parse_rules([rule], {}, calibrations=calibrations)[0]
+    return rule if calibrations is None else rule.calibrated(calibrations)
 
 
 def parse_rules(
@@ -64,8 +75,9 @@ def parse_rules(
         used |= taken.keys()
         if CALIBRATION in own or CALIBRATION in taken:
             raise InputError(f"rule {name!r} is not calibrated so", "use --calibration FILE")
-        spec = RuleSpec(text, rule.bind(**{**taken, **own}), general["beta"], general["gamma"])
-        specs.append(replace(spec, calibrations=calibrations) if spec.learns else spec)
+        bound = rule.bind(**{**taken, **own})
+        spec = RuleSpec(text, bound, general["beta"], general["gamma"])
+        specs.append(spec.calibrated(calibrations))
     for key in shared.keys() - used:
         names = ", ".join(spec.rule.name for spec in specs)
         takers = ", ".join(name for name in rules if key in rules.get(name).defaults)
