@@ -97,6 +97,7 @@ class Deciding:
             gamma=self.spec.gamma,
             normalize=self.scale(scores, lazily=True),
             candidate_ids=scores.candidates or None,
+            scorer_ids=scores.scorers,
             sample=self.sample,
         )
 
@@ -115,6 +116,7 @@ class Deciding:
             seed=self.seed,
             prompt_id=prompt_id,
             candidate_ids=scores.candidates or None,
+            scorer_ids=scores.scorers,
             sample=self.sample,
             **self.ids(scores),
             **found,
