@@ -24,6 +24,7 @@ COMMANDS = {
     "eval": "eval",
     "diagnose": "diagnose",
     "tune": "tune",
+    "calibrate": "calibrate",
     "pairs": "pairs",
     "train": "train",
     "study": "study",
