@@ -22,6 +22,7 @@ COMMANDS = {
     "check": "check",
     "simulate": "simulate",
     "eval": "eval",
+    "compare": "compare",
     "diagnose": "diagnose",
     "tune": "tune",
     "calibrate": "calibrate",
