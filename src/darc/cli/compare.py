@@ -1,4 +1,4 @@
-"""`darc compare`: which of my systems is best for everyone?"""
+"""`darc compare`: which system is best for everyone."""
 
 import argparse
 import json

@@ -77,8 +77,8 @@ class Comparison:
         calm = min(self.standings, key=lambda each: each.unhappy)
         if calm.unhappy < first.unhappy:
             return (
-                f"{first.system} has the highest mean, but {calm.system} leaves fewer people unhappy "
-                f"({calm.unhappy:.0%} against {first.unhappy:.0%})."
+                f"{first.system} has the highest mean, but {calm.system} leaves fewer people "
+                f"unhappy ({calm.unhappy:.0%} against {first.unhappy:.0%})."
             )
         return f"{first.system} is best: the highest mean, and nobody leaves fewer people unhappy."
 
