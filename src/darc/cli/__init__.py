@@ -22,6 +22,7 @@ COMMANDS = {
     "check": "check",
     "simulate": "simulate",
     "eval": "eval",
+    "import": "import_",
     "compare": "compare",
     "diagnose": "diagnose",
     "tune": "tune",

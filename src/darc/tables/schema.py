@@ -124,5 +124,5 @@ def _check_present(source: str, names: list[str], needed: list[str]) -> None:
         raise TableError(
             source,
             f"missing {few} {', '.join(map(repr, missing))} (there are: {found})",
-            close or "rename the column, or say which one it is",
+            close or f"say which one it is: --column {missing[0]}=ONE, or let darc import guess",
         )
