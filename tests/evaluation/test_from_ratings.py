@@ -7,6 +7,7 @@ import pytest
 
 from darc.errors import TableError
 from darc.evaluation.from_ratings import read_source, stem
+from darc.evaluation.join import shuffled
 from darc.evaluation.source import NOBODY
 
 RATINGS = """prompt_id,candidate_id,rater_id,rater_group,rating
@@ -37,6 +38,25 @@ def test_ratings_givers_and_groups(tmp_path: Path, zipped: bool) -> None:
     assert source.groups == {"ann": "cook", "cid": "baker"}
     assert np.isnan(source.tokens).all()
     assert not source.texts
+
+
+def test_systems_are_those_of_the_column_or_the_candidates(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    assert read_source(path).systems == [["a", "b"], ["a"]]
+    assert read_source(path, system="none").systems == []
+    path.write_text("prompt_id,candidate_id,rater_id,rating,model\np,a,1,2,x\np,b,1,3,y\n")
+    source = read_source(path, columns={"system": "model"})
+    assert source.systems == [["x", "y"]]
+    assert shuffled(source, 3).systems[0] == [
+        {"a": "x", "b": "y"}[name] for name in shuffled(source, 3).candidate_ids[0]
+    ]
+
+
+def test_groups_of_raters_under_another_name(tmp_path: Path) -> None:
+    path = tmp_path / "set.csv"
+    path.write_text(RATINGS.replace("rater_id,rater_group", "judge,trade"))
+    source = read_source(path, columns={"rater_id": "judge", "rater_group": "trade"})
+    assert source.groups == {"ann": "cook", "cid": "baker"}
 
 
 def test_texts_beside_the_ratings(tmp_path: Path) -> None:

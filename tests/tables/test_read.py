@@ -274,3 +274,60 @@ def test_nothing_is_yielded_before_everything_is_checked() -> None:
     assert "'q50'" in str(error)
     with pytest.raises(TableError):
         table_of(text, batch_rows=1)
+
+
+SYSTEMS = """\
+prompt_id,candidate_id,rater_id,rating,system
+q1,a,7,3,big
+q1,b,7,4,small
+q2,c,8,5,big
+q1,a,8,6,big
+q2,d,7,2,
+"""
+
+
+def test_who_gave_each_sample_and_which_system_wrote_each_candidate() -> None:
+    with table_of(SYSTEMS, batch_rows=3) as table:
+        assert table.system == "system"
+        assert "system" in table.extra_columns
+        batches = list(table.batches())
+        assert [table.systems(batch) for batch in batches] == [[["big", "small"]], [["big", ""]]]
+    assert [batch.rater_names for batch in batches] == [["7", "8"]] * 2
+    assert batches[0].raters.tolist() == [[[[0, 1], [0, -1]]]]
+    assert batches[1].raters.tolist() == [[[[1], [0]]]]
+
+
+def test_raters_of_several_scorers_stay_with_their_samples() -> None:
+    rows = "q,a,ann,1,s1\nq,a,bob,2,s2\nq,b,bob,3,s1\nq,a,cem,4,s1\nq,b,ann,5,s2\n"
+    with table_of(TIDY.replace("\n", ",scorer_id\n") + rows) as table:
+        batch = next(table.batches())
+    names = [*batch.rater_names, ""]
+    found = [[[names[i] for i in own] for own in each] for each in batch.raters[0]]
+    assert found == [[["ann", "cem"], ["bob", ""]], [["bob", ""], ["ann", ""]]]
+
+
+def test_without_a_system_column_a_candidate_is_its_own_system() -> None:
+    with table_of(TIDY + "q,a,1,3\nq,b,1,4\n") as table:
+        assert table.systems(next(table.batches())) == [["a", "b"]]
+
+
+def test_another_column_can_name_the_system() -> None:
+    data = SYSTEMS.replace("system\n", "model\n")
+    with table_of(data, columns={"system": "model"}) as table:
+        assert table.systems(next(table.batches()))[0] == ["big", "small"]
+    with pytest.raises(TableError, match="missing column 'modle'"):
+        table_of(data, columns={"system": "modle"})
+
+
+def test_a_numeric_system_of_a_wide_table_is_no_rater() -> None:
+    with table_of("prompt_id,candidate_id,system,ann,bob\nq,a,1,5,6\nq,b,2,7,8\n") as table:
+        batch = next(table.batches())
+        assert batch.rater_names == ["ann", "bob"]
+        assert table.systems(batch) == [["1", "2"]]
+
+
+def test_a_system_that_varies_within_a_candidate_is_refused_where_it_is_wanted() -> None:
+    with table_of(SYSTEMS.replace("q1,a,8,6,big", "q1,a,8,6,huge")) as table:
+        batch = next(table.batches())
+        with pytest.raises(TableError, match="line 5: the system of this candidate is not"):
+            table.systems(batch)

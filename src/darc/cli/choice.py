@@ -3,6 +3,8 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from darc.cli.parser import add_calibration, calibrations_of
+
 if TYPE_CHECKING:
     from darc.engine.engine import Engine
     from darc.engine.rule_spec import RuleSpec
@@ -102,6 +104,7 @@ def add_rule(parser: argparse.ArgumentParser, own: bool = False) -> None:
         metavar="NAME[:KEY=VALUE,...]",
         help=f"see darc rules (default: {told['rule']})",
     )
+    add_calibration(parser)
     parser.add_argument(
         "--beta",
         type=float,
@@ -120,7 +123,8 @@ def rule_of(arguments: argparse.Namespace) -> "RuleSpec":
     """The rule that was asked for."""
     from darc.engine.rule_spec import parse_rules
 
-    (spec,) = parse_rules([arguments.rule], {}, arguments.beta, arguments.gamma)
+    levels = arguments.beta, arguments.gamma
+    (spec,) = parse_rules([arguments.rule], {}, *levels, calibrations_of(arguments))
     return spec
 
 

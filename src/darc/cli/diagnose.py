@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.parser import add_general
+from darc.cli.parser import add_columns, add_general, columns_of
 
 if TYPE_CHECKING:
     from darc.evaluation.diagnosis import Diagnosis, Words
@@ -41,6 +41,7 @@ def add(commands: Any, name: str) -> None:
         "--draws", type=int, default=500, metavar="N", help="permutations (default: 500)"
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of all draws (default: 0)")
+    add_columns(parser)
     add_general(parser)
     parser.set_defaults(run=run)
 
@@ -58,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
             raise InputError(f"--{name} is {getattr(arguments, name)}", "give 1 or more")
     if arguments.plot is not None:
         check_picture(arguments.plot)
-    source = read_any(arguments.source)
+    source = read_any(arguments.source, None, columns_of(arguments), arguments.system)
     found = [
         diagnose(
             source,

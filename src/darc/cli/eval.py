@@ -6,7 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.parser import add_general
+from darc.cli.parser import (
+    add_calibration,
+    add_columns,
+    add_general,
+    calibrations_of,
+    columns_of,
+)
 
 if TYPE_CHECKING:
     from darc.evaluation.evaluate import Evaluation
@@ -35,6 +41,7 @@ def add(commands: Any, name: str) -> None:
         "sources", nargs="*", type=Path, metavar="SOURCE", help="a file of ratings or a run folder"
     )
     parser.add_argument("--texts", type=Path, metavar="FILE", help="the candidates' texts")
+    add_columns(parser)
     _add_methods(parser)
     _add_measures(parser)
     group = parser.add_argument_group("output")
@@ -60,6 +67,7 @@ def _add_methods(parser: argparse.ArgumentParser) -> None:
         metavar="NAME[:KEY=VALUE,...]",
         help="a rule, repeat to compare (default: all); Best-of-K is always there",
     )
+    add_calibration(group)
     group.add_argument("--beta", type=float, default=1.0, help="risk aversion (default: 1)")
     group.add_argument("--gamma", type=float, default=1.0, help="hedge over scorers (default: 1)")
     group.add_argument(
@@ -125,7 +133,10 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.evaluation.verdict import summary, verdicts
 
     settings = _settings(arguments)
-    sources = [read_any(path, arguments.texts) for path in arguments.sources]
+    columns = columns_of(arguments)
+    sources = [
+        read_any(path, arguments.texts, columns, arguments.system) for path in arguments.sources
+    ]
     every = arguments.json or arguments.out is not None
     with progress("evaluating", " splits") as report:
         result = evaluate(sources, settings, report, ablations=every)
@@ -162,6 +173,7 @@ def _settings(arguments: argparse.Namespace) -> "Settings":
     return Settings(
         rules=tuple(arguments.rule or ()),
         lam=lam,
+        calibrations=calibrations_of(arguments),
         **{
             name: getattr(arguments, name)
             for name in (

@@ -9,6 +9,7 @@ from darc.config import read_settings
 from darc.errors import InputError
 
 if TYPE_CHECKING:
+    from darc.engine.calibrations import Calibrations
     from darc.web.limits import Arrival
 
 LEVELS = ("debug", "info", "warning", "error")
@@ -78,6 +79,48 @@ def add_general(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--log-level", default="warning", choices=LEVELS, help="what to log on standard error"
     )
+
+
+def add_columns(parser: Any) -> None:
+    """Options of every command that reads ratings: what columns are called, who wrote what."""
+    parser.add_argument(
+        "--column",
+        action="append",
+        metavar="NAME=THEIRS",
+        help="what the file calls a column, such as prompt_id=question or system=model",
+    )
+    parser.add_argument(
+        "--system",
+        default="auto",
+        choices=("auto", "none"),
+        help="what wrote a candidate, for the rule auto: its column system, else its id where that "
+        "comes back over the prompts; or none (default: auto)",
+    )
+
+
+def columns_of(arguments: argparse.Namespace) -> dict[str, str]:
+    """What the file calls its columns."""
+    from darc.registry.pairs import split_pairs
+
+    pairs = split_pairs(arguments.column or (), "--column")
+    return {name: str(theirs) for name, theirs in pairs.items()}
+
+
+def add_calibration(parser: Any) -> None:
+    """Add what the rule auto has learnt before."""
+    parser.add_argument(
+        "--calibration",
+        type=Path,
+        metavar="FILE",
+        help="what the rule auto goes by, made by darc calibrate",
+    )
+
+
+def calibrations_of(arguments: argparse.Namespace) -> "Calibrations | None":
+    """The calibrations of the file that was named."""
+    from darc.engine.calibrations import as_calibrations
+
+    return as_calibrations(arguments.calibration)
 
 
 def add_arrival(parser: Any) -> None:

@@ -111,7 +111,7 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.cli.choice import engine_of, options_of
     from darc.cli.progress import stages
     from darc.runs.folder import RunFolder
-    from darc.runs.manifest import manifest
+    from darc.runs.manifest import keep_calibration, manifest
     from darc.runs.questions import find_questions
     from darc.runs.run import run as run_all
     from darc.runs.summary import summary
@@ -131,6 +131,7 @@ def run(arguments: argparse.Namespace) -> None:
         try:
             made = manifest(questions.digest, engine)
             folder.open({**made, "shard_size": arguments.shard_size}, arguments.restart)
+            arguments.calibration = keep_calibration(folder, engine)
             _write_settings(arguments, normalize)
             with stages() as report:
                 if on_ray:
@@ -138,6 +139,7 @@ def run(arguments: argparse.Namespace) -> None:
 
                     rule = (arguments.rule, arguments.beta, arguments.gamma)
                     recipe = {**options_of(arguments), "rule": rule, "normalize": normalize}
+                    recipe["calibration"] = engine.deciding.spec.calibrations
                     where = Cluster(
                         arguments.address,
                         max(1, workers),
@@ -196,6 +198,8 @@ def _write_settings(arguments: argparse.Namespace, normalize: str) -> None:
     path = Path(arguments.prompts)
     settings["prompts"] = str(path.resolve()) if path.is_file() else arguments.prompts
     settings["normalize"] = normalize
+    if arguments.calibration is not None:
+        settings["calibration"] = str(arguments.calibration.resolve())
     write_settings(arguments.out / "run.toml", "run", settings)
 
 

@@ -8,7 +8,13 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import Any, TextIO
 
-from darc.cli.parser import add_general
+from darc.cli.parser import (
+    add_calibration,
+    add_columns,
+    add_general,
+    calibrations_of,
+    columns_of,
+)
 
 Arguments = argparse.Namespace
 
@@ -16,8 +22,8 @@ DESCRIPTION = """\
 Choose one candidate for every prompt of a file of ratings, by one rule or several side by side.
 
 The file is CSV, TSV, JSONL (each also gzipped) or Parquet, in one of three layouts:
-  tidy      prompt_id, candidate_id, rater_id, rating (and scorer_id); other columns are kept
-  wide      prompt_id, candidate_id, and one column a rater
+  tidy      prompt_id, candidate_id, rater_id, rating (scorer_id, system); other columns are kept
+  wide      prompt_id, candidate_id, and one column a rater (system)
   pairwise  prompt_id, left_id, right_id, rater_id, winner (left, right or tie)
 Rows may come in any order. Results go to standard output, everything else to standard error."""
 EPILOG = """\
@@ -64,6 +70,7 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--set", action="append", metavar="KEY=VALUE", help="any other parameter of the rules"
     )
+    add_calibration(group)
     group.add_argument(
         "--normalize",
         choices=("prompt", "none"),
@@ -86,12 +93,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         "--format", default="auto", choices=("auto", "csv", "tsv", "jsonl", "parquet")
     )
     group.add_argument("--layout", default="auto", choices=("auto", "tidy", "wide", "pairwise"))
-    group.add_argument(
-        "--column",
-        action="append",
-        metavar="NAME=THEIRS",
-        help="what the file calls a column, such as prompt_id=question",
-    )
+    add_columns(group)
     group.add_argument("--raters", nargs="+", metavar="COLUMN", help="wide: the raters' columns")
     group.add_argument(
         "--scalarize",
@@ -152,7 +154,8 @@ def run(arguments: Arguments) -> None:
     shared = {name: getattr(arguments, name) for name in SHARED}
     shared = {name: value for name, value in shared.items() if value is not None}
     shared |= parse_pairs(arguments.set or (), "--set")
-    specs = parse_rules(arguments.rule or ["epsilon"], shared, arguments.beta, arguments.gamma)
+    levels = arguments.beta, arguments.gamma
+    specs = parse_rules(arguments.rule or ["epsilon"], shared, *levels, calibrations_of(arguments))
     if arguments.plot is not None:
         check_picture(arguments.plot)
     bounds = None if arguments.bounds is None else (arguments.bounds[0], arguments.bounds[1])
@@ -165,7 +168,7 @@ def run(arguments: Arguments) -> None:
                     arguments.source,
                     layout=arguments.layout,
                     format=arguments.format,
-                    columns={k: str(v) for k, v in _columns(arguments).items()},
+                    columns=columns_of(arguments),
                     raters=arguments.raters,
                     scalarize=arguments.scalarize,
                     progress=report,
@@ -192,6 +195,7 @@ def run(arguments: Arguments) -> None:
                 min_samples=arguments.min_samples,
                 seed=arguments.seed,
                 side=side,
+                system=arguments.system,
                 progress=report,
             ):
                 for sink in sinks:
@@ -204,12 +208,6 @@ def run(arguments: Arguments) -> None:
             shutil.copyfileobj(spool, sys.stdout)
         elif shown is not None:
             shown.print(summary, spotlight)
-
-
-def _columns(arguments: Arguments) -> dict[str, Any]:
-    from darc.registry.pairs import split_pairs
-
-    return split_pairs(arguments.column or (), "--column")
 
 
 def _suffix(path: Path | None) -> str:

@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darc.cli.choice import FAMILIES, NORMALIZATIONS, SPEC, add_rewrites, add_rule, add_stop
-from darc.cli.parser import add_arrival, add_general, add_trusted_proxy, arrival_of
+from darc.cli.parser import (
+    add_arrival,
+    add_general,
+    add_trusted_proxy,
+    arrival_of,
+    calibrations_of,
+)
 
 if TYPE_CHECKING:
     from darc.gateway.settings import Settings
@@ -183,6 +189,7 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
     )
     return Settings(
         parts=parts,
+        calibrations=calibrations_of(arguments),
         trusted_proxies=tuple(arguments.trusted_proxy),
         **{name: getattr(arguments, name) for name in same},
     )

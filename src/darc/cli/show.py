@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from darc.cli.choice import add_rule
-from darc.cli.parser import add_general
+from darc.cli.parser import add_general, calibrations_of
 
 
 def add(commands: Any, name: str) -> None:
@@ -37,7 +37,8 @@ def run(arguments: argparse.Namespace) -> None:
     own = deciding_of(folder).spec
     beta = own.beta if arguments.beta is None else arguments.beta
     gamma = own.gamma if arguments.gamma is None else arguments.gamma
-    (spec,) = parse_rules([arguments.rule or own.label], {}, beta, gamma)
+    given = calibrations_of(arguments)
+    (spec,) = parse_rules([arguments.rule or own.label], {}, beta, gamma, given)
     outcome = read_outcome(folder, arguments.prompt, deciding_of(folder, spec))
     if arguments.html is not None:
         page_of(outcome, arguments.html)

@@ -7,7 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.parser import add_general
+from darc.cli.parser import (
+    add_calibration,
+    add_columns,
+    add_general,
+    calibrations_of,
+    columns_of,
+)
 
 if TYPE_CHECKING:
     from darc.evaluation.tuning.recommend import Recommendation
@@ -69,6 +75,8 @@ def add(commands: Any, name: str) -> None:
         "--split", default="auto", choices=("auto", "rater", "sample"), help="default: auto"
     )
     parser.add_argument("--seed", type=int, default=0, help="of folds and splits (default: 0)")
+    add_calibration(parser)
+    add_columns(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="one JSON object")
     output.add_argument("--out", type=Path, metavar="FILE", help="settings as TOML, for --config")
@@ -90,7 +98,7 @@ def run(commands: Any, arguments: argparse.Namespace) -> None:
     if arguments.plot is not None:
         check_picture(arguments.plot)
     objective = Objective(arguments.objective, arguments.lam, risk_cap=arguments.risk_cap)
-    source = read_any(arguments.source)
+    source = read_any(arguments.source, None, columns_of(arguments), arguments.system)
     with progress("tuning", " settings") as report:
         tuned = tune(
             source,
@@ -101,6 +109,7 @@ def run(commands: Any, arguments: argparse.Namespace) -> None:
             repeats=arguments.repeats,
             seed=arguments.seed,
             split=arguments.split,
+            calibrations=calibrations_of(arguments),
             progress=report,
         )
     advice = recommend(tuned)

@@ -68,25 +68,36 @@ class Deciding:
 
     def can_search(self, scores: Scores) -> bool:
         """Whether the lazy search is exact for this rule and scale."""
-        if self.spec.rule.plan is None or self.spec.rule.required():
+        if self.spec.rule.plan is None or self.spec.rule.required() or self.ids(scores):
             return False
         one = len(scores.scorers) == 1
         if self.normalize == "prompt" and not one:
             return False
         return self.normalize in ("none", "prompt") or one or scores.constants is not None
 
+    def ids(self, scores: Scores) -> dict[str, Any]:
+        """Who gave the samples and who wrote the candidates, where a calibration knows of them."""
+        known = () if self.spec.calibrations is None else self.spec.calibrations.by_scorer.values()
+        found: dict[str, Any] = {}
+        if any(name in one.raters for one in known for name in scores.samples):
+            found["rater_ids"] = [scores.samples] * scores.values.shape[1]
+        if any(name in one.systems for one in known for name in scores.candidates):
+            found["system_ids"] = scores.candidates
+        return found
+
     def search(self, scores: Scores) -> LazySearch:
         """A lazy search for this rule, among the samples that count from the first on."""
         return lazy_search(
             scores.values.shape[1],
             scores.values.shape[2] - self.first,
-            self.spec.rule,
+            self.spec.rule_for(scores.scorers),
             scores.bounds,
             clip=True,
             beta=self.spec.beta,
             gamma=self.spec.gamma,
             normalize=self.scale(scores, lazily=True),
             candidate_ids=scores.candidates or None,
+            scorer_ids=scores.scorers,
             sample=self.sample,
         )
 
@@ -98,14 +109,16 @@ class Deciding:
         alone = not self.include_original and not np.isnan(scores.values[:, :, 0]).all()
         decision = select(
             scores.clipped,
-            self.spec.rule,
+            self.spec.rule_for(scores.scorers),
             beta=self.spec.beta,
             gamma=self.spec.gamma,
             normalize=self.scale(scores, lazily),
             seed=self.seed,
             prompt_id=prompt_id,
             candidate_ids=scores.candidates or None,
+            scorer_ids=scores.scorers,
             sample=self.sample,
+            **self.ids(scores),
             **found,
         )
         return replace(decision, flags=(*decision.flags, "no_rewrites")) if alone else decision

@@ -22,13 +22,14 @@ import darc.generators
 import darc.scorers  # noqa: F401  (register what users name)
 from darc.closing import Closing
 from darc.engine.batcher import Batcher
+from darc.engine.calibrations import as_calibrations
 from darc.engine.choose import Choosing
 from darc.engine.clock import Clock
 from darc.engine.deciding import Deciding
 from darc.engine.outcome import Outcome
 from darc.engine.parts import SCORERS, Parts
 from darc.engine.prompts import as_candidates, as_prompt
-from darc.engine.rule_spec import RuleSpec, parse_rules
+from darc.engine.rule_spec import RuleSpec, as_spec
 from darc.engine.samples import PartFailed, RewriteSamples
 from darc.engine.score_cache import ScoreCache
 from darc.engine.scoring import Patience, Scoring, Tally
@@ -62,9 +63,10 @@ class Engine(Closing):
     `darc generators`, `darc scorers`, `darc rewriters`, `darc rules`) or objects. Every candidate
     is rewritten up to `n_aug` times, and what cannot change the choice is neither rewritten nor
     scored. With `workers` the rewriting and the scorers that ship with DARC run in so many
-    processes. `cache` keeps scores for later. With `stop`, such as "pandora:cost=0.05", a model
-    writes further candidates only while they are worth their cost. Use an engine in a `with` block,
-    from ordinary code or, by the methods that end in `_async`, from one event loop.
+    processes. `calibration` is what the rule `auto` goes by: a `Calibration`, or the path of a file
+    of `darc calibrate`. `cache` keeps scores for later. With `stop`, such as "pandora:cost=0.05", a
+    model writes further candidates only while they are worth their cost. Use an engine in a `with`
+    block, from ordinary code or, by the methods that end in `_async`, from one event loop.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Engine(Closing):
         *,
         scorers: Sequence[str | Scorer] = SCORERS,
         rule: str | RuleSpec = "epsilon",
+        calibration: Any = None,
         rewriter: str | Rewriter = "rules",
         n_aug: int = 8,
         family: str = "style",
@@ -104,7 +107,7 @@ class Engine(Closing):
         )
         self.tools = self.parts.tools(rewriter, scorers)
         self.side = side if isinstance(side, SideMaker) else self.parts.side_maker()
-        spec = parse_rules([rule], {})[0] if isinstance(rule, str) else rule
+        spec = as_spec(rule, as_calibrations(calibration))
         self.deciding = Deciding(spec, normalize, seed, include_original=include_original)
         self.side.check(spec.rule)
         self.workers = Workers(self.tools, self.parts if named else None, workers)
@@ -234,8 +237,8 @@ class Engine(Closing):
         if deciding is None:
             deciding = self.deciding
             if rule is not None:
-                spec = parse_rules([rule], {})[0] if isinstance(rule, str) else rule
-                deciding = replace(deciding, spec=spec)
+                learnt, spec = deciding.spec.calibrations, as_spec(rule)
+                deciding = replace(deciding, spec=spec.calibrated(spec.calibrations or learnt))
         samples = replace(
             self.samples(prompt, calls, meters) if drawn is None else drawn.samples,
             candidates=candidates,

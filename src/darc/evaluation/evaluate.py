@@ -12,7 +12,6 @@ from darc.evaluation.ablations.sizes import budget_table, size_table
 from darc.evaluation.caveats import flag_table, join_warnings, source_warnings, study_warnings
 from darc.evaluation.frame import Frame, joined
 from darc.evaluation.join import Joined, join, shuffled
-from darc.evaluation.methods import methods
 from darc.evaluation.source import Source
 from darc.evaluation.study import Report, Settings, Study, halves_of_seeds, make_study, study_of
 from darc.evaluation.tables.buckets import bucket_table
@@ -135,7 +134,7 @@ def _of_source(
         made += attempt(calibration_table, study, halves)
         made += attempt(density_table, study, halves)
         if ablations:
-            specs = methods(settings.rules, settings.beta, settings.gamma)
+            specs = settings.methods
             made += attempt(call_table, source, specs)
             made += attempt(token_table, source, specs)
             for sweep in attempt(sweep_study, source, halves, settings, FRONTIER):
@@ -170,5 +169,5 @@ def _of_pair(result: Evaluation, proxy: Source, human: Source, ablations: bool) 
 def joined_study(pair: Joined, settings: Settings) -> Study:
     """The study in which the proxy selects and people judge."""
     source = replace(pair.proxy, name=f"{pair.proxy.name} judged by {pair.human.name}")
-    specs = methods(settings.rules, settings.beta, settings.gamma)
+    specs = settings.methods
     return study_of(source, [pair.halves], settings, specs, "joined")

@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from darc.errors import TableError
-from darc.evaluation.source import NOBODY, Array, Source
+from darc.evaluation.source import NOBODY, Array, Integers, Source
 from darc.files import parse_json
 from darc.tables import Batch, read_ratings
 from darc.tables.formats import frames
@@ -24,40 +25,44 @@ def read_source(
     path: str | os.PathLike[str],
     texts: str | os.PathLike[str] | None = None,
     name: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    system: str = "auto",
 ) -> Source:
     """The `Source` of a file of ratings in any layout that `darc select` reads.
+
+    `columns` says what the file calls a column. Systems are what the column `system` says, or else
+    the candidates' ids; `system` "none" leaves them out.
 
     Texts come from `texts`, or from NAME.texts.jsonl(.gz) beside the file: JSON lines with
     prompt_id, candidate_id, prompt and response. Lengths are then numbers of words. Everything is
     held in memory.
     """
     ratings = Path(path)
-    with read_ratings(ratings) as table:
+    with read_ratings(ratings, columns=columns) as table:
         batches = list(table.batches())
         found = texts_beside(ratings) if texts is None else Path(texts)
         known = {} if found is None else read_texts(found)
-        return _source(name or stem(ratings), batches, known, read_groups(ratings, table.layout))
+        made = _source(name or stem(ratings), batches, known)
+        named = batches if system != "none" else ()
+        systems = [row for batch in named for row in table.systems(batch)]
+        groups = read_groups(ratings, table.layout, columns or {})
+        return replace(made, systems=systems, groups=groups)
 
 
-def _source(name: str, batches: list[Batch], texts: Texts, groups: Mapping[str, str]) -> Source:
+def _source(name: str, batches: list[Batch], texts: Texts) -> Source:
     prompt_ids = [prompt for batch in batches for prompt in batch.prompt_ids]
     candidate_ids = [row for batch in batches for row in batch.candidate_ids]
     shapes = np.array([batch.scores.shape[1:] for batch in batches])
     scorers, candidates, size = shapes.max(axis=0).tolist()
     samples = np.full((len(prompt_ids), scorers, candidates, size), np.nan)
     givers = np.full(samples.shape, NOBODY, dtype=np.int64)
-    codes: dict[str, int] = {}
     start = 0
     for batch in batches:
         count, _, most, depth = batch.scores.shape
         samples[start : start + count, :, :most, :depth] = batch.scores
-        for p in range(count):
-            for m in range(scorers):
-                for k in range(len(batch.candidate_ids[p])):
-                    names = batch.rater_ids(p, m, k)
-                    row = [codes.setdefault(each, len(codes)) if each else NOBODY for each in names]
-                    givers[start + p, m, k, : len(row)] = row
+        givers[start : start + count, :, :most, :depth] = batch.raters
         start += count
+    givers, names = _renumbered(givers, batches[0].rater_names)
     responses = [
         [texts.get((prompt, candidate), ("", ""))[1] for candidate in row]
         for prompt, row in zip(prompt_ids, candidate_ids, strict=True)
@@ -74,13 +79,21 @@ def _source(name: str, batches: list[Batch], texts: Texts, groups: Mapping[str, 
         scorers=batches[0].scorer_ids,
         samples=samples,
         givers=givers,
-        giver_names=list(codes),
+        giver_names=names,
         tokens=count_words(responses, candidates),
         questions=questions,
         texts=responses if texts else (),
-        groups=groups,
         length_unit="words",
     )
+
+
+def _renumbered(givers: Integers, names: list[str]) -> tuple[Integers, list[str]]:
+    """Givers numbered by first appearance in the prompts, and their names in that order."""
+    used, first = np.unique(givers[givers != NOBODY], return_index=True)
+    order = used[np.argsort(first)]
+    place = np.full(len(names) + 1, NOBODY)
+    place[order] = np.arange(len(order))
+    return place[givers], [names[rater] for rater in order.tolist()]
 
 
 def count_words(texts: list[list[str]], candidates: int) -> Array:
@@ -121,16 +134,17 @@ def read_texts(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
     return result
 
 
-def read_groups(path: Path, layout: str) -> dict[str, str]:
+def read_groups(path: Path, layout: str, columns: Mapping[str, str]) -> dict[str, str]:
     """The group of each rater where a tidy file has the column rater_group, the first one given."""
     groups: dict[str, str] = {}
     if layout != "tidy" or not path.is_file():
         return groups
     with File(path) as opened:
         for frame in frames(opened, "auto", BLOCK_BYTES, lambda _: None):
-            if not {"rater_id", "rater_group"} <= set(frame.names):
+            names = [columns.get(name, name) for name in ("rater_id", "rater_group")]
+            if not set(names) <= set(frame.names):
                 return groups
-            pairs = zip(frame.texts("rater_id"), frame.texts("rater_group"), strict=True)
+            pairs = zip(*map(frame.texts, names), strict=True)
             for rater, group in dict.fromkeys(pairs):
                 if group:
                     groups.setdefault(rater, group)

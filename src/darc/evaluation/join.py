@@ -30,6 +30,7 @@ class Joined:
         return Halves(
             np.where(able, select, np.nan),
             np.where(able, judge, np.nan),
+            self.proxy.givers,
             np.where(able, self.human.givers, NOBODY),
             np.asarray(both.any(axis=1)),
             int((sides[0] ^ sides[1]).sum()),
@@ -91,6 +92,7 @@ def restrict(source: Source, prompts: Sequence[int], candidates: Sequence[Sequen
         tokens=_gathered(source.tokens, rows, place),
         side={name: _side(name, array, rows, place) for name, array in source.side.items()},
         questions=[source.questions[p] for p in prompts] if source.questions else (),
+        systems=_picked(source.systems, prompts, candidates) if source.systems else (),
         texts=_picked(source.texts, prompts, candidates) if source.texts else (),
         categories=[source.categories[p] for p in prompts] if source.categories else (),
         spent={name: _gathered(array, rows, place) for name, array in source.spent.items()},

@@ -3,17 +3,20 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 import darc.rules  # noqa: F401  (registers the rules)
 from darc.core.draws import prompt_seeds
 from darc.core.normalization import Normalization
+from darc.engine.calibrations import Calibrations, rater_ids, recurring, system_ids
 from darc.engine.rule_spec import RuleSpec, parse_rules
 from darc.errors import InputError
 from darc.evaluation.source import Array, Integers, Source
 from darc.evaluation.split import Halves
 from darc.registry import rules
+from darc.selection.calibration import DEFAULT
 from darc.selection.decide import decide
 from darc.selection.pools import Pools, Settled
 
@@ -36,13 +39,44 @@ class Decided:
     seconds: dict[str, float] = field(default_factory=dict)
 
 
-def methods(texts: Sequence[str] = (), beta: float = 1.0, gamma: float = 1.0) -> list[RuleSpec]:
+def methods(
+    texts: Sequence[str] = (),
+    beta: float = 1.0,
+    gamma: float = 1.0,
+    calibrations: Calibrations | None = None,
+) -> list[RuleSpec]:
     """The rules of texts such as "epsilon:epsilon=0.5", all registered rules for none.
 
-    Best-of-K, which everything is compared with, always comes first.
+    Best-of-K, which everything is compared with, always comes first. Rules that learn go by the
+    `calibrations`, if there are any.
     """
     wanted = [BASELINE, *(text for text in texts or rules if text != BASELINE)]
-    return parse_rules(wanted, {}, beta, gamma)
+    return parse_rules(wanted, {}, beta, gamma, calibrations)
+
+
+def learnt_before(source: Source, calibrations: Calibrations | None) -> Any:
+    """The calibration that a rule goes by, None where it learns from the samples that select.
+
+    Rewrites teach nothing of people: for them it is the default one.
+    """
+    if calibrations is not None:
+        return calibrations.of(source.scorers)
+    return None if source.kind == "rater" else DEFAULT
+
+
+def ids_of(source: Source, givers: Integers, prompts: Integers, learning: bool) -> dict[str, Any]:
+    """Who gave the samples that select, and which systems wrote the candidates, as `Pools` has it.
+
+    `givers` are of all prompts, and `prompts` those that are decided. A system of one prompt is no
+    system to a rule that is `learning`.
+    """
+    found: dict[str, Any] = {}
+    if source.kind == "rater":
+        found["raters"] = rater_ids(givers[prompts], source.giver_names)
+    if source.systems:
+        systems = system_ids(source.systems, givers.shape[2]).part(prompts)
+        found["systems"] = recurring(systems) if learning else systems
+    return found
 
 
 def runnable(
@@ -85,7 +119,8 @@ def decide_all(
 ) -> Decided:
     """The choices of all methods from the selection halves of the kept prompts.
 
-    Methods with the same beta and gamma share the statistics. What a method raises is its failure,
+    Methods with the same beta and gamma share the statistics. A method that learns does so from
+    the selection halves alone, or goes by its calibrations. What a method raises is its failure,
     and the others go on.
     """
     result = Decided()
@@ -95,13 +130,19 @@ def decide_all(
     samples = clipped(halves.select[kept], source.bounds)
     seeds = prompt_seeds(seed, [source.prompt_ids[p] for p in kept.tolist()])
     shared: dict[tuple[float, float], Pools] = {}
+    given = next((spec.calibrations for spec in specs if spec.calibrations is not None), None)
+    learnt = learnt_before(source, given)
+    ids = {}
+    if any(spec.learns for spec in specs):
+        ids = ids_of(source, halves.select_givers, kept, learnt is None)
     for spec in specs:
         started = time.perf_counter()
         key = (spec.beta, spec.gamma)
         try:
             if key not in shared:
-                shared[key] = Pools(samples, *key, normalize, seeds=seeds)
-            decisions = decide(spec.rule, _with_side(shared[key], spec, source.side, kept))
+                shared[key] = Pools(samples, *key, normalize, seeds=seeds, **ids)
+            rule = spec.rule.bind(calibration=learnt) if spec.learns else spec.rule
+            decisions = decide(rule, _with_side(shared[key], spec, source.side, kept))
         except Exception as problem:  # a rule of another package may fail in any way
             result.failures[spec.label] = str(problem)
             continue

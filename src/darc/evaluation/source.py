@@ -22,6 +22,7 @@ class Source:
     "rewrite". `side` holds side inputs with a leading prompt axis, padded with NaN. `tokens` (P, K)
     are lengths, NaN where unknown. `constants` are the scorers' fixed (locations, scales), None
     where they have none; `bounds` one (low, high) a scorer to which a rule's input is clipped.
+    `systems[p][k]` names who wrote a candidate, "" where unknown, empty where it does not matter.
     `texts[p][k]` are the candidates' texts and `questions[p]` the prompts', empty where unknown.
     `length_unit` says what `tokens` counts. `groups` maps a giver's name to a group. `costs` are
     totals by name (seconds, calls, tokens); `spent` the tokens that each part took, by what took
@@ -40,6 +41,7 @@ class Source:
     side: Mapping[str, Array] = field(default_factory=dict)
     constants: tuple[list[float], list[float]] | None = None
     bounds: Sequence[tuple[float, float]] | None = None
+    systems: Sequence[Sequence[str]] = ()
     questions: Sequence[str] = ()
     texts: Sequence[Sequence[str]] = ()
     categories: Sequence[str] = ()

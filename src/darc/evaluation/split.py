@@ -21,13 +21,14 @@ SPLITS = ("auto", "rater", "sample")
 class Halves:
     """What selects, (P, M, K, n), and what judges, (P, M', K, n'), each packed to the left.
 
-    `givers` are those of the judging samples. A candidate without samples in both halves has none
-    in either, and `kept` (P,) marks the prompts with a candidate left. `left_out` counts the others
-    among the candidates of the kept prompts.
+    `givers` are those of the judging samples, `select_givers` those of the others. A candidate
+    without samples in both halves has none in either, and `kept` (P,) marks the prompts with a
+    candidate left. `left_out` counts the others among the candidates of the kept prompts.
     """
 
     select: Array
     judge: Array
+    select_givers: Integers
     givers: Integers
     kept: Mask
     left_out: int = 0
@@ -81,9 +82,10 @@ def halves_of(source: Source, selects: Mask, judges: Mask) -> Halves:
     rated = np.any(selects | judges, axis=(1, 3))
     kept = np.asarray(np.any(both, axis=1))
     able = both[:, None, :, None]
-    select, _ = pack(source.samples, source.givers, selects & able)
+    select, select_givers = pack(source.samples, source.givers, selects & able)
     judge, givers = pack(source.samples, source.givers, judges & able)
-    return Halves(select, judge, givers, kept, int((rated & ~both)[kept].sum()))
+    left_out = int((rated & ~both)[kept].sum())
+    return Halves(select, judge, select_givers, givers, kept, left_out)
 
 
 def pack(samples: Array, givers: Integers, wanted: Mask) -> tuple[Array, Integers]:

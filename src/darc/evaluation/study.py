@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from darc.core.draws import folds, prompt_seeds
+from darc.engine.calibrations import Calibrations
 from darc.engine.rule_spec import RuleSpec
 from darc.errors import InputError
 from darc.evaluation.bootstrap import draw_counts
@@ -45,7 +46,8 @@ class Settings:
     `lam` weighs sigma in the tradeoff, None for median matching; `sigma` says from which half it
     is, "evaluation" or "selection". `share` and `subset` ("baseline" or "pool") define the
     high-variance prompts, `tail` and `outcome` ("mean" or "lcb") the CVaR over prompts. Below
-    `threshold` a difference is a tie. `draws` are the resamples of the bootstrap.
+    `threshold` a difference is a tie. `draws` are the resamples of the bootstrap. Rules that learn
+    go by the `calibrations`, or else learn from each split's selecting half alone.
     """
 
     rules: tuple[str, ...] = ()
@@ -63,6 +65,7 @@ class Settings:
     normalize: str = "auto"
     beta: float = 1.0
     gamma: float = 1.0
+    calibrations: Calibrations | None = None
 
     def __post_init__(self) -> None:
         for name, most in (("repeats", 10_000), ("draws", 1_000_000)):
@@ -78,6 +81,11 @@ class Settings:
         ):
             if getattr(self, name) not in known:
                 raise InputError(f"{name} must be {' or '.join(known)}, not {getattr(self, name)}")
+
+    @property
+    def methods(self) -> list[RuleSpec]:
+        """The rules, Best-of-K first."""
+        return methods(self.rules, self.beta, self.gamma, self.calibrations)
 
     @property
     def tail_name(self) -> str:
@@ -173,9 +181,8 @@ def make_study(source: Source, settings: Settings, report: Report | None = None)
     O(R) passes over the samples a method.
     """
     split = choose_split(source, settings.split)
-    specs = methods(settings.rules, settings.beta, settings.gamma)
-
-    return study_of(source, halves_of_seeds(source, settings, report), settings, specs, split)
+    halves = halves_of_seeds(source, settings, report)
+    return study_of(source, halves, settings, settings.methods, split)
 
 
 def halves_of_seeds(

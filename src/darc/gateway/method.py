@@ -86,7 +86,7 @@ def read_method(given: Any, named: str, settings: Settings) -> Method:
     beta = _number(given, "beta", settings.beta)
     gamma = _number(given, "gamma", settings.gamma)
     try:
-        (spec,) = parse_rules([text], parameters, beta, gamma)
+        spec = parse_rules([text], parameters, beta, gamma)[0].calibrated(settings.calibrations)
     except DarcError as problem:
         raise Problem(400, str(problem), code="invalid_darc", param="darc") from None
     if not all(isinstance(x, int | float) and x >= 0 for x in (spec.beta, spec.gamma)):

@@ -77,7 +77,7 @@ def by_scores(scores: Any, method: Method, request_id: str, most: int) -> dict[s
     try:
         decision = select(
             _numbers(scores),
-            spec.rule,
+            spec.rule_for(()),
             beta=spec.beta,
             gamma=spec.gamma,
             normalize=normalize,

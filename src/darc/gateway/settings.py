@@ -4,7 +4,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from darc.engine.calibrations import Calibrations
 from darc.engine.parts import Parts
+from darc.engine.rule_spec import parse_rules
 from darc.engine.stopping import parse_stop
 from darc.errors import InputError
 from darc.models.remote.client import KEY
@@ -18,7 +20,8 @@ class Settings:
     """Where answers come from, how they are chosen, and how much is done at a time.
 
     Without a `backend` URL the embedded model answers. `rule`, `beta`, `gamma`, `k` and
-    `parts.n_aug` are what a request gets that says nothing else. `workers` is how many processes
+    `parts.n_aug` are what a request gets that says nothing else, `calibrations` what the rule
+    `auto` goes by. `workers` is how many processes
     rewrite and score (None: one a core; 0: none, threads do), `wave` how many texts the lazy search
     has scored at a time, `stop` when no more candidates are made. `seed` makes requests without one
     repeatable. Times are in seconds, `rate` is requests a minute and client (0: no limit;
@@ -36,6 +39,7 @@ class Settings:
     backend_key_env: str = KEY
     model: str = ""
     rule: str = "epsilon"
+    calibrations: Calibrations | None = None
     beta: float = 1.0
     gamma: float = 1.0
     normalize: str = "auto"
@@ -88,6 +92,8 @@ class Settings:
             if asked > most:
                 raise InputError(f"{name} is {asked}, over max_{name}, {most}", f"raise max_{name}")
         parse_stop(self.stop)
+        if self.calibrations is not None:
+            parse_rules([self.rule], {}, calibrations=self.calibrations)
         if self.workers is not None and self.workers < 0:
             raise InputError(f"workers is {self.workers}", "give 0 or more")
         if self.policy not in POLICIES:

@@ -125,7 +125,13 @@ SETTINGS: Mapping[str, Fields] = {
     "sampling": {},
     "rewrites": {"n_aug": _count, "family": _text},
     "side": {},
-    "decision": {"rule": _text, "beta": _extended, "gamma": _extended, "normalize": _text},
+    "decision": {
+        "rule": _text,
+        "beta": _extended,
+        "gamma": _extended,
+        "normalize": _text,
+        "calibration?": _text,
+    },
 }
 SCORER: Fields = {
     "name": _text,

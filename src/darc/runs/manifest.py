@@ -2,22 +2,27 @@
 
 import platform
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import darc
+from darc.engine.calibrations import Calibrations
 from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
 from darc.engine.rule_spec import RuleSpec, parse_rules
 from darc.errors import InputError, TableError
-from darc.runs.folder import RunFolder
+from darc.runs.folder import RESTORE, RunFolder
 from darc.runs.records import scores_of
+
+CALIBRATION = "calibration.json"
 
 
 def manifest(digest: str, engine: Engine) -> dict[str, Any]:
     """The settings of a run by stage, its questions' hash, and the versions."""
     generator, deciding, parts = engine.generator, engine.deciding, engine.parts
+    learnt = deciding.spec.calibrations
     assert generator is not None
     return {
         "input": digest,
@@ -60,9 +65,28 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
                 "beta": deciding.spec.beta,
                 "gamma": deciding.spec.gamma,
                 "normalize": deciding.normalize,
+                **({} if learnt is None else {"calibration": learnt.digest}),
             },
         },
     }
+
+
+def keep_calibration(folder: RunFolder, engine: Engine) -> Path | None:
+    """Write what the rule goes by beside the manifest, which has its digest."""
+    learnt = engine.deciding.spec.calibrations
+    if learnt is None:
+        return None
+    learnt.save(folder.path / CALIBRATION)
+    return folder.path / CALIBRATION
+
+
+def _kept_calibration(folder: RunFolder, digest: str) -> Calibrations:
+    """What the rule of a run goes by; a file that was changed since is refused."""
+    path = folder.path / CALIBRATION
+    learnt = Calibrations.load(path)
+    if learnt.digest != digest:
+        raise InputError(f"{path} was changed since the run wrote it", RESTORE)
+    return learnt
 
 
 def deciding_of(folder: RunFolder, spec: RuleSpec | None = None) -> Deciding:
@@ -73,6 +97,8 @@ def deciding_of(folder: RunFolder, spec: RuleSpec | None = None) -> Deciding:
     try:
         if spec is None:
             (spec,) = parse_rules([decision["rule"]], {}, decision["beta"], decision["gamma"])
+        if spec.learns and spec.calibrations is None and "calibration" in decision:
+            spec = spec.calibrated(_kept_calibration(folder, decision["calibration"]))
         original = bool(settings["rewrites"].get("include_original", True))
         deciding = Deciding(spec, decision["normalize"], data["seed"], include_original=original)
         nothing = np.zeros((len(settings["scorers"]), 1, 1))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from darc.core.statistics import cut
 from darc.selection import certify, explain
+from darc.selection.calibration import Calibration
 from darc.selection.choice import Choice
 from darc.selection.pools import Pools
 from darc.selection.rule import Rule
@@ -20,14 +21,19 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Labels:
-    """What to call candidates and samples in words; `sample` is the noun for one sample."""
+    """What to call candidates, scorers and samples in words; `sample` is the noun for one."""
 
     candidates: Sequence[str] | None = None
     sample: str = "sample"
+    scorers: Sequence[str] | None = None
 
     def candidate(self, index: int) -> str:
         """The candidate's own name, or "candidate 3"."""
         return f"candidate {index}" if self.candidates is None else str(self.candidates[index])
+
+    def scorer(self, index: int) -> str:
+        """The scorer's own name, or "scorer 1"."""
+        return f"scorer {index}" if self.scorers is None else str(self.scorers[index])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,7 +122,9 @@ class Decision:
 def _plain(value: Any) -> Any:
     if isinstance(value, float | np.floating):
         return float(value) if np.isfinite(value) else (None if np.isnan(value) else str(value))
-    return list(value) if isinstance(value, tuple) else value
+    if isinstance(value, Calibration):
+        return value.name
+    return [_plain(each) for each in value] if isinstance(value, tuple | list) else value
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,6 +1,6 @@
 """Decisions in words."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 FLAGS = {
     "infeasible": "no eligible candidate met the cap on the risk premium, so it was not applied",
     "no_sigma": "sigma is undefined with one sample, so the rule did without it",
+    "shrunk": "candidates with fewer samples were drawn towards the average",
     "few_samples": "candidates with too few samples were left out",
     "constant_scorer": "a scorer gave every candidate the same score and counts as 0 for all",
     "small_sample": "beta times sigma is large for so few samples: the true risk is likely larger",
@@ -101,9 +102,13 @@ def _above(key: Array, own: int, decision: "Decision") -> Mask:
 
 
 def _reason(decision: "Decision") -> str:
-    facts: dict[str, object] = {n: array[0] for n, array in decision.choice.facts.items()}
+    facts: dict[str, Any] = {n: array[0] for n, array in decision.choice.facts.items()}
     if "near" in facts:
         facts["near"] = "those" if _partly(decision) else f"the {facts['near']}"
+    facts["hedge"] = ""
+    if "scorer" in facts:
+        lowest = decision.labels.scorer(int(facts["scorer"]))
+        facts["hedge"] = f", hedged over its scorers, of which {lowest} is lowest"
     rule = decision.rule
     text = next((rule.instead[flag] for flag in decision.flags if flag in rule.instead), "")
     lonely = bool(rule.alone) and int(decision.feasible.sum()) == 1 and not _partly(decision)

@@ -61,7 +61,9 @@ class LazySearch:
         self._normalize = normalize
         self._clip = clip
         self._labels = labels or Labels()
-        self._pools = Pools(np.zeros((1, 1, 2, 2)), beta, gamma, None, None, min_samples)
+        scorers = max(1, len(np.atleast_2d(np.asarray(bounds, dtype=object))))
+        least = 1 if rule.few and min_samples is None else min_samples
+        self._pools = Pools(np.zeros((1, scorers, 2, 2)), beta, gamma, None, None, least)
         self._shape = n_candidates, n_samples
         self._known: list[float] | None = None
         # Any bounds will do before the first answer: every candidate is alike.
@@ -69,7 +71,7 @@ class LazySearch:
         self._asked: dict[int, tuple[int, ...]] = {}
         self.calls = 0
         self.clipped = 0
-        as_bounds(bounds, max(1, len(np.atleast_2d(np.asarray(bounds, dtype=object)))))
+        as_bounds(bounds, scorers)
         _check_parameters(self._rule, self._pools)
 
     @property
@@ -160,10 +162,11 @@ class LazySearch:
         return self._decide(self._with(samples), incomplete, "unfinished")
 
     def _decide(self, pools: Pools, bounded: NDArray[np.bool_], *flags: str) -> Decision:
-        names = None if self._labels.candidates is None else [list(self._labels.candidates)]
-        decision = decide(self._rule, pools, names, self._labels.sample)[0]
+        decision = decide(self._rule, pools)[0]
         raised = (*decision.flags, *flags, *(("clipped",) if self.clipped else ()))
-        return replace(decision, flags=raised, calls=self.calls, bounded=bounded)
+        return replace(
+            decision, flags=raised, labels=self._labels, calls=self.calls, bounded=bounded
+        )
 
     def _with(self, samples: Array) -> Pools:
         return replace(self._pools, samples=samples[None], normalize=self._constants(len(samples)))

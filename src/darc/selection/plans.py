@@ -7,12 +7,16 @@ tie tolerance, so that every possible tie is decided by the ordinary code on com
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.selection.rows import Row
+from darc.core.features import c4
+from darc.core.plain import soft_minimum
+from darc.selection.calibration import Calibration, calibrations
+from darc.selection.rows import Frame, Row
 from darc.selection.view import BARRED, DOUBTFUL, SURE, WAITING, View
 
 Parameters = Mapping[str, Any]
@@ -50,6 +54,75 @@ def lcb(view: View, parameters: Parameters) -> list[float]:
     if any(unknown):
         return [0.0 if wanted else NEVER for wanted in unknown]
     return _by_bound(view, view.lcb_bounds(parameters["lam"], parameters["delta"], parameters["c"]))
+
+
+def auto(view: View, parameters: Parameters) -> list[float]:
+    """Shrunken mean less disagreement: only a candidate with as many samples as any can prune.
+
+    It is shrunk least, and nothing below it by mean less disagreement can be shrunk past it. Where
+    one with fewer samples is above it, shrinkage decides, which takes every sample.
+    """
+    size = max([row.total for row in view.rows])
+    if not any(row.seen for row in view.rows):
+        return [float(row.total) if row.unseen else NEVER for row in view.rows]
+    frame = view.frame
+    given = tuple(calibrations(parameters["calibration"], len(frame.high)))
+    terms = _terms(given, size, float(parameters["lam"]), frame)
+
+    def bound(row: Row) -> float:
+        if not row.total:
+            return NEVER
+        lams, margin = terms[row.complete][row.seen]
+        return soft_minimum(row.best_less(lams), frame.gamma) + margin
+
+    upper = [row.kept(("auto", size), bound) for row in view.rows]
+    rows = list(zip(view.rows, upper, view.standing, strict=True))
+    best = max([v for row, v, standing in rows if standing is SURE and row.seen == size] + [NEVER])
+    if any(standing is SURE and row.seen < size and v >= best for row, v, standing in rows):
+        best = NEVER
+    return [v if standing is WAITING and v >= best else NEVER for _, v, standing in rows]
+
+
+# The largest disagreement of samples in [a, b] is that of a pair at both ends: this times b - a.
+WIDEST = math.sqrt(math.pi) / 2
+Terms = Sequence[tuple[Sequence[float], float]]
+
+
+@lru_cache(maxsize=64)
+def _terms(
+    given: Sequence[Calibration], size: int, lam: float, frame: Frame
+) -> tuple[Terms, Terms]:
+    """What sigma counts by scorer, and a margin, by samples seen: with more to come, and without.
+
+    The margin, 0 for a candidate with all `size` samples, is for what shrinkage and the weight of
+    disagreement at other counts can add to mean less disagreement.
+    """
+    tables = [one.by_count(size, lam) for one in given]
+    per_sigma = [weight / c4(np.arange(size + 1)) for weight, _ in tables]
+    wide = [WIDEST * (high - low) for low, high in zip(frame.low, frame.high, strict=True)]
+    shrink = np.mean([each for _, each in tables], axis=0)
+    uneven = 0.0
+    if len(tables) == 1:
+        # The average candidate may be above the best by this, where the weights differ by count.
+        uneven = float(np.abs(tables[0][0][2:] - tables[0][0][-1]).max(initial=0.0)) * wide[0]
+
+    def term(seen: int, last: int) -> tuple[Sequence[float], float]:
+        counts = slice(max(seen, 1), max(last, 1) + 1)
+        lams = [float(each[counts].min()) for each in per_sigma]
+        if seen == size:
+            return lams, 0.0
+        above = [
+            float((weight[counts] - weight[-1]).max()) * each
+            for (weight, _), each in zip(tables, wide, strict=True)
+        ]
+        least = float(shrink[counts].min())
+        rest = uneven * (shrink[-1] / least - 1) + frame.tolerance / least
+        return lams, max(0.0, *above) + rest
+
+    return (
+        [term(seen, size) for seen in range(size + 1)],
+        [term(seen, seen) for seen in range(size + 1)],
+    )
 
 
 def tau(view: View, parameters: Parameters) -> list[float]:

@@ -1,6 +1,5 @@
 """Some whole prompts, ready for the statistics."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -30,7 +29,7 @@ class Batch:
     _first_candidate: Integers = field(repr=False)
     _cell_starts: Integers = field(repr=False)
     _raters: Integers = field(repr=False)
-    _rater_names: Mapping[int, str] = field(repr=False)
+    _names: Names = field(repr=False)
     _labels: Labels = field(repr=False)
     _offsets: Integers = field(repr=False)
 
@@ -38,7 +37,26 @@ class Batch:
         """Who gave the samples scores[p, m, k], in their order; "" where the name is unknown."""
         cell = self._candidate(p, k) * len(self.scorer_ids) + m
         codes = self._raters[self._cell_starts[cell] : self._cell_starts[cell + 1]]
-        return [self._rater_names.get(code, "") for code in codes.tolist()]
+        return [self._names.raters.get(code, "") for code in codes.tolist()]
+
+    @property
+    def raters(self) -> Integers:
+        """Who gave each sample, (P, M, K, n), as a place in `rater_names`; -1 where unknown."""
+        places = np.full(self.scores.shape, -1, dtype=np.int64)
+        # Raters come candidate by candidate, scorer by scorer.
+        turned = places.transpose(0, 2, 1, 3)
+        turned[~np.isnan(self.scores.transpose(0, 2, 1, 3))] = self._names.places(self._raters)
+        return places
+
+    @property
+    def rater_names(self) -> list[str]:
+        """The raters of the whole table whose names were kept."""
+        return list(self._names.raters.values())
+
+    def cells(self, column: str) -> list[list[str]]:
+        """An extra column's cell of every candidate, by prompt."""
+        words = self._labels.column(column, self._offsets)
+        return [words[low:high] for low, high in pairwise(self._first_candidate.tolist())]
 
     def extras(self, p: int, k: int) -> dict[str, str]:
         """The extra columns of candidate k of prompt p, as on its first row."""
@@ -80,7 +98,7 @@ class Samples:
             _first_candidate=first,
             _cell_starts=starts,
             _raters=self.raters,
-            _rater_names=names.raters,
+            _names=names,
             _labels=labels,
             _offsets=self.label,
         )

@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +105,18 @@ class Names:
     prompts: Codes
     scorers: list[str]
     raters: Mapping[int, str]
+
+    @cached_property
+    def _sorted(self) -> tuple[Integers, Integers]:
+        codes = np.fromiter(self.raters, np.int64, len(self.raters))
+        order = np.argsort(codes)
+        return codes[order], order
+
+    def places(self, codes: Integers) -> Integers:
+        """The place of each rater among those whose names were kept, -1 for the others."""
+        known, order = self._sorted
+        found = np.searchsorted(known, codes).clip(max=len(known) - 1)
+        return np.where(known[found] == codes, order[found], -1)
 
     def rater(self, code: int) -> str:
         """How an error message calls a rater."""

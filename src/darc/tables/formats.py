@@ -51,6 +51,8 @@ def detect(source: Source) -> str:
     suffixes = [suffix.lower() for suffix in PurePath(source.name).suffixes]
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
+    if suffixes and suffixes[-1] in (".xlsx", ".xls", ".ods"):
+        raise TableError(source.name, "this is a spreadsheet", f"run darc import {source.name}")
     if suffixes and suffixes[-1] in _SUFFIXES:
         return _SUFFIXES[suffixes[-1]]
     head = source.peek(4096)

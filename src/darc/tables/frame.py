@@ -48,7 +48,9 @@ class Frame(ABC):
             raise self.fault(
                 problem.position,
                 f"{shorten(problem.text)} in column {name!r} is not a number",
-                "write decimals with a point" if comma else "leave the cell empty if it is missing",
+                "write decimals with a point, or let darc import read it"
+                if comma
+                else "leave the cell empty if it is missing; darc import --scale reads words",
             ) from None
         infinite = np.isinf(values)
         if infinite.any():

@@ -20,12 +20,13 @@ class Labels:
     Memory would grow with the number of candidates, so the words go to disk with the records. They
     are written wherever the rows turn to another candidate. An extra column that varies within a
     candidate belongs to its ratings and is given up; to see that wherever the rows are, each record
-    carries a hash of its extra cells.
+    carries a hash of its extra cells. `varies` has the first line that showed it, by column.
     """
 
     def __init__(self, extras: tuple[str, ...], limit: int) -> None:
         self.extras = extras
         self._kept = np.ones(len(extras), dtype=bool)
+        self.varies: dict[str, int] = {}
         self._spill = Spill(limit)
         self._end = 0
 
@@ -48,10 +49,18 @@ class Labels:
         """Give up the columns that vary among rows of one `owner`, whose first row is `first`."""
         if self._kept.any():
             hashes = records["hashes"]
-            self._kept &= (hashes == hashes[first[owner]]).all(axis=0)
+            other = hashes != hashes[first[owner]]
+            for place in np.flatnonzero(other.any(axis=0) & self._kept).tolist():
+                line = int(records["line"][other[:, place].argmax()])
+                self.varies[self.extras[place]] = line
+                self._kept[place] = False
 
-    def ids(self, offsets: Integers) -> list[str]:
-        """The candidates' ids at some offsets."""
+    def column(self, name: str, offsets: Integers) -> list[str]:
+        """The candidates' cells of an extra column at some offsets."""
+        return self.ids(offsets, 1 + self.extras.index(name))
+
+    def ids(self, offsets: Integers, place: int = 0) -> list[str]:
+        """The candidates' ids at some offsets, or their extra cells at a place from 1 on."""
         order = np.argsort(offsets)
         ascending = offsets[order].tolist()
         # Words close together are read many at a time, words far apart one by one.
@@ -63,7 +72,8 @@ class Labels:
             if stop < 0:
                 base, data = offset, self._read(offset, _NEAR if near else _FAR)
                 stop = data.find(_END)
-            ids[at] = data[offset - base : stop].partition(_BETWEEN)[0].decode("utf-8")
+            words = data[offset - base : stop].split(_BETWEEN, place + 1)
+            ids[at] = words[place].decode("utf-8")
         return ids
 
     def cells(self, offset: int) -> dict[str, str]:

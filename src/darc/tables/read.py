@@ -93,10 +93,12 @@ def _table(
     ]
     every = Sizes(*map(np.concatenate, zip(*sizes, strict=True)))
     return RatingTable(
+        source=source,
         layout=layout,
         rows=collector.rows,
         scorer_ids=names.scorers,
-        extra_columns=labels.kept,
+        system=collector.schema.system,
+        labels=labels,
         records=records,
         starts=starts,
         ranges=plan(counts, every, len(names.scorers), batch_rows),

@@ -13,23 +13,31 @@ REQUIRED = {
     "pairwise": ("prompt_id", "left_id", "right_id", "rater_id", "winner"),
 }
 OPTIONAL = {"tidy": ("scorer_id", "rater_group"), "wide": ("scorer_id",), "pairwise": ()}
+SYSTEM = "system"
 LAYOUTS = tuple(REQUIRED)
 LISTED = 20
 PARTS = sorted(
-    {name for parts in (REQUIRED, OPTIONAL) for names in parts.values() for name in names}
+    {
+        SYSTEM,
+        *(name for parts in (REQUIRED, OPTIONAL) for names in parts.values() for name in names),
+    }
 )
 _UNNAMED = re.compile(r"(Unnamed: \d+)?")
 
 
 @dataclass(frozen=True)
 class Schema:
-    """The layout, the file's column for each part, the rater columns (wide), and the rest."""
+    """The layout, the file's column for each part, the rater columns (wide), and the rest.
+
+    `system` is that of the other columns that names a candidate's system, "" where none does.
+    """
 
     layout: str
     columns: Mapping[str, str]
     raters: tuple[str, ...] = ()
     extras: tuple[str, ...] = ()
     raters_given: bool = False
+    system: str = ""
 
 
 def check_layout(name: str) -> None:
@@ -72,9 +80,13 @@ def decide(
     if layout == "pairwise":
         # What else a row says belongs to the comparison, not to one of its candidates.
         return Schema(layout, parts)
+    system = columns.get(SYSTEM, SYSTEM)
+    if SYSTEM in columns:
+        _check_present(frame.source, names, [system])
+    system = system if system in others else ""
     if layout == "tidy":
-        return Schema(layout, parts, (), tuple(others))
-    rated = chosen or [name for name in others if frame.looks_numeric(name)]
+        return Schema(layout, parts, (), tuple(others), system=system)
+    rated = chosen or [n for n in others if n != system and frame.looks_numeric(n)]
     if not rated:
         raise TableError(
             frame.source,
@@ -82,7 +94,8 @@ def decide(
             "a wide table has one column of ratings a rater",
         )
     rest = tuple(name for name in others if name not in rated)
-    return Schema(layout, parts, tuple(rated), rest, raters_given=bool(chosen))
+    system = system if system in rest else ""
+    return Schema(layout, parts, tuple(rated), rest, raters_given=bool(chosen), system=system)
 
 
 def is_named(name: str) -> bool:
@@ -111,5 +124,5 @@ def _check_present(source: str, names: list[str], needed: list[str]) -> None:
         raise TableError(
             source,
             f"missing {few} {', '.join(map(repr, missing))} (there are: {found})",
-            close or "rename the column, or say which one it is",
+            close or f"say which one it is: --column {missing[0]}=ONE, or let darc import guess",
         )

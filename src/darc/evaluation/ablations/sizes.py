@@ -37,9 +37,15 @@ def fewer_samples(halves: Halves, size: int, seed: int) -> Halves:
     """The halves with at most `size` samples to select by, of the same places in a prompt."""
     prompts, _, _, most = halves.select.shape
     order = np.argsort(np.random.default_rng([seed, 2]).random((prompts, most)), axis=1)
-    moved = np.take_along_axis(halves.select, order[:, None, None, :], axis=3)
-    packed = np.take_along_axis(moved, np.argsort(np.isnan(moved), axis=3, kind="stable"), axis=3)
-    return replace(halves, select=np.ascontiguousarray(packed[..., :size]))
+    given = ~np.isnan(np.take_along_axis(halves.select, order[:, None, None, :], axis=3))
+    # Of the samples in the drawn order, the first ones that there are.
+    chosen = np.argsort(~given, axis=3, kind="stable")[..., :size]
+    place = np.take_along_axis(np.broadcast_to(order[:, None, None, :], given.shape), chosen, 3)
+    return replace(
+        halves,
+        select=np.take_along_axis(halves.select, place, axis=3),
+        select_givers=np.take_along_axis(halves.select_givers, place, axis=3),
+    )
 
 
 def sizes_up_to(most: int, fewest: int) -> list[int]:
@@ -94,7 +100,8 @@ def budget_table(
         for size in [0, *sizes_up_to(proxy.shape[3] - 1, 1)]:
             select = np.ascontiguousarray(pair.select[..., : size + 1])
             kept = pair.kept & (~np.isnan(select)).any(axis=(1, 2, 3))
-            fewer = replace(pair, select=select, kept=kept)
+            raters = pair.select_givers[..., : size + 1]
+            fewer = replace(pair, select=select, select_givers=raters, kept=kept)
             rows += _gains(proxy, [fewer], settings, "joined", ("n_aug", size, by))
     note = "n_aug: the original and its first n_aug rewrites select, all that there are at the end."
     if any(by == "the samples that select" for _, _, by in cases):

@@ -23,6 +23,7 @@ class Panel:
     is each candidate's prompt, ascending. `named` says whether every rating has a rater that is
     the same one wherever the name returns; without that nothing is said of raters. Candidates that
     tie come in the order of lots drawn from `seed`, since a file's order may be that of systems.
+    `systems` are the candidates' systems where those have names of their own.
     """
 
     values: Array
@@ -36,6 +37,7 @@ class Panel:
     scorer: str = ""
     groups: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
+    systems: Sequence[str] = ()
 
     @property
     def present(self) -> Booleans:
@@ -81,7 +83,7 @@ def panel_of(source: Source, scorer: int = 0, seed: int = 0) -> Panel:
         raise InputError(f"{source.name} holds no ratings", "give at least one rating")
     prompt, candidate = np.nonzero(rated)
     kept, prompts = np.unique(prompt, return_inverse=True)
-    places = zip(prompt.tolist(), candidate.tolist(), strict=True)
+    places = list(zip(prompt.tolist(), candidate.tolist(), strict=True))
     seen = np.where(present, givers, NOBODY)[prompt, candidate]
     unknown = [index for index, name in enumerate(source.giver_names) if not name]
     seen = np.where(np.isin(seen, unknown), NOBODY, seen)
@@ -100,6 +102,7 @@ def panel_of(source: Source, scorer: int = 0, seed: int = 0) -> Panel:
         scorer=source.scorers[scorer] if source.scorers else "",
         groups=source.groups,
         seed=seed,
+        systems=[source.systems[p][k] for p, k in places] if source.systems else (),
     )
 
 

@@ -75,7 +75,8 @@ def _factors(panel: Panel) -> dict[str, Integers]:
     item, rater, _ = panel.flat()
     prompt = panel.prompts[item]
     factors = {"prompt": prompt, "candidate": item}
-    names, code = np.unique(np.asarray(panel.candidate_names, dtype=np.str_), return_inverse=True)
+    called = np.asarray(panel.systems or panel.candidate_names, dtype=np.str_)
+    names, code = np.unique(called, return_inverse=True)
     recurring = names.size <= len(panel.candidate_names) / 2
     if recurring:
         factors["name"] = code[item]

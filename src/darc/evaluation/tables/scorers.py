@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from darc.evaluation.frame import Frame
-from darc.evaluation.methods import methods
 from darc.evaluation.metrics import Mask
 from darc.evaluation.source import Array, Source
 from darc.evaluation.split import Halves
@@ -58,7 +57,7 @@ def held_out_scorer_table(
     for m, name in enumerate(source.scorers if len(source.scorers) > 1 else ()):
         others = [o for o in range(len(source.scorers)) if o != m]
         kept = with_scorers(source, others)
-        specs = methods(settings.rules, settings.beta, settings.gamma)
+        specs = settings.methods
         halves = _judged_by(halves_of_seeds(source, settings, report), others, m)
         study = study_of(kept, halves, settings, specs, "sample")
         for subset, among in study.subsets.items():
@@ -89,8 +88,13 @@ def with_scorers(source: Source, wanted: list[int]) -> Source:
 def _judged_by(halves: Iterable[Halves], others: list[int], judge: int) -> Iterable[Halves]:
     part = slice(judge, judge + 1)
     for half in halves:
-        select = np.ascontiguousarray(half.select[:, others])
-        yield replace(half, select=select, judge=half.judge[:, part], givers=half.givers[:, part])
+        yield replace(
+            half,
+            select=np.ascontiguousarray(half.select[:, others]),
+            select_givers=half.select_givers[:, others],
+            judge=half.judge[:, part],
+            givers=half.givers[:, part],
+        )
 
 
 def _rows(

@@ -149,7 +149,12 @@ def _caution(scale: Scale, size: str) -> Variants:
     return [{"a": a} for a in _steps(0.02, 5.0, SIZES[size][1], scale.unit / spread)]
 
 
+def _auto(_: Scale, size: str) -> Variants:
+    return [{"lam": 4 * step / SHARES[size]} for step in range(SHARES[size] + 1)]
+
+
 VARIANTS: dict[str, Callable[[Scale, str], Variants]] = {
+    "auto": _auto,
     "epsilon": _along("epsilon", 0.02, 4.0, 1),
     "tau": _tau,
     "penalty": _along("lam", 0.05, 10.0),

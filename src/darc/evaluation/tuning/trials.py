@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from darc.core.draws import prompt_seeds
 from darc.core.statistics import batched
-from darc.evaluation.methods import clipped, normalization
+from darc.engine.calibrations import Calibrations
+from darc.evaluation.methods import clipped, ids_of, learnt_before, normalization
 from darc.evaluation.source import Source
 from darc.evaluation.split import choose_split, draw_halves
 from darc.evaluation.tuning.choices import Report, choices
@@ -26,13 +28,15 @@ ATTEMPTS = 5
 class Trial:
     """One split: the pools of the selection half, and mean and sigma (U, K) on the other half.
 
-    They are of the U prompts that count in this split, marked in `usable` (P,).
+    They are of the U prompts that count in this split, marked in `usable` (P,). Rules that learn do
+    so from the pools, unless they have a `calibration`.
     """
 
     pools: Pools
     mean: Array
     sigma: Array
     usable: Mask
+    calibration: Any = None
 
     def judged(
         self, settings: Sequence[Setting], report: Report = lambda done: None
@@ -41,7 +45,7 @@ class Trial:
 
         O(G U K), and what `choices` costs.
         """
-        chosen = choices(self.pools, settings, report)
+        chosen = choices(self.pools, settings, report, self.calibration)
         rows = np.arange(len(self.mean))
         found = self.mean[rows, chosen], self.sigma[rows, chosen]
         if self.usable.all():
@@ -56,7 +60,12 @@ class Trial:
 
 
 def draw_trials(
-    source: Source, needs_sigma: bool, repeats: int = 10, seed: int = 0, split: str = "auto"
+    source: Source,
+    needs_sigma: bool,
+    repeats: int = 10,
+    seed: int = 0,
+    split: str = "auto",
+    calibrations: Calibrations | None = None,
 ) -> list[Trial]:
     """Trials of `repeats` splits.
 
@@ -65,11 +74,13 @@ def draw_trials(
     split in which none does is drawn again, up to `ATTEMPTS` times a repeat.
     """
     way = choose_split(source, split)
-    drawn = (_trial(source, way, needs_sigma, seed + draw) for draw in range(ATTEMPTS * repeats))
+    learnt = learnt_before(source, calibrations)
+    draws = range(ATTEMPTS * repeats)
+    drawn = (_trial(source, way, needs_sigma, seed + draw, learnt) for draw in draws)
     return list(islice((trial for trial in drawn if trial.usable.any()), repeats))
 
 
-def _trial(source: Source, way: str, needs_sigma: bool, seed: int) -> Trial:
+def _trial(source: Source, way: str, needs_sigma: bool, seed: int, learnt: Any) -> Trial:
     halves = draw_halves(source, way, seed)
     # Pooling over prompts would let one prompt move the units of another.
     judged = batched(halves.judge, 0.0, 0.0, source.constants)
@@ -82,8 +93,9 @@ def _trial(source: Source, way: str, needs_sigma: bool, seed: int) -> Trial:
         normalize=normalization(source),
         seeds=prompt_seeds(seed, source.prompt_ids)[usable],
         side={name: array[usable] for name, array in source.side.items()},
+        **ids_of(source, halves.select_givers, np.flatnonzero(usable), learnt is None),
     )
-    return Trial(pools, judged.mean[usable], judged.sigma[usable], usable)
+    return Trial(pools, judged.mean[usable], judged.sigma[usable], usable, learnt)
 
 
 def judged_by_all(trials: Sequence[Trial], settings: Sequence[Setting]) -> tuple[Array, Array]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from darc.engine.calibrations import Calibrations
+from darc.engine.rule_spec import parse_rules
 from darc.errors import InputError, UnknownName
 from darc.evaluation.bootstrap import average, largest, over_splits
 from darc.evaluation.join import shuffled
@@ -83,19 +85,22 @@ def tune(
     repeats: int = 10,
     seed: int = 0,
     split: str = "auto",
+    calibrations: Calibrations | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Tuned:
     """What tuning every rule that can be tuned, or those named, gives on a source.
 
     Settings are compared on the evaluation halves of `repeats` splits of the samples; for every one
     of `folds` folds of prompts a setting is chosen on the others. The candidates of a prompt are
-    put in a random order first, drawn from the seed. `progress(done, total)` counts settings tried.
+    put in a random order first, drawn from the seed. Rules that learn go by the `calibrations`, or
+    else learn from a split's selecting half alone. `progress(done, total)` counts settings tried.
     """
     source, aim = shuffled(source, seed), objective or Objective()
     if folds < 2 or repeats < 1:
         raise InputError(f"{folds} folds and {repeats} repeats", "use at least 2 and 1")
     names, absent = _rules(source, rules)
-    trials = draw_trials(source, aim.needs_risk, repeats, seed, split)
+    parse_rules(names, {}, calibrations=calibrations)
+    trials = draw_trials(source, aim.needs_risk, repeats, seed, split, calibrations)
     usable = np.zeros(len(source.prompt_ids), dtype=bool)
     usable = np.logical_or.reduce([usable, *(trial.usable for trial in trials)])
     _check(source, usable, aim, folds)

@@ -1,0 +1,171 @@
+"""`darc compare`: which system is best for everyone."""
+
+import argparse
+import json
+import math
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from darc.cli.parser import add_columns, add_general, columns_of
+
+if TYPE_CHECKING:
+    from darc.evaluation.compare import Comparison, Standing
+
+DESCRIPTION = """\
+Which of my systems is best for everyone? A leaderboard of the systems that wrote the candidates in
+a file of ratings: mean with a 95 % interval, share of unhappy people, worst tenth, worst group and
+disagreement. Raters' severity is taken out of the means, and systems that cannot be told apart
+share a rank."""
+EPILOG = """\
+examples:
+  darc compare ratings.csv
+  darc compare ratings.csv --column system=model --threshold 3 --plot systems.png
+  darc compare ratings.csv --by rater_group"""
+MOST_WINS = 8
+
+
+def add(commands: Any, name: str) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        name, help="say which system is best for everyone", description=DESCRIPTION, epilog=EPILOG
+    )
+    parser.add_argument("source", type=Path, help="ratings, a run folder or an audit log")
+    parser.add_argument(
+        "--threshold",
+        type=float,
+        help="people below it are unhappy (default: the middle of the ratings' range)",
+    )
+    parser.add_argument(
+        "--by", choices=("rater_group",), help="a leaderboard for each group of raters too"
+    )
+    add_columns(parser)
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="a picture (.png, .svg, .pdf)")
+    parser.add_argument(
+        "--top", type=int, default=5, metavar="N", help="prompts that are shown (default: 5)"
+    )
+    parser.add_argument(
+        "--draws", type=int, default=2000, metavar="N", help="bootstrap draws (default: 2000)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the draws (default: 0)")
+    parser.add_argument("--json", action="store_true", help="everything as one JSON object")
+    add_general(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, compare, draw and print."""
+    from darc.errors import InputError
+    from darc.evaluation.compare import compare
+    from darc.evaluation.reading import read_any
+    from darc.views import check_picture
+
+    for name, least in (("top", 0), ("draws", 100)):
+        if getattr(arguments, name) < least:
+            raise InputError(f"--{name} is {getattr(arguments, name)}", f"give {least} or more")
+    if arguments.plot is not None:
+        check_picture(arguments.plot)
+    source = read_any(arguments.source, None, columns_of(arguments), arguments.system)
+    found = compare(source, arguments.threshold, arguments.draws, arguments.seed, arguments.top)
+    if arguments.by and not found.by_group:
+        raise InputError(f"{arguments.source} has no column rater_group", "see --column")
+    if arguments.plot is not None:
+        _draw(found, arguments.plot)
+    if arguments.json:
+        print(json.dumps(_plain(found), ensure_ascii=False, allow_nan=False))
+    else:
+        _print(found, bool(arguments.by))
+
+
+def _print(found: "Comparison", by_group: bool) -> None:
+    from darc.views.text_table import text_table
+
+    print(f"{found.verdict}\n")
+    _print_standings(found.standings)
+    taken = "; raters' severity is taken out of the means" if found.severity else ""
+    print(f"unhappy: below {found.threshold:g}{taken}")
+    if by_group:
+        for group, standings in found.by_group.items():
+            print(f"\n{group}")
+            _print_standings(standings)
+    names = [each.system for each in found.standings]
+    if len(names) <= MOST_WINS:
+        print("\nshare of prompts on which the system of the row has the higher mean")
+        rows = [[name, *row] for name, row in zip(names, found.wins.tolist(), strict=True)]
+        print(text_table(["", *names], rows))
+    if found.turns:
+        print(f"\nwhere {names[1]} is ahead of {names[0]}")
+        print(text_table(["prompt", "by"], found.turns))
+
+
+def _print_standings(standings: "list[Standing] | Any") -> None:
+    from darc.views.text_table import text_table
+
+    grouped = any(each.worst_group for each in standings)
+    header = ["rank", "system", "mean", "95 % interval", "unhappy", "worst tenth", "disagreement"]
+    rows = [
+        [
+            each.rank,
+            each.system,
+            each.mean,
+            "{:.3f} to {:.3f}".format(*each.interval),
+            f"{each.unhappy:.1%}",
+            each.worst_tenth,
+            each.disagreement,
+            *([f"{each.worst_group} {each.worst_group_mean:.3f}"] if grouped else []),
+            each.ratings,
+        ]
+        for each in standings
+    ]
+    print(text_table([*header, *(["worst group"] if grouped else []), "ratings"], rows))
+
+
+def _draw(found: "Comparison", path: Path) -> None:
+    from darc.tables.write import atomic_path
+    from darc.views import save_figure
+    from darc.views.chart import COLORS, new_figure, plainly, quiet
+
+    standings = list(reversed(found.standings))
+    with plainly():
+        figure = new_figure(9.0, 1.6 + 0.42 * len(standings))
+        means, unhappy = figure.subplots(1, 2, sharey=True)
+        for place, each in enumerate(standings):
+            means.plot(each.interval, [place, place], color=COLORS[0], linewidth=2.2)
+            means.plot(each.mean, place, "o", color=COLORS[0])
+        unhappy.barh(range(len(standings)), [100 * s.unhappy for s in standings], color=COLORS[1])
+        means.set_yticks(range(len(standings)), [s.system for s in standings])
+        quiet(means, "mean rating, 95 % interval")
+        quiet(unhappy, f"unhappy people (below {found.threshold:g}), per cent")
+        with atomic_path(path) as temporary:
+            save_figure(figure, temporary)
+    print(f"drew {path}", file=sys.stderr)
+
+
+def _plain(found: "Comparison") -> dict[str, Any]:
+    names = [each.system for each in found.standings]
+    return {
+        "name": found.name,
+        "verdict": found.verdict,
+        "threshold": found.threshold,
+        "severity_taken_out": found.severity,
+        "standings": [_known(asdict(each)) for each in found.standings],
+        "wins": {
+            name: {other: share for other, share in zip(names, row, strict=True) if other != name}
+            for name, row in zip(names, _known(found.wins.tolist()), strict=True)
+        },
+        "turns": [{"prompt_id": prompt, "by": by} for prompt, by in found.turns],
+        "by_group": {
+            group: [_known(asdict(each)) for each in standings]
+            for group, standings in found.by_group.items()
+        },
+    }
+
+
+def _known(value: Any) -> Any:
+    """A value with NaN as None all through."""
+    if isinstance(value, dict):
+        return {name: _known(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_known(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

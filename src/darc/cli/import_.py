@@ -1,0 +1,119 @@
+"""`darc import`: tidy ratings from what people have."""
+
+import argparse
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from darc.cli.parser import add_general
+
+if TYPE_CHECKING:
+    from darc.tables.foreign import Judgements
+
+DESCRIPTION = """\
+Read judgements from a spreadsheet, an export or a dataset, say what was understood, and write them
+as ratings that every other command reads. Known are Excel, CSV and JSON with columns of any name,
+UltraFeedback, HelpSteer2, MultiPref, chosen and rejected answers, Chatbot Arena, MT-Bench,
+AlpacaEval, Argilla, Label Studio and inspect_ai."""
+EPILOG = """\
+examples:
+  darc import ratings.xlsx --out ratings.csv
+  darc import survey.csv --scale "bad=1,fair=3,good=5" --column prompt_id=Frage --out ratings.csv
+  darc import export.json"""
+
+
+def add(commands: Any, name: str) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        name, help="make ratings of what you have", description=DESCRIPTION, epilog=EPILOG
+    )
+    parser.add_argument("file", type=Path, help="what you have")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="where to write the ratings (default: beside it)",
+    )
+    parser.add_argument(
+        "--scale", metavar="WORD=NUMBER,...", help='what words stand for, such as "bad=1,good=5"'
+    )
+    parser.add_argument(
+        "--column",
+        action="append",
+        metavar="NAME=THEIRS",
+        help="what the file calls prompt_id, candidate_id, rater_id, rating or system",
+    )
+    parser.add_argument("--json", action="store_true", help="what was understood as a JSON object")
+    add_general(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, write, and say what was understood."""
+    from darc.cli.parser import columns_of
+    from darc.errors import InputError
+    from darc.tables.foreign import parse_scale
+    from darc.tables.importing import read_judgements
+
+    scale = parse_scale(arguments.scale) if arguments.scale else {}
+    made = read_judgements(arguments.file, columns_of(arguments), scale)
+    if not made.ratings and not made.pairs:
+        raise InputError(f"{arguments.file} has no judgements", "see darc import --help")
+    name = arguments.file.name.split(".")[0]
+    out = arguments.out or arguments.file.with_name(f"{name}.ratings.csv")
+    texts = _write(made, out)
+    about = _about(made, out, texts)
+    if arguments.json:
+        print(json.dumps(about, ensure_ascii=False))
+    else:
+        from darc.views.text_table import text_table
+
+        print(text_table(["understood", ""], [[k, v] for k, v in about.items() if v != ""]))
+        print(f"next: darc diagnose {out}", file=sys.stderr)
+
+
+def _write(made: "Judgements", out: Path) -> Path | None:
+    """Write ratings or pairs, and beside them the texts where there are any."""
+    from darc.tables.write import atomic_writer
+
+    with atomic_writer(out) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        if made.ratings:
+            named = any(system for *_, system in made.ratings)
+            header = ["prompt_id", "candidate_id", "rater_id", "rating", "system"]
+            writer.writerow(header if named else header[:-1])
+            for *row, rating, system in made.ratings:
+                writer.writerow([*row, f"{rating:g}", system] if named else [*row, f"{rating:g}"])
+        else:
+            writer.writerow(["prompt_id", "left_id", "right_id", "rater_id", "winner"])
+            writer.writerows(made.pairs)
+    if not made.texts:
+        return None
+    path = out.with_name(f"{out.name.split('.csv')[0]}.texts.jsonl")
+    with atomic_writer(path) as stream:
+        for (prompt, candidate), (question, answer) in made.texts.items():
+            ids = {"prompt_id": prompt, "candidate_id": candidate}
+            texts = {"prompt": question, "response": answer}
+            stream.write(json.dumps({**ids, **texts}, ensure_ascii=False) + "\n")
+    return path
+
+
+def _about(made: "Judgements", out: Path, texts: Path | None) -> dict[str, Any]:
+    rows: list[Any] = made.ratings or made.pairs
+    values = [rating for *_, rating, _ in made.ratings]
+    candidates = {(row[0], row[1]) for row in rows} | {(row[0], row[2]) for row in made.pairs}
+    raters = {row[2] if made.ratings else row[3] for row in rows}
+    left_out = ", ".join(f"{times} ({why})" for why, times in made.skipped.items())
+    return {
+        "format": made.format,
+        "prompts": len({row[0] for row in rows}),
+        "candidates": len(candidates),
+        "raters": len(raters),
+        "ratings" if made.ratings else "comparisons": len(rows),
+        "scale": f"{min(values):g} to {max(values):g}" if values else "",
+        "left out": left_out,
+        "written to": str(out),
+        "texts": "" if texts is None else str(texts),
+    }

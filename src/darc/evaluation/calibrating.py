@@ -1,0 +1,191 @@
+"""Calibrations of the rule `auto` from a source, or from a run and people's ratings of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from darc.core.components import CAP_PER_RELIABILITY, USUAL_DF, USUAL_WEIGHT
+from darc.core.features import Features
+from darc.engine.calibrations import Calibrations, recurring, system_ids
+from darc.errors import InputError
+from darc.evaluation.join import join
+from darc.evaluation.methods import clipped
+from darc.evaluation.source import Array, Source
+from darc.selection.calibration import DEFAULT, Calibration
+from darc.selection.ids import Ids
+from darc.selection.learn import learn, with_intervals
+from darc.selection.pools import Pools
+
+# Weights of disagreement differ by about this much from the usual one.
+SPREAD = 0.25
+GROUPS, FEWEST_PROMPTS = 20, 10
+
+
+def calibrate_source(source: Source, lam: float = 2.0) -> Calibrations:
+    """What a source teaches, scorer by scorer.
+
+    Rewrites show how wording moves a scorer, not whether people disagree: from them nothing but the
+    systems' effects is learnt, and disagreement keeps its usual weight.
+    """
+    ratings, systems = _on_one_scale(source), _systems(source)
+    found = []
+    for m in range(ratings.shape[1]):
+        raters = Ids(source.givers[:, m], tuple(source.giver_names))
+        if source.kind == "rater":
+            learnt = learn(ratings[:, m], raters, systems, lam)
+            found.append(with_intervals(learnt, ratings[:, m], raters, systems))
+        else:
+            learnt = learn(ratings[:, m], None, systems, lam)
+            names = ("within", "within_df", "systems", "system_errors", "inflation")
+            kept = {name: getattr(learnt, name) for name in names}
+            found.append(_told(replace(DEFAULT, lam=lam, **kept), ratings[:, m]))
+    return _named(source, found)
+
+
+def calibrate_against(run: Source, people: Source, lam: float = 2.0) -> Calibrations:
+    """What a run teaches, disagreement weighed as far as people's ratings of its answers bear out.
+
+    For each scorer, people's mean - lam sigma of a candidate is regressed, within prompts, on the
+    mean and the disagreement of its rewrites. What that makes of a unit of disagreement counts as
+    precisely as it is known, beside the usual weight.
+    """
+    if run.kind != "rewrite" or people.kind != "rater":
+        raise InputError(
+            f"{run.name} and {people.name} are not a run and ratings of its answers",
+            "give a run folder or an audit log first, then a file of ratings",
+        )
+    joined = join(run, people)
+    judged = [Features(joined.human.samples[:, m]) for m in range(joined.human.shape[1])]
+    known = np.all([each.count > 0 for each in judged], axis=0)
+    spread = np.mean([each.disagreement for each in judged], axis=0)
+    worth = np.mean([each.mean for each in judged], axis=0) - lam * spread
+    whole = calibrate_source(run, lam)
+    scores = _on_one_scale(joined.proxy)
+    found = []
+    for m, learnt in enumerate(whole.by_scorer.values()):
+        features = Features(scores[:, m])
+        among = known & (features.count >= 2)
+        earned = _earned(features, worth, spread, among, lam)
+        found.append(learnt if earned is None else _with_weight(learnt, features, earned, lam))
+    return _named(run, found)
+
+
+@dataclass(frozen=True)
+class Earned:
+    """The weight that people give a unit of rewrites' disagreement, and its standard error.
+
+    `related` is the correlation of rewrites' disagreement with people's, the means taken out;
+    `check` is z of what choosing by mean - weight disagreement gains over the mean, by people.
+    """
+
+    weight: float
+    error: float
+    related: float
+    check: float
+
+
+def _earned(
+    features: Features, worth: Array, spread: Array, among: NDArray[np.bool_], lam: float
+) -> Earned | None:
+    """What people make of the candidates marked (P, K), None where they are too few to say."""
+    among = among & (among.sum(axis=1, keepdims=True) > 1)
+    prompts = np.flatnonzero(among.any(axis=1))
+    if len(prompts) < FEWEST_PROMPTS:
+        return None
+    columns = [features.mean, features.disagreement, worth, spread]
+    rows = np.stack([_centred(each, among)[among] for each in columns], axis=1)
+    group = (np.random.default_rng(0).permutation(len(worth)) % GROUPS)[np.nonzero(among)[0]]
+    weight = _weight(rows, lam)
+    without = [_weight(rows[group != each], lam) for each in range(GROUPS)]
+    error = float(np.std(without) * np.sqrt(GROUPS - 1))
+    mean, disagreement, _, people = rows.T
+    related = np.corrcoef(_without(disagreement, mean), _without(people, mean))[0, 1]
+    calm = features.mean - weight * features.disagreement
+    best = [
+        np.where(among, each, -np.inf).argmax(axis=1)[prompts] for each in (calm, features.mean)
+    ]
+    gain = worth[prompts, best[0]] - worth[prompts, best[1]]
+    noise = float(gain.std() / np.sqrt(len(gain)))
+    check = float(gain.mean()) / noise if noise > 0 else 0.0
+    return Earned(weight, error, max(0.0, float(np.nan_to_num(related))), check)
+
+
+def _weight(rows: Array, lam: float) -> float:
+    """What a unit of disagreement counts against one of the mean, by least squares."""
+    slope, cost = np.linalg.lstsq(rows[:, :2], rows[:, 2], rcond=None)[0].tolist()
+    return float(np.clip(-cost / slope, 0.0, lam)) if slope > 0 else 0.0
+
+
+def _with_weight(
+    learnt: Calibration, features: Features, earned: Earned, lam: float
+) -> Calibration:
+    """The calibration whose weight at the commonest count is what was earned.
+
+    Variances that give this weight are written down, and as many degrees of freedom as make its
+    precision count beside the usual weight.
+    """
+    counts = np.bincount(features.count[features.count >= 2])
+    usual = int(counts.argmax())
+    most = max(0.5, CAP_PER_RELIABILITY * earned.related)
+    weight = min(earned.weight, most)
+    spread = learnt.noise[2]
+    _, shrink = learnt.by_count(usual, lam)
+    gain = min(weight * float(shrink[usual]) / max(lam, 1e-9), 0.99)
+    variance = spread / (usual - 1) * gain / (1 - gain)
+    seen = USUAL_DF * (SPREAD / max(earned.error, 1e-3)) ** 2
+    share = seen / (seen + USUAL_DF)
+    middle = share * weight + (1 - share) * min(USUAL_WEIGHT, lam)
+    width = 1.96 * share * earned.error
+    made = replace(
+        learnt,
+        noise=(1.0, 0.0, spread),
+        noise_df=float((features.count >= 3).sum()) + 10.0,
+        candidates=((learnt.candidates[0][0], 0.0), (0.0, variance)),
+        candidates_df=seen,
+        reliability=min(1.0, earned.related),
+        check=earned.check,
+        intervals={"weight": (max(0.0, middle - width), min(lam, middle + width))},
+    )
+    return _told(made, features.ratings)
+
+
+def _told(learnt: Calibration, ratings: Array) -> Calibration:
+    """The calibration with its weight and shrinkage at the counts that there are."""
+    count = (~np.isnan(ratings)).sum(axis=-1)
+    weight, shrink = learnt.by_count(int(count.max()), learnt.lam)
+    counts = np.unique(count[count > 0]).tolist()
+    return replace(
+        learnt,
+        weight={n: float(weight[n]) for n in counts},
+        shrink={n: float(shrink[n]) for n in counts},
+    )
+
+
+def _on_one_scale(source: Source) -> Array:
+    """The samples as the rule sees them: those of several scorers in common units."""
+    samples = clipped(source.samples, source.bounds)
+    pools = Pools(samples, normalize=source.constants if len(source.scorers) > 1 else None)
+    return pools.normalized(samples)
+
+
+def _systems(source: Source) -> Ids | None:
+    return recurring(system_ids(source.systems, source.shape[2])) if source.systems else None
+
+
+def _named(source: Source, found: Sequence[Calibration]) -> Calibrations:
+    names = source.scorers if len(source.scorers) > 1 else [""]
+    return Calibrations(dict(zip(names, found, strict=True)))
+
+
+def _centred(values: Array, among: NDArray[np.bool_]) -> Array:
+    """Values (P, K) less their prompt's mean over the marked ones."""
+    total = np.where(among, values, 0.0).sum(axis=1, keepdims=True)
+    return np.asarray(values - total / np.maximum(among.sum(axis=1, keepdims=True), 1))
+
+
+def _without(values: Array, other: Array) -> Array:
+    """Values (N,) less what a line through the others' makes of them."""
+    size = float(other @ other)
+    return np.asarray(values - other * (float(values @ other) / size if size > 0 else 0.0))

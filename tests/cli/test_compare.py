@@ -1,0 +1,40 @@
+import json
+from pathlib import Path
+
+import pytest
+from tests.evaluation.test_compare import ratings
+
+from darc.cli import main
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    return str(ratings(tmp_path / "r.csv", {"good": 4.0, "poor": 1.0}, prompts=20))
+
+
+def test_leaderboard_is_printed_and_drawn(
+    source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture = tmp_path / "systems.png"
+    assert main(["compare", source, "--by", "rater_group", "--plot", str(picture)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("good is best")
+    assert "unhappy: below" in said
+    assert said.count("95 % interval") == 3
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_json_has_everything(source: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", source, "--json", "--threshold", "2"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert made["threshold"] == 2
+    assert [each["system"] for each in made["standings"]] == ["good", "poor"]
+    assert made["wins"] == {"good": {"poor": 1.0}, "poor": {"good": 0.0}}
+
+
+def test_groups_must_be_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "r.csv"
+    rows = [f"p{p},c{c},r{r},{p + c + r}" for p in range(3) for c in range(2) for r in range(2)]
+    path.write_text("prompt_id,candidate_id,rater_id,rating\n" + "\n".join(rows) + "\n")
+    assert main(["compare", str(path), "--by", "rater_group"]) == 2
+    assert "no column rater_group" in capsys.readouterr().err
