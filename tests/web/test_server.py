@@ -22,3 +22,8 @@ def test_port_in_use_is_told() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(DarcError, match="cannot be served"):
             listening("127.0.0.1", port)
+
+
+def test_a_port_that_is_none_is_told() -> None:
+    with pytest.raises(DarcError, match="99999 cannot be served on"):
+        listening("127.0.0.1", 99_999)

@@ -41,10 +41,11 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         found.bind((host.strip("[]"), port))
         found.listen(BACKLOG)
-    except OSError as problem:
+    except (OSError, OverflowError) as problem:
         found.close()
+        why = getattr(problem, "strerror", None) or problem
         raise DarcError(
-            f"{host}:{port} cannot be served on ({problem.strerror})", "take another --port"
+            f"{host}:{port} cannot be served on ({why})", "take another --port"
         ) from None
     found.setblocking(False)
     return found
