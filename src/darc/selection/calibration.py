@@ -5,7 +5,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ class Calibration:
     system_errors: Mapping[str, float] = field(default_factory=dict, repr=False)
     rater_errors: Mapping[str, float] = field(default_factory=dict, repr=False)
 
-    @property
+    @cached_property
     def name(self) -> str:
         """What a decision calls it: default, or the start of a hash of its JSON."""
         if self is DEFAULT:
