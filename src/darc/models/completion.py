@@ -12,7 +12,8 @@ Report = Callable[[int, int], None]
 THOUGHT = "<think>"
 # A template may have opened the thought itself: then it ends on a line of its own.
 _ENDED = re.compile(
-    r"\s*<think>.*?</think>\s*|(?:(?!<think>).)*?^[ \t]*</think>[ \t]*$\s*", re.DOTALL | re.MULTILINE
+    r"\s*<think>.*?</think>\s*|(?:(?!<think>).)*?^[ \t]*</think>[ \t]*$\s*",
+    re.DOTALL | re.MULTILINE,
 )
 
 

@@ -51,7 +51,7 @@ _CONTROL = re.compile(
 def rating(
     prompt: Prompt, answer: str, view: str = "", criteria: Sequence[str] = ()
 ) -> tuple[Message, ...]:
-    """The conversation that asks for a grade, by a reader's point of view and for each criterion."""
+    """The conversation that asks for a grade, by a reader's view and for each criterion."""
     told = RATE.format(
         whose=PARTICULAR.format(view=view.strip()) if view else CAREFUL,
         number="one whole number for each criterion" if criteria else "one whole number",
@@ -67,7 +67,9 @@ def reply_form(criteria: Sequence[str]) -> str:
     if not criteria:
         return "Reply with the number alone."
     lines = "\n".join(f"{name}: NUMBER" for name in criteria)
-    return f"Reply with these lines, a whole number from 0 to 10 in each, and nothing else:\n{lines}"
+    return (
+        f"Reply with these lines, a whole number from 0 to 10 in each, and nothing else:\n{lines}"
+    )
 
 
 def comparison(prompt: Prompt, first: str, second: str) -> tuple[Message, ...]:

@@ -4,7 +4,6 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -46,7 +45,7 @@ class Panel:
     raters that name none; where it is empty too, the model that writes the answers.
     """
 
-    raters: tuple[Rater, ...] = field(default_factory=lambda: shipped().raters)
+    raters: tuple[Rater, ...] = field(default_factory=lambda: _shipped())
     repeats: int = 1
     criteria: tuple[str, ...] = ()
     missing: str = ABSTAIN
@@ -164,7 +163,7 @@ def as_panel(given: "Panel | bool | int | str | Sequence[str]") -> Panel:
     texts = [str(given)] if isinstance(given, str | int) and given is not True else []
     texts = [str(each) for each in given] if isinstance(given, Sequence) and not texts else texts
     models, panel, count = list[str](), None, None
-    for text in (part.strip() for text in texts for part in _SEVERAL.split(text)):
+    for text in (part.strip() for whole in texts for part in _SEVERAL.split(whole)):
         if text.startswith(f"{JUDGE}:"):
             models.append(text)
         elif text.isdecimal():
@@ -177,7 +176,7 @@ def as_panel(given: "Panel | bool | int | str | Sequence[str]") -> Panel:
             )
     if len(models) > 1 and panel is None and count is None:
         return Panel(raters=tuple(_named(models)))
-    panel = shipped() if panel is None else panel
+    panel = Panel() if panel is None else panel
     panel = panel if count is None else panel.first(count)
     if len(models) == 1:
         return replace(panel, model=models[0])
@@ -187,11 +186,10 @@ def as_panel(given: "Panel | bool | int | str | Sequence[str]") -> Panel:
     return replace(panel, raters=tuple(own))
 
 
-@cache
-def shipped() -> Panel:
-    """The panel that comes with DARC."""
+def _shipped() -> tuple[Rater, ...]:
+    """The raters that come with DARC."""
     with as_file(files("darc") / "data" / "panel.toml") as path:
-        return read_panel(path)
+        return read_panel(path).raters
 
 
 def read_panel(path: Path) -> Panel:
