@@ -4,8 +4,10 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.random import default_rng
 
 from darc.engine.samples import Array, OutOfCalls, Pair, PartFailed, Samples, words
 from darc.errors import InputError, MissingExtra
@@ -14,8 +16,12 @@ from darc.perturb import Perturbed
 from darc.scorers.panel import PESSIMISTIC, REFUSE, Panel
 from darc.types import Candidate, Scores
 
+if TYPE_CHECKING:
+    from darc.engine.engine import Engine
+
 logger = logging.getLogger(__name__)
 
+POOLS, SPREAD = 20, 1.5
 # A judge's place among the tools, and a text.
 Grade = tuple[int, str]
 
@@ -163,3 +169,25 @@ class PanelSamples(Samples):
     def _failed(self, pair: Pair) -> bool:
         text = self.candidates[pair[0]].text
         return any((place, text) in self.failures for place in self._places(pair[1]))
+
+
+def grades_of(engine: "Engine", k: int, wave: int | None = None) -> tuple[int, int]:
+    """How many grades a choice among k answers takes, at most and on average.
+
+    The average is that of made-up grades: answers that differ by a deviation of 1.5, and raters by
+    as much again.
+    """
+    panel, deciding = engine.tools.panel, engine.deciding
+    assert panel is not None
+    empty, most = engine.tools.scores((), 0), k * len(panel) * panel.repeats
+    if panel.repeats > 1 or not deciding.can_search(empty) or k * len(panel) <= (wave or k):
+        return most, most
+    scores, asked, random = replace(empty, values=np.zeros((1, k, len(panel)))), 0, default_rng(0)
+    for _ in range(POOLS):
+        table = random.normal(6.5, SPREAD, (k, 1)) + random.normal(0, SPREAD, (k, len(panel)))
+        told = np.clip(np.round(table), *empty.bounds[0])
+        search = deciding.search(scores)
+        while pairs := search.ask(wave or k):
+            search.tell(pairs, [told[pair] for pair in pairs])
+        asked += search.calls
+    return most, -(-asked // POOLS)
