@@ -157,7 +157,7 @@ def check_work(
         if len(text) > longest:
             what = f"is longer than {longest} characters (max_candidate_characters)"
             raise wrong(f"candidates.{place}", what)
-    samples = method.n_aug + 1
+    samples = samples_of(settings, method.n_aug)
     waves = -(-k * samples // method.wave)
     asked = sum(len(message.content) for message in prompt.messages)
     work = samples * sum(map(len, texts)) + waves * asked
@@ -169,11 +169,19 @@ def check_work(
         raise Problem(400, message, code="max_work", param="darc")
 
 
+def samples_of(settings: Settings, n_aug: int) -> int:
+    """How often each candidate is read: by all raters, or with each of its rewrites."""
+    panel = settings.parts.panel
+    return n_aug + 1 if panel is None else len(panel) * panel.repeats
+
+
 def rewrites_within(settings: Settings, texts: Sequence[str], n_aug: int) -> int | None:
     """How many rewrites each of the texts may have, None where they are too long to be scored."""
     if max(map(len, texts)) > settings.max_candidate_characters:
         return None
     times = settings.max_work // max(1, sum(map(len, texts)))
+    if settings.parts.panel is not None:
+        return n_aug if times >= samples_of(settings, n_aug) else None
     return min(n_aug, times - 1) if times else None
 
 
