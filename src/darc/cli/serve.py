@@ -206,7 +206,7 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
     parts = Parts(
         rewriter=arguments.rewriter,
         scorers=tuple(arguments.scorer or SCORERS),
-        n_aug=arguments.n_aug if panel is None else 0,
+        n_aug=arguments.n_aug,
         family=arguments.family,
         seed=arguments.seed or 0,
         guard=not arguments.no_guard,

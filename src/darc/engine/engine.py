@@ -106,7 +106,7 @@ class Engine(Closing):
         self.parts = Parts(
             rewriter=rewriter if isinstance(rewriter, str) else rewriter.name,
             scorers=[s if isinstance(s, str) else s.name for s in scorers],
-            n_aug=0 if wanted else n_aug,
+            n_aug=min(n_aug, 0) if wanted else n_aug,
             family=family,
             seed=seed,
             guard=guard,

@@ -187,7 +187,7 @@ class Parts:
         if self.panel is not None:
             judges = [declared(judge) for judge in self.panel.judges(own, self.seed)]
             unused = declared(rewriters.make("rules"))
-            return Tools(unused, judges, n_aug=0, seed=self.seed, panel=self.panel)
+            return Tools(unused, judges, n_aug=self.n_aug, seed=self.seed, panel=self.panel)
         check_family(self.family, self.n_aug)
         embedder = Embeddings()
         maker = rewriter or self.rewriter

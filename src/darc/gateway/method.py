@@ -91,8 +91,11 @@ def read_method(given: Any, named: str, settings: Settings) -> Method:
         raise Problem(400, str(problem), code="invalid_darc", param="darc") from None
     if not all(isinstance(x, int | float) and x >= 0 for x in (spec.beta, spec.gamma)):
         raise wrong("darc.beta", "and gamma must be 0 or more")
-    n_aug = _whole(given, "n_aug", settings.parts.n_aug, 0, settings.max_n_aug, "max_n_aug")
+    rated = settings.parts.panel is not None
+    usual = 0 if rated else settings.parts.n_aug
+    n_aug = _whole(given, "n_aug", usual, 0, settings.max_n_aug, "max_n_aug")
     original = _truth(given, "include_original", settings.parts.include_original)
+    original = original or rated
     if not original and n_aug == 0:
         raise wrong("darc.n_aug", "must be 1 or more without the original")
     if not original and spec.rule.parameters.get("reward") == "original":
