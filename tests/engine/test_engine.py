@@ -228,7 +228,7 @@ def test_a_strict_decision_says_which_part_failed() -> None:
 def test_rewriting_in_slices_is_rewriting_at_once(
     workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("darc.engine.engine.SLICE", 0.001)
+    monkeypatch.setattr("darc.engine.samples.SLICE", 0.001)
     with Engine(scorers=["form"], n_aug=6, guard=False, workers=workers) as engine:
         engine.run(engine.warm())
         outcome = engine.choose(PROMPT, ANSWERS, full=True)

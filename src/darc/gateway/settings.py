@@ -20,8 +20,9 @@ class Settings:
     """Where answers come from, how they are chosen, and how much is done at a time.
 
     Without a `backend` URL the embedded model answers. `rule`, `beta`, `gamma`, `k` and
-    `parts.n_aug` are what a request gets that says nothing else, `calibrations` what the rule
-    `auto` goes by. `workers` is how many processes
+    `parts.n_aug` are what a request gets that says nothing else, and `calibrations` what the rule
+    `auto` goes by; with `parts.panel` raters grade, by the backend's own model where they name
+    none. `workers` is how many processes
     rewrite and score (None: one a core; 0: none, threads do), `wave` how many texts the lazy search
     has scored at a time, `stop` when no more candidates are made. `seed` makes requests without one
     repeatable. Times are in seconds, `rate` is requests a minute and client (0: no limit;
