@@ -112,7 +112,7 @@ class PanelSamples(Samples):
                 if isinstance(problem, OverLimit | InputError | MissingExtra):
                     ends = ends or problem
                 elif isinstance(problem, Exception):
-                    logger.warning("a grade is missing: %s", words(problem))
+                    logger.info("a grade is missing: %s", words(problem))
                     self.failures[grade] = problem
                 elif problem is not None:
                     raise problem
