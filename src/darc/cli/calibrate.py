@@ -115,7 +115,7 @@ def _counted(source: "Source") -> str:
     ratings = int((~np.isnan(source.samples)).sum())
     candidates = int((~np.isnan(source.samples)).any(axis=(1, 3)).sum())
     told = f"{source.name}: {len(source.prompt_ids)} prompts, {candidates} candidates, "
-    if source.kind == "rater":
+    if source.rated:
         return f"{told}{ratings} ratings by {len(source.giver_names)} raters"
     return f"{told}{ratings} scores"
 

@@ -45,7 +45,7 @@ def read_audit_log(path: Path, name: str | None = None) -> Source:
     sizes = [len(row["scores"][0]) for row in kept]
     return Source(
         name=name or path.stem,
-        kind="rewrite",
+        kind="panel" if raters else "rewrite",
         prompt_ids=[f"{row['prompt_id']} {row['request_id']}" for row in kept],
         candidate_ids=[[str(k) for k in range(size)] for size in sizes],
         scorers=list(scorers),

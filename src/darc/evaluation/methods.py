@@ -61,7 +61,7 @@ def learnt_before(source: Source, calibrations: Calibrations | None) -> Any:
     """
     if calibrations is not None:
         return calibrations.of(source.scorers)
-    return None if source.kind == "rater" else DEFAULT
+    return None if source.rated else DEFAULT
 
 
 def ids_of(source: Source, givers: Integers, prompts: Integers, learning: bool) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def ids_of(source: Source, givers: Integers, prompts: Integers, learning: bool) 
     system to a rule that is `learning`.
     """
     found: dict[str, Any] = {}
-    if source.kind == "rater":
+    if source.rated:
         found["raters"] = rater_ids(givers[prompts], source.giver_names)
     if source.systems:
         systems = system_ids(source.systems, givers.shape[2]).part(prompts)
