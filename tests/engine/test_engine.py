@@ -1,6 +1,7 @@
 import asyncio
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from darc.engine.samples import PartFailed
 from darc.engine.scoring import Patience
 from darc.errors import DarcError, InputError
 from darc.generators.base import Settings
+from darc.selection.calibration import Calibration
 from darc.types import Candidate, Message, Prompt
 
 PROMPT = Prompt("tides", (Message("user", "Why are there two high tides a day?"),))
@@ -252,3 +254,26 @@ def test_no_more_rewriters_work_at_once_than_may() -> None:
     with Engine(scorers=[Vowels()], rewriter=rewriter, n_aug=2) as engine:
         engine.choose(PROMPT, ANSWERS, full=True)
     assert rewriter.most == 2
+
+
+def test_a_calibration_knows_systems_by_the_candidates_names(tmp_path: Path) -> None:
+    named = [replace(each, name=name) for each, name in zip(ANSWERS, "abcd", strict=True)]
+    learnt = Calibration(systems={"c": (1000.0, 0.0)})
+    path = tmp_path / "calibration.json"
+    learnt.save(path)
+    for given in (learnt, path, str(path)):
+        with Engine(scorers=[Vowels()], rule="auto", calibration=given, n_aug=2) as engine:
+            assert engine.choose(PROMPT, named).index == 2
+            assert engine.choose(PROMPT, named, rule="mean").index != 2
+            assert (
+                engine.choose(PROMPT, ANSWERS).index
+                == engine.choose(PROMPT, ANSWERS, full=True).index
+            )
+    with Engine(scorers=[Vowels()], rule="mean", n_aug=2) as engine:
+        plain = engine.choose(PROMPT, named)
+    assert plain.index != 2
+    with pytest.raises(InputError, match="epsilon takes no calibration"):
+        choose(PROMPT, named, scorers=[Vowels()], rule="epsilon", calibration=learnt)
+    several = {"length": learnt, "other": learnt}
+    with pytest.raises(InputError, match="knows nothing of scorer"):
+        choose(PROMPT, named, scorers=[Vowels()], rule="auto", calibration=several)
