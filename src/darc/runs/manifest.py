@@ -72,7 +72,7 @@ def keep_calibration(folder: RunFolder, engine: Engine) -> Path | None:
     learnt = engine.deciding.spec.calibrations
     if learnt is None:
         return None
-    learnt.save(folder.path / CALIBRATION)
+    learnt.save(folder.path / CALIBRATION, private=True)
     return folder.path / CALIBRATION
 
 
