@@ -43,7 +43,7 @@ from darc.models.completion import ChatModel
 from darc.models.remote import Meter, OpenAIModel
 from darc.models.remote.background import Background
 from darc.perturb import Rewriter
-from darc.registry import generators
+from darc.registry import DEFAULT_RULE, generators
 from darc.registry.capabilities import declared
 from darc.scorers.base import Scorer
 from darc.scorers.panel import Panel, as_panel
@@ -77,7 +77,7 @@ class Engine(Closing):
         *,
         scorers: Sequence[str | Scorer] | None = None,
         panel: Panel | bool | int | str | Sequence[str] | None = None,
-        rule: str | RuleSpec = "epsilon",
+        rule: str | RuleSpec = DEFAULT_RULE,
         calibration: Any = None,
         rewriter: str | Rewriter = "rules",
         n_aug: int = 8,

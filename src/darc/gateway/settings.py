@@ -10,6 +10,7 @@ from darc.engine.rule_spec import parse_rules
 from darc.engine.stopping import parse_stop
 from darc.errors import InputError
 from darc.models.remote.client import KEY
+from darc.registry import DEFAULT_RULE
 
 POLICIES = ("open", "closed")
 MEGABYTE = 1_000_000
@@ -39,7 +40,7 @@ class Settings:
     backend: str = ""
     backend_key_env: str = KEY
     model: str = ""
-    rule: str = "epsilon"
+    rule: str = DEFAULT_RULE
     calibrations: Calibrations | None = None
     beta: float = 1.0
     gamma: float = 1.0
