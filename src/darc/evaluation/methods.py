@@ -141,7 +141,8 @@ def decide_all(
         try:
             if key not in shared:
                 shared[key] = Pools(samples, *key, normalize, seeds=seeds, **ids)
-            rule = spec.rule.bind(calibration=learnt) if spec.learns else spec.rule
+            known = spec.learns and learnt is not None
+            rule = spec.rule.bind(calibration=learnt) if known else spec.rule
             decisions = decide(rule, _with_side(shared[key], spec, source.side, kept))
         except Exception as problem:  # a rule of another package may fail in any way
             result.failures[spec.label] = str(problem)
