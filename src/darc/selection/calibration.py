@@ -111,20 +111,22 @@ class Calibration:
 
 DEFAULT = Calibration()
 
-Given = Calibration | Sequence[Calibration] | None
+# "default" is what decisions call the usual one.
+Given = Calibration | Sequence[Calibration] | str | None
 
 _AGAIN = "make it again with darc calibrate"
 
 
 def calibrations(given: Given, scorers: int) -> Sequence[Calibration]:
     """One calibration a scorer."""
-    if given is None or given == DEFAULT.name:
+    if given is None or (isinstance(given, str) and given == DEFAULT.name):
         given = DEFAULT
     if isinstance(given, Calibration):
         return [given] * scorers
-    if isinstance(given, str) or not isinstance(given, Sequence):
+    fine = isinstance(given, Sequence) and all(isinstance(one, Calibration) for one in given)
+    if isinstance(given, str) or not fine:
         raise InputError(f"{given!r} is no calibration", "give darc.Calibration.load(path)")
-    if len(given) != scorers or not all(isinstance(one, Calibration) for one in given):
+    if len(given) != scorers:
         raise InputError(
             f"calibration has {len(given)} entries for {scorers} scorers",
             "give one calibration, or one a scorer",
