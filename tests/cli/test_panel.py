@@ -170,6 +170,9 @@ def test_run_writes_grades_and_the_same_bytes_again(
         grades = np.array(row["grades"], dtype=float)
         assert grades.shape == (2, 3, 3, 2)
         assert row["scores"] == [grades.mean(axis=(0, 3)).tolist()]
+    for key, row in rows(folder, "decisions.jsonl").items():
+        grades = np.array(rows(folder, "scores.jsonl")[key]["grades"]).mean(axis=0)
+        assert row["noise"] == pytest.approx(grades.var(axis=2, ddof=1).mean() ** 0.5)
     settings = folder.manifest()["settings"]
     assert [rater["name"] for rater in settings["panel"]["rater"]] == names
     assert read_run(one).giver_names == names

@@ -1,8 +1,8 @@
 """The fake chat server on an event loop, for load: thousands of calls a second, with faults.
 
 Answers are those of the other fake; a judge's request (temperature 0, few tokens) gets a grade:
-what the answer is worth, give or take what its reader makes of it. It runs in this process, or in one of
-its own: python -m tests.fakes.fast_server LATENCY.
+what the answer is worth, give or take what its reader makes of it. It runs in this process, or in
+one of its own: python -m tests.fakes.fast_server LATENCY.
 """
 
 import asyncio

@@ -61,6 +61,19 @@ def test_the_clients_key_goes_to_the_judge_where_it_goes_to_the_backend(
     assert {one.headers["authorization"] for one in backend.received} == {"Bearer theirs"}
 
 
+def test_the_clients_key_goes_to_no_other_server(
+    backend: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    backend.reply = graded(pool(1))
+    with FakeServer() as other:
+        other.reply, other.ignores = graded(pool(1)), {"logprobs"}
+        with running(backend, parts=panel(model=f"judge:*@{other.url}"), k=2) as gateway:
+            ask(gateway, {"Authorization": "Bearer theirs"})
+        assert other.received
+        assert not any("authorization" in one.headers for one in other.received)
+
+
 def test_audit_rows_name_the_raters(backend: FakeServer, tmp_path: Path) -> None:
     backend.reply = graded(pool(2))
     with running(backend, parts=panel(), k=4, audit=tmp_path / "audit.jsonl") as gateway:

@@ -34,6 +34,7 @@ URL to this address. Answers come from the embedded model, or from a server behi
 EPILOG = """\
 examples:
   darc models install; darc serve
+  darc serve --backend http://localhost:8001/v1 -k 8 --panel 4
   darc serve --backend http://localhost:8001/v1 -k 8 --scorer judge:MODEL@http://localhost:8001/v1
   darc serve --make-key alice --api-keys keys.jsonl
   darc serve --host 0.0.0.0 --api-keys keys.jsonl --backend https://api.example.com/v1"""

@@ -118,7 +118,7 @@ class Deciding:
         found: dict[str, Any] = dict(wanted(self.spec.rule, side))
         alone = not self.include_original and not np.isnan(scores.values[:, :, 0]).all()
         decision = select(
-            _samples(scores),
+            decided_on(scores),
             self.spec.rule_for(scores.scorers),
             beta=self.spec.beta,
             gamma=self.spec.gamma,
@@ -151,7 +151,8 @@ def flagged(decision: Decision, scores: Scores) -> Decision:
     return replace(decision, flags=(*decision.flags, *told))
 
 
-def _samples(scores: Scores) -> Array:
+def decided_on(scores: Scores) -> Array:
+    """What rules see of scores, (M, K, n): within their bounds, and without raters' own noise."""
     if scores.repeats == 1 or scores.grades is None:
         return scores.clipped
     drawn = without_noise(scores.grades.mean(axis=0))[None]

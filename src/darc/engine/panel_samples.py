@@ -183,11 +183,12 @@ def grades_of(engine: "Engine", k: int, wave: int | None = None) -> tuple[int, i
     if panel.repeats > 1 or not deciding.can_search(empty) or k * len(panel) <= (wave or k):
         return most, most
     scores, asked, random = replace(empty, values=np.zeros((1, k, len(panel)))), 0, default_rng(0)
-    for _ in range(POOLS):
+    pools = max(4, min(POOLS, 2560 // most))
+    for _ in range(pools):
         table = random.normal(6.5, SPREAD, (k, 1)) + random.normal(0, SPREAD, (k, len(panel)))
         told = np.clip(np.round(table), *empty.bounds[0])
         search = deciding.search(scores)
         while pairs := search.ask(wave or k):
             search.tell(pairs, [told[pair] for pair in pairs])
         asked += search.calls
-    return most, -(-asked // POOLS)
+    return most, -(-asked // pools)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from darc.engine.deciding import decided_on
 from darc.engine.outcome import Outcome
 from darc.gateway.candidates import Reply
 from darc.gateway.method import Method
@@ -113,9 +114,11 @@ def details(outcome: Outcome) -> dict[str, Any]:
         }
         for place, name in enumerate(scores.scorers)
     ]
+    # Rules see raters without their own noise; whoever decides again is to see the same.
+    seen = scores.values if scores.repeats == 1 else decided_on(scores)
     row = scores_row("", scores)
     graded = {name: row[name] for name in row.keys() & {"raters", "criteria", "grades"}}
-    return {"texts": texts, "scorers": scorers, "scores": numbers(scores.values), **graded}
+    return {"texts": texts, "scorers": scorers, "scores": numbers(seen), **graded}
 
 
 def _finite(value: float) -> float | None:

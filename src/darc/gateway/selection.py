@@ -30,7 +30,7 @@ async def selection(gateway: Gateway, request: Request) -> Response:
     if not isinstance(model, str):
         raise wrong("model", "is no text")
     headers = for_candidates(onward(request.headers, gateway.trusting))
-    caller = Caller(split_model(model)[1], headers)
+    caller = Caller(gateway.backend.name, split_model(model)[1], headers)
     work = begun(_decided(gateway, body, method, request.state.request_id, caller))
     try:
         await unless_gone(request, work)

@@ -106,7 +106,7 @@ class Gateway:
         work = Work(
             asked.method, read_prompt(asked.body), request_id, spent_within(asked.method.budget)
         )
-        CALLER.set(Caller(asked.model, for_candidates(headers)))
+        CALLER.set(Caller(self.backend.name, asked.model, for_candidates(headers)))
         if asked.k > 1:
             self._check(work.method)
             check_work(work.method, work.prompt, asked.k, self.settings)

@@ -4,6 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from darc.core.repeats import components
 from darc.engine.choose import Choosing
 from darc.engine.clock import Clock
 from darc.engine.deciding import Deciding
@@ -143,6 +146,10 @@ class Stages:
         if self.shard.rows("candidates.jsonl")[samples.prompt.id].get("failed"):
             decision = replace(decision, flags=(*decision.flags, FEWER))
         row = {"prompt_id": samples.prompt.id, **decision.to_dict(), "answer": answer}
+        grades = samples.scores.grades
+        if grades is not None and grades.shape[3] > 1:
+            within = components(grades.mean(axis=0)).within
+            row["noise"] = None if np.isnan(within) else float(np.sqrt(within))
         lazy = {} if samples.complete else {"lazy": True}
         self.shard.append("decisions.jsonl", {**row, **lazy})
 

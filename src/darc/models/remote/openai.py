@@ -72,7 +72,8 @@ class AsyncOpenAI:
         error of the server names them.
         """
         dialect, headers = self.dialect, None
-        if self.address.model == NAMED and (caller := CALLER.get()) is not None:
+        caller = CALLER.get()
+        if self.address.model == NAMED and caller is not None and caller.url == self.address.url:
             others = {name: value for name, value in body.items() if name != "model"}
             body = {"model": caller.model, **others} if caller.model else others
             headers = caller.headers

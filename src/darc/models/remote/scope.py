@@ -79,8 +79,12 @@ class Meter:
 
 @dataclass(frozen=True)
 class Caller:
-    """The model that a request names, empty where it names none, and headers that go with it."""
+    """The model that a request names, empty where it names none, and headers that go with it.
 
+    They are meant for the server at `url`, and for no other.
+    """
+
+    url: str
     model: str
     headers: Mapping[str, str] = field(default_factory=dict)
 
