@@ -14,6 +14,7 @@ from typing import Any
 
 from benchmarks.gateway import started
 from darc.engine.engine import Engine
+from darc.engine.prompts import numbered
 from darc.generators.base import Settings
 from darc.runs.folder import RunFolder
 from darc.runs.local import WINDOW
@@ -175,7 +176,7 @@ def overlap(prompts: int, earlier: Path | None = None) -> Overlap:
             written: dict[str, list[Candidate]] = {}
 
             async def write(prompt: Prompt) -> None:
-                written[prompt.id] = await engine.generate(prompt)
+                written[prompt.id] = numbered(await engine.generate(prompt))
 
             async def grade(prompt: Prompt) -> None:
                 await engine.decide(prompt, written[prompt.id], full=True)

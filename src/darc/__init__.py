@@ -31,6 +31,7 @@ from darc.types import Certificate, Flip, Scores, Statistics
 if TYPE_CHECKING:
     from darc.engine.engine import Engine, ask, choose
     from darc.engine.outcome import Outcome
+    from darc.scorers.panel import Panel
 
 __version__ = "0.1.0"
 
@@ -47,6 +48,7 @@ __all__ = [
     "LazySearch",
     "MissingExtra",
     "Outcome",
+    "Panel",
     "Pools",
     "Rule",
     "Scores",
@@ -74,6 +76,7 @@ __all__ = [
 _LATER = {
     "Engine": "darc.engine.engine",
     "Outcome": "darc.engine.outcome",
+    "Panel": "darc.scorers.panel",
     "ask": "darc.engine.engine",
     "choose": "darc.engine.engine",
 }

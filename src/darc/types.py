@@ -145,7 +145,9 @@ class Scores:
     `location` and `scale` are each scorer's own (the latter two None where it was never
     calibrated), `samples` names the samples, such as original or rewrite 1, or the raters, and
     `candidates` the candidates, where they have names.
-    `complete` says that nothing more could be had.
+    `complete` says that nothing more could be had. `sample` is what one sample is: a rewrite, or a
+    rater. Where a rater gave several numbers, `grades` (criteria, K, n, repeats) has them all, and
+    `values` their means. `failed` are the (candidate, sample) that a rater was asked for in vain.
     """
 
     values: Array
@@ -156,6 +158,15 @@ class Scores:
     samples: tuple[str, ...] = ()
     candidates: tuple[str, ...] = ()
     complete: bool = True
+    sample: str = "rewrite"
+    grades: Array | None = None
+    criteria: tuple[str, ...] = ()
+    failed: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def repeats(self) -> int:
+        """How often each rater was asked."""
+        return 1 if self.grades is None else int(self.grades.shape[3])
 
     @property
     def constants(self) -> tuple[list[float], list[float]] | None:
@@ -188,4 +199,8 @@ class Scores:
             location=tuple(self.location[m] for m in scorers),
             scale=tuple(self.scale[m] for m in scorers),
             candidates=tuple(self.candidates[k] for k in kept) if self.candidates else (),
+            grades=None if self.grades is None else self.grades[:, list(kept)],
+            failed=tuple(
+                (place, i) for place, k in enumerate(kept) for j, i in self.failed if j == k
+            ),
         )

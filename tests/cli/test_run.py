@@ -54,7 +54,7 @@ def test_run_show_export(tmp_path: Path, prompts: Path, environment: dict[str, s
     folder = tmp_path / "run"
     done = darc(environment, "run", "--prompts", prompts, "--out", folder, *PARTS)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("3 prompts by epsilon")
+    assert done.stdout.startswith("3 prompts by auto")
     assert "score" in done.stdout
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["settings"]["decision"]["normalize"] == "prompt"
@@ -80,9 +80,11 @@ def test_run_show_export(tmp_path: Path, prompts: Path, environment: dict[str, s
         (81, 2),
         (82, 1),
     ]
-    assert answers[0]["model_id"] == "echo+epsilon"
+    assert answers[0]["model_id"] == "echo+auto"
     tidy = darc(environment, "export", folder, "--format", "tidy")
-    chosen = darc(environment, "select", tidy.stdout.strip(), "--rule", "epsilon", "--json")
+    chosen = darc(
+        environment, "select", tidy.stdout.strip(), "--rule", "auto:calibration=default", "--json"
+    )
     rows = [json.loads(line) for line in chosen.stdout.splitlines()]
     indices = {row["prompt_id"]: row["index"] for row in rows}
     lines = (folder / "shards" / "00000" / "decisions.jsonl").read_text().splitlines()
@@ -111,7 +113,7 @@ def test_an_export_joins_by_the_ids_that_were_given(
     done = darc(environment, "run", "--prompts", prompts, "--out", folder, *parts)
     assert done.returncode == 0, done.stderr
     exported = darc(environment, "export", folder, "--format", form).stdout.strip()
-    chosen = darc(environment, "select", exported, "--rule", "epsilon", "--json")
+    chosen = darc(environment, "select", exported, "--rule", "auto:calibration=default", "--json")
     rows = [json.loads(line) for line in chosen.stdout.splitlines()]
     lines = (folder / "shards" / "00000" / "decisions.jsonl").read_text().splitlines()
     names = {
@@ -259,3 +261,44 @@ def test_options_of_a_cluster_that_mean_nothing_are_refused(
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith(f"darc: {said}")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_run_keeps_what_its_rule_goes_by(
+    tmp_path: Path, prompts: Path, environment: dict[str, str]
+) -> None:
+    first, learnt, folder = tmp_path / "first", tmp_path / "learnt.json", tmp_path / "run"
+    assert darc(environment, "run", "--prompts", prompts, "--out", first, *PARTS).returncode == 0
+    made = darc(environment, "calibrate", first, "--out", learnt)
+    assert made.returncode == 0, made.stderr
+    assert list(json.loads(learnt.read_text())["scorers"]) == ["brevity", "form"]
+    auto = ("--rule", "auto", "--calibration", learnt)
+    run = ("run", "--prompts", prompts, "--out")
+    done = darc(environment, *run, folder, *PARTS, *auto)
+    assert done.returncode == 0, done.stderr
+    lazy = darc(environment, *run, tmp_path / "lazy", *PARTS, *auto, "--lazy")
+    assert lazy.returncode == 0, lazy.stderr
+    lines = (folder / "shards" / "00000" / "decisions.jsonl").read_text().splitlines()
+    decisions = {row["prompt_id"]: row for row in map(json.loads, lines)}
+    assert {len(row["parameters"]["calibration"]) for row in decisions.values()} == {2}
+
+    other = json.loads(learnt.read_text())
+    other["scorers"]["form"]["lam"] = 1.0
+    (tmp_path / "other.json").write_text(json.dumps(other))
+    changed = (*PARTS, "--rule", "auto", "--calibration", tmp_path / "other.json")
+    for options in (changed, (*PARTS, "--rule", "auto")):
+        refused = darc(environment, *run, folder, *options)
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+        assert "its decision differs (calibration: " in refused.stderr
+
+    # A file that was written anew since does not matter: the folder has its own.
+    learnt.unlink()
+    again = darc(environment, "run", "--config", folder / "run.toml", "--out", folder)
+    assert again.returncode == 0, again.stderr
+    for prompt, row in decisions.items():
+        shown = json.loads(darc(environment, "show", folder, prompt, "--json").stdout)
+        assert (shown["index"], shown["parameters"]) == (row["index"], row["parameters"])
+
+    (folder / "calibration.json").write_text(json.dumps(other))
+    broken = darc(environment, "show", folder, "82")
+    assert (broken.returncode, broken.stderr.count("\n")) == (2, 1)
+    assert "calibration.json was changed since the run wrote it" in broken.stderr

@@ -3,6 +3,7 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from darc.engine.samples import PartFailed
 from darc.engine.scoring import Patience
 from darc.errors import DarcError, InputError
 from darc.generators.base import Settings
+from darc.selection.calibration import Calibration
 from darc.types import Candidate, Message, Prompt
 
 PROMPT = Prompt("tides", (Message("user", "Why are there two high tides a day?"),))
@@ -33,7 +35,7 @@ ANSWERS = candidates(
 )
 
 
-@pytest.mark.parametrize("rule", ["epsilon", "entropic", "tau:tau=0.3", "penalty", "mean"])
+@pytest.mark.parametrize("rule", ["auto", "epsilon", "entropic", "tau:tau=0.3", "penalty", "mean"])
 def test_lazy_choice_is_the_full_choice(rule: str) -> None:
     with Engine(scorers=[Vowels()], rule=rule, n_aug=4) as engine:
         lazy = engine.choose(PROMPT, ANSWERS)
@@ -48,7 +50,8 @@ def test_lazy_choice_is_the_full_choice(rule: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "rule", ["epsilon", "entropic", "tau:tau=0.3", "tau", "penalty", "cvar", "lcb", "mean"]
+    "rule",
+    ["auto", "epsilon", "entropic", "tau:tau=0.3", "tau", "penalty", "cvar", "lcb", "mean"],
 )
 def test_lazy_choice_without_the_original_is_the_full_one(rule: str) -> None:
     with Engine(scorers=[Vowels()], rule=rule, n_aug=4, include_original=False) as engine:
@@ -230,7 +233,7 @@ def test_a_strict_decision_says_which_part_failed() -> None:
 def test_rewriting_in_slices_is_rewriting_at_once(
     workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("darc.engine.engine.SLICE", 0.001)
+    monkeypatch.setattr("darc.engine.samples.SLICE", 0.001)
     with Engine(scorers=["form"], n_aug=6, guard=False, workers=workers) as engine:
         engine.run(engine.warm())
         outcome = engine.choose(PROMPT, ANSWERS, full=True)
@@ -261,3 +264,26 @@ def test_an_engine_left_open_ends_quietly() -> None:
     code = f"import darc; {made}; print(engine.choose('Why?', ['So.']).index)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
+
+
+def test_a_calibration_knows_systems_by_the_candidates_names(tmp_path: Path) -> None:
+    named = [replace(each, name=name) for each, name in zip(ANSWERS, "abcd", strict=True)]
+    learnt = Calibration(systems={"c": (1000.0, 0.0)})
+    path = tmp_path / "calibration.json"
+    learnt.save(path)
+    for given in (learnt, path, str(path)):
+        with Engine(scorers=[Vowels()], rule="auto", calibration=given, n_aug=2) as engine:
+            assert engine.choose(PROMPT, named).index == 2
+            assert engine.choose(PROMPT, named, rule="mean").index != 2
+            assert (
+                engine.choose(PROMPT, ANSWERS).index
+                == engine.choose(PROMPT, ANSWERS, full=True).index
+            )
+    with Engine(scorers=[Vowels()], rule="mean", n_aug=2) as engine:
+        plain = engine.choose(PROMPT, named)
+    assert plain.index != 2
+    with pytest.raises(InputError, match="epsilon takes no calibration"):
+        choose(PROMPT, named, scorers=[Vowels()], rule="epsilon", calibration=learnt)
+    several = {"length": learnt, "other": learnt}
+    with pytest.raises(InputError, match="knows nothing of scorer"):
+        choose(PROMPT, named, scorers=[Vowels()], rule="auto", calibration=several)

@@ -2,14 +2,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.evaluation.helpers import make_source
 
-from darc.api import select_batch
+from darc.api import select, select_batch
+from darc.engine.calibrations import as_calibrations
 from darc.errors import InputError, UnknownName
 from darc.evaluation.methods import clipped, decide_all, methods, normalization, runnable
-from darc.evaluation.split import draw_halves
+from darc.evaluation.source import Source
+from darc.evaluation.split import Halves, draw_halves
 from darc.evaluation.study import Settings, make_study
 from darc.registry import rules
+from darc.selection.calibration import Calibration
 from darc.selection.choice import Choice
 from darc.selection.pools import Pools
 from darc.selection.rule import Rule
@@ -24,6 +28,44 @@ def test_every_rule_chooses_as_by_itself() -> None:
     for spec in specs:
         alone = select_batch(halves.select, spec.rule.name, seed=3, prompt_ids=source.prompt_ids)
         assert np.array_equal(decided.index[spec.label], alone.index), spec.label
+
+
+def test_a_rule_learns_from_the_selecting_half_alone() -> None:
+    source = make_source(40, 4, 8, systems=[["a", "b", "c", "d"]] * 40)
+    halves = draw_halves(source, "rater", 0)
+    poisoned = replace(source, samples=np.where(_selecting(source, halves), source.samples, 9.0))
+    again = draw_halves(poisoned, "rater", 0)
+    assert not np.array_equal(halves.judge, again.judge)
+    specs = methods(["auto"])
+    found = [decide_all(specs, h, s).index for h, s in ((halves, source), (again, poisoned))]
+    assert np.array_equal(found[0]["auto"], found[1]["auto"])
+    raters = np.array(source.giver_names)[halves.select_givers[:, 0]]
+    alone = select_batch(halves.select, "auto", rater_ids=raters, system_ids=source.systems)
+    assert np.array_equal(found[0]["auto"], alone.index)
+
+
+def _selecting(source: Source, halves: Halves) -> NDArray[np.bool_]:
+    return np.isin(source.givers, np.unique(halves.select_givers))
+
+
+def test_rewrites_are_decided_by_what_darc_begins_with() -> None:
+    source = make_source(40, 4, 8, kind="rewrite")
+    halves = draw_halves(source, "rewrite", 0)
+    alone = [select(pool, "auto").index for pool in halves.select]
+    assert decide_all(methods(["auto"]), halves, source).index["auto"].tolist() == alone
+
+
+def test_a_calibration_takes_the_place_of_learning() -> None:
+    source = make_source(40, 4, 8)
+    severe = {name: 4.0 * place for place, name in enumerate(source.giver_names)}
+    learnt = Calibration(raters=severe)
+    halves = draw_halves(source, "sample", 0)
+    raters = np.array(source.giver_names)[halves.select_givers[:, 0]]
+    wanted = select_batch(halves.select, "auto", rater_ids=raters, calibration=learnt).index
+    specs = methods(["auto"], calibrations=as_calibrations(learnt))
+    assert np.array_equal(decide_all(specs, halves, source).index["auto"], wanted)
+    plain = decide_all(methods(["auto"]), halves, source).index["auto"]
+    assert not np.array_equal(plain, wanted)
 
 
 def test_side_inputs_are_used_and_missing_ones_named() -> None:

@@ -1,7 +1,8 @@
 """The fake chat server on an event loop, for load: thousands of calls a second, with faults.
 
-Answers are those of the other fake; a judge's request (temperature 0, few tokens) gets a grade. It
-runs in this process, or in one of its own: python -m tests.fakes.fast_server LATENCY.
+Answers are those of the other fake; a judge's request (temperature 0, few tokens) gets a grade:
+what the answer is worth, give or take what its reader makes of it. It runs in this process, or in
+one of its own: python -m tests.fakes.fast_server LATENCY.
 """
 
 import asyncio
@@ -38,6 +39,14 @@ class FastServer:
     async def close(self) -> None:
         assert self._server is not None
         self._server.close()
+
+
+def graded(messages: list[dict[str, Any]]) -> str:
+    """A grade: the sum of three dice for the material, and of two for its reader, from 0 to 10."""
+    material = answers.number(messages[-1]["content"])
+    reader = answers.number(messages)
+    worth = sum(material // 7**i % 7 for i in range(3)) / 2
+    return str(round(min(10.0, max(0.0, worth + reader % 3 + reader // 3 % 3 - 1))))
 
 
 class _Connection(asyncio.Protocol):
@@ -104,7 +113,7 @@ class _Connection(asyncio.Protocol):
 
     def answer(self, body: dict[str, Any]) -> None:
         judged = body.get("temperature") == 0 and body.get("max_tokens", 99) <= 16
-        grade = str(answers.number(body["messages"]) % 10) if judged else None
+        grade = graded(body["messages"]) if judged else None
         made = [answers.choice(body, i, grade, None) for i in range(body.get("n") or 1)]
         whole = answers.completion(body, made)
         if not body.get("stream"):

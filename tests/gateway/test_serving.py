@@ -13,6 +13,8 @@ from tests.fakes import FakeServer
 from tests.gateway.running import QUESTION, Running, parts, running, settings_for
 from tests.gateway.scorers import CALLS
 
+from darc.cli import main
+from darc.engine.calibrations import Calibrations
 from darc.evaluation.evaluate import evaluate
 from darc.evaluation.reading import read_any
 from darc.evaluation.study import Settings
@@ -185,6 +187,26 @@ def test_decisions_can_be_evaluated(openai_server: FakeServer, tmp_path: Path) -
     assert source.shape[0] == 4
     assert source.shape[2:] == (3, 4)
     assert evaluate([source], Settings(rules=("entropic",), repeats=2), ablations=False).frames
+
+
+def test_a_gateway_learns_from_its_own_log(openai_server: FakeServer, tmp_path: Path) -> None:
+    path, learnt = tmp_path / "audit.jsonl", tmp_path / "learnt.json"
+    with running(openai_server, audit=path) as gateway:
+        for i in range(6):
+            messages = [{"role": "user", "content": f"Question {i}?"}]
+            assert post(gateway, {**BODY, "messages": messages, "darc": {"full": True}}).is_success
+    assert main(["calibrate", str(path), "--out", str(learnt)]) == 0
+    found = Calibrations.load(learnt)
+    with running(openai_server, rule="auto", calibrations=found) as gateway:
+        said = post(gateway, {**BODY, "darc": {"metadata": True}}).json()["darc"]
+        assert said["parameters"]["calibration"] == found.by_scorer[""].name != "default"
+        other = post(gateway, {**BODY, "darc": {"metadata": True, "rule": "epsilon"}}).json()
+        assert "calibration" not in other["darc"]["parameters"]
+        refused = post(gateway, {**BODY, "darc": {"calibration": str(learnt)}})
+        assert refused.status_code == 400
+        own = {"scores": [[1, 2, 3], [2, 2, 2.5]]}
+        decided = httpx.post(f"{gateway.url}/v1/select", json=own).json()
+        assert decided["parameters"]["calibration"] == found.by_scorer[""].name
 
 
 def test_answers_have_ids_and_safe_headers(gateway: Running) -> None:

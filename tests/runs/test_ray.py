@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes import FakeServer
+from tests.fakes.answers import number
 from tests.runs.makers import contents
 
 from darc.runs.folder import RunFolder
@@ -131,6 +133,23 @@ def test_actors_give_the_same_bytes_and_are_checked_first(case: Case) -> None:
     done = case.done("--ray-actors", 2)
     assert done.returncode == 0, done.stderr
     assert contents(case.place / "run") == case.expected()
+
+
+def test_panel_gives_the_same_bytes(case: Case, openai_server: FakeServer) -> None:
+    openai_server.ignores |= {"logprobs"}
+    openai_server.reply = lambda body, index: str(
+        number(body["messages"], body["seed"], index) % 11
+    )
+    model = ("--generator", f"openai:fake@{openai_server.url},key_env=", "-k", "3", "--lazy")
+    files = ("--prompts", str(case.prompts), "--shard-size", str(SIZE), "--no-cache")
+    panel = ("--panel", "3", "--out")
+    run = [sys.executable, "-m", "darc", "run", *files, *model, *panel]
+    on_ray = ["--engine", "ray", "--address", case.address]
+    for out, more in (("local", []), ("run", on_ray)):
+        command = [*run, str(case.place / out), *more]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == 0, done.stderr
+    assert contents(case.place / "run") == contents(case.place / "local")
 
 
 def test_killed_worker_is_replaced_and_results_stay_clean(case: Case) -> None:

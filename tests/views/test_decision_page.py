@@ -8,8 +8,20 @@ def test_page_has_everything_and_escapes_it() -> None:
     scores = [[[0.9, 0.8], [0.2, 0.4]]]
     decision = darc.select(scores[0], "entropic")
     shown = [
-        Shown("good <b>", False, "", [("good <b>", [0.9]), ("fine", [0.8])], []),
-        Shown("bad", True, "ranked lower", [("bad", [0.2]), ("worse", [None])], [("number", "9")]),
+        Shown(
+            "good <b>",
+            False,
+            "",
+            [("original", "good <b>", [0.9]), ("rewrite 1", "fine", [0.8])],
+            [],
+        ),
+        Shown(
+            "bad",
+            True,
+            "ranked lower",
+            [("original", "bad", [0.2]), ("rewrite 1", "worse", [None])],
+            [("number", "9")],
+        ),
     ]
     html = decision_page("a <script>?", decision, shown, ["taste"], "<svg></svg>", ["a note"])
     assert "<script>" not in html

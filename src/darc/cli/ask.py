@@ -11,14 +11,16 @@ from darc.cli.parser import add_general
 
 DESCRIPTION = """\
 Choose one of several answers to a question: each is rewritten without changing its meaning, scored
-for relevance, fluency and form, and a rule decides. Rewrites and scores that cannot change the
-decision are never made. The answers come from a file or from a model."""
+for relevance, fluency and form, and a rule decides. With --panel, and for a model on a server
+unless there is a --scorer, raters with different points of view grade the answers instead. What
+cannot change the decision is never made. The answers come from a file or from a model."""
 EPILOG = """\
 an answer file is a JSON list, JSON lines (text, answer, response, output or content), or one a line
 
 examples:
   darc ask "Why is the sky blue?" --answers answers.jsonl
   darc models install; darc ask "Why is the sky blue?" --html decision.html
+  darc ask "Why is the sky blue?" --generator openai:MODEL@http://localhost:8000/v1 --panel 4
   darc ask "Why is the sky blue?" --generator openai:MODEL@http://localhost:8000/v1 \\
       --scorer transformers:REWARD_MODEL"""
 
@@ -45,7 +47,7 @@ def add(commands: Any, name: str) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Ask, choose, print."""
-    from darc.cli.choice import engine_of
+    from darc.cli.choice import engine_of, say_cost
     from darc.cli.print_outcome import page_of, picture_of, print_outcome
     from darc.cli.progress import progress
     from darc.engine.prompts import as_prompt
@@ -60,10 +62,12 @@ def run(arguments: argparse.Namespace) -> None:
             from darc.runs.answers import read_answers
 
             answers = read_answers(arguments.answers, prompt.id)
+            say_cost(engine, len(answers), arguments.full)
             outcome = engine.choose(prompt, answers, full=arguments.full)
         else:
             assert engine.generator is not None
             k, name = engine.sampling.k, engine.generator.name
+            say_cost(engine, k, arguments.full)
             most = "at most " if engine.stopping else ""
             print(f"writing {most}{k} answers ({name}) ...", file=sys.stderr, flush=True)
             with progress("writing", " answers") as engine.report:
@@ -77,6 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
         assert outcome.decision is not None
         data = {**outcome.decision.to_dict(), "answer": outcome.answer, "calls": outcome.calls}
         data |= {"flags": list(outcome.flags), "saved": outcome.saved}
+        data |= {"panel": outcome.panel()} if outcome.rated else {}
         data["milliseconds"] = {name: round(ms, 1) for name, ms in outcome.milliseconds.items()}
         print(json.dumps(data, ensure_ascii=False))
     else:

@@ -87,6 +87,7 @@ def run(arguments: argparse.Namespace) -> None:
             print(f"\nscorer {name}" if name else "")
             _print(one, arguments.top)
     if arguments.show is None and arguments.out is not None:
+        sys.stdout.flush()
         print(f"the calibration is {arguments.out}", file=sys.stderr)
 
 
@@ -115,7 +116,7 @@ def _counted(source: "Source") -> str:
     ratings = int((~np.isnan(source.samples)).sum())
     candidates = int((~np.isnan(source.samples)).any(axis=(1, 3)).sum())
     told = f"{source.name}: {len(source.prompt_ids)} prompts, {candidates} candidates, "
-    if source.kind == "rater":
+    if source.rated:
         return f"{told}{ratings} ratings by {len(source.giver_names)} raters"
     return f"{told}{ratings} scores"
 
@@ -130,15 +131,14 @@ def _print(one: "Calibration", top: int) -> None:
     )
     counts = list(one.weight) or [2, 3, 5, 10, 20]
     weight, shrink = one.by_count(max(counts), one.lam)
-    usual = one.intervals.get("weight")
-    told = f" {_with(max(one.weight.values(), default=0.0), usual)}" if usual else ""
-    print(
-        f"Weight of disagreement beside the mean, at lam = {one.lam:g}, by number of ratings:{told}"
-    )
+    print(f"Weight of disagreement beside the mean, at lam = {one.lam:g}:")
     rows: list[list[object]] = [[n, f"{weight[n]:.3f}", f"{shrink[n]:.2f}"] for n in counts[:20]]
     print(text_table(["ratings", "weight", "share of the mean kept"], rows))
     if len(counts) > 20:
         print(f"and {len(counts) - 20} more")
+    if "weight" in one.intervals:
+        low, high = one.intervals["weight"]
+        print(f"95 % interval at the commonest number of ratings: [{low:.3f}, {high:.3f}]")
     if one.check < LOST:
         print(
             f"Choosing by disagreement lost to the mean on other raters (z {one.check:.1f}), so it "
@@ -170,6 +170,9 @@ def _print_systems(one: "Calibration", top: int) -> None:
         )
     elif one.systems:
         means = {name: effect[0] for name, effect in one.systems.items()}
+        if not any(means.values()):
+            print(f"Systems: {len(means)}, none found better than another.")
+            return
         print(f"Systems: how far below or above others each of {len(means)} is")
         _print_ends(_rows(means, one.system_errors), top, ("lowest", "highest"))
 

@@ -1,14 +1,18 @@
 """Options of everything that writes, rewrites, scores and decides."""
 
 import argparse
+import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from darc.cli.parser import add_calibration, calibrations_of
+from darc.registry import DEFAULT_RULE
 
 if TYPE_CHECKING:
     from darc.engine.engine import Engine
     from darc.engine.rule_spec import RuleSpec
     from darc.generators.base import Settings
+    from darc.scorers.panel import Panel
 
 FAMILIES = ("style", "targeted", "hybrid")
 NORMALIZATIONS = ("auto", "prompt", "fixed", "none")
@@ -25,12 +29,14 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         help="how several scorers are put on one scale (default: auto)",
     )
     parser.add_argument("--seed", type=int, default=0, help="default: 0")
+    add_panel(parser)
     parts = parser.add_argument_group("rewriting and scoring")
     parts.add_argument(
         "--scorer",
         action="append",
         metavar=SPEC,
-        help="may be given several times; see darc scorers (default: relevance, fluency, form)",
+        help="may be given several times; see darc scorers (default: a panel for a model on a "
+        "server, else relevance, fluency, form)",
     )
     parts.add_argument(
         "--rewriter", default="rules", metavar=SPEC, help="see darc rewriters (default: rules)"
@@ -65,6 +71,33 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     model.add_argument("--top-p", type=float, default=0.98, help="default: 0.98")
 
 
+def add_panel(parser: argparse.ArgumentParser) -> None:
+    """Add who grades the answers."""
+    panel = parser.add_argument_group("a panel of raters, in place of rewrites and scorers")
+    panel.add_argument(
+        "--panel",
+        action="append",
+        nargs="?",
+        const="",
+        metavar="N|FILE.toml|judge:MODEL@URL",
+        help="the first N raters (1 is a single judge), your own, or judges: one for all raters, "
+        "several for one each; may be given several times (default: eight raters, judged by the "
+        "model that answers where it is on a server and there is no --scorer)",
+    )
+    panel.add_argument(
+        "--repeats", type=int, metavar="N", help="ask each rater N times, to tell noise from views"
+    )
+    panel.add_argument(
+        "--criteria", metavar="NAME,NAME...", help="grades in one call, whose mean counts"
+    )
+    panel.add_argument(
+        "--missing",
+        choices=("abstain", "pessimistic", "refuse"),
+        help="what a grade is that cannot be had: left out and flagged, the lowest, or the end "
+        "(default: abstain)",
+    )
+
+
 def add_stop(parser: "argparse.ArgumentParser | argparse._ArgumentGroup") -> None:
     """Add when to stop writing answers."""
     parser.add_argument(
@@ -94,7 +127,7 @@ def add_rewrites(parser: "argparse._ArgumentGroup") -> None:
 
 def add_rule(parser: argparse.ArgumentParser, own: bool = False) -> None:
     """Add the rule and its levels; `own` says that there is a rule to go by already."""
-    default: dict[str, Any] = {"rule": "epsilon", "beta": 1.0, "gamma": 1.0}
+    default: dict[str, Any] = {"rule": DEFAULT_RULE, "beta": 1.0, "gamma": 1.0}
     told = {name: "the run's own" if own else str(value) for name, value in default.items()}
     if own:
         default = dict.fromkeys(default)
@@ -128,6 +161,41 @@ def rule_of(arguments: argparse.Namespace) -> "RuleSpec":
     return spec
 
 
+def panel_of(arguments: argparse.Namespace, own: bool) -> "Panel | None":
+    """The panel that was asked for, or that there is by default, where the model's `own` is."""
+    from darc.errors import InputError
+    from darc.scorers.panel import as_panel
+
+    given = {
+        "repeats": arguments.repeats,
+        "missing": arguments.missing,
+        "criteria": arguments.criteria and [c.strip() for c in arguments.criteria.split(",")],
+    }
+    changes = {name: value for name, value in given.items() if value is not None}
+    if arguments.panel is None and (arguments.scorer or not own):
+        if changes:
+            raise InputError(f"--{min(changes)} is a panel's", "add --panel, and no --scorer")
+        return None
+    if arguments.scorer:
+        raise InputError("a panel and scorers are given", "give --panel or --scorer, not both")
+    return replace(as_panel(arguments.panel or True), **changes)
+
+
+def say_cost(engine: "Engine", k: int, full: bool = False, wave: int | None = None) -> int:
+    """How many grades an answer costs at most, said on standard error; 0 without a panel."""
+    from darc.engine.panel_samples import grades_of
+
+    panel = engine.tools.panel
+    if panel is None:
+        return 0
+    most, usual = grades_of(engine, k, wave)
+    about = f", about {usual} on average" if usual < most and not full else ""
+    who = "one rater grades" if len(panel) == 1 else f"a panel of {len(panel)} raters grades"
+    told = f"{who} {k} answers: at most {most} calls{about}, besides those that write them"
+    print(told, file=sys.stderr, flush=True)
+    return most
+
+
 def sampling_of(arguments: argparse.Namespace) -> "Settings":
     """How the generator shall sample."""
     from darc.generators.base import Settings
@@ -150,13 +218,15 @@ def engine_of(arguments: argparse.Namespace, model: bool = True, **changes: Any)
 
 def options_of(arguments: argparse.Namespace, model: bool = True) -> dict[str, Any]:
     """The options of an `Engine` but its rule, as plain values that can be sent elsewhere."""
-    from darc.engine.parts import SCORERS
     from darc.engine.scoring import Patience
+    from darc.registry.makers import parse_spec
     from darc.registry.pairs import split_pairs
 
+    own = model and parse_spec(arguments.generator).name == "openai"
     return {
         "model": arguments.generator if model else None,
-        "scorers": tuple(arguments.scorer or SCORERS),
+        "scorers": tuple(arguments.scorer) if arguments.scorer else None,
+        "panel": panel_of(arguments, own) or False,
         "rewriter": arguments.rewriter,
         "n_aug": arguments.n_aug,
         "family": arguments.family,

@@ -39,7 +39,19 @@ def print_outcome(outcome: "Outcome") -> None:
         told = f"wrote {written} of {written + saved} answers; {saved} were not worth their cost"
         print(told, file=sys.stderr)
     spent = ", ".join(f"{name} {ms / 1000:.1f} s" for name, ms in outcome.milliseconds.items())
-    print(f"scored {outcome.calls} of {outcome.most} texts; {spent}", file=sys.stderr)
+    if outcome.rated:
+        print(_differing(outcome), file=sys.stderr)
+    did = ("asked for", "grades") if outcome.rated else ("scored", "texts")
+    print(f"{did[0]} {outcome.calls} of {outcome.most} {did[1]}; {spent}", file=sys.stderr)
+
+
+def _differing(outcome: "Outcome") -> str:
+    """How much raters differ on the choice, and from themselves."""
+    told = outcome.panel()
+    between, noise = told["disagreement"][outcome.index], told["noise"]
+    words = "" if between is None else f"raters differ by {between:.2f} on the choice"
+    own = "" if noise is None else f"each differs by {noise:.2f} from itself"
+    return "; ".join(each for each in (words, own) if each) or "one grade each: nothing to compare"
 
 
 def page_of(outcome: "Outcome", path: Path) -> None:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 STAGES = ("candidates", "variants", "scores", "side", "decisions")
 DESCRIPTION = """\
-Take every prompt of a file through all stages: write answers, rewrite them, score everything,
-decide. Each stage is a plain JSONL file in the folder; running the same command again goes on where
-it stopped. The settings are kept in the folder's run.toml."""
+Take every prompt of a file through all stages: write answers, rewrite them, score everything (or
+have a panel grade the answers), decide. Each stage is a plain JSONL file in the folder; running the
+same command again goes on where it stopped. The settings are kept in the folder's run.toml."""
 EPILOG = """\
 prompts are JSON lines (prompt, instruction, question or text; turns; messages), an alpaca_eval
 list, MT-Bench questions, answers for --generator given:FILE, or one text a line; "examples" stands
@@ -108,7 +108,7 @@ def add(commands: Any, name: str) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Open the folder, run, print the summary."""
-    from darc.cli.choice import engine_of, options_of
+    from darc.cli.choice import engine_of, options_of, say_cost
     from darc.cli.progress import stages
     from darc.runs.folder import RunFolder
     from darc.runs.manifest import keep_calibration, manifest
@@ -132,6 +132,7 @@ def run(arguments: argparse.Namespace) -> None:
             made = manifest(questions.digest, engine)
             folder.open({**made, "shard_size": arguments.shard_size}, arguments.restart)
             arguments.calibration = keep_calibration(folder, engine)
+            say_cost(engine, engine.sampling.k, full=not lazy)
             _write_settings(arguments, normalize)
             with stages() as report:
                 if on_ray:
@@ -181,10 +182,10 @@ def _normalize(arguments: argparse.Namespace, engine: "Engine", folder: "RunFold
         return str(arguments.normalize)
     if arguments.complete:
         return str(folder.manifest()["settings"]["decision"]["normalize"])
-    if len(engine.tools.scorers) == 1:
+    described = engine.tools.scores((), 0)
+    if len(described.scorers) == 1:
         return "none"
-    constants = engine.tools.scores((), 0).constants
-    return "fixed" if arguments.lazy and constants is not None else "prompt"
+    return "fixed" if arguments.lazy and described.constants is not None else "prompt"
 
 
 def _write_settings(arguments: argparse.Namespace, normalize: str) -> None:
@@ -200,6 +201,10 @@ def _write_settings(arguments: argparse.Namespace, normalize: str) -> None:
     settings["normalize"] = normalize
     if arguments.calibration is not None:
         settings["calibration"] = str(arguments.calibration.resolve())
+    settings["panel"] = [
+        str(Path(each).resolve()) if each.endswith(".toml") else each
+        for each in arguments.panel or ()
+    ]
     write_settings(arguments.out / "run.toml", "run", settings)
 
 
@@ -213,10 +218,11 @@ def _print(told: dict[str, Any]) -> None:
     )
     print(f"{told['prompts']} prompts by {told['rule']}; choices: {numbers}")
     refused = sum(told["refused"].values())
-    rate = told["accepted"] / max(1, told["accepted"] + refused)
-    print(f"rewrites: {told['accepted']} accepted ({rate:.0%}), {refused} refused", end="")
-    reasons = ", ".join(f"{name} {count}" for name, count in told["refused"].items())
-    print(f" ({reasons})" if reasons else "")
+    if told["accepted"] + refused:
+        rate = told["accepted"] / (told["accepted"] + refused)
+        reasons = ", ".join(f"{name} {count}" for name, count in told["refused"].items())
+        why = f" ({reasons})" if reasons else ""
+        print(f"rewrites: {told['accepted']} accepted ({rate:.0%}), {refused} refused{why}")
     if told["clipped"]:
         print(f"scores beyond their scorer's bounds, clipped: {told['clipped']:.1%}")
     for name, count in told["flags"].items():

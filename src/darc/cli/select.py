@@ -15,6 +15,7 @@ from darc.cli.parser import (
     calibrations_of,
     columns_of,
 )
+from darc.registry import DEFAULT_RULE
 
 Arguments = argparse.Namespace
 
@@ -61,7 +62,7 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
         "--rule",
         action="append",
         metavar="NAME[:KEY=VALUE,...]",
-        help="a rule, repeat to compare (default: epsilon); darc rules lists them",
+        help=f"a rule, repeat to compare (default: {DEFAULT_RULE}); darc rules lists them",
     )
     group.add_argument("--beta", type=float, default=1.0, help="risk aversion (default: 1)")
     group.add_argument("--gamma", type=float, default=1.0, help="hedge over scorers (default: 1)")
@@ -80,7 +81,8 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
         "--min-samples",
         type=int,
         metavar="N",
-        help="leave out candidates with fewer ratings (default: half of the prompt's most)",
+        help="leave out candidates with fewer ratings (default: half of the prompt's most; auto "
+        "shrinks them instead)",
     )
     group.add_argument(
         "--seed", type=int, default=0, help="seed of the rules that draw (default: 0)"
@@ -154,8 +156,8 @@ def run(arguments: Arguments) -> None:
     shared = {name: getattr(arguments, name) for name in SHARED}
     shared = {name: value for name, value in shared.items() if value is not None}
     shared |= parse_pairs(arguments.set or (), "--set")
-    levels = arguments.beta, arguments.gamma
-    specs = parse_rules(arguments.rule or ["epsilon"], shared, *levels, calibrations_of(arguments))
+    levels, wanted = (arguments.beta, arguments.gamma), arguments.rule or [DEFAULT_RULE]
+    specs = parse_rules(wanted, shared, *levels, calibrations_of(arguments))
     if arguments.plot is not None:
         check_picture(arguments.plot)
     bounds = None if arguments.bounds is None else (arguments.bounds[0], arguments.bounds[1])

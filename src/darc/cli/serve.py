@@ -5,7 +5,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.choice import FAMILIES, NORMALIZATIONS, SPEC, add_rewrites, add_rule, add_stop
+from darc.cli.choice import (
+    FAMILIES,
+    NORMALIZATIONS,
+    SPEC,
+    add_panel,
+    add_rewrites,
+    add_rule,
+    add_stop,
+    panel_of,
+    say_cost,
+)
 from darc.cli.parser import (
     add_arrival,
     add_general,
@@ -15,6 +25,7 @@ from darc.cli.parser import (
 )
 
 if TYPE_CHECKING:
+    from darc.gateway.service import Gateway
     from darc.gateway.settings import Settings
 
 DESCRIPTION = """\
@@ -23,6 +34,7 @@ URL to this address. Answers come from the embedded model, or from a server behi
 EPILOG = """\
 examples:
   darc models install; darc serve
+  darc serve --backend http://localhost:8001/v1 -k 8 --panel 4
   darc serve --backend http://localhost:8001/v1 -k 8 --scorer judge:MODEL@http://localhost:8001/v1
   darc serve --make-key alice --api-keys keys.jsonl
   darc serve --host 0.0.0.0 --api-keys keys.jsonl --backend https://api.example.com/v1"""
@@ -70,12 +82,18 @@ def add(commands: Any, name: str) -> None:
     model.add_argument(
         "--max-tokens", type=int, default=320, help="of the embedded model (default: 320)"
     )
+    add_panel(parser)
     choice = parser.add_argument_group("choosing, where a request says nothing else")
     add_rule(choice)
     choice.add_argument("-k", "--k", type=int, default=8, help="candidates (default: 8)")
     add_stop(choice)
     add_rewrites(choice)
-    choice.add_argument("--scorer", action="append", metavar=SPEC, help="see darc scorers")
+    choice.add_argument(
+        "--scorer",
+        action="append",
+        metavar=SPEC,
+        help="see darc scorers (default: a panel with --backend, else relevance, fluency, form)",
+    )
     choice.add_argument("--rewriter", default="rules", metavar=SPEC, help="see darc rewriters")
     choice.add_argument("--family", default="style", choices=FAMILIES, help="default: style")
     choice.add_argument("--no-guard", action="store_true", help="no comparison by embeddings")
@@ -135,7 +153,7 @@ def run(arguments: argparse.Namespace) -> None:
         import uvicorn  # noqa: F401
     except ImportError:
         raise MissingExtra("darc serve", "serve") from None
-    from darc.gateway.app import make_app
+    from darc.gateway.app import make_app, make_gateway
     from darc.web.hosts import Hosts
     from darc.web.logs import log_as_json
     from darc.web.server import check_address, listening, serve
@@ -143,13 +161,28 @@ def run(arguments: argparse.Namespace) -> None:
     settings = settings_of(arguments)
     check_address(arguments.host, settings.api_keys is not None)
     limits = arrival_of(arguments)
-    app = make_app(settings, hosts=Hosts(arguments.host, arguments.allowed_host or ()))
+    gateway = make_gateway(settings)
+    app = make_app(settings, gateway, Hosts(arguments.host, arguments.allowed_host or ()))
     bound = listening(arguments.host, arguments.port)
     log_as_json(arguments.log_level, key_env=settings.backend_key_env)
     source = settings.backend or "the embedded model"
     port = bound.getsockname()[1]
     print(f"serving {source} on http://{arguments.host}:{port}/v1", file=sys.stderr, flush=True)
+    _say_room(settings, gateway)
     serve(app, bound, arguments.grace, limits)
+
+
+def _say_room(settings: "Settings", gateway: "Gateway") -> None:
+    """Say what an answer costs with a panel, and what to raise where that is not allowed."""
+    k, cap = settings.k, settings.max_upstream_calls
+    most = say_cost(gateway.engine, k, wave=min(settings.wave, k))
+    if most and 0 < cap < most + k:
+        print(
+            f"--max-upstream-calls {cap} is less than an answer may take: what is best by then is "
+            f"chosen, and flagged; raise it to {most + k} or more, or give a smaller --panel",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def make(arguments: argparse.Namespace) -> None:
@@ -176,6 +209,7 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
         "active", "queue", "concurrency", "timeout", "attempts", "scorer_timeout",
         *(name.replace("-", "_") for name, *_ in LIMITS),
     )  # fmt: skip
+    panel = panel_of(arguments, bool(arguments.backend))
     parts = Parts(
         rewriter=arguments.rewriter,
         scorers=tuple(arguments.scorer or SCORERS),
@@ -186,6 +220,7 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
         side=split_pairs(arguments.side or (), "--side"),
         include_original=not arguments.no_original,
         max_attempts=arguments.max_attempts,
+        panel=panel,
     )
     return Settings(
         parts=parts,

@@ -61,9 +61,9 @@ class Calibrations:
         """What tells it from another."""
         return f"sha256:{hashlib.sha256(self.text.encode()).hexdigest()}"
 
-    def save(self, path: Path) -> None:
-        """Write the file, whole or not at all."""
-        with atomic_writer(path) as file:
+    def save(self, path: Path, *, private: bool = False) -> None:
+        """Write the file, whole or not at all; a new one that is `private` for its owner only."""
+        with atomic_writer(path, private=private) as file:
             file.write(self.text)
 
     @classmethod

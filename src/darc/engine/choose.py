@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from darc.engine.deciding import Deciding
+from darc.engine.deciding import Deciding, flagged
 from darc.engine.rule_spec import parse_rules
-from darc.engine.samples import REWRITER, UPSTREAM, OutOfCalls, PartFailed, RewriteSamples
+from darc.engine.samples import REWRITER, UPSTREAM, OutOfCalls, PartFailed, Samples
 from darc.errors import DarcError
 from darc.models.remote import OverLimit
 from darc.selection.decision import Decision
@@ -31,7 +31,7 @@ class Choosing:
     cannot be searched, everything is scored.
     """
 
-    samples: RewriteSamples
+    samples: Samples
     deciding: Deciding
     full: bool = False
     strict: bool = True
@@ -77,7 +77,8 @@ class Choosing:
             try:
                 return await self._search(left)
             except PartFailed as failed:
-                if self.strict:
+                over = any(isinstance(each, OverLimit) for each in failed.causes.values())
+                if self.strict or (self.samples.final and not over):
                     raise
                 self._go_on_without(failed)
             except OutOfCalls:
@@ -113,7 +114,7 @@ class Choosing:
         if samples.first and await samples.originals_if_alone(left):
             return await self._decide_all(deciding, left)
         with samples.clock.stage("decide"):
-            return await self._computed(search.decision)
+            return flagged(await self._computed(search.decision), samples.scores)
 
     async def _computed(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """What a function returns, in a thread where that might take long."""

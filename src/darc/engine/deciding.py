@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from darc.api import lazy_search, select
 from darc.core.normalization import Normalization
+from darc.core.repeats import without_noise
 from darc.engine.rule_spec import RuleSpec
 from darc.engine.side_inputs import wanted
 from darc.errors import InputError
@@ -15,6 +17,7 @@ from darc.selection.decision import Decision
 from darc.selection.lazy import LazySearch
 from darc.types import Scores
 
+Array = NDArray[np.float64]
 NORMALIZATIONS = ("auto", "prompt", "fixed", "none")
 
 
@@ -23,15 +26,13 @@ class Deciding:
     """A rule, and on which scale it sees the scorers.
 
     `normalize` is auto, prompt, fixed or none; auto is none for one scorer, and for several fixed
-    where they have constants and the decision may be searched for, prompt otherwise. `sample` is
-    what a sample is called in explanations. Without `include_original` the first sample, the
-    original, counts only where there is no other.
+    where they have constants and the decision may be searched for, prompt otherwise. Without
+    `include_original` the first sample, the original, counts only where there is no other.
     """
 
     spec: RuleSpec
     normalize: str = "auto"
     seed: int = 0
-    sample: str = "rewrite"
     include_original: bool = True
 
     def __post_init__(self) -> None:
@@ -67,8 +68,14 @@ class Deciding:
         return "prompt"
 
     def can_search(self, scores: Scores) -> bool:
-        """Whether the lazy search is exact for this rule and scale."""
-        if self.spec.rule.plan is None or self.spec.rule.required() or self.ids(scores):
+        """Whether the lazy search is exact for this rule and scale.
+
+        Not where raters are asked several times, since their noise is estimated from all grades,
+        nor where a calibration knows the raters or the systems.
+        """
+        if self.spec.rule.plan is None or self.spec.rule.required() or scores.repeats > 1:
+            return False
+        if self.ids(scores):
             return False
         one = len(scores.scorers) == 1
         if self.normalize == "prompt" and not one:
@@ -98,17 +105,20 @@ class Deciding:
             normalize=self.scale(scores, lazily=True),
             candidate_ids=scores.candidates or None,
             scorer_ids=scores.scorers,
-            sample=self.sample,
+            sample=scores.sample,
         )
 
     def decide(
         self, prompt_id: str, scores: Scores, side: Mapping[str, Any], lazily: bool = False
     ) -> Decision:
-        """The decision on all scores of one prompt, clipped to the scorers' bounds."""
+        """The decision on all scores of one prompt, clipped to the scorers' bounds.
+
+        Raters who were asked several times count without their own noise (`without_noise`).
+        """
         found: dict[str, Any] = dict(wanted(self.spec.rule, side))
         alone = not self.include_original and not np.isnan(scores.values[:, :, 0]).all()
         decision = select(
-            scores.clipped,
+            decided_on(scores),
             self.spec.rule_for(scores.scorers),
             beta=self.spec.beta,
             gamma=self.spec.gamma,
@@ -117,8 +127,34 @@ class Deciding:
             prompt_id=prompt_id,
             candidate_ids=scores.candidates or None,
             scorer_ids=scores.scorers,
-            sample=self.sample,
+            sample=scores.sample,
             **self.ids(scores),
             **found,
         )
+        decision = flagged(decision, scores)
         return replace(decision, flags=(*decision.flags, "no_rewrites")) if alone else decision
+
+
+def flagged(decision: Decision, scores: Scores) -> Decision:
+    """The decision, flagged with how many grades are missing, and raters of whom most are."""
+    if not scores.failed:
+        return decision
+    told = [f"missing_grades:{len(scores.failed)}"]
+    missing = set(scores.failed)
+    for place, name in enumerate(scores.samples):
+        own = sum(i == place for _, i in missing)
+        had = sum(
+            not np.isnan(x) and (k, place) not in missing
+            for k, x in enumerate(scores.values[0, :, place])
+        )
+        told += [f"rater_failed:{name}"] if own > had else []
+    return replace(decision, flags=(*decision.flags, *told))
+
+
+def decided_on(scores: Scores) -> Array:
+    """What rules see of scores, (M, K, n): within their bounds, and without raters' own noise."""
+    if scores.repeats == 1 or scores.grades is None:
+        return scores.clipped
+    drawn = without_noise(scores.grades.mean(axis=0))[None]
+    # What counts as the lowest grade because it is missing stays.
+    return np.where(np.isnan(drawn), scores.clipped, drawn)

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import threading
 from collections import deque
 from collections.abc import (
     AsyncIterator,
@@ -27,10 +26,11 @@ from darc.engine.choose import Choosing
 from darc.engine.clock import Clock
 from darc.engine.deciding import Deciding
 from darc.engine.outcome import Outcome
+from darc.engine.panel_samples import PanelSamples
 from darc.engine.parts import SCORERS, Parts
-from darc.engine.prompts import as_candidates, as_prompt
+from darc.engine.prompts import FEWER, as_candidates, as_prompt, numbered, spoken
 from darc.engine.rule_spec import RuleSpec, as_spec
-from darc.engine.samples import PartFailed, RewriteSamples
+from darc.engine.samples import PartFailed, RewriteSamples, Samples
 from darc.engine.score_cache import ScoreCache
 from darc.engine.scoring import Patience, Scoring, Tally
 from darc.engine.side_inputs import SideMaker
@@ -39,12 +39,14 @@ from darc.engine.turns import Turns
 from darc.engine.workers import Workers
 from darc.errors import InputError
 from darc.generators.base import MAX_TOKENS, Generator, ReadyGenerator, Settings
-from darc.models.remote import Meter
+from darc.models.completion import ChatModel
+from darc.models.remote import Meter, OpenAIModel
 from darc.models.remote.background import Background
-from darc.perturb import Perturbed, Rewriter
-from darc.registry import generators
+from darc.perturb import Rewriter
+from darc.registry import DEFAULT_RULE, generators
 from darc.registry.capabilities import declared
 from darc.scorers.base import Scorer
+from darc.scorers.panel import Panel, as_panel
 from darc.selection.rule import Rule
 from darc.types import Candidate, Prompt
 
@@ -52,8 +54,6 @@ Result = TypeVar("Result")
 Report = Callable[[int, int], None]
 WINDOW = 16
 CLOSING_SECONDS = 1.0
-# How long a rewriter may keep a processor before others have their turns, in seconds.
-SLICE = 0.05
 
 
 class Engine(Closing):
@@ -62,9 +62,11 @@ class Engine(Closing):
     `model`, `scorers`, `rewriter` and `rule` are names as the command line takes them (see
     `darc generators`, `darc scorers`, `darc rewriters`, `darc rules`) or objects. Every candidate
     is rewritten up to `n_aug` times, and what cannot change the choice is neither rewritten nor
-    scored. With `workers` the rewriting and the scorers that ship with DARC run in so many
-    processes. `calibration` is what the rule `auto` goes by: a `Calibration`, or the path of a file
-    of `darc calibrate`. `cache` keeps scores for later. With `stop`, such as "pandora:cost=0.05", a
+    scored. With a `panel` (a `Panel`, or what `--panel` takes) the samples are its raters' grades
+    instead; a model on a server is its own panel where neither is given, and `judge` the model of
+    raters that name none. `calibration`, a `Calibration` or a file of `darc calibrate`, is what the
+    rule `auto` goes by. With `workers` the rewriting and the scorers that ship with DARC run in
+    so many processes. `cache` keeps scores for later. With `stop`, such as "pandora:cost=0.05", a
     model writes further candidates only while they are worth their cost. Use an engine in a `with`
     block, from ordinary code or, by the methods that end in `_async`, from one event loop.
     """
@@ -73,8 +75,9 @@ class Engine(Closing):
         self,
         model: str | Generator | None = None,
         *,
-        scorers: Sequence[str | Scorer] = SCORERS,
-        rule: str | RuleSpec = "epsilon",
+        scorers: Sequence[str | Scorer] | None = None,
+        panel: Panel | bool | int | str | Sequence[str] | None = None,
+        rule: str | RuleSpec = DEFAULT_RULE,
         calibration: Any = None,
         rewriter: str | Rewriter = "rules",
         n_aug: int = 8,
@@ -91,12 +94,22 @@ class Engine(Closing):
         cache: bool | ScoreCache = False,
         workers: int = 0,
         patience: Patience | None = None,
+        judge: ChatModel | None = None,
     ) -> None:
-        named = all(isinstance(part, str) for part in (rewriter, *scorers))
+        self.generator: ReadyGenerator | None = (
+            declared(generators.make(model) if isinstance(model, str) else model) if model else None
+        )
+        own = getattr(self.generator, "model", None)
+        own = own if isinstance(own, OpenAIModel) else None
+        wanted = bool(own) and scorers is None if panel is None else panel is not False
+        if wanted and scorers:
+            raise InputError("a panel and scorers are given", "give --panel or --scorer, not both")
+        scorers = SCORERS if scorers is None else scorers
+        named = all(isinstance(part, str) for part in (rewriter, *scorers)) and not wanted
         self.parts = Parts(
             rewriter=rewriter if isinstance(rewriter, str) else rewriter.name,
             scorers=[s if isinstance(s, str) else s.name for s in scorers],
-            n_aug=n_aug,
+            n_aug=min(n_aug, 0) if wanted else n_aug,
             family=family,
             seed=seed,
             guard=guard,
@@ -104,20 +117,19 @@ class Engine(Closing):
             side=side if isinstance(side, dict) else {},
             include_original=include_original,
             max_attempts=max_attempts,
+            panel=as_panel(True if panel is None else panel) if wanted else None,
         )
-        self.tools = self.parts.tools(rewriter, scorers)
+        self.tools = self.parts.tools(rewriter, scorers, own or judge)
         self.side = side if isinstance(side, SideMaker) else self.parts.side_maker()
         spec = as_spec(rule, as_calibrations(calibration))
-        self.deciding = Deciding(spec, normalize, seed, include_original=include_original)
+        original = include_original or self.tools.panel is not None
+        self.deciding = Deciding(spec, normalize, seed, include_original=original)
         self.side.check(spec.rule)
         self.workers = Workers(self.tools, self.parts if named else None, workers)
         self._owns_cache = cache is True
         self.cache = ScoreCache() if cache is True else None if cache is False else cache
         self.patience = patience or Patience()
         self.scoring = Scoring(self.tools, self.workers, self.cache, self.patience)
-        self.generator: ReadyGenerator | None = (
-            declared(generators.make(model) if isinstance(model, str) else model) if model else None
-        )
         limit = MAX_TOKENS if self.generator is None else self.generator.max_tokens or MAX_TOKENS
         sampling = sampling or Settings(k=8, seed=seed)
         self.sampling = replace(sampling, max_tokens=sampling.tokens(limit))
@@ -125,36 +137,44 @@ class Engine(Closing):
         self._writing: Batcher[tuple[Prompt, Settings], list[Candidate]] = Batcher(
             self._write, size=max(1, -(-self._at_once() // self.sampling.k)), calls=1
         )
-        self._rewriting = Turns(self.tools.rewriter.parallel)
+        self.rewriting = Turns(self.tools.rewriter.parallel)
         self.report: Report | None = None
         self._background = Background(self.aclose)
 
-    async def generate(self, prompt: Prompt, sampling: Settings | None = None) -> list[Candidate]:
-        """K candidates of the model, in order; `sampling` asks for others than the engine's."""
+    async def generate(
+        self, prompt: Prompt, sampling: Settings | None = None
+    ) -> list[Candidate | None]:
+        """K candidates of the model, in order; `sampling` asks for others than the engine's.
+
+        What the model thinks aloud is no part of them; None is one that never ended its thought.
+        """
         if self.generator is None:
             raise InputError("the engine has no model", "give one: Engine('openai:MODEL@URL')")
         if self.generator.remote:
             report = self.report if sampling is None else None
             settings = sampling or self.sampling
-            made = await self.generator.generate_async([prompt], settings, report)
-            return list(made[0])
-        (candidates,) = await self._writing.ask([(prompt, sampling or self.sampling)], object())
-        return candidates
+            (made,) = await self.generator.generate_async([prompt], settings, report)
+        else:
+            (made,) = await self._writing.ask([(prompt, sampling or self.sampling)], object())
+        return [spoken(each) for each in made]
 
     async def ask_async(self, prompt: str | Prompt, **options: Any) -> Outcome:
         """`ask`, awaited."""
         prompt, clock = as_prompt(prompt), Clock()
         with clock.stage("generate"), _plainly():
             if self.stopping is None or not (self.generator and self.generator.continues):
-                candidates = await self.generate(prompt)
+                made = await self.generate(prompt)
+                candidates, fewer = numbered(made), None in made
             else:
                 samples = self.samples(prompt, options.get("calls"), options.get("meters"))
                 stopping, strict = self.stopping.at_least(options.get("n")), options.get("strict")
                 wave = waves_of(self, prompt)
                 drawn = Drawing(samples, self.sampling.k, stopping, wave, strict is not False)
-                candidates, options["drawn"] = await drawn.candidates(), drawn
+                candidates, options["drawn"] = numbered(await drawn.candidates()), drawn
+                fewer = len(candidates) + drawn.saved < self.sampling.k
+        flags = [*options.pop("flags", ()), *([FEWER] if fewer else [])]
         with _plainly():
-            return await self.decide(prompt, candidates, clock=clock, **options)
+            return await self.decide(prompt, candidates, clock=clock, flags=flags, **options)
 
     def ask(self, prompt: str | Prompt, **options: Any) -> Outcome:
         """The outcome for a prompt that the model answers; `options` are those of `decide`."""
@@ -239,6 +259,8 @@ class Engine(Closing):
             if rule is not None:
                 learnt, spec = deciding.spec.calibrations, as_spec(rule)
                 deciding = replace(deciding, spec=spec.calibrated(spec.calibrations or learnt))
+        if self.tools.panel is not None:
+            n_aug, deciding = None, replace(deciding, include_original=True)
         samples = replace(
             self.samples(prompt, calls, meters) if drawn is None else drawn.samples,
             candidates=candidates,
@@ -266,43 +288,11 @@ class Engine(Closing):
         )
 
     def samples(
-        self, prompt: Prompt, calls: int | None, meters: Mapping[str, Meter] | None
-    ) -> RewriteSamples:
-        """Nothing yet of a prompt's candidates, without rewrites."""
-        return RewriteSamples(self, prompt, [], 0, object(), calls, meters=meters or {})
-
-    async def rewrite(
-        self, prompt: Prompt, candidate: Candidate, n_aug: int, owner: Hashable
-    ) -> Perturbed:
-        """The rewrites of a candidate, made in slices so that others have their turns."""
-        seconds = self.patience.seconds
-        if not self.tools.rewriter.in_process:
-            return await self._rewrite_at_once(prompt, candidate, n_aug, owner)
-        made: Perturbed | bytes | None = None
-        while not isinstance(made, Perturbed):
-            made = await self.workers.in_process(
-                owner, "rewrite_slice", prompt, candidate, n_aug, made, SLICE, seconds=seconds
-            )
-        return made
-
-    async def _rewrite_at_once(
-        self, prompt: Prompt, candidate: Candidate, n_aug: int, owner: Hashable
-    ) -> Perturbed:
-        stop = threading.Event()
-        async with self._rewriting.slot(owner):
-            try:
-                made = await self.workers.in_thread(
-                    self.tools.rewrite,
-                    prompt,
-                    candidate,
-                    n_aug,
-                    stop.is_set,
-                    seconds=self.patience.seconds,
-                )
-            finally:
-                stop.set()
-        assert isinstance(made, Perturbed)
-        return made
+        self, prompt: Prompt, calls: int | None = None, meters: Mapping[str, Meter] | None = None
+    ) -> Samples:
+        """Nothing yet of a prompt's candidates: rewrites of them, or a panel's grades."""
+        kind = RewriteSamples if self.tools.panel is None else PanelSamples
+        return kind(self, prompt, [], owner=object(), limit=calls, meters=meters or {})
 
     async def side_inputs(
         self, prompt: Prompt, candidates: Sequence[Candidate], rule: Rule | None = None

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from darc.core.repeats import components
 from darc.perturb import Perturbed
 from darc.selection.decision import Decision
-from darc.selection.explain import FLAGS
+from darc.selection.explain import FLAGS, flag_words
 from darc.types import Candidate, Prompt, Rejection, Scores, Variant
 
 WORDS = {
@@ -18,6 +20,7 @@ WORDS = {
     "budget_calls": "the budget of scores was used up; this is the best choice so far",
     "budget_upstream": "the calls or tokens of the request were used up",
     "stopped_early": "further candidates were not worth their cost",
+    "scorer_failed": "scorer {} failed and was left out",
     "rewriter_failed": "the rewriter failed, so each answer was scored once",
     "rule_failed": "the rule could not be applied",
     "best_of_k": "the rule could not be applied, so the largest mean was taken",
@@ -78,9 +81,41 @@ class Outcome:
 
     @property
     def most(self) -> int:
-        """How many texts there were to score, at most."""
+        """How many texts there were to score, or grades to ask for, at most."""
         _, candidates, places = self.scores.values.shape
+        if self.rated:
+            return candidates * places * self.scores.repeats
         return candidates * (places - self._first)
+
+    @property
+    def rated(self) -> bool:
+        """Whether the samples are the grades of a panel."""
+        return self.scores.sample == "rater"
+
+    def panel(self) -> dict[str, Any]:
+        """What is to be said of a panel: what it was asked and saved, and where raters differ.
+
+        `noise` is the standard deviation of one rater's repeats, and `disagreement` that between
+        raters, for each candidate that all of them graded; None where there are too few grades.
+        """
+        scores = self.scores
+        grades = scores.values[0][:, :, None]
+        grades = grades if scores.grades is None else scores.grades.mean(axis=0)
+        found = components(grades)
+        whole = ~np.isnan(scores.values[0]).any(axis=1)
+        return {
+            "raters": list(scores.samples),
+            "repeats": scores.repeats,
+            "criteria": list(scores.criteria),
+            "asked": self.calls,
+            "saved": max(0, self.most - self.calls),
+            "failed": [[k, scores.samples[i]] for k, i in scores.failed],
+            "noise": None if np.isnan(found.within) else float(np.sqrt(found.within)),
+            "disagreement": [
+                float(np.sqrt(x)) if fine and not np.isnan(x) else None
+                for x, fine in zip(found.between, whole, strict=True)
+            ],
+        }
 
     @property
     def _first(self) -> int:
@@ -95,7 +130,7 @@ class Outcome:
         """Why this answer, in words, with everything that went wrong."""
         told = [] if self.decision is None else [self.decision.explain().rstrip(".")]
         known = () if self.decision is None else self.decision.flags
-        told += [flag_words(flag) for flag in self.flags if flag not in known]
+        told += [flag_words(flag, WORDS) for flag in self.flags if flag not in known]
         return "; ".join(told) + "." if told else ""
 
     def why_not(self, index: int) -> str:
@@ -127,15 +162,22 @@ class Outcome:
         shown = []
         for k, candidate in enumerate(self.candidates):
             texts = [candidate.text, *(variant.text for variant in self.variants[k])]
+            if self.rated:
+                texts += [""] * (len(self.scores.samples) - 1)
             samples = [
-                (text, [None if np.isnan(x) else float(x) for x in self.scores.values[:, k, i]])
-                for i, text in enumerate(texts)
+                (
+                    name,
+                    text,
+                    [None if np.isnan(x) else float(x) for x in self.scores.values[:, k, i]],
+                )
+                for i, (name, text) in enumerate(zip(self.scores.samples, texts, strict=False))
             ]
             refused = [(r.reason, r.text) for r in self.rejections if r.candidate == k]
             shown.append(
                 Shown(candidate.text, candidate.truncated, self.why_not(k), samples, refused)
             )
-        note = f"{self.calls} of {self.most} texts were scored; the others could not matter."
+        what = "grades were asked for" if self.rated else "texts were scored"
+        note = f"{self.calls} of {self.most} {what}; the others could not matter."
         return decision_page(
             self.prompt.question, self.decision, shown, self.scores.scorers, self._svg(), [note]
         )
@@ -167,10 +209,3 @@ class Outcome:
         except MissingExtra:
             return ""
         return inline_svg(svg_of(figure, "decision"), "decision", "value and disagreement")
-
-
-def flag_words(flag: str) -> str:
-    """A flag in words."""
-    if flag.startswith("scorer_failed:"):
-        return f"scorer {flag.partition(':')[2]} failed and was left out"
-    return WORDS.get(flag, flag)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from darc.engine.side_inputs import SIDE_NAMES, SideMaker
 from darc.engine.similarity import LEAST, similarity_of, usable
 from darc.errors import InputError
+from darc.models.completion import ChatModel
 from darc.models.embeddings import Embeddings
 from darc.perturb import Perturbed, Rewriter, perturb_slice
 from darc.perturb.families import parts as check_family
@@ -20,6 +21,8 @@ from darc.perturb.rewriter import ReadyRewriter
 from darc.registry import rewriters, scorers
 from darc.registry.capabilities import declared
 from darc.scorers.base import ReadyScorer, Scorer
+from darc.scorers.judge import Judge
+from darc.scorers.panel import Panel
 from darc.types import Candidate, Message, Prompt, Scores
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+PANEL = "panel"
 SCORERS = ("relevance", "fluency", "form")
 ATTEMPTS, SECONDS = 3, 600.0
 
@@ -37,7 +41,8 @@ class Tools:
 
     The samples of an answer are itself, unless `include_original` is False, and up to `n_aug`
     accepted rewrites of at most `max_attempts` proposed (4 n_aug if None). `similarity` and
-    `find_entities` are further checks of rewrites.
+    `find_entities` are further checks of rewrites. With a `panel` the samples are its raters'
+    grades, and the scorers its judges.
     """
 
     rewriter: ReadyRewriter
@@ -49,6 +54,7 @@ class Tools:
     find_entities: Entities | None = None
     include_original: bool = True
     max_attempts: int | None = None
+    panel: Panel | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be worked with."""
@@ -72,6 +78,9 @@ class Tools:
         """Scores of which none is known yet."""
         samples = 1 + n_aug
         names = [c.name or f"candidate {k}" for k, c in enumerate(candidates)]
+        named = tuple(names) if any(c.name for c in candidates) else ()
+        if self.panel is not None:
+            return empty_grades(self.panel.names, self.panel.criteria, len(candidates), named)
         return Scores(
             values=np.full((len(self.scorers), len(candidates), samples), np.nan),
             scorers=tuple(scorer.name for scorer in self.scorers),
@@ -79,7 +88,7 @@ class Tools:
             location=tuple(scorer.location for scorer in self.scorers),
             scale=tuple(scorer.scale for scorer in self.scorers),
             samples=("original", *(f"rewrite {i}" for i in range(1, samples))),
-            candidates=tuple(names) if any(c.name for c in candidates) else (),
+            candidates=named,
             complete=False,
         )
 
@@ -162,12 +171,23 @@ class Parts:
     seconds: float = SECONDS
     include_original: bool = True
     max_attempts: int | None = None
+    panel: Panel | None = None
 
-    def tools(self, rewriter: str | Rewriter = "", given: Sequence[str | Scorer] = ()) -> Tools:
+    def tools(
+        self,
+        rewriter: str | Rewriter = "",
+        given: Sequence[str | Scorer] = (),
+        own: ChatModel | None = None,
+    ) -> Tools:
         """The tools, made from their names unless they are given.
 
-        Nothing is loaded that is not needed to know that it can be.
+        Nothing is loaded that is not needed to know that it can be. `own` is the model that writes
+        the answers, for a panel that is to judge by it.
         """
+        if self.panel is not None:
+            judges = [declared(judge) for judge in self.panel.judges(own, self.seed)]
+            unused = declared(rewriters.make("rules"))
+            return Tools(unused, judges, n_aug=self.n_aug, seed=self.seed, panel=self.panel)
         check_family(self.family, self.n_aug)
         embedder = Embeddings()
         maker = rewriter or self.rewriter
@@ -204,3 +224,21 @@ class Parts:
         from darc.perturb.filters.ner import entity_finder
 
         return entity_finder(self.entities)
+
+
+def empty_grades(
+    raters: tuple[str, ...], criteria: tuple[str, ...], count: int, names: tuple[str, ...] = ()
+) -> Scores:
+    """The grades of `count` candidates by a panel, of which none is known yet."""
+    return Scores(
+        values=np.full((1, count, len(raters)), np.nan),
+        scorers=(PANEL,),
+        bounds=(Judge.bounds,),
+        location=(None,),
+        scale=(None,),
+        samples=raters,
+        candidates=names,
+        complete=False,
+        sample="rater",
+        criteria=criteria,
+    )

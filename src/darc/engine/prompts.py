@@ -1,9 +1,13 @@
 """Prompts and candidates from what users give: texts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from darc.errors import InputError
+from darc.errors import DarcError, InputError
+from darc.models.completion import without_thoughts
 from darc.types import Candidate, Message, Prompt
+
+FEWER = "fewer_candidates"
 
 
 def as_prompt(prompt: str | Prompt, name: str = "question") -> Prompt:
@@ -19,7 +23,26 @@ def as_candidates(prompt: Prompt, answers: Sequence[str | Candidate]) -> list[Ca
     """Candidates; texts are numbered in their order."""
     if not answers:
         raise InputError("there are no answers to choose from", "give at least one")
-    return [
+    made = [
         answer if isinstance(answer, Candidate) else Candidate(prompt.id, index, answer)
         for index, answer in enumerate(answers)
     ]
+    said = [spoken(each) for each in made]
+    if None in said:
+        where = f"answer {said.index(None) + 1}"
+        raise InputError(f"{where} is a thought (<think>) that never ends", "leave it out")
+    return numbered(said)
+
+
+def spoken(candidate: Candidate) -> Candidate | None:
+    """The candidate without what its model thought aloud; None where that never ends."""
+    text = without_thoughts(candidate.text)
+    return None if text is None else replace(candidate, text=text)
+
+
+def numbered(made: Sequence[Candidate | None]) -> list[Candidate]:
+    """The candidates that there are, numbered in their order; there must be one."""
+    there = [each for each in made if each is not None]
+    if not there:
+        raise DarcError("no answer came to the end of its thoughts", "allow it more --max-tokens")
+    return [replace(each, index=index) for index, each in enumerate(there)]

@@ -9,6 +9,7 @@ from darc.engine.calibrations import Calibrations
 from darc.errors import InputError
 from darc.registry import rules
 from darc.registry.pairs import parse_pairs
+from darc.selection.calibration import DEFAULT
 from darc.selection.rule import Rule
 
 GENERAL = ("beta", "gamma")
@@ -61,7 +62,7 @@ def parse_rules(
     """The rules of texts such as "mean" or "epsilon:epsilon=0.5,beta=2".
 
     `shared` parameters go to each rule that takes them, and at least one must; a rule's own text
-    wins over them. So do `calibrations`, which no text can give.
+    wins over them. So do `calibrations`, of which a text can give the default one only.
     """
     specs: list[RuleSpec] = []
     used: set[str] = set()
@@ -73,7 +74,7 @@ def parse_rules(
         general |= {key: own.pop(key) for key in GENERAL if key in own}
         taken = {key: value for key, value in shared.items() if key in rule.defaults}
         used |= taken.keys()
-        if CALIBRATION in own or CALIBRATION in taken:
+        if {**taken, **own}.get(CALIBRATION, DEFAULT.name) != DEFAULT.name:
             raise InputError(f"rule {name!r} is not calibrated so", "use --calibration FILE")
         bound = rule.bind(**{**taken, **own})
         spec = RuleSpec(text, bound, general["beta"], general["gamma"])

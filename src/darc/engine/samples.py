@@ -2,12 +2,15 @@
 
 import asyncio
 import logging
+import threading
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from darc.engine.clock import Clock
 from darc.engine.scoring import Tally
@@ -21,8 +24,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+Array = NDArray[np.float64]
 Pair = tuple[int, int]
 REWRITER = -1
+# How long a rewriter may keep a processor before others have their turns, in seconds.
+SLICE = 0.05
 UPSTREAM = "budget_upstream"
 
 
@@ -43,19 +49,18 @@ class OutOfCalls(DarcError):
 
 
 @dataclass
-class RewriteSamples:
-    """The scores (M, K, n) of the candidates and their rewrites under every scorer.
+class Samples(ABC):
+    """The scores (M, K, n) of one prompt's candidates, as far as they are known.
 
-    Sample 0 is the original, sample i its rewrite i; rewrites are made when the first of a
-    candidate's is wanted. `active` are the places of the scorers that still count, `known` is what
-    each has said of texts. At most `limit` texts are scored. Samples before `first` do not
-    count. Equal texts are scored once. `meters` hear of the calls of a stage, rewrite or score.
+    `active` are the places of the scorers that still count, `known` is what each has said of texts.
+    At most `limit` texts are scored. Samples before `first` do not count. Equal texts are scored
+    once. `meters` hear of the calls of a stage, rewrite or score.
     """
 
     engine: "Engine"
     prompt: Prompt
     candidates: Sequence[Candidate]
-    n_aug: int
+    n_aug: int = 0
     owner: Hashable = None
     limit: int | None = None
     first: int = 0
@@ -63,19 +68,91 @@ class RewriteSamples:
     clock: Clock = field(default_factory=Clock)
     tally: Tally = field(default_factory=Tally)
     meters: Mapping[str, Meter] = field(default_factory=dict)
-    known: list[dict[str, float]] = field(default_factory=list)
+    known: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Begin with nothing known."""
         self._empty = self.engine.tools.scores(self.candidates, self.n_aug)
         self.values = self._empty.values
         self.active = list(range(len(self.values)))
-        self.known = self.known or [{} for _ in self.active]
+        self.known = self.known or [{} for _ in self.engine.tools.scorers]
+
+    @property
+    def final(self) -> bool:
+        """Whether a part that fails ends everything, however patient the caller is."""
+        return False
 
     @property
     def scores(self) -> Scores:
         """What is known so far, of all scorers."""
         return replace(self._empty, values=self.values, complete=self.complete)
+
+    @property
+    @abstractmethod
+    def complete(self) -> bool:
+        """Whether nothing more could be had."""
+
+    @abstractmethod
+    def restore(self, scores: Scores) -> None:
+        """Take over scores that are there already, all else being the same."""
+
+    @abstractmethod
+    async def rewrite(self, wanted: Sequence[int]) -> None:
+        """Rewrite those candidates that are not rewritten yet, where rewrites are samples."""
+
+    @abstractmethod
+    async def fill(self, pairs: Sequence[Pair]) -> None:
+        """Make and score what is not there yet of (candidate, sample) pairs.
+
+        Raises `PartFailed`, after keeping what came, and `OutOfCalls`.
+        """
+
+    @abstractmethod
+    def firsts(self, candidates: Sequence[Candidate]) -> Array:
+        """The first sample of each candidate by each scorer, (M, candidates), NaN if not there."""
+
+    def without_rewrites(self) -> None:
+        """Go on with the originals alone."""
+        self.n_aug = self.first = 0
+        self.values = self.values[:, :, :1]
+        self._empty = self.engine.tools.scores(self.candidates, 0)
+
+    async def everything(self) -> None:
+        """Make and score every sample."""
+        await self.score_all(range(len(self.candidates)))
+
+    async def score_all(self, candidates: Sequence[int]) -> None:
+        """Score every sample of some candidates; the originals too where there is no rewrite."""
+        places = range(self.first, self.values.shape[2])
+        await self.fill([(k, i) for i in places for k in candidates])
+        await self.originals_if_alone(candidates)
+
+    async def originals_if_alone(self, candidates: Sequence[int]) -> bool:
+        """Whether no candidate has a sample, so that the originals are scored after all."""
+        alone = bool(np.isnan(self.values[np.ix_(self.active, list(candidates))]).all())
+        if alone and self.first:
+            await self.fill([(k, 0) for k in candidates])
+        return alone
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time a stage, and let its meter hear of the calls that are made in it."""
+        token = METER.set(self.meters[name]) if name in self.meters else None
+        try:
+            with self.clock.stage(name):
+                yield
+        finally:
+            if token is not None:
+                METER.reset(token)
+
+
+@dataclass
+class RewriteSamples(Samples):
+    """The scores of the candidates and their rewrites under every scorer.
+
+    Sample 0 is the original, sample i its rewrite i; rewrites are made when the first of a
+    candidate's is wanted.
+    """
 
     @property
     def complete(self) -> bool:
@@ -98,11 +175,9 @@ class RewriteSamples:
                 if text is not None:
                     known[text] = float(scores.values[m, k, i])
 
-    def without_rewrites(self) -> None:
-        """Go on with the originals alone."""
-        self.n_aug = self.first = 0
-        self.values = self.values[:, :, :1]
-        self._empty = self.engine.tools.scores(self.candidates, 0)
+    def firsts(self, candidates: Sequence[Candidate]) -> Array:
+        """The originals' scores."""
+        return np.array([[known.get(c.text, np.nan) for c in candidates] for known in self.known])
 
     async def rewrite(self, wanted: Sequence[int]) -> None:
         """Rewrite those candidates that are not rewritten yet."""
@@ -111,10 +186,7 @@ class RewriteSamples:
             return
         with self.stage("rewrite"):
             made = await asyncio.gather(
-                *(
-                    self.engine.rewrite(self.prompt, self.candidates[k], self.n_aug, self.owner)
-                    for k in missing
-                ),
+                *(self._rewritten(self.candidates[k]) for k in missing),
                 return_exceptions=True,
             )
         for k, result in zip(missing, made, strict=True):
@@ -122,16 +194,13 @@ class RewriteSamples:
                 self.rewrites[k] = result
         for result in made:
             if isinstance(result, Exception):
-                logger.warning("the rewriter failed: %s", _words(result))
+                logger.warning("the rewriter failed: %s", words(result))
                 raise PartFailed({REWRITER: result}, ["the rewriter"])
             if isinstance(result, BaseException):
                 raise result
 
     async def fill(self, pairs: Sequence[Pair]) -> None:
-        """Make and score what is not there yet of (candidate, sample) pairs.
-
-        Raises `PartFailed`, after keeping what the other scorers gave, and `OutOfCalls`.
-        """
+        """Make and score what is not there yet of (candidate, sample) pairs."""
         await self.rewrite([candidate for candidate, sample in pairs if sample > 0])
         texts = {pair: text for pair in pairs if (text := self._text(pair)) is not None}
         wanted = dict.fromkeys(texts.values())
@@ -155,22 +224,24 @@ class RewriteSamples:
         if short:
             raise OutOfCalls
 
-    async def everything(self) -> None:
-        """Make every rewrite and score it by every scorer, and the originals where they count."""
-        await self.score_all(range(len(self.candidates)))
-
-    async def score_all(self, candidates: Sequence[int]) -> None:
-        """Score every sample of some candidates; the originals too where there is no rewrite."""
-        places = range(self.first, self.values.shape[2])
-        await self.fill([(k, i) for i in places for k in candidates])
-        await self.originals_if_alone(candidates)
-
-    async def originals_if_alone(self, candidates: Sequence[int]) -> bool:
-        """Whether no candidate has a sample, so that the originals are scored after all."""
-        alone = bool(np.isnan(self.values[np.ix_(self.active, list(candidates))]).all())
-        if alone and self.first:
-            await self.fill([(k, 0) for k in candidates])
-        return alone
+    async def _rewritten(self, candidate: Candidate) -> Perturbed:
+        """The rewrites of a candidate, made in slices so that others have their turns."""
+        engine, seconds = self.engine, self.engine.patience.seconds
+        made: Perturbed | bytes | None = None
+        if engine.tools.rewriter.in_process:
+            while not isinstance(made, Perturbed):
+                work = ("rewrite_slice", self.prompt, candidate, self.n_aug, made, SLICE)
+                made = await engine.workers.in_process(self.owner, *work, seconds=seconds)
+            return made
+        stop = threading.Event()
+        async with engine.rewriting.slot(self.owner):
+            try:
+                rest = (self.prompt, candidate, self.n_aug, stop.is_set)
+                made = await engine.workers.in_thread(engine.tools.rewrite, *rest, seconds=seconds)
+            finally:
+                stop.set()
+        assert isinstance(made, Perturbed)
+        return made
 
     def _text(self, pair: Pair) -> str | None:
         """The original (sample 0) or a rewrite that is made; None where there is none."""
@@ -181,17 +252,6 @@ class RewriteSamples:
         if made is None or sample > len(made.variants):
             return None
         return made.variants[sample - 1].text
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Time a stage, and let its meter hear of the calls that are made in it."""
-        token = METER.set(self.meters[name]) if name in self.meters else None
-        try:
-            with self.clock.stage(name):
-                yield
-        finally:
-            if token is not None:
-                METER.reset(token)
 
     async def _score(self, texts: Sequence[str]) -> dict[int, Exception]:
         """Ask every active scorer for what it has not said yet; why those that fail do."""
@@ -213,7 +273,7 @@ class RewriteSamples:
             )
             for some, numbers in zip(each, made, strict=True):
                 if isinstance(numbers, Exception):
-                    problem = _words(numbers)
+                    problem = words(numbers)
                     logger.debug("scorer %s failed: %s", self._empty.scorers[place], problem)
                     if place not in failed or isinstance(numbers, OverLimit):
                         failed[place] = numbers
@@ -227,5 +287,6 @@ class RewriteSamples:
         return dict(sorted(failed.items()))
 
 
-def _words(problem: Exception) -> str:
+def words(problem: Exception) -> str:
+    """What an error says, or else its kind."""
     return str(problem) or type(problem).__name__

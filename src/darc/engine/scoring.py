@@ -76,22 +76,29 @@ class Scoring:
     async def score(
         self, place: int, prompt: Prompt, texts: Sequence[str], owner: Hashable, tally: Tally
     ) -> Array:
-        """What one scorer gives each text, (texts,)."""
+        """What one scorer gives each text, (texts,), or by its criteria (texts, criteria)."""
         scorer = self.tools.scorers[place]
         if self.cache is None or not scorer.version:
             tally.asked += len(texts)
             return await self._asked(place, prompt, texts, owner)
-        keys = keys_of(scorer.name, scorer.version, prompt, texts)
-        known = self.cache.known(keys)
-        missing = [i for i, key in enumerate(keys) if key not in known]
+        names = [f"{scorer.name} {each}" for each in scorer.criteria] or [scorer.name]
+        columns = [keys_of(name, scorer.version, prompt, texts) for name in names]
+        known = self.cache.known([key for column in columns for key in column])
+        missing = [i for i in range(len(texts)) if any(c[i] not in known for c in columns)]
         if missing:
             fresh = await self._asked(place, prompt, [texts[i] for i in missing], owner)
-            made = {keys[i]: float(score) for i, score in zip(missing, fresh, strict=True)}
+            rows = fresh.reshape(len(missing), len(names)).tolist()
+            made = {
+                c[i]: row[n]
+                for i, row in zip(missing, rows, strict=True)
+                for n, c in enumerate(columns)
+            }
             self.cache.keep(made)
             known.update(made)
         tally.asked += len(missing)
         tally.kept += len(texts) - len(missing)
-        return np.array([known[key] for key in keys])
+        found = np.array([[known[column[i]] for column in columns] for i in range(len(texts))])
+        return found if scorer.criteria else found[:, 0]
 
     async def aclose(self) -> None:
         """End what runs."""
@@ -149,7 +156,7 @@ class Scoring:
         except Exception as problem:
             told = str(problem) or type(problem).__name__
             raise DarcError(f"{where}: it failed ({told})", RESUME) from problem
-        return _checked(where, answer, pairs)
+        return _checked(where, answer, pairs, len(scorer.criteria))
 
     async def _narrowed(
         self, place: int, pairs: Sequence[Pair], owner: Hashable, problem: DarcError
@@ -167,18 +174,19 @@ class Scoring:
         return problem
 
 
-def _checked(where: str, answer: object, pairs: Sequence[Pair]) -> Array:
+def _checked(where: str, answer: object, pairs: Sequence[Pair], criteria: int = 0) -> Array:
     try:
         numbers = np.asarray(answer, dtype=np.float64)
     except (TypeError, ValueError):
         raise DarcError(f"{where}: it returned no numbers", "return one a text") from None
-    if numbers.shape != (len(pairs),):
+    if numbers.shape != ((len(pairs), criteria) if criteria else (len(pairs),)):
         raise DarcError(
             f"{where}: it returned an array of shape {numbers.shape} for {len(pairs)} texts",
             "a scorer returns one number a text",
         )
     if not np.isfinite(numbers).all():
-        text = pairs[int(np.argmin(np.isfinite(numbers)))][1]
+        fine = np.isfinite(numbers.reshape(len(pairs), -1)).all(axis=1)
+        text = pairs[int(np.argmin(fine))][1]
         raise DarcError(
             f"{where}: it gave no number for the text {shortened(text)}",
             "a scorer returns finite numbers",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.engine.samples import UPSTREAM, OutOfCalls, PartFailed, RewriteSamples
+from darc.engine.samples import UPSTREAM, OutOfCalls, PartFailed, Samples
 from darc.errors import InputError
 from darc.models.remote import OverLimit
 from darc.registry.pairs import parse_pairs
@@ -65,7 +65,7 @@ def worth_another(rewards: Sequence[float] | Array, wave: int, cost: float) -> b
 
 
 def rewards_of(scores: Scores) -> Array:
-    """The originals' scores in the scorers' standard deviations, their mean over scorers, (K,).
+    """The first samples in the scorers' standard deviations, their mean over scorers, (K,).
 
     A scorer without constants is measured by its own scores so far. One that has not scored all
     does not count; NaN where none has.
@@ -136,7 +136,7 @@ class Drawing:
     written. What scorers have said stays in `samples`.
     """
 
-    samples: RewriteSamples
+    samples: Samples
     k: int
     stopping: Stopping
     wave: Wave
@@ -188,8 +188,7 @@ class Drawing:
             return True
         if len(taken) < self.stopping.least:
             return False
-        values = [[known.get(c.text, math.nan) for c in taken] for known in self.samples.known]
-        scores = replace(self.samples.scores, values=np.array(values)[:, :, None])
+        scores = replace(self.samples.scores, values=self.samples.firsts(taken)[:, :, None])
         rewards = rewards_of(scores)
         wave = min(self.stopping.size(self.k), left)
         if np.isnan(rewards).any() or worth_another(rewards, wave, self.stopping.cost):
@@ -234,13 +233,15 @@ def waves_of(engine: "Engine", prompt: Prompt) -> Wave:
     assert model is not None
     written = 0
 
-    async def one(made: "asyncio.Future[list[Candidate]]", at: int, place: int) -> Candidate:
+    async def one(
+        made: "asyncio.Future[list[Candidate | None]]", at: int, place: int
+    ) -> Candidate | None:
         nonlocal written
         candidate = (await made)[at]
         written += 1
         if engine.report is not None:
             engine.report(written, total)
-        return replace(candidate, index=place)
+        return None if candidate is None else replace(candidate, index=place)
 
     def wave(first: int, count: int) -> list[Awaitable[Candidate | None]]:
         step = 1 if model.remote else count

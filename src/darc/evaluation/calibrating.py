@@ -33,7 +33,7 @@ def calibrate_source(source: Source, lam: float = 2.0) -> Calibrations:
     found = []
     for m in range(ratings.shape[1]):
         raters = Ids(source.givers[:, m], tuple(source.giver_names))
-        if source.kind == "rater":
+        if source.rated:
             learnt = learn(ratings[:, m], raters, systems, lam)
             found.append(with_intervals(learnt, ratings[:, m], raters, systems))
         else:
@@ -51,7 +51,7 @@ def calibrate_against(run: Source, people: Source, lam: float = 2.0) -> Calibrat
     mean and the disagreement of its rewrites. What that makes of a unit of disagreement counts as
     precisely as it is known, beside the usual weight.
     """
-    if run.kind != "rewrite" or people.kind != "rater":
+    if run.kind == "rater" or people.kind != "rater":
         raise InputError(
             f"{run.name} and {people.name} are not a run and ratings of its answers",
             "give a run folder or an audit log first, then a file of ratings",

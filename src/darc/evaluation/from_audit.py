@@ -37,20 +37,22 @@ def read_audit_log(path: Path, name: str | None = None) -> Source:
             f"{path} has no decision with complete scores",
             'ask the gateway with darc = {"full": true}',
         )
-    (scorers, _), *_ = Counter(tuple(row["scorers"]) for row in rows).most_common(1)
-    kept = [row for row in rows if tuple(row["scorers"]) == scorers]
+    made = [(tuple(row["scorers"]), tuple(row.get("raters", ()))) for row in rows]
+    ((scorers, raters), _), *_ = Counter(made).most_common(1)
+    kept = [row for row, own in zip(rows, made, strict=True) if own == (scorers, raters)]
     samples = stacked([np.array(row["scores"], dtype=np.float64) for row in kept])
     numbers = np.broadcast_to(np.arange(samples.shape[3]), samples.shape)
     sizes = [len(row["scores"][0]) for row in kept]
     return Source(
         name=name or path.stem,
-        kind="rewrite",
+        kind="panel" if raters else "rewrite",
         prompt_ids=[f"{row['prompt_id']} {row['request_id']}" for row in kept],
         candidate_ids=[[str(k) for k in range(size)] for size in sizes],
         scorers=list(scorers),
         samples=samples,
         givers=np.where(np.isnan(samples), NOBODY, numbers),
-        giver_names=["original", *(f"rewrite {i}" for i in range(1, samples.shape[3]))],
+        giver_names=[*raters]
+        or ["original", *(f"rewrite {i}" for i in range(1, samples.shape[3]))],
         tokens=np.full((samples.shape[0], samples.shape[2]), np.nan),
         generator="gateway",
     )

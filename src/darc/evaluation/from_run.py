@@ -54,9 +54,10 @@ def read_run(path: Path, name: str | None = None) -> Source:
     samples = stacked(values)
     described = records.scores_of(settings, samples[0])
     numbers = np.broadcast_to(np.arange(samples.shape[3]), samples.shape)
+    named = [[candidate.name for candidate in own] for own in candidates]
     return Source(
         name=name or path.resolve().name,
-        kind="rewrite",
+        kind="panel" if described.sample == records.RATER else "rewrite",
         prompt_ids=ids,
         candidate_ids=[[c.id for c in own] for own in candidates],
         scorers=list(described.scorers),
@@ -65,6 +66,7 @@ def read_run(path: Path, name: str | None = None) -> Source:
         giver_names=list(described.samples),
         tokens=stacked([np.array([float(c.tokens) for c in own]) for own in candidates]),
         side=_side(side),
+        systems=named if any(map(any, named)) else (),
         constants=described.constants,
         bounds=described.bounds,
         questions=[prompt.question for prompt in prompts],

@@ -61,7 +61,7 @@ def learnt_before(source: Source, calibrations: Calibrations | None) -> Any:
     """
     if calibrations is not None:
         return calibrations.of(source.scorers)
-    return None if source.kind == "rater" else DEFAULT
+    return None if source.rated else DEFAULT
 
 
 def ids_of(source: Source, givers: Integers, prompts: Integers, learning: bool) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def ids_of(source: Source, givers: Integers, prompts: Integers, learning: bool) 
     system to a rule that is `learning`.
     """
     found: dict[str, Any] = {}
-    if source.kind == "rater":
+    if source.rated:
         found["raters"] = rater_ids(givers[prompts], source.giver_names)
     if source.systems:
         systems = system_ids(source.systems, givers.shape[2]).part(prompts)
@@ -141,7 +141,8 @@ def decide_all(
         try:
             if key not in shared:
                 shared[key] = Pools(samples, *key, normalize, seeds=seeds, **ids)
-            rule = spec.rule.bind(calibration=learnt) if spec.learns else spec.rule
+            known = spec.learns and learnt is not None
+            rule = spec.rule.bind(calibration=learnt) if known else spec.rule
             decisions = decide(rule, _with_side(shared[key], spec, source.side, kept))
         except Exception as problem:  # a rule of another package may fail in any way
             result.failures[spec.label] = str(problem)

@@ -18,10 +18,11 @@ class Source:
 
     `samples` (P, M, K, n) are on the raw scale, NaN where there is none, packed to the left.
     `givers` (P, M, K, n) says who gave a sample, as an index into `giver_names`, `NOBODY` where
-    there is none: a rater, or the number of the rewrite (0 is the original). `kind` is "rater" or
-    "rewrite". `side` holds side inputs with a leading prompt axis, padded with NaN. `tokens` (P, K)
-    are lengths, NaN where unknown. `constants` are the scorers' fixed (locations, scales), None
-    where they have none; `bounds` one (low, high) a scorer to which a rule's input is clipped.
+    there is none: a rater, or the number of the rewrite (0 is the original). `kind` is "rater", for
+    people, "panel", for judges that are asked like people, or "rewrite". `side` holds side inputs
+    with a leading prompt axis, padded with NaN. `tokens` (P, K) are lengths, NaN where unknown.
+    `constants` are the scorers' fixed (locations, scales), None where they have none; `bounds` one
+    (low, high) a scorer to which a rule's input is clipped.
     `systems[p][k]` names who wrote a candidate, "" where unknown, empty where it does not matter.
     `texts[p][k]` are the candidates' texts and `questions[p]` the prompts', empty where unknown.
     `length_unit` says what `tokens` counts. `groups` maps a giver's name to a group. `costs` are
@@ -51,6 +52,11 @@ class Source:
     generator: str = ""
     family: str = ""
     length_unit: str = "tokens"
+
+    @property
+    def rated(self) -> bool:
+        """Whether the samples are of raters, who can be known again by their names."""
+        return self.kind != "rewrite"
 
     @property
     def shape(self) -> tuple[int, int, int, int]:

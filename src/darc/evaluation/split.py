@@ -38,7 +38,7 @@ def choose_split(source: Source, split: str = "auto") -> str:
     """How a source is split: "rater", "sample" or, for rewrites, "rewrite"."""
     if split not in SPLITS:
         raise UnknownName("split", split, SPLITS)
-    if source.kind != "rater":
+    if not source.rated:
         if split == "rater":
             raise InputError(f"{source.name} has no raters to split", "use --split sample")
         return "rewrite"

@@ -68,6 +68,8 @@ class Settings:
     calibrations: Calibrations | None = None
 
     def __post_init__(self) -> None:
+        if self.calibrations is not None:
+            methods(self.rules, calibrations=self.calibrations)
         for name, most in (("repeats", 10_000), ("draws", 1_000_000)):
             if not 1 <= getattr(self, name) <= most:
                 raise InputError(f"{name} must be from 1 to {most}, not {getattr(self, name)}")

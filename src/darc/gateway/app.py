@@ -28,7 +28,8 @@ from darc.gateway.remote import RemoteBackend
 from darc.gateway.selection import selection
 from darc.gateway.service import Gateway
 from darc.gateway.settings import Settings
-from darc.models.remote import Breaker, Retry
+from darc.models.remote import Breaker, OpenAIModel, Retry
+from darc.models.remote.openai import NAMED
 from darc.web.bodies import check_json
 from darc.web.guard import Guard
 from darc.web.hosts import Hosts
@@ -55,18 +56,31 @@ def make_backend(settings: Settings) -> Backend:
     if settings.backend:
         return RemoteBackend(
             settings.backend,
-            key_env=settings.backend_key_env,
-            timeout=settings.timeout,
-            concurrency=settings.concurrency,
             largest=settings.max_answer,
             longest_line=settings.max_line,
-            retry=Retry(attempts=settings.attempts, seconds=30.0, first=0.25, longest=8.0),
-            breaker=Breaker(threshold=20, cooldown=5.0),
+            **_calling(settings),
         )
     from darc.models.embedded import EmbeddedModel
     from darc.models.installed import require
 
     return EmbeddedBackend(EmbeddedModel(require().path), settings.max_tokens)
+
+
+def own_judge(settings: Settings) -> OpenAIModel | None:
+    """The backend as the judge of a panel: whatever model a request names."""
+    if not (settings.backend and settings.parts.panel):
+        return None
+    return OpenAIModel(f"{NAMED}@{settings.backend}", **_calling(settings))
+
+
+def _calling(settings: Settings) -> dict[str, Any]:
+    return {
+        "key_env": settings.backend_key_env,
+        "timeout": settings.timeout,
+        "concurrency": settings.concurrency,
+        "retry": Retry(attempts=settings.attempts, seconds=30.0, first=0.25, longest=8.0),
+        "breaker": Breaker(threshold=20, cooldown=5.0),
+    }
 
 
 def make_gateway(settings: Settings, backend: Backend | None = None) -> Gateway:
@@ -77,7 +91,9 @@ def make_gateway(settings: Settings, backend: Backend | None = None) -> Gateway:
     except Problem as problem:
         raise InputError(problem.message) from None
     engine = Engine(
-        scorers=parts.scorers,
+        scorers=None if parts.panel else parts.scorers,
+        panel=parts.panel or False,
+        judge=own_judge(settings),
         rule=spec,
         rewriter=parts.rewriter,
         n_aug=parts.n_aug,
@@ -152,6 +168,8 @@ class _Routes:
         settings, backend = self.gateway.settings, self.gateway.backend
         found = await backend.models(onward(request.headers, self.gateway.trusting))
         default = {"rule": settings.rule, "k": settings.k, "n_aug": settings.parts.n_aug}
+        if settings.parts.panel is not None:
+            default["raters"] = list(settings.parts.panel.names)
         name = settings.rule.partition(":")[0]
         own = [{**each, "darc": default} for each in found]
         named = [{**each, "id": f"{PREFIX}-{name}/{each['id']}", "darc": default} for each in found]

@@ -6,10 +6,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from darc.engine.prompts import FEWER
 from darc.errors import DarcError
 from darc.gateway.backend import Backend
 from darc.gateway.errors import told
+from darc.models.completion import without_thoughts
 from darc.models.remote import Failed, OverLimit
+from darc.models.remote.protocol import said_in
 from darc.models.remote.samples import Drawn, samples
 from darc.types import Candidate
 from darc.web.problems import Problem
@@ -23,7 +26,8 @@ Chosen = tuple[dict[str, Any], dict[str, Any]]
 class Reply:
     """One candidate: the backend's choice as it came, and what scorers see of it.
 
-    `bound` says that it has a form that no rewrite may touch: tool calls.
+    `bound` says that it has a form that no rewrite may touch: tool calls. `endless` is one that
+    never came to the end of what it thought aloud.
     """
 
     index: int
@@ -34,6 +38,7 @@ class Reply:
     bound: bool
     tokens: int
     log_likelihood: float | None
+    endless: bool = False
 
     def candidate(self, prompt_id: str, index: int) -> Candidate:
         """The same as the rest of DARC knows it."""
@@ -97,10 +102,11 @@ async def candidates(
         raise too_late()
     if not (found.several or seeded or singly):
         backend.several = False
-    return Wave(
-        [read_reply(*drawn.choice, drawn.index, drawn.seed) for drawn in found.drawn],
-        ["budget_milliseconds"] * found.late + failure_flags(found.failures),
-    )
+    replies = [read_reply(*drawn.choice, drawn.index, drawn.seed) for drawn in found.drawn]
+    ended = [reply for reply in replies if not reply.endless]
+    flags = ["budget_milliseconds"] * found.late + failure_flags(found.failures)
+    flags += [FEWER] if len(ended) < len(replies) and FEWER not in flags else []
+    return Wave(ended or replies[:1], flags)
 
 
 @dataclass
@@ -119,6 +125,7 @@ class Singles:
     prompt_id: str
     _made: dict[int, Reply] = field(default_factory=dict)
     _failures: list[Failed] = field(default_factory=list)
+    _endless: bool = False
 
     def wave(self, first: int, count: int) -> list[Awaitable[Candidate | None]]:
         """Some of them, from a place on."""
@@ -126,9 +133,11 @@ class Singles:
 
     def taken(self, some: Sequence[Candidate]) -> Wave:
         """Those that were taken; raises why there are none."""
-        if not some:
+        if not some and not self._endless:
             raise told(self._failures[0]) if self._failures else too_late()
-        return Wave([self._made[each.index] for each in some], failure_flags(self._failures))
+        taken = [self._made[each.index] for each in some] or list(self._made.values())[:1]
+        flags = failure_flags(self._failures)
+        return Wave(taken, flags if FEWER in flags or not self._endless else [*flags, FEWER])
 
     async def _one(self, place: int) -> Candidate | None:
         try:
@@ -145,13 +154,14 @@ class Singles:
         choice = min(answer["choices"], key=_place)
         self._made[place] = reply = read_reply(answer, choice, place, self.seeds[place])
         self.arrived(reply)
-        return reply.candidate(self.prompt_id, place)
+        self._endless |= reply.endless
+        return None if reply.endless else reply.candidate(self.prompt_id, place)
 
 
 def failure_flags(failures: Sequence[Failed]) -> list[str]:
     """What is to be said of calls that failed."""
     over = any(isinstance(failure, OverLimit) for failure in failures)
-    return ["fewer_candidates"] * bool(failures) + ["budget_upstream"] * over
+    return [FEWER] * bool(failures) + ["budget_upstream"] * over
 
 
 def too_late() -> Problem:
@@ -165,8 +175,9 @@ def read_reply(
     """A choice as a candidate."""
     message = choice["message"]
     calls = message.get("tool_calls") or message.get("function_call")
-    content = message.get("content") or message.get("refusal")
-    text = content if isinstance(content, str) else ""
+    content = said_in(message)
+    said = without_thoughts(content) if isinstance(content, str) else ""
+    text = said or ""
     if calls:
         text = (text + "\n" if text else "") + json.dumps(calls, ensure_ascii=False)
     logs = _logs(choice)
@@ -181,6 +192,7 @@ def read_reply(
         bound=bool(calls),
         tokens=used if alone and isinstance(used, int) else len(logs) or len(text.split()),
         log_likelihood=math.fsum(logs) / len(logs) if logs else None,
+        endless=said is None,
     )
 
 

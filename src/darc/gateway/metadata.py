@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from darc.engine.deciding import decided_on
 from darc.engine.outcome import Outcome
 from darc.gateway.candidates import Reply
 from darc.gateway.method import Method
@@ -63,6 +64,7 @@ def short(
         "policy": method.policy,
         "candidates": rows,
         "scored": outcome.calls,
+        **({"panel": outcome.panel()} if outcome.rated else {}),
         "spent": spent.items(),
         "milliseconds": {name: round(ms, 1) for name, ms in milliseconds.items()},
     }
@@ -81,7 +83,8 @@ def details(outcome: Outcome) -> dict[str, Any]:
     """Everything a reader needs to decide again: texts, rewrites, raw scores, and their scales.
 
     `scores` is (M, K, n): scorer, candidate, sample; sample 0 is the original, sample i its
-    variant i - 1, null where there is none or it was not looked at.
+    variant i - 1, null where there is none or it was not looked at. Of a panel, sample i is the
+    i-th of the `raters`, and `grades` (criteria, K, n, repeats) what they said where that is more.
     """
     texts = []
     for k, candidate in enumerate(outcome.candidates):
@@ -111,7 +114,11 @@ def details(outcome: Outcome) -> dict[str, Any]:
         }
         for place, name in enumerate(scores.scorers)
     ]
-    return {"texts": texts, "scorers": scorers, "scores": numbers(scores.values)}
+    # Rules see raters without their own noise; whoever decides again is to see the same.
+    seen = scores.values if scores.repeats == 1 else decided_on(scores)
+    row = scores_row("", scores)
+    graded = {name: row[name] for name in row.keys() & {"raters", "criteria", "grades"}}
+    return {"texts": texts, "scorers": scorers, "scores": numbers(seen), **graded}
 
 
 def _finite(value: float) -> float | None:

@@ -91,8 +91,11 @@ def read_method(given: Any, named: str, settings: Settings) -> Method:
         raise Problem(400, str(problem), code="invalid_darc", param="darc") from None
     if not all(isinstance(x, int | float) and x >= 0 for x in (spec.beta, spec.gamma)):
         raise wrong("darc.beta", "and gamma must be 0 or more")
-    n_aug = _whole(given, "n_aug", settings.parts.n_aug, 0, settings.max_n_aug, "max_n_aug")
+    rated = settings.parts.panel is not None
+    usual = 0 if rated else settings.parts.n_aug
+    n_aug = _whole(given, "n_aug", usual, 0, settings.max_n_aug, "max_n_aug")
     original = _truth(given, "include_original", settings.parts.include_original)
+    original = original or rated
     if not original and n_aug == 0:
         raise wrong("darc.n_aug", "must be 1 or more without the original")
     if not original and spec.rule.parameters.get("reward") == "original":
@@ -157,7 +160,7 @@ def check_work(
         if len(text) > longest:
             what = f"is longer than {longest} characters (max_candidate_characters)"
             raise wrong(f"candidates.{place}", what)
-    samples = method.n_aug + 1
+    samples = samples_of(settings, method.n_aug)
     waves = -(-k * samples // method.wave)
     asked = sum(len(message.content) for message in prompt.messages)
     work = samples * sum(map(len, texts)) + waves * asked
@@ -169,11 +172,19 @@ def check_work(
         raise Problem(400, message, code="max_work", param="darc")
 
 
+def samples_of(settings: Settings, n_aug: int) -> int:
+    """How often each candidate is read: by all raters, or with each of its rewrites."""
+    panel = settings.parts.panel
+    return n_aug + 1 if panel is None else len(panel) * panel.repeats
+
+
 def rewrites_within(settings: Settings, texts: Sequence[str], n_aug: int) -> int | None:
     """How many rewrites each of the texts may have, None where they are too long to be scored."""
     if max(map(len, texts)) > settings.max_candidate_characters:
         return None
     times = settings.max_work // max(1, sum(map(len, texts)))
+    if settings.parts.panel is not None:
+        return n_aug if times >= samples_of(settings, n_aug) else None
     return min(n_aug, times - 1) if times else None
 
 

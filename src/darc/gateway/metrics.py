@@ -20,7 +20,7 @@ class Metrics:
         self.flags: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
         self.tokens: Counter[str] = Counter()
-        self.scored = self.candidates = 0
+        self.scored = self.candidates = self.saved = 0
         self.stages: Counter[str] = Counter()
         self._buckets = [0] * (len(BUCKETS) + 1)
         self._seconds = 0.0
@@ -40,6 +40,7 @@ class Metrics:
         self.flags.update(flag.partition(":")[0] for flag in data["flags"])
         self.candidates += data["k"]
         self.scored += data["scored"]
+        self.saved += data.get("panel", {}).get("saved", 0)
         for stage, spent in data["spent"].items():
             self.calls[stage] += spent["calls"]
             self.tokens[stage] += spent.get("total_tokens") or 0
@@ -66,6 +67,8 @@ class Metrics:
             "darc_candidates_total", "counter", "Candidates made.", [({}, self.candidates)]
         )
         lines += _family("darc_scored_total", "counter", "Texts scored.", [({}, self.scored)])
+        told = "Calls of a panel that could not matter and were not made."
+        lines += _family("darc_calls_saved_total", "counter", told, [({}, self.saved)])
         for name, gauge in self.gauges.items():
             told = name.removeprefix("darc_").replace("_", " ").capitalize() + "."
             lines += _family(name, "gauge", told, [({}, gauge())])

@@ -10,9 +10,11 @@ from starlette.responses import Response
 from darc.api import select
 from darc.errors import DarcError
 from darc.gateway.asked import MOST_CHOICES, read_prompt
+from darc.gateway.headers import for_candidates, onward
 from darc.gateway.leaving import ClientLeft, begun, unless_gone
-from darc.gateway.method import Method, read_method, whole, wrong
+from darc.gateway.method import Method, read_method, split_model, whole, wrong
 from darc.gateway.service import SMALL, Gateway
+from darc.models.remote.scope import Caller
 from darc.web.bodies import read_body, read_object
 from darc.web.problems import Problem
 
@@ -24,7 +26,12 @@ async def selection(gateway: Gateway, request: Request) -> Response:
     given = await read_body(request, gateway.settings.max_body)
     body = await gateway.busily(len(given) > SMALL, read_object, given)
     method = read_method(body.get("darc"), "", gateway.settings)
-    work = begun(_decided(gateway, body, method, request.state.request_id))
+    model = body.get("model") or gateway.settings.model
+    if not isinstance(model, str):
+        raise wrong("model", "is no text")
+    headers = for_candidates(onward(request.headers, gateway.trusting))
+    caller = Caller(gateway.backend.name, split_model(model)[1], headers)
+    work = begun(_decided(gateway, body, method, request.state.request_id, caller))
     try:
         await unless_gone(request, work)
     except ClientLeft:
@@ -40,7 +47,7 @@ def as_json(data: Any) -> bytes:
 
 
 async def _decided(
-    gateway: Gateway, body: Mapping[str, Any], method: Method, request_id: str
+    gateway: Gateway, body: Mapping[str, Any], method: Method, request_id: str, caller: Caller
 ) -> dict[str, Any]:
     given = {name for name in ("scores", "candidates") if body.get(name) is not None}
     if len(given) != 1:
@@ -60,7 +67,7 @@ async def _decided(
             raise wrong("messages", "or prompt must be given with candidates")
         messages = [{"role": "user", "content": body["prompt"]}]
     prompt = read_prompt({"messages": messages})
-    return await gateway.select(method, prompt, texts, n, request_id)
+    return await gateway.select(method, prompt, texts, n, request_id, caller)
 
 
 def by_scores(scores: Any, method: Method, request_id: str, most: int) -> dict[str, Any]:

@@ -21,13 +21,15 @@ from darc.gateway.backend import Backend
 from darc.gateway.candidates import Reply, Singles, candidates
 from darc.gateway.errors import told, unavailable
 from darc.gateway.headers import for_candidates
-from darc.gateway.method import Method, check_rule, check_work, rewrites_within
+from darc.gateway.method import Method, check_rule, check_work, rewrites_within, wrong
 from darc.gateway.metrics import Metrics
 from darc.gateway.settings import Settings
 from darc.gateway.usage import Spent, spent_within
 from darc.generators.base import Settings as Sampling
 from darc.generators.base import candidate_seeds
+from darc.models.completion import without_thoughts
 from darc.models.remote import METER, OverLimit
+from darc.models.remote.scope import CALLER, Caller
 from darc.types import Prompt
 from darc.web.limits import Gate
 from darc.web.problems import Problem
@@ -104,6 +106,7 @@ class Gateway:
         work = Work(
             asked.method, read_prompt(asked.body), request_id, spent_within(asked.method.budget)
         )
+        CALLER.set(Caller(self.backend.name, asked.model, for_candidates(headers)))
         if asked.k > 1:
             self._check(work.method)
             check_work(work.method, work.prompt, asked.k, self.settings)
@@ -118,9 +121,16 @@ class Gateway:
         return Completed(body, outcome.flags, is_large(outcome))
 
     async def select(
-        self, method: Method, prompt: Prompt, texts: Sequence[str], n: int, request_id: str
+        self,
+        method: Method,
+        prompt: Prompt,
+        texts: Sequence[str],
+        n: int,
+        request_id: str,
+        caller: Caller,
     ) -> dict[str, Any]:
         """The decision among a client's own candidates."""
+        CALLER.set(caller)
         work = Work(method, prompt, request_id, spent_within(method.budget))
         self._check(method)
         check_work(method, prompt, len(texts), self.settings, texts)
@@ -222,7 +232,8 @@ class Gateway:
         if asked.k == 1:
             return self._taken(work, replies, 1, flags)
         n_aug = asked.method.n_aug
-        if asked.forced or any(reply.bound for reply in replies):
+        rated = self.settings.parts.panel is not None
+        if not rated and (asked.forced or any(reply.bound for reply in replies)):
             flags, n_aug = [*flags, "not_rewritten"], 0
         if len(replies) == 1:
             return self._taken(work, replies, 1, [*flags, "one_candidate"])
@@ -268,7 +279,7 @@ class Gateway:
                 strict=method.policy == "closed",
                 calls=method.budget.calls,
                 deadline=work.deadline,
-                wave=method.wave,
+                wave=self.wave(method, len(replies)),
                 flags=flags,
                 clock=work.clock,
                 meters={"rewrite": spent.meter("rewrites"), "score": spent.meter("scores")},
@@ -280,6 +291,10 @@ class Gateway:
             raise told(limit) from None
         except DarcError as problem:
             raise Problem(400, str(problem), code="invalid_darc", param="darc") from None
+
+    def wave(self, method: Method, k: int) -> int:
+        """How much is asked for at a time: of a panel no more than a grade for each answer."""
+        return method.wave if self.settings.parts.panel is None else min(method.wave, k)
 
     async def _told(self, work: Work, replies: Sequence[Reply], outcome: Outcome) -> dict[str, Any]:
         """What is said of a choice, counted and written down."""
@@ -338,11 +353,14 @@ def completion(
         "created": int(time.time()),
         "model": head.get("model") or asked.model,
         "choices": choices,
-        "usage": spent.total(),
+        "usage": spent.total(outcome.panel()["saved"] if outcome.rated else None),
     }
 
 
 def own_reply(place: int, text: str) -> Reply:
     """A candidate that the client brings."""
     choice = {"index": place, "message": {"role": "assistant", "content": text}}
-    return Reply(place, choice, None, {}, text, False, len(text.split()), None)
+    said = without_thoughts(text)
+    if said is None:
+        raise wrong(f"candidates.{place}", "is a thought (<think>) that never ends")
+    return Reply(place, choice, None, {}, said, False, len(said.split()), None)

@@ -10,6 +10,7 @@ from darc.engine.rule_spec import parse_rules
 from darc.engine.stopping import parse_stop
 from darc.errors import InputError
 from darc.models.remote.client import KEY
+from darc.registry import DEFAULT_RULE
 
 POLICIES = ("open", "closed")
 MEGABYTE = 1_000_000
@@ -20,8 +21,9 @@ class Settings:
     """Where answers come from, how they are chosen, and how much is done at a time.
 
     Without a `backend` URL the embedded model answers. `rule`, `beta`, `gamma`, `k` and
-    `parts.n_aug` are what a request gets that says nothing else, `calibrations` what the rule
-    `auto` goes by. `workers` is how many processes
+    `parts.n_aug` are what a request gets that says nothing else, and `calibrations` what the rule
+    `auto` goes by; with `parts.panel` raters grade, by the backend's own model where they name
+    none. `workers` is how many processes
     rewrite and score (None: one a core; 0: none, threads do), `wave` how many texts the lazy search
     has scored at a time, `stop` when no more candidates are made. `seed` makes requests without one
     repeatable. Times are in seconds, `rate` is requests a minute and client (0: no limit;
@@ -38,7 +40,7 @@ class Settings:
     backend: str = ""
     backend_key_env: str = KEY
     model: str = ""
-    rule: str = "epsilon"
+    rule: str = DEFAULT_RULE
     calibrations: Calibrations | None = None
     beta: float = 1.0
     gamma: float = 1.0

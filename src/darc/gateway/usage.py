@@ -27,17 +27,19 @@ class Spent:
         """What counts the calls of a stage."""
         return self._stages[stage]
 
-    def total(self) -> dict[str, Any]:
+    def total(self, saved: int | None = None) -> dict[str, Any]:
         """The usage of the candidates, all of them, in OpenAI's shape.
 
-        Beside it, `upstream` has the calls and tokens of all models, retries included.
+        Beside it, `upstream` has the calls and tokens of all models, retries included, and how many
+        calls of a panel were `saved`, where there is one.
         """
+        upstream = {"calls": self.whole.calls, "tokens": self.whole.tokens}
         return {
             "prompt_tokens": 0,
             "completion_tokens": 0,
             "total_tokens": 0,
             **self.meter("candidates").usage,
-            "upstream": {"calls": self.whole.calls, "tokens": self.whole.tokens},
+            "upstream": upstream if saved is None else {**upstream, "saved": saved},
         }
 
     def items(self) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What a language model is asked, and what it says."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -7,6 +8,20 @@ from typing import Protocol
 from darc.types import Message
 
 Report = Callable[[int, int], None]
+
+THOUGHT = "<think>"
+# A template may have opened the thought itself: then it ends on a line of its own.
+_ENDED = re.compile(
+    r"\s*<think>.*?</think>\s*|(?:(?!<think>).)*?^[ \t]*</think>[ \t]*$\s*",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def without_thoughts(text: str) -> str | None:
+    """What a model says after thinking aloud; None where its thought has no end."""
+    while "</think>" in text and (found := _ENDED.match(text)):
+        text = text[found.end() :]
+    return None if text.lstrip().startswith(THOUGHT) else text
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from darc.tables.side import SideTable
 Array = NDArray[np.float64]
 Report = Callable[[int, int], None]
 # Padded scores that a fit is made of: what is held in memory of a table of any size.
-FITTED = 4_000_000
+FITTED = 2_000_000
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@
 - `remote`, False: it waits for a server, and score_async or generate_async is awaited
 - `batch_size`, 16: texts a call; 1 where it makes a call a text anyway
 - `in_process`, False: quick to load and busy with one processor: worker processes have their own
+- `criteria`, (): names of the numbers a scorer gives each text, where they are more than one
 - `samples`, None: stochastic passes of a scorer, samples(pairs) -> (n, T)
 - `max_tokens`, None: a generator's own limit of an answer, 320 if None
 - `continues`, False: a generator heeds `Settings.first`, and so can write candidates bit by bit
@@ -24,6 +25,7 @@ class Capabilities(Protocol):
     remote: bool
     batch_size: int
     in_process: bool
+    criteria: tuple[str, ...]
     samples: Any
     max_tokens: int | None
     continues: bool
@@ -64,6 +66,7 @@ DEFAULTS: dict[str, Any] = {
     "remote": False,
     "batch_size": 16,
     "in_process": False,
+    "criteria": (),
     "samples": None,
     "max_tokens": None,
     "continues": False,

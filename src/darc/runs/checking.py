@@ -86,10 +86,18 @@ REJECTION: Fields = {**REWRITE, "attempt": _count, "reason": _text}
 JUDGED: Fields = {"index": _count, "value": _statistic, "mean": _statistic, "sigma": _statistic}
 ROWS: Mapping[str, Fields] = {
     "prompts.jsonl": {"category": _text, "messages": _list},
-    "candidates.jsonl": {"candidates": _list},
+    "candidates.jsonl": {"candidates": _list, "failed?": _count},
     "rejected.jsonl": {"rejected": _list},
     "variants.jsonl": {"variants": _list, "rewritten?": _counts},
-    "scores.jsonl": {"scorers": _texts, "scores": _list, "lazy?": _flag},
+    "scores.jsonl": {
+        "scorers": _texts,
+        "scores": _list,
+        "lazy?": _flag,
+        "raters?": _texts,
+        "criteria?": _texts,
+        "grades?": _list,
+        "missing?": _list,
+    },
     "side.jsonl": {},
     "decisions.jsonl": {
         "rule": _text,
@@ -133,6 +141,7 @@ SETTINGS: Mapping[str, Fields] = {
         "calibration?": _text,
     },
 }
+PANEL: Fields = {"rater": _list, "criteria": _texts, "repeats": _count, "missing": _text}
 SCORER: Fields = {
     "name": _text,
     "location": _or_null(_number),
@@ -145,12 +154,16 @@ def check_manifest(data: Row) -> None:
     """Refuse a manifest with a part that is absent or of another kind."""
     _fields(data, MANIFEST)
     settings = data["settings"]
-    _fields(settings, {**dict.fromkeys(SETTINGS, _object), "scorers": _list}, "settings.", True)
+    parts = {**dict.fromkeys(SETTINGS, _object), "scorers": _list, "panel?": _object}
+    _fields(settings, parts, "settings.", True)
     for name, fields in SETTINGS.items():
         _fields(settings[name], fields, f"settings.{name}.")
     _objects(settings["scorers"], SCORER, "settings.scorers")
     if not settings["scorers"]:
         raise Fault("settings.scorers is empty")
+    if "panel" in settings:
+        _fields(settings["panel"], PANEL, "settings.panel.")
+        _objects(settings["panel"]["rater"], {"name": _text}, "settings.panel.rater")
 
 
 def check_row(name: str, row: Any) -> None:
@@ -190,6 +203,15 @@ def check_scores(row: Row) -> None:
     shape = _array(row["scores"], "scores", (3,), gaps=True).shape
     if shape[0] != len(row["scorers"]):
         raise Fault(f"scores is of {shape[0]} scorers, and scorers names {len(row['scorers'])}")
+    if len(row.get("raters", range(shape[2]))) != shape[2]:
+        raise Fault(f"scores is of {shape[2]} raters, and raters names {len(row['raters'])}")
+    if "grades" in row:
+        grades = _array(row["grades"], "grades", (4,), gaps=True).shape
+        if grades[1:3] != shape[1:] or grades[0] != max(1, len(row.get("criteria", ()))):
+            raise Fault("grades is not criteria x candidates x raters x repeats")
+    for pair in row.get("missing", ()):
+        if not _counts(pair) or len(pair) != 2 or pair[0] >= shape[1] or pair[1] >= shape[2]:
+            raise Fault("missing is no list of candidates and raters")
 
 
 def check_links(name: str, row: Row, others: Mapping[str, Row], settings: Row) -> None:
@@ -217,7 +239,8 @@ def check_links(name: str, row: Row, others: Mapping[str, Row], settings: Row) -
 
 def _check_shape(row: Row, samples: list[int], settings: Row) -> None:
     names = [scorer["name"] for scorer in settings["scorers"]]
-    depth = int(settings["rewrites"]["n_aug"]) + 1
+    raters = [rater["name"] for rater in settings.get("panel", {}).get("rater", ())]
+    depth = len(raters) or int(settings["rewrites"]["n_aug"]) + 1
     if row["scorers"] != names:
         raise Fault(f"its scorers are {row['scorers']}, and those of manifest.json {names}")
     scores = np.array(row["scores"], dtype=np.float64)
@@ -225,6 +248,9 @@ def _check_shape(row: Row, samples: list[int], settings: Row) -> None:
     if scores.shape != wanted:
         raise Fault(f"scores is {scores.shape}, not {wanted} as the other files have it")
     there = ~np.isnan(scores)
+    if raters:
+        _check_raters(row, raters, there[0])
+        return
     could = np.arange(depth) < np.array(samples)[:, None]
     if (there & ~could).any() or (there != there[0]).any() or not there.any():
         raise Fault("the samples that have scores are not those of variants.jsonl")
@@ -232,6 +258,15 @@ def _check_shape(row: Row, samples: list[int], settings: Row) -> None:
         could[:, 0] = False
     if not row.get("lazy") and not there[:, could].all():
         raise Fault("a rewrite of variants.jsonl has no score")
+
+
+def _check_raters(row: Row, raters: list[str], there: Any) -> None:
+    if row.get("raters") != raters:
+        raise Fault(f"its raters are {row.get('raters')}, and those of manifest.json {raters}")
+    for k, i in row.get("missing", ()):
+        there[k, i] = True
+    if not row.get("lazy") and not there.all():
+        raise Fault("a grade is neither there nor missing")
 
 
 def _samples(row: Row, count: int) -> list[int]:

@@ -25,6 +25,7 @@ SETTINGS_OF = {
     "sampling": "candidates",
     "rewrites": "variants",
     "scorers": "scores",
+    "panel": "scores",
     "side": "side",
     "decision": "decisions",
 }

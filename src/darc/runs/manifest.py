@@ -1,5 +1,7 @@
 """What identifies a run."""
 
+import hashlib
+import json
 import platform
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +13,7 @@ import darc
 from darc.engine.calibrations import Calibrations
 from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
+from darc.engine.parts import PANEL
 from darc.engine.rule_spec import RuleSpec, parse_rules
 from darc.errors import InputError, TableError
 from darc.runs.folder import RESTORE, RunFolder
@@ -24,6 +27,7 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
     generator, deciding, parts = engine.generator, engine.deciding, engine.parts
     learnt = deciding.spec.calibrations
     assert generator is not None
+    panel = engine.tools.panel
     return {
         "input": digest,
         "seed": engine.sampling.seed,
@@ -49,16 +53,8 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
                 "guard": engine.tools.similarity is not None,
                 "entities": parts.entities,
             },
-            "scorers": [
-                {
-                    "name": scorer.name,
-                    "version": scorer.version,
-                    "location": scorer.location,
-                    "scale": scorer.scale,
-                    "bounds": [float(bound) for bound in scorer.bounds],
-                }
-                for scorer in engine.tools.scorers
-            ],
+            "scorers": _scorers(engine) if panel is None else [_graded(engine)],
+            **({} if panel is None else {"panel": panel.to_dict()}),
             "side": dict(parts.side),
             "decision": {
                 "rule": deciding.spec.label,
@@ -76,7 +72,7 @@ def keep_calibration(folder: RunFolder, engine: Engine) -> Path | None:
     learnt = engine.deciding.spec.calibrations
     if learnt is None:
         return None
-    learnt.save(folder.path / CALIBRATION)
+    learnt.save(folder.path / CALIBRATION, private=True)
     return folder.path / CALIBRATION
 
 
@@ -87,6 +83,27 @@ def _kept_calibration(folder: RunFolder, digest: str) -> Calibrations:
     if learnt.digest != digest:
         raise InputError(f"{path} was changed since the run wrote it", RESTORE)
     return learnt
+
+
+def _scorers(engine: Engine) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": scorer.name,
+            "version": scorer.version,
+            "location": scorer.location,
+            "scale": scorer.scale,
+            "bounds": [float(bound) for bound in scorer.bounds],
+        }
+        for scorer in engine.tools.scorers
+    ]
+
+
+def _graded(engine: Engine) -> dict[str, Any]:
+    """A panel as the one scorer that rules see; its version stands for those of all judges."""
+    judges = _scorers(engine)
+    versions = json.dumps([judge["version"] for judge in judges])
+    digest = hashlib.sha256(versions.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return {**judges[0], "name": PANEL, "version": digest}
 
 
 def deciding_of(folder: RunFolder, spec: RuleSpec | None = None) -> Deciding:

@@ -1,7 +1,7 @@
 """Rows of a run folder's files, and what they stand for."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from darc.runs.shard import Shard
 from darc.types import Candidate, Message, Prompt, Rejection, Scores, Variant
 
 Array = NDArray[np.float64]
+RATER = "rater"
 
 
 def prompt_row(prompt: Prompt) -> dict[str, Any]:
@@ -20,13 +21,16 @@ def prompt_row(prompt: Prompt) -> dict[str, Any]:
     return {"prompt_id": prompt.id, "category": prompt.category, "messages": messages}
 
 
-def candidates_row(prompt_id: str, candidates: Sequence[Candidate]) -> dict[str, Any]:
-    """The candidates of a prompt as a row."""
+def candidates_row(
+    prompt_id: str, candidates: Sequence[Candidate], failed: int = 0
+) -> dict[str, Any]:
+    """The candidates of a prompt as a row; `failed` is how many more there should have been."""
     rows = [_plain(each) for each in candidates]
-    for row in rows:
-        if not row["name"]:
-            row.pop("name")
-    return {"prompt_id": prompt_id, "candidates": rows}
+    for each in rows:
+        if not each["name"]:
+            each.pop("name")
+    row: dict[str, Any] = {"prompt_id": prompt_id, "candidates": rows}
+    return {**row, "failed": failed} if failed else row
 
 
 def variants_row(prompt_id: str, made: dict[int, Perturbed], count: int) -> dict[str, Any]:
@@ -43,12 +47,24 @@ def rejected_row(prompt_id: str, made: dict[int, Perturbed]) -> dict[str, Any]:
 
 
 def scores_row(prompt_id: str, scores: Scores) -> dict[str, Any]:
-    """Scores as a row, null where there is none; `lazy` where more could be had."""
-    row = {
+    """Scores as a row, null where there is none; `lazy` where more could be had.
+
+    Those of a panel name the `raters`; `grades` (criteria, candidates, raters, repeats) are what
+    they said where that is more than one number each, and `missing` what could not be had.
+    """
+    row: dict[str, Any] = {
         "prompt_id": prompt_id,
         "scorers": list(scores.scorers),
         "scores": numbers(scores.values),
     }
+    if scores.sample == RATER:
+        row["raters"] = list(scores.samples)
+    if scores.criteria:
+        row["criteria"] = list(scores.criteria)
+    if scores.grades is not None:
+        row["grades"] = numbers(scores.grades)
+    if scores.failed:
+        row["missing"] = [list(pair) for pair in scores.failed]
     return row if scores.complete else {**row, "lazy": True}
 
 
@@ -92,27 +108,30 @@ def read_scores(shard: Shard, prompt_id: str) -> Scores:
     row = shard.rows("scores.jsonl")[prompt_id]
     values = np.array(row["scores"], dtype=np.float64)
     names = [c.get("name", "") for c in shard.rows("candidates.jsonl")[prompt_id]["candidates"]]
-    return scores_of(shard.settings, values, names, complete=not row.get("lazy"))
+    grades = row.get("grades")
+    return replace(
+        scores_of(shard.settings, values, names),
+        complete=not row.get("lazy"),
+        grades=None if grades is None else np.array(grades, dtype=np.float64),
+        failed=tuple((int(k), int(i)) for k, i in row.get("missing", ())),
+    )
 
 
-def scores_of(
-    settings: Mapping[str, Any],
-    values: Array,
-    names: Sequence[str] = (),
-    complete: bool = True,
-) -> Scores:
+def scores_of(settings: Mapping[str, Any], values: Array, names: Sequence[str] = ()) -> Scores:
     """Values (M, K, n) of a run with the settings of its manifest."""
-    scorers = settings["scorers"]
+    scorers, panel = settings["scorers"], settings.get("panel")
     called = tuple(name or f"candidate {k}" for k, name in enumerate(names))
+    rewrites = ("original", *(f"rewrite {i}" for i in range(1, values.shape[2])))
     return Scores(
         values=values,
         scorers=tuple(scorer["name"] for scorer in scorers),
         bounds=tuple((scorer["bounds"][0], scorer["bounds"][1]) for scorer in scorers),
         location=tuple(scorer["location"] for scorer in scorers),
         scale=tuple(scorer["scale"] for scorer in scorers),
-        samples=("original", *(f"rewrite {i}" for i in range(1, values.shape[2]))),
+        samples=tuple(rater["name"] for rater in panel["rater"]) if panel else rewrites,
         candidates=called if any(names) else (),
-        complete=complete,
+        sample=RATER if panel else "rewrite",
+        criteria=tuple(panel["criteria"]) if panel else (),
     )
 
 

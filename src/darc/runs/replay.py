@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from darc.engine.deciding import Deciding
+from darc.engine.deciding import Deciding, flagged
 from darc.engine.outcome import Outcome
 from darc.errors import InputError
 from darc.runs import records
@@ -12,6 +12,7 @@ from darc.runs.shard import Shard
 from darc.runs.stages import decide
 from darc.selection.decision import Decision
 from darc.selection.lazy import drive
+from darc.types import Scores
 
 
 def read_outcome(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Outcome:
@@ -40,8 +41,18 @@ def read_outcome(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Outco
         [decision.index],
         decision.flags,
         spent,
-        int((~np.isnan(scores.values[0])).sum()),
+        _calls(scores),
     )
+
+
+def _calls(scores: Scores) -> int:
+    """How many texts were scored, or grades asked for."""
+    if scores.grades is not None:
+        return int((~np.isnan(scores.grades[0])).sum()) + len(scores.failed)
+    there = ~np.isnan(scores.values[0])
+    for pair in scores.failed:
+        there[pair] = True
+    return int(there.sum())
 
 
 def _searched_again(
@@ -59,8 +70,10 @@ def _searched_again(
         answers = []
         for k, place in pairs:
             i = place + deciding.first
-            known = bool(~np.isnan(values[0, k, i]))
-            if not known and not (k in rows.get("rewritten", count) and i >= count[k]):
+            known = bool(~np.isnan(values[0, k, i])) or (k, i) in scores.failed
+            rated = scores.sample == records.RATER
+            absent = not rated and k in rows.get("rewritten", count) and i >= count[k]
+            if not known and not absent:
                 raise InputError(
                     f"{folder.path} has only the scores that its own rule needed",
                     f"make the rest with: {completing(folder)}",
@@ -68,4 +81,4 @@ def _searched_again(
             answers.append([float(x) for x in values[:, k, i]])
         return answers
 
-    return drive(deciding.search(scores), told, values.shape[1])
+    return flagged(drive(deciding.search(scores), told, values.shape[1]), scores)

@@ -1,14 +1,18 @@
 """One question through the stages of a run, each written as it is done."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from darc.core.repeats import components
 from darc.engine.choose import Choosing
 from darc.engine.clock import Clock
 from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
-from darc.engine.samples import PartFailed, RewriteSamples
+from darc.engine.prompts import FEWER, numbered
+from darc.engine.samples import PartFailed, Samples
 from darc.errors import InputError
 from darc.runs import records
 from darc.runs.questions import Question
@@ -56,8 +60,10 @@ class Stages:
             return records.read_candidates(self.shard, prompt.id)
         clock = Clock()
         with clock.stage("generate"):
-            made = await self.engine.generate(prompt)
-        self.shard.append("candidates.jsonl", records.candidates_row(prompt.id, made))
+            written = await self.engine.generate(prompt)
+        made = numbered(written)
+        row = records.candidates_row(prompt.id, made, len(written) - len(made))
+        self.shard.append("candidates.jsonl", row)
         tokens = sum(candidate.tokens for candidate in made)
         self._note(prompt, "generate", clock, answers=len(made), tokens=tokens)
         return made
@@ -69,11 +75,10 @@ class Stages:
         lazy = row is None or bool(row.get("lazy"))
         if decided is not None and (self.lazy or not (lazy or decided.get("lazy"))):
             return
-        samples = RewriteSamples(
-            self.engine,
-            prompt,
-            candidates,
-            self.engine.tools.n_aug,
+        samples = replace(
+            self.engine.samples(prompt),
+            candidates=candidates,
+            n_aug=self.engine.tools.n_aug,
             owner=prompt.id,
             first=self.engine.deciding.first,
         )
@@ -86,7 +91,7 @@ class Stages:
         else:
             await self._fully(samples)
 
-    async def _lazily(self, samples: RewriteSamples) -> None:
+    async def _lazily(self, samples: Samples) -> None:
         """Rewrite and score what can matter, and decide."""
         choosing = Choosing(samples, self.engine.deciding)
         _, decision = await choosing.best()
@@ -96,7 +101,7 @@ class Stages:
         await self._side(samples)
         self._decision(samples, decision)
 
-    async def _fully(self, samples: RewriteSamples) -> None:
+    async def _fully(self, samples: Samples) -> None:
         """Make every rewrite, score everything, decide; each stage is written as it is done."""
         missing = [k for k in range(len(samples.candidates)) if k not in samples.rewrites]
         await samples.rewrite(range(len(samples.candidates)))
@@ -113,7 +118,7 @@ class Stages:
         self._decision(samples, decision)
         self._note(samples.prompt, "decide", clock)
 
-    def _rewritten(self, samples: RewriteSamples) -> None:
+    def _rewritten(self, samples: Samples) -> None:
         prompt_id, made = samples.prompt.id, samples.rewrites
         self._append("rejected.jsonl", records.rejected_row(prompt_id, made))
         count = len(samples.candidates)
@@ -121,13 +126,13 @@ class Stages:
         proposed = sum(len(each.variants) + len(each.rejections) for each in made.values())
         self._note(samples.prompt, "rewrite", samples.clock, rewrites=proposed)
 
-    def _scored(self, samples: RewriteSamples) -> None:
+    def _scored(self, samples: Samples) -> None:
         scores, tally = samples.scores, samples.tally
         row = records.scores_row(samples.prompt.id, scores)
         self._append("scores.jsonl", row)
         self._note(samples.prompt, "score", samples.clock, scores=tally.asked, kept=tally.kept)
 
-    async def _side(self, samples: RewriteSamples) -> None:
+    async def _side(self, samples: Samples) -> None:
         prompt = samples.prompt
         if prompt.id not in self.shard.rows("side.jsonl"):
             clock = Clock()
@@ -136,9 +141,15 @@ class Stages:
             self.shard.append("side.jsonl", {"prompt_id": prompt.id, **side})
             self._note(prompt, "side", clock)
 
-    def _decision(self, samples: RewriteSamples, decision: Decision) -> None:
+    def _decision(self, samples: Samples, decision: Decision) -> None:
         answer = samples.candidates[decision.index].text
+        if self.shard.rows("candidates.jsonl")[samples.prompt.id].get("failed"):
+            decision = replace(decision, flags=(*decision.flags, FEWER))
         row = {"prompt_id": samples.prompt.id, **decision.to_dict(), "answer": answer}
+        grades = samples.scores.grades
+        if grades is not None and grades.shape[3] > 1:
+            within = components(grades.mean(axis=0)).within
+            row["noise"] = None if np.isnan(within) else float(np.sqrt(within))
         lazy = {} if samples.complete else {"lazy": True}
         self.shard.append("decisions.jsonl", {**row, **lazy})
 

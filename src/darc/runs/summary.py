@@ -56,7 +56,7 @@ def totals(shard: Shard) -> dict[str, dict[str, Any]]:
     for prompt_id, row in sorted(shard.rows("decisions.jsonl").items()):
         (chosen,) = (c for c in row["candidates"] if c["index"] == row["index"])
         counts["prompts"] += 1
-        flags.update(row["flags"])
+        flags.update(flag.partition(":")[0] for flag in row["flags"])
         for name in NUMBERS:
             if chosen[name] is not None:
                 sums[name] += chosen[name]

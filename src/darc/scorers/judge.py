@@ -13,11 +13,15 @@ from darc.registry import scorer
 from darc.scorers.base import Array, Pair, source_version
 from darc.scorers.callable import checked_scale
 from darc.scorers.judge_prompt import AGAIN, comparison, rating
-from darc.scorers.judge_reading import Places, expected_grade, first_is_better, grade_in
+from darc.scorers.judge_reading import BEST, expected_grade, first_is_better, grade_in
 from darc.types import Message, Prompt
 
-BEST, TOP = 10.0, 20
+TOP = 20
 SOURCES = ("judge.py", "judge_prompt.py", "judge_reading.py")
+
+
+class Unreadable(DarcError):
+    """A judging model said something else than what it was asked for."""
 
 
 @scorer("judge", "MODEL@URL")
@@ -31,6 +35,7 @@ class Judge:
     """
 
     bounds = (0.0, BEST)
+    temperature, seed, top, again = 0.0, 0, TOP, AGAIN
 
     def __init__(
         self,
@@ -77,7 +82,8 @@ class Judge:
         grading = self._grading(pairs)
         wanted = next(grading)
         while True:
-            replies = await self.model.remote.say(self._requests(wanted), TOP) if wanted else []
+            asked = self._requests(wanted)
+            replies = await self.model.remote.say(asked, self.top) if wanted else []
             try:
                 wanted = grading.send(replies)
             except StopIteration as done:
@@ -87,23 +93,32 @@ class Judge:
         self, pairs: Sequence[Pair]
     ) -> Generator[Sequence[Sequence[Message]], list[Said], Array]:
         """Asks for conversations to be continued, twice where no grade can be read at first."""
-        asked = [rating(prompt, answer) for prompt, answer in pairs]
+        asked = [self.conversation(prompt, answer) for prompt, answer in pairs]
         replies = yield asked
-        found = [_grade(reply) for reply in replies]
+        found = [self.read(reply) for reply in replies]
         unread = [i for i, grade in enumerate(found) if grade is None]
-        again = yield [(*asked[i], *_reminder(replies[i])) for i in unread]
+        again = yield [(*asked[i], *self._reminder(replies[i])) for i in unread]
         for i, reply in zip(unread, again, strict=True):
-            found[i] = _grade(reply)
+            found[i] = self.read(reply)
             if found[i] is None:
                 raise self._unreadable(reply, "number")
         return np.array(found, dtype=np.float64)
+
+    def conversation(self, prompt: Prompt, answer: str) -> tuple[Message, ...]:
+        """What the model is asked about an answer."""
+        return rating(prompt, answer)
+
+    def read(self, reply: Said) -> float | tuple[float, ...] | None:
+        """The grade in a reply, None where there is none."""
+        grade = expected_grade(reply.alternatives) if reply.alternatives else None
+        return grade_in(reply.completion.text) if grade is None else grade
 
     def compare(self, prompt: Prompt, left: str, right: str) -> float:
         """The probability that `left` is better, the mean over both orders of the two answers."""
         asked = [comparison(prompt, left, right), comparison(prompt, right, left)]
         odds = []
         for reply in self._ask(asked):
-            first = first_is_better(_places(reply), reply.completion.text)
+            first = first_is_better(reply.alternatives, reply.completion.text)
             if first is None:
                 raise self._unreadable(reply, "letter")
             odds.append(first)
@@ -124,35 +139,22 @@ class Judge:
 
     def _requests(self, conversations: Sequence[Sequence[Message]]) -> list[Request]:
         return [
-            Request(turns, max_tokens=self.max_tokens, temperature=0.0, top_p=1.0)
+            Request(turns, self.max_tokens, self.temperature, top_p=1.0, seed=self.seed)
             for turns in conversations
         ]
 
     def _ask(self, conversations: Sequence[Sequence[Message]]) -> list[Said]:
         requests = self._requests(conversations)
         if isinstance(self.model, OpenAIModel):
-            return self.model.say(requests, top=TOP)
+            return self.model.say(requests, top=self.top)
         return [Said(completion) for completion in self.model.complete(requests)]
 
-    def _unreadable(self, reply: Said, wanted: str) -> DarcError:
+    def _reminder(self, reply: Said) -> tuple[Message, Message]:
+        return Message("assistant", reply.completion.text), Message("user", self.again)
+
+    def _unreadable(self, reply: Said, wanted: str) -> Unreadable:
         text = reply.completion.text.strip()[:80]
-        return DarcError(
+        return Unreadable(
             f"{self.name} said {text!r} where a {wanted} was asked for",
             "raise max_tokens if the model thinks aloud, or take another model",
         )
-
-
-def _grade(reply: Said) -> float | None:
-    text = reply.completion.text
-    places = _places(reply)
-    grade = expected_grade(places) if places else None
-    return grade_in(text) if grade is None else grade
-
-
-def _places(reply: Said) -> Places:
-    """The alternatives, unless the model thought aloud before it answered."""
-    return () if "<think>" in reply.completion.text else reply.alternatives
-
-
-def _reminder(reply: Said) -> tuple[Message, Message]:
-    return Message("assistant", reply.completion.text), Message("user", AGAIN)

@@ -1,13 +1,17 @@
 """Numbers from what a judging model says."""
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
 
+from darc.models.completion import without_thoughts
+
 LEAST_MASS = 0.5
 FIRST_TOKENS = 8
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+BEST = 10.0
 _NUMBER = re.compile(r"(?<![\d.,-])(?:10(?:\.0+)?|\d(?:\.\d+)?)(?![\d]|[.,]\d)")
+_LINE = re.compile(r"\s*(?P<name>.*?)\s*:\s*(?P<grade>10(?:\.0+)?|\d(?:\.\d+)?)\s*")
 _LETTER = re.compile(r"\b[AB]\b")
 
 Places = Sequence[Mapping[str, float]]
@@ -15,13 +19,34 @@ Places = Sequence[Mapping[str, float]]
 
 def grade_in(text: str) -> float | None:
     """The first number from 0 to 10 in a text, None without one; thoughts are passed over."""
-    found = _NUMBER.search(_THOUGHT.sub("", text))
+    found = _NUMBER.search(without_thoughts(text) or "")
     return float(found[0]) if found else None
+
+
+def grades_in(text: str, criteria: Sequence[str]) -> tuple[float, ...] | None:
+    """A grade from 0 to 10 for each criterion, None unless the text is just what was asked for.
+
+    That is a line for each, NAME: NUMBER, in their order, or a JSON object with those names alone.
+    """
+    said = (without_thoughts(text) or "").strip()
+    if said.startswith("{"):
+        try:
+            found = json.loads(said)
+        except (ValueError, RecursionError):
+            return None
+        numbers = [found.get(name) for name in criteria] if len(found) == len(criteria) else []
+        fine = [x for x in numbers if isinstance(x, int | float) and not isinstance(x, bool)]
+    else:
+        lines = [_LINE.fullmatch(line) for line in said.splitlines() if line.strip()]
+        same = [line is not None and line["name"] for line in lines] == list(criteria)
+        fine = [float(line["grade"]) for line in lines if line is not None] if same else []
+    fits = len(fine) == len(criteria) and all(0 <= grade <= BEST for grade in fine)
+    return tuple(map(float, fine)) if fits else None
 
 
 def letter_in(text: str) -> str | None:
     """The first lone A or B in a text, None without one."""
-    found = _LETTER.search(_THOUGHT.sub("", text))
+    found = _LETTER.search(without_thoughts(text) or "")
     return found[0] if found else None
 
 

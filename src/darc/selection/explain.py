@@ -1,5 +1,6 @@
 """Decisions in words."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,8 @@ FLAGS = {
     "unfinished": "the search was stopped early; this is the best choice so far",
     "no_rewrites": "no rewrite was accepted, so the originals were scored",
     "clipped": "samples outside the bounds were clipped",
+    "missing_grades": "grades that could not be had: {}",
+    "rater_failed": "rater {} graded fewer than half of what it was asked",
 }
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
@@ -40,8 +43,14 @@ def words(decision: "Decision") -> str:
     leader = _leader(decision)
     if leader is not None and decision.rule.by_value and not partly:
         sentences.append(_lost_lead(decision, leader))
-    sentences += [FLAGS.get(flag, flag) for flag in decision.flags]
+    sentences += [flag_words(flag) for flag in decision.flags]
     return "; ".join(sentences) + "."
+
+
+def flag_words(flag: str, words: Mapping[str, str] = FLAGS) -> str:
+    """A flag in words; what follows its colon has a place in them."""
+    name, _, what = flag.partition(":")
+    return words[name].format(what) if name in words else flag
 
 
 def _partly(decision: "Decision") -> bool:

@@ -67,7 +67,7 @@ class LazySearch:
         self._shape = n_candidates, n_samples
         self._known: list[float] | None = None
         # Any bounds will do before the first answer: every candidate is alike.
-        self._begin([0.0], [1.0])
+        self._begin([0.0] * scorers, [1.0] * scorers)
         self._asked: dict[int, tuple[int, ...]] = {}
         self.calls = 0
         self.clipped = 0

@@ -11,14 +11,14 @@ from darc.views.page import element, page, table
 class Shown:
     """A candidate as the page shows it.
 
-    `samples` are its texts, the original first, each with one score a scorer (None where it was
-    never looked at); `rejected` are refused rewrites with the reason.
+    `samples` are a name, a text and one score a scorer each (None where it was never looked at);
+    `rejected` are refused rewrites with the reason.
     """
 
     text: str
     truncated: bool
     why_not: str
-    samples: Sequence[tuple[str, Sequence[float | None]]]
+    samples: Sequence[tuple[str, str, Sequence[float | None]]]
     rejected: Sequence[tuple[str, str]]
 
 
@@ -43,7 +43,7 @@ def decision_page(
         f"<figure>{picture}</figure>" if picture else "",
         element("h2", "Candidates"),
         _overview(decision, candidates, order),
-        element("h2", "Rewrites and scores"),
+        element("h2", "Samples and scores"),
         "".join(_details(k, candidates[k], scorers, k == decision.index) for k in order),
     ]
     return page(question[:80], "\n".join(part for part in parts if part))
@@ -62,7 +62,7 @@ def _overview(decision: Decision, candidates: Sequence[Shown], order: Sequence[i
         signs = ("≤ ", "≤ ", "≥ ", "≥ ") if bounded else ("", "", "", "")
         numbers = (statistics.value, statistics.mean, statistics.sigma, statistics.risk_premium)
         cells = [sign + _number(array[k]) for sign, array in zip(signs, numbers, strict=True)]
-        count = str(sum(all(x is not None for x in own) for _, own in candidates[k].samples))
+        count = str(sum(all(x is not None for x in own) for *_, own in candidates[k].samples))
         rows.append([str(k), *cells, count, candidates[k].why_not or "chosen"])
         kinds.append("chosen" if k == decision.index else "")
     header = ["candidate", "value", "mean", "sigma", "premium", "samples", ""]
@@ -70,10 +70,7 @@ def _overview(decision: Decision, candidates: Sequence[Shown], order: Sequence[i
 
 
 def _details(index: int, shown: Shown, scorers: Sequence[str], opened: bool) -> str:
-    rows = [
-        ["original" if place == 0 else f"rewrite {place}", *map(_number, own), text]
-        for place, (text, own) in enumerate(shown.samples)
-    ]
+    rows = [[name, *map(_number, own), text] for name, text, own in shown.samples]
     mark = " (cut off at the token limit)" if shown.truncated else ""
     inner = table(["", *scorers, "text"], rows, [""] * len(rows))
     if shown.rejected:

@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from tests.evaluation.diagnosis.panels import Array, noise_only, panel
+from tests.evaluation.diagnosis.panels import Array, noise_only, panel, source
 
+from darc.evaluation.diagnosis.panel import panel_of
 from darc.evaluation.diagnosis.variance import variance_components
 
 TRUTH = {
@@ -78,3 +81,16 @@ def test_one_rating_each_leaves_one_residual() -> None:
 
 def test_constant_ratings_have_no_shares() -> None:
     assert all(np.isnan(part.share) for part in variance_components(panel(np.full((4, 3, 2), 5.0))))
+
+
+def test_systems_stand_in_for_the_names_of_candidates() -> None:
+    ratings = draws(0, 0.0)
+    named = {part.name: part.variance for part in variance_components(panel(ratings))}
+    prompts, candidates, _ = ratings.shape
+    unique = [[f"p{p}-{k}" for k in range(candidates)] for p in range(prompts)]
+    systems = [[f"s{k}" for k in range(candidates)]] * prompts
+    apart = replace(source(ratings), candidate_ids=unique)
+    assert "name" not in {part.name for part in variance_components(panel_of(apart))}
+    known = panel_of(replace(apart, systems=systems))
+    found = {part.name: part.variance for part in variance_components(known)}
+    assert found == pytest.approx(named)

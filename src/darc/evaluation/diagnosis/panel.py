@@ -97,7 +97,7 @@ def panel_of(source: Source, scorer: int = 0, seed: int = 0) -> Panel:
         prompt_names=[source.prompt_ids[p] for p in kept.tolist()],
         candidate_names=[source.candidate_ids[p][k] for p, k in places],
         rater_names=[source.giver_names[j] for j in used.tolist()],
-        named=source.kind == "rater" and not (~np.isnan(values) & (raters == NOBODY)).any(),
+        named=source.rated and not (~np.isnan(values) & (raters == NOBODY)).any(),
         kind=source.kind,
         scorer=source.scorers[scorer] if source.scorers else "",
         groups=source.groups,

@@ -40,6 +40,12 @@ function samples({ text, variants }, scorers, scores) {
   );
 }
 
+/** What each rater of a panel said of a text. */
+function grades({ text }, raters, scorers, scores) {
+  const rows = raters.map((name, i) => sample(name, "", scorers, scorers.map((_, m) => scores[m][i])));
+  return [element("p", { class: "text" }, text), element("ol", { class: "samples" }, rows)];
+}
+
 function refused({ text, rejected }) {
   if (!rejected.length) return [element("p", { class: "pale" }, "No rewrite was rejected.")];
   const rows = rejected.map((each) =>
@@ -92,8 +98,11 @@ class Row {
   fill() {
     if (!this.element.open || this.filled || !this.details) return;
     this.filled = true;
-    const { own, scorers, scores } = this.details;
-    this.body.replaceChildren(samples(own, scorers, scores), ...refused(own));
+    const { own, scorers, scores, raters } = this.details;
+    const parts = raters
+      ? grades(own, raters, scorers, scores)
+      : [samples(own, scorers, scores), ...refused(own)];
+    this.body.replaceChildren(...parts);
   }
 
   show(decision) {
@@ -136,7 +145,8 @@ export class Candidates {
     for (const own of texts) {
       if (!this.rows.has(own.index)) this.add(own);
       const scores = said.scores.map((scorer) => scorer[own.index]);
-      this.rows.get(own.index).explain({ own, scorers: said.scorers, scores });
+      const { scorers, raters } = said;
+      this.rows.get(own.index).explain({ own, scorers, scores, raters });
     }
   }
 

@@ -14,10 +14,13 @@ from darc.models.remote.problems import Refused
 from darc.models.remote.protocol import Dialect, Said, chat_body, read_choices
 from darc.models.remote.retry import Clock, Retry
 from darc.models.remote.samples import samples
+from darc.models.remote.scope import CALLER
 
 Result = TypeVar("Result")
 
 CHAT = "/chat/completions"
+# Stands for the model that the request in scope names, asked with its headers.
+NAMED = "*"
 
 
 @dataclass(frozen=True)
@@ -68,11 +71,16 @@ class AsyncOpenAI:
         Log-probabilities are left out, and the token limit is called by its newer name, where an
         error of the server names them.
         """
-        dialect = self.dialect
+        dialect, headers = self.dialect, None
+        caller = CALLER.get()
+        if self.address.model == NAMED and caller is not None and caller.url == self.address.url:
+            others = {name: value for name, value in body.items() if name != "model"}
+            body = {"model": caller.model, **others} if caller.model else others
+            headers = caller.headers
         while True:
             begun = self._clock.now()
             try:
-                found = await self._client.post(CHAT, dialect.adapted(body), read_choices)
+                found = await self._client.post(CHAT, dialect.adapted(body), read_choices, headers)
             except Refused as refused:
                 milder = dialect.after(refused)
                 if milder is None:

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from darc.models.completion import Completion, Request
+from darc.models.completion import THOUGHT, Completion, Request
 from darc.models.remote.problems import Malformed, Refused
 
 LIMIT, NEWER_LIMIT = "max_tokens", "max_completion_tokens"
+# Where servers put what a model thinks before it answers.
+REASONING = ("reasoning_content", "reasoning")
 _LOGPROBS = re.compile(r"\b(?:top_)?logprobs\b")
 
 
@@ -50,7 +52,7 @@ class Dialect:
 class Said:
     """A completion, and for each of its tokens the likeliest ones with their log-probabilities.
 
-    `alternatives` is empty unless they were asked for and given.
+    `alternatives` is empty unless they were asked for and given, and where the model thought first.
     """
 
     completion: Completion
@@ -102,7 +104,7 @@ def read_choices(answer: Any) -> list[Said]:
                 log_likelihood=_mean([entry.get("logprob") for entry in content]),
                 milliseconds=0.0,
             ),
-            _alternatives(content),
+            () if thinks(choice["message"]) else _alternatives(content),
         )
         for choice, text, tokens, content in zip(choices, texts, counts, contents, strict=True)
     ]
@@ -122,10 +124,24 @@ def shared(total: int, sizes: Sequence[int]) -> list[int]:
 
 
 def _text(message: dict[str, Any]) -> str:
-    text = message.get("content") or message.get("refusal") or ""
+    text = said_in(message)
     if not isinstance(text, str):
         raise TypeError
     return text
+
+
+def said_in(message: Mapping[str, Any]) -> Any:
+    """What a message says; where it has thoughts alone, those, as a thought without an end."""
+    text = message.get("content") or message.get("refusal") or ""
+    called = message.get("tool_calls") or message.get("function_call")
+    return THOUGHT if not text and not called and thinks(message) else text
+
+
+def thinks(message: Mapping[str, Any]) -> bool:
+    """Whether a message has thoughts before its answer."""
+    content = message.get("content")
+    aloud = isinstance(content, str) and THOUGHT in content
+    return aloud or any(message.get(name) for name in REASONING)
 
 
 def _content(choice: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
-"""Who runs and who counts the calls that are made on behalf of something larger.
+"""Who runs, who counts and who asked for the calls that are made on behalf of something larger.
 
-Both are context variables: a service sets them for one of its requests, and every call made in that
+They are context variables: a service sets them for one of its requests, and every call made in that
 context, in threads that were given it too, runs in the service's own loop and is told to its meter.
 """
 
@@ -8,6 +8,7 @@ import math
 import threading
 from collections.abc import Coroutine, Mapping
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeGuard, TypeVar
 
 from darc.models.remote.problems import OverLimit
@@ -76,6 +77,19 @@ class Meter:
             self.whole.add(answer)
 
 
+@dataclass(frozen=True)
+class Caller:
+    """The model that a request names, empty where it names none, and headers that go with it.
+
+    They are meant for the server at `url`, and for no other.
+    """
+
+    url: str
+    model: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+CALLER: ContextVar[Caller | None] = ContextVar("darc_caller", default=None)
 HOST: ContextVar[Host | None] = ContextVar("darc_host", default=None)
 METER: ContextVar[Meter | None] = ContextVar("darc_meter", default=None)
 

@@ -1,0 +1,76 @@
+"""A rater's own noise told from disagreement between raters, by moments.
+
+Rater i's j-th grade of candidate k is m_k + d_ki + e_kij: what the candidate is worth, where the
+rater differs, and noise that another call would draw anew. The mean of r repeats still holds noise
+of variance within / r, so the variance of these means over raters is expected to be var(d) + the
+mean of within / r. The estimate of var(d) is therefore max(0, variance - mean within / r), with
+`within` the variance of the repeats (ddof 1), pooled over candidates and raters. Only d is
+disagreement: noise is no opinion, and asking more often makes it vanish.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Components:
+    """The variance of one rater's repeats, and for each candidate that between raters, (K,)."""
+
+    within: float
+    between: Array
+
+
+def components(grades: Array) -> Components:
+    """The components of grades (K, n, repeats), NaN where there is none or it is not defined."""
+    means, counts = _means(grades)
+    with np.errstate(invalid="ignore"):
+        drawn = without_noise(grades)
+        number = (~np.isnan(means)).sum(axis=-1)
+        squares = np.nansum((drawn - _center(drawn)) ** 2, axis=-1)
+        between = np.where(number > 1, squares / np.maximum(number - 1, 1), math.nan)
+    return Components(_within(grades, counts), between)
+
+
+def without_noise(grades: Array) -> Array:
+    """Each rater's mean (K, n) of grades (K, n, repeats), drawn towards the candidate's mean.
+
+    So far that the variance over raters is exactly the estimate of var(d); the mean, which noise
+    does not bias, stays. Every rule then sees disagreement alone, whether it reads sigma, a tail or
+    the entropic value. Without repeats nothing is known of the noise, and the grades stay.
+    """
+    means, counts = _means(grades)
+    within = _within(grades, counts)
+    if not within > 0:
+        return means
+    there = counts > 0
+    number = there.sum(axis=-1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        noise = within * np.where(there, 1.0 / counts, 0.0).sum(axis=-1, keepdims=True) / number
+        center = _center(means)
+        squares = np.nansum((means - center) ** 2, axis=-1, keepdims=True)
+        share = np.clip(1.0 - noise * (number - 1) / squares, 0.0, 1.0)
+        drawn = center + np.sqrt(share) * (means - center)
+    return np.asarray(np.where((number > 1) & (squares > 0), drawn, means))
+
+
+def _means(grades: Array) -> tuple[Array, NDArray[np.int64]]:
+    """The mean over the repeats that there are, and how many they are."""
+    counts = (~np.isnan(grades)).sum(axis=-1)
+    means = np.nansum(grades, axis=-1) / np.where(counts, counts, math.nan)
+    return means, counts
+
+
+def _center(means: Array) -> Array:
+    there = ~np.isnan(means)
+    number = there.sum(axis=-1, keepdims=True)
+    return np.asarray(np.nansum(means, axis=-1, keepdims=True) / np.where(number, number, math.nan))
+
+
+def _within(grades: Array, counts: NDArray[np.int64]) -> float:
+    several = grades[counts > 1]
+    return float(np.nanvar(several, axis=-1, ddof=1).mean()) if len(several) else math.nan

@@ -1,0 +1,279 @@
+"""A panel of raters: judges with a point of view each."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+from darc.errors import InputError, nearest
+from darc.models.completion import ChatModel
+from darc.models.remote import Said
+from darc.registry.makers import parse_spec
+from darc.scorers.judge import Judge
+from darc.scorers.judge_prompt import rating, reply_form
+from darc.scorers.judge_reading import grade_in, grades_in
+from darc.types import Message, Prompt
+
+ABSTAIN, PESSIMISTIC, REFUSE = POLICIES = ("abstain", "pessimistic", "refuse")
+JUDGE = "judge"
+MOST = 64
+# Enough for a line a criterion.
+TOKENS = 16
+_SEVERAL = re.compile(r",\s*(?=judge:)")
+_NAME = re.compile(r"[^\s:,#|](?:[^\n:,#|]{0,58}[^\s:,#|])?")
+
+
+@dataclass(frozen=True)
+class Rater:
+    """A point of view, and the judge that takes it: "judge:MODEL@URL", or the panel's if empty."""
+
+    name: str
+    view: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Raters whose grades are the samples of an answer; those that ship with DARC by default.
+
+    Each is asked `repeats` times, and its sample is the mean. With `criteria` a call asks for a
+    grade by each of them, whose mean counts. A grade that cannot be had follows `missing`: abstain
+    leaves it out, pessimistic counts it as the lowest, refuse fails. `model` is the judge of the
+    raters that name none; where it is empty too, the model that writes the answers.
+    """
+
+    raters: tuple[Rater, ...] = field(default_factory=lambda: _shipped())
+    repeats: int = 1
+    criteria: tuple[str, ...] = ()
+    missing: str = ABSTAIN
+    model: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be asked."""
+        object.__setattr__(self, "raters", tuple(self.raters))
+        object.__setattr__(self, "criteria", tuple(self.criteria))
+        _check(self.to_dict(), "")
+
+    def __len__(self) -> int:
+        return len(self.raters)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The raters' ids."""
+        return tuple(rater.name for rater in self.raters)
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether some rater's judge is the model that writes the answers."""
+        return not self.model and any(not rater.model for rater in self.raters)
+
+    def first(self, count: int) -> "Panel":
+        """The panel of the first raters."""
+        if not 1 <= count <= len(self):
+            raise InputError(
+                f"a panel of {count} raters cannot be had of {len(self)}",
+                f"give 1 to {len(self)}, or a file of your own",
+            )
+        return replace(self, raters=self.raters[:count])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The panel as its file would say it."""
+        raters = [{"name": r.name, "view": r.view, "model": r.model} for r in self.raters]
+        names = ("repeats", "missing", "model")
+        own = {name: getattr(self, name) for name in names}
+        return {**own, "criteria": list(self.criteria), "rater": raters}
+
+    def judges(self, own: ChatModel | None = None, seed: int = 0) -> list["RaterJudge"]:
+        """A judge for each repeat of each rater, one rater's after another's.
+
+        Those of the same model share its connections; `own` is the model that writes the answers.
+        """
+        if own is None and self.needs_model:
+            raise InputError(
+                "the panel has no model to judge by",
+                "write --panel judge:MODEL@URL, or let a model on a server write the answers",
+            )
+        made: dict[str, Judge] = {}
+        result = []
+        for rater in self.raters:
+            text = rater.model or self.model
+            if text and text not in made:
+                made[text] = judge_of(text)
+            for repeat in range(self.repeats):
+                model = made[text].model if text else own
+                assert model is not None
+                tokens = made[text].max_tokens if text else TOKENS
+                result.append(RaterJudge(rater, model, self, repeat, seed, tokens))
+        return result
+
+
+class RaterJudge(Judge):
+    """The grades of one rater, from 0 to 10, (n,), or with criteria (n, criteria).
+
+    A panel without repeats is asked at temperature 0. Repeats are draws at temperature 1, each with
+    a seed of its own, and what is said counts, not what was likely: their spread is the judge's
+    own noise.
+    """
+
+    def __init__(
+        self,
+        rater: Rater,
+        model: ChatModel,
+        panel: Panel,
+        repeat: int = 0,
+        seed: int = 0,
+        max_tokens: int = TOKENS,
+    ) -> None:
+        count = len(panel.criteria)
+        super().__init__(
+            model,
+            name=rater.name if repeat == 0 else f"{rater.name}#{repeat + 1}",
+            max_tokens=max(max_tokens, TOKENS * count),
+        )
+        self._view, self.criteria = rater.view, panel.criteria
+        if panel.repeats > 1:
+            self.temperature, self.seed, self.top = 1.0, (seed + repeat) % 2**31, 0
+        if count:
+            self.again, self.top = reply_form(panel.criteria), 0
+        drawn = (self.temperature, self.seed, *panel.criteria, rater.view)
+        self.version = f"{self.version} {drawn}"
+
+    def conversation(self, prompt: Prompt, answer: str) -> tuple[Message, ...]:
+        """What the model is asked about an answer."""
+        return rating(prompt, answer, self._view, self.criteria)
+
+    def read(self, reply: Said) -> float | tuple[float, ...] | None:
+        """The grade in a reply, or one for each criterion; None where it is anything else."""
+        if self.criteria:
+            return grades_in(reply.completion.text, self.criteria)
+        return grade_in(reply.completion.text) if self.temperature else super().read(reply)
+
+
+def as_panel(given: "Panel | bool | int | str | Sequence[str]") -> Panel:
+    """A panel as users write it: True, a number, a TOML file, judge:MODEL@URL, or several of these.
+
+    A number takes the first raters. One judge takes all of them; several judges alone are a rater
+    each, and with a number or a file the raters that name no judge have them in turn.
+    """
+    if isinstance(given, Panel):
+        return given
+    texts = [str(given)] if isinstance(given, str | int) and given is not True else []
+    texts = [str(each) for each in given] if isinstance(given, Sequence) and not texts else texts
+    models, panel, count = list[str](), None, None
+    for text in (part.strip() for whole in texts for part in _SEVERAL.split(whole)):
+        if text.startswith(f"{JUDGE}:"):
+            models.append(text)
+        elif text.isdecimal():
+            count = int(text)
+        elif text.endswith(".toml"):
+            panel = read_panel(Path(text))
+        elif text:
+            raise InputError(
+                f"{text!r} is no panel", "write a number, FILE.toml or judge:MODEL@URL"
+            )
+    if len(models) > 1 and panel is None and count is None:
+        return Panel(raters=tuple(_named(models)))
+    panel = Panel() if panel is None else panel
+    panel = panel if count is None else panel.first(count)
+    if len(models) == 1:
+        return replace(panel, model=models[0])
+    free = [rater for rater in panel.raters if not rater.model]
+    turn = {r.name: models[i % len(models)] for i, r in enumerate(free)} if models else {}
+    own = (replace(rater, model=turn.get(rater.name, rater.model)) for rater in panel.raters)
+    return replace(panel, raters=tuple(own))
+
+
+def _shipped() -> tuple[Rater, ...]:
+    """The raters that come with DARC."""
+    with as_file(files("darc") / "data" / "panel.toml") as path:
+        return read_panel(path).raters
+
+
+def read_panel(path: Path) -> Panel:
+    """The panel of a TOML file; what is wrong is told by the path of its field."""
+    try:
+        with path.open("rb") as file:
+            data = tomllib.load(file)
+    except OSError as problem:
+        raise InputError(f"{path} cannot be read ({problem.strerror})", "check the path") from None
+    except (ValueError, RecursionError) as problem:
+        raise InputError(f"{path} is not valid TOML: {problem}", "mend the file") from None
+    _check(data, f"{path}: ")
+    raters = tuple(Rater(**rater) for rater in data.pop("rater"))
+    return Panel(raters=raters, **{**data, "criteria": tuple(data.get("criteria", ()))})
+
+
+def judge_of(text: str) -> Judge:
+    """The judge of a text such as "judge:MODEL@URL,max_tokens=512"."""
+    from darc.registry import scorers
+
+    made = scorers.make(text) if parse_spec(text).name == JUDGE else None
+    if not isinstance(made, Judge):
+        raise InputError(f"{text!r} is no judge", "write judge:MODEL@URL")
+    return made
+
+
+def _named(models: Sequence[str]) -> list[Rater]:
+    """A rater for each judge, by its model's name; a second one of the same has its place too."""
+    raters: list[Rater] = []
+    for place, text in enumerate(models):
+        name = re.sub(r"[\s:,#|]", "-", parse_spec(text).argument.partition("@")[0])[:50] or JUDGE
+        taken = any(rater.name == name for rater in raters)
+        raters.append(Rater(f"{name}-{place + 1}" if taken else name, model=text))
+    return raters
+
+
+def _check(data: Mapping[str, Any], where: str) -> None:
+    """Refuse a field that is unknown, missing or of another kind."""
+
+    def wrong(path: str, what: str, hint: str) -> InputError:
+        return InputError(f"{where}{path} {what}", hint)
+
+    _known(data, ("rater", "repeats", "criteria", "missing", "model"), where, "")
+    repeats, missing = data.get("repeats", 1), data.get("missing", ABSTAIN)
+    if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST:
+        raise wrong("repeats", f"is {repeats!r}", f"give a whole number from 1 to {MOST}")
+    if missing not in POLICIES:
+        raise wrong("missing", f"is {missing!r}", f"one of {', '.join(POLICIES)}")
+    criteria = data.get("criteria", [])
+    if not isinstance(criteria, list):
+        raise wrong("criteria", "is no list", 'write criteria = ["accuracy", "clarity"]')
+    _names(criteria, "criteria[{}]", wrong)
+    _judge(data.get("model", ""), "model", wrong)
+    raters = data.get("rater")
+    if not isinstance(raters, list) or not 1 <= len(raters) <= MOST:
+        raise wrong("rater", f"must be 1 to {MOST} raters", "write [[rater]] with name and view")
+    for place, rater in enumerate(raters):
+        path = f"rater[{place}]"
+        if not isinstance(rater, Mapping):
+            raise wrong(path, "is no table", "write [[rater]] with name and view")
+        _known(rater, ("name", "view", "model"), where, f"{path}.")
+        if "name" not in rater:
+            raise wrong(f"{path}.name", "is missing", "every rater has a name of its own")
+        if not isinstance(rater.get("view", ""), str):
+            raise wrong(f"{path}.view", "is no text", "say who reads, in a few sentences")
+        _judge(rater.get("model", ""), f"{path}.model", wrong)
+    _names([rater["name"] for rater in raters], "rater[{}].name", wrong)
+
+
+def _known(data: Mapping[str, Any], names: Sequence[str], where: str, path: str) -> None:
+    for key in data:
+        if key not in names:
+            raise InputError(f"{where}{path}{key} is unknown", nearest(key, list(names)))
+
+
+def _names(values: Sequence[Any], path: str, wrong: Any) -> None:
+    for place, value in enumerate(values):
+        if not isinstance(value, str) or not _NAME.fullmatch(value):
+            what = f"is {value!r}"
+            raise wrong(path.format(place), what, "a name has 1 to 60 characters, no : , # or |")
+        if value in values[:place]:
+            raise wrong(path.format(place), f"is {value!r} again", "give each name once")
+
+
+def _judge(value: Any, path: str, wrong: Any) -> None:
+    if not isinstance(value, str) or (value and not value.startswith(f"{JUDGE}:")):
+        raise wrong(path, f"is {value!r}", "write judge:MODEL@URL")

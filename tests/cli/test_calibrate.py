@@ -1,0 +1,260 @@
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from darc.cli import main
+from darc.engine.calibrations import Calibrations
+from darc.engine.rule_spec import parse_rules
+from darc.pipeline.ratings import decide_table, head
+from darc.tables import read_ratings
+
+SEVERITY = {str(rater): offset for rater, offset in enumerate(np.linspace(-2, 2, 9).tolist(), 1)}
+SYSTEMS = {"big": 1.0, "middle": 0.0, "small": -1.0, "tiny": -0.5}
+Row = tuple[str, str, str, float, str]
+
+
+def rows(prompts: int = 60, seed: int = 1) -> list[Row]:
+    """Ratings by raters and of systems that are known: level + severity + noise."""
+    generator, made = np.random.default_rng(seed), []
+    for p in range(prompts):
+        for k, (system, worth) in enumerate(SYSTEMS.items()):
+            level = 5 + worth + generator.normal(0, 0.7)
+            for rater in generator.choice(list(SEVERITY), 4, replace=False).tolist():
+                rating = level + SEVERITY[rater] + generator.normal(0, 0.8)
+                made.append((f"p{p}", f"p{p}-{k}", rater, round(rating, 3), system))
+    return made
+
+
+def written(path: Path, made: list[Row], header: str = "rater_id,rating,system") -> Path:
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["prompt_id", "candidate_id", *header.split(",")])
+        writer.writerows(row[: 2 + len(header.split(","))] for row in made)
+    return path
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> Path:
+    return written(tmp_path / "ratings.csv", rows())
+
+
+@pytest.fixture
+def calibration(ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    path = tmp_path / "calibration.json"
+    assert main(["calibrate", str(ratings), "--out", str(path)]) == 0
+    capsys.readouterr()
+    return path
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
+    """What `darc calibrate --json` says of the only scorer."""
+    assert main(["calibrate", *map(str, arguments), "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)["scorers"][""]
+    return found
+
+
+def chosen(
+    capsys: pytest.CaptureFixture[str], path: Path, *options: object, rule: str = "auto"
+) -> dict[str, str]:
+    """The candidate that `darc select` chooses for each prompt."""
+    assert main(["select", str(path), "--rule", rule, "--csv", *map(str, options)]) == 0
+    found = csv.DictReader(capsys.readouterr().out.splitlines())
+    return {row["prompt_id"]: row["candidate_id"] for row in found}
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    assert main([str(each) for each in arguments]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    return said
+
+
+def test_known_severity_and_systems_are_found_again(
+    calibration: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = told(capsys, "--show", calibration)
+    for row in found["raters"]:
+        assert row["offset"] == pytest.approx(SEVERITY[row["rater"]], abs=0.3)
+        assert row["low"] < row["offset"] < row["high"]
+    assert [row["rater"] for row in found["raters"]] == list(SEVERITY)
+    assert [row["system"] for row in found["systems"]] == ["small", "tiny", "middle", "big"]
+    assert list(found["weight"]) == ["4"]
+    low, high = found["intervals"]["weight"]
+    assert low <= found["weight"]["4"] <= high
+
+
+def test_long_lists_are_cut_with_the_ends_in_view(
+    calibration: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["calibrate", "--show", str(calibration), "--top", "2"]) == 0
+    printed = capsys.readouterr().out
+    severe, lenient = printed.split("most lenient first")
+    assert [line.split()[0] for line in severe.splitlines()[-2:]] == ["1", "2"]
+    assert [line.split()[0] for line in lenient.splitlines()[2:4]] == ["9", "8"]
+    assert "and 5 between them" in printed
+    assert "Weight of disagreement" in printed
+
+
+def test_what_darc_begins_with_can_be_seen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["calibrate", "--show"]) == 0
+    assert "No rater is known." in capsys.readouterr().out
+
+
+def test_one_prompt_at_a_time_is_decided_as_the_batch_is(
+    ratings: Path, calibration: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch = chosen(capsys, ratings)
+    assert chosen(capsys, ratings, "--calibration", calibration) == batch
+    assert chosen(capsys, ratings, rule="mean") != batch
+    for prompt in list(batch)[:12]:
+        own = [row for row in rows() if row[0] == prompt]
+        one = written(tmp_path / "one.csv", own)
+        assert chosen(capsys, one, "--calibration", calibration) == {prompt: batch[prompt]}
+
+
+def test_how_prompts_are_batched_changes_nothing(ratings: Path) -> None:
+    found = []
+    for size in (10, 300, 100_000):
+        with read_ratings(ratings, batch_rows=size) as table:
+            decided = list(decide_table(table, parse_rules(["auto", "hedgetune"], {})))
+            first = head(table, True, cells=600)
+        rules = zip(*(each.decisions for each in decided), strict=True)
+        found.append([np.concatenate([part.index for part in rule]).tolist() for rule in rules])
+        # 600 cells are 37 prompts of 4 candidates with 4 ratings.
+        assert (first.scores.shape, len(first.systems)) == ((37, 1, 4, 4), 37)
+    assert found[0] == found[1] == found[2]
+    assert len(found[0][0]) == 60
+
+
+def test_raters_and_systems_that_are_new_have_no_effect(
+    calibration: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = [(p, c, f"new {r}", x, f"new {s}") for p, c, r, x, s in rows(seed=2)]
+    path = written(tmp_path / "new.csv", new)
+    known = written(tmp_path / "known.csv", rows(seed=2))
+    plain = chosen(capsys, path, "--calibration", calibration, "--system", "none")
+    assert chosen(capsys, path, "--calibration", calibration) == plain
+    assert chosen(capsys, known, "--calibration", calibration) != plain
+
+
+def test_systems_are_ids_that_come_back_unless_they_are_left_out(
+    ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    by_id = [(p, s, r, x, "") for p, _, r, x, s in rows()]
+    path = written(tmp_path / "by_id.csv", by_id, "rater_id,rating")
+    assert {row["system"] for row in told(capsys, path)["systems"]} == set(SYSTEMS)
+    assert told(capsys, path, "--system", "none")["systems"] == []
+    unique = written(tmp_path / "unique.csv", rows(), "rater_id,rating")
+    assert told(capsys, unique)["systems"] == []
+    renamed = written(tmp_path / "renamed.csv", rows(), "rater_id,rating,model")
+    wanted = told(capsys, ratings)["systems"]
+    assert told(capsys, renamed, "--column", "system=model")["systems"] == wanted
+    assert chosen(capsys, renamed, "--column", "system=model") == chosen(capsys, ratings)
+
+
+def test_numbers_are_the_same_raters_in_any_format(
+    ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "ratings.jsonl"
+    names = ("prompt_id", "candidate_id", "rater_id", "rating", "system")
+    lines = [dict(zip(names, row, strict=True)) for row in rows()]
+    path.write_text(
+        "".join(json.dumps({**x, "rater_id": int(str(x["rater_id"]))}) + "\n" for x in lines)
+    )
+    assert told(capsys, path) == told(capsys, ratings)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("noise", [1, "x", 2], "noise"),
+        ("raters", {"1": None}, "raters"),
+        ("within", -1, "within"),
+        ("version", 99, "version 99"),
+        ("form", "other", "is no calibration"),
+    ],
+)
+def test_a_file_that_is_damaged_is_refused_by_its_field(
+    ratings: Path,
+    calibration: Path,
+    capsys: pytest.CaptureFixture[str],
+    field: str,
+    value: object,
+    said: str,
+) -> None:
+    data = json.loads(calibration.read_text())
+    calibration.write_text(json.dumps({**data, field: value}))
+    assert said in refused(capsys, "calibrate", "--show", calibration)
+    command = ("select", ratings, "--rule", "auto", "--calibration", calibration)
+    assert said in refused(capsys, *command)
+
+
+def test_calibrations_of_several_scorers_are_found_by_name(
+    calibration: Path, tmp_path: Path
+) -> None:
+    one = Calibrations.load(calibration).by_scorer[""]
+    several = Calibrations({"form": one, "tone": one})
+    several.save(tmp_path / "several.json")
+    again = Calibrations.load(tmp_path / "several.json")
+    assert again.digest == several.digest
+    assert list(again.by_scorer) == ["form", "tone"]
+    data = json.loads((tmp_path / "several.json").read_text())
+    data["scorers"]["tone"]["check"] = "lost"
+    (tmp_path / "several.json").write_text(json.dumps(data))
+    with pytest.raises(Exception, match="scorer 'tone' has check"):
+        Calibrations.load(tmp_path / "several.json")
+    with pytest.raises(Exception, match="knows nothing of scorer 'length'"):
+        several.of(["form", "length"])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("select", "RATINGS", "--rule", "epsilon"),
+        ("eval", "RATINGS", "--rule", "epsilon"),
+        ("tune", "RATINGS", "--rule", "epsilon"),
+        ("ask", "why?", "--rule", "epsilon", "--generator", "echo"),
+        ("run", "--prompts", "examples", "--out", "FOLDER", "--rule", "epsilon"),
+        ("serve", "--backend", "http://127.0.0.1:9", "--rule", "epsilon"),
+    ],
+)
+def test_other_rules_refuse_a_calibration(
+    command: tuple[str, ...],
+    ratings: Path,
+    calibration: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    places = {"RATINGS": str(ratings), "FOLDER": str(tmp_path / "run")}
+    given = [places.get(each, each) for each in command]
+    assert "takes no calibration" in refused(capsys, *given, "--calibration", calibration)
+
+
+def test_mistakes_are_told_in_a_sentence(
+    ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "or --show" in refused(capsys, "calibrate")
+    assert "or --show" in refused(capsys, "calibrate", ratings, "--show")
+    assert "--lam is -1" in refused(capsys, "calibrate", ratings, "--lam", "-1")
+    assert "not a run and ratings" in refused(capsys, "calibrate", ratings, ratings)
+    assert "cannot be read" in refused(capsys, "calibrate", "--show", tmp_path / "none.json")
+    one = written(tmp_path / "one.csv", rows(1))
+    assert "one prompt" in refused(capsys, "calibrate", one)
+    rule = "auto:calibration=x"
+    assert "use --calibration FILE" in refused(capsys, "select", ratings, "--rule", rule)
+
+
+def test_eval_and_tune_take_it(
+    ratings: Path, calibration: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shared = ("--repeats", "2", "--json", "--calibration", str(calibration))
+    assert main(["eval", str(ratings), "--rule", "auto", "--draws", "50", *shared]) == 0
+    rows_of_main = json.loads(capsys.readouterr().out)["frames"]["main"]["rows"]
+    assert {row["method"] for row in rows_of_main} == {"mean", "auto"}
+    assert main(["tune", str(ratings), "--rule", "auto", *shared]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rules"]
+    assert row["setting"].startswith("auto:lam=")

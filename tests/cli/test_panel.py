@@ -1,0 +1,280 @@
+"""`darc ask`, `run`, `show` and `serve` with a panel, on the fake server."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.engine.test_panel import ANSWERS, VIEWS, graded, pool
+from tests.fakes import FakeServer
+from tests.fakes.answers import number
+from tests.runs.makers import contents, rows
+
+import darc
+from darc.cli import main
+from darc.evaluation.from_run import read_run
+from darc.runs.folder import RunFolder
+
+Out = pytest.CaptureFixture[str]
+
+
+def grading(body: dict[str, Any]) -> bool:
+    return "grade answers" in body["messages"][0]["content"]
+
+
+def reply(body: dict[str, Any], index: int) -> str:
+    """Answers that differ, and grades that depend on who reads what."""
+    if grading(body):
+        return str(number(body["messages"], body["seed"]) % 11)
+    return f"Answer {number(body['messages'], body['seed'], index) % 1000} is about the Moon."
+
+
+@pytest.fixture
+def server(
+    openai_server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> FakeServer:
+    monkeypatch.setenv("DARC_CACHE", str(tmp_path / "cache"))
+    openai_server.ignores |= {"logprobs"}
+    openai_server.reply = reply
+    return openai_server
+
+
+@pytest.fixture
+def prompts(tmp_path: Path) -> Path:
+    path = tmp_path / "prompts.jsonl"
+    turns = [["Why are there tides?", "And then?"], ["Why is the sky blue?"], ["Why rain?"]]
+    path.write_text("".join(json.dumps({"id": i, "turns": t}) + "\n" for i, t in enumerate(turns)))
+    return path
+
+
+def model(server: FakeServer) -> list[str]:
+    return ["--generator", f"openai:fake@{server.url},key_env="]
+
+
+def test_ask_says_what_it_costs_and_where_raters_differ(server: FakeServer, capsys: Out) -> None:
+    assert main(["ask", "Why?", *model(server), "-k", "4"]) == 0
+    told = capsys.readouterr()
+    assert "a panel of 8 raters grades 4 answers: at most 32 calls, about " in told.err
+    assert "raters differ by " in told.err
+    assert " of 32 grades; " in told.err
+    assert told.out.startswith("Answer ")
+
+
+@pytest.mark.parametrize(
+    ("given", "calls"), [(["--panel", "1"], 3), (["--panel", "1", "--repeats", "2"], 6)]
+)
+def test_single_judge(server: FakeServer, given: list[str], calls: int, capsys: Out) -> None:
+    assert main(["ask", "Why?", *model(server), "-k", "3", "--json", *given]) == 0
+    told = capsys.readouterr()
+    data = json.loads(told.out)
+    assert f"one rater grades 3 answers: at most {calls} calls, besides" in told.err
+    assert data["panel"]["raters"] == ["hurried"]
+    assert data["panel"]["asked"] == calls
+    assert (data["panel"]["noise"] is not None) == (calls == 6)
+
+
+def test_own_answers_are_graded_by_the_judge_that_is_named(
+    server: FakeServer, tmp_path: Path, capsys: Out
+) -> None:
+    table = pool(0)
+    server.reply = graded(table)
+    (tmp_path / "answers.json").write_text(json.dumps(ANSWERS))
+    page = tmp_path / "page.html"
+    answers = ["--answers", str(tmp_path / "answers.json"), "--html", str(page), "--json"]
+    judge = ["--panel", f"judge:other@{server.url},key_env="]
+    assert main(["ask", "Why?", *answers, *judge]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["index"] == darc.select(table, "epsilon").index
+    assert {body["model"] for body in server.bodies} == {"other"}
+    assert "second-language" in page.read_text()
+
+
+def test_scorers_bring_rewrites_back(server: FakeServer, capsys: Out) -> None:
+    scorer = ["--scorer", "form", "--n-aug", "1", "--json"]
+    assert main(["ask", "Why?", *model(server), "-k", "2", *scorer]) == 0
+    assert "panel" not in json.loads(capsys.readouterr().out)
+    assert not any(grading(body) for body in server.bodies)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--panel", "2", "--scorer", "form"], "a panel and scorers are given"),
+        (["--repeats", "2", "--scorer", "form"], "--repeats is a panel's"),
+        (["--repeats", "0"], "repeats is 0"),
+        (["--criteria", "a,,b"], "criteria[1] is ''"),
+        (["--panel", "x"], "'x' is no panel"),
+    ],
+)
+def test_options_that_do_not_go_together(
+    server: FakeServer, given: list[str], words: str, capsys: Out
+) -> None:
+    assert main(["ask", "Why?", *model(server), *given]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_panel_without_a_model_is_refused(tmp_path: Path, capsys: Out) -> None:
+    (tmp_path / "answers.json").write_text('["yes", "no"]')
+    assert main(["ask", "Why?", "--answers", str(tmp_path / "answers.json"), "--panel"]) == 2
+    assert "no model to judge by; write --panel judge:MODEL@URL" in capsys.readouterr().err
+
+
+def test_missing_grades_are_told(server: FakeServer, capsys: Out) -> None:
+    expert = VIEWS["expert"]
+    server.reply = lambda body, i: (
+        "no idea" if expert in body["messages"][0]["content"] else reply(body, i)
+    )
+    command = ["ask", "Why?", *model(server), "-k", "3", "--full"]
+    assert main([*command, "--json"]) == 0
+    assert "missing_grades:3" in json.loads(capsys.readouterr().out)["flags"]
+    assert main([*command, "--missing", "refuse"]) == 1
+    assert "expert said 'no idea' where a number was asked for" in capsys.readouterr().err
+
+
+def run(server: FakeServer, prompts: Path, out: str, *more: str) -> Path:
+    folder = prompts.with_name(out)
+    files = ["--prompts", str(prompts), "--out", str(folder), "--no-cache"]
+    assert main(["run", *files, *model(server), "-k", "3", *more]) == 0
+    return folder
+
+
+def choices(folder: Path) -> dict[str, int]:
+    return {key: row["index"] for key, row in rows(RunFolder(folder), "decisions.jsonl").items()}
+
+
+def test_run_writes_grades_and_the_same_bytes_again(
+    server: FakeServer, prompts: Path, capsys: Out
+) -> None:
+    criteria = ["--panel", "3", "--repeats", "2", "--criteria", "accuracy,tone"]
+    base = reply
+
+    def both(body: dict[str, Any], i: int) -> str:
+        if not grading(body):
+            return base(body, i)
+        place = number(body["messages"], body["seed"])
+        return f"accuracy: {place % 11}\ntone: {place // 11 % 11}"
+
+    server.reply = both
+    one, two = (run(server, prompts, name, *criteria) for name in ("one", "two"))
+    assert contents(one) == contents(two)
+    folder = RunFolder(one)
+    names = list(VIEWS)[:3]
+    for row in rows(folder, "scores.jsonl").values():
+        assert row["raters"] == names
+        assert row["criteria"] == ["accuracy", "tone"]
+        grades = np.array(row["grades"], dtype=float)
+        assert grades.shape == (2, 3, 3, 2)
+        assert row["scores"] == [grades.mean(axis=(0, 3)).tolist()]
+    for key, row in rows(folder, "decisions.jsonl").items():
+        grades = np.array(rows(folder, "scores.jsonl")[key]["grades"]).mean(axis=0)
+        assert row["noise"] == pytest.approx(grades.var(axis=2, ddof=1).mean() ** 0.5)
+    settings = folder.manifest()["settings"]
+    assert [rater["name"] for rater in settings["panel"]["rater"]] == names
+    assert read_run(one).giver_names == names
+    capsys.readouterr()
+    assert main(["show", str(one), "0", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["index"] == rows(folder, "decisions.jsonl")["0"]["index"]
+
+
+def test_lazy_run_is_resumed_completed_and_shown(
+    server: FakeServer, prompts: Path, capsys: Out
+) -> None:
+    full = run(server, prompts, "full")
+    lazy = run(server, prompts, "lazy", "--lazy")
+    before = choices(lazy)
+    assert main(["show", str(lazy), "1"]) == 0
+    asked = len(server.received)
+    run(server, prompts, "lazy", "--lazy")
+    assert len(server.received) == asked
+    for name in ("scores.jsonl", "decisions.jsonl"):
+        path = lazy / "shards" / "00000" / name
+        path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
+    run(server, prompts, "lazy", "--lazy")
+    assert choices(lazy) == before
+    assert main(["run", "--config", str(lazy / "run.toml"), "--out", str(lazy), "--complete"]) == 0
+    assert contents(lazy) == contents(full)
+    assert {
+        key: row["index"] for key, row in rows(RunFolder(full), "decisions.jsonl").items()
+    } == before
+
+
+def test_missing_grades_of_a_run_are_not_asked_for_again(
+    server: FakeServer, prompts: Path, capsys: Out
+) -> None:
+    sceptic = VIEWS["sceptic"]
+    server.reply = lambda body, i: (
+        "no" if sceptic in body["messages"][0]["content"] else reply(body, i)
+    )
+    out = run(server, prompts, "run", "--missing", "pessimistic")
+    folder = RunFolder(out)
+    for row in rows(folder, "scores.jsonl").values():
+        assert row["missing"] == [[k, 3] for k in range(3)]
+        assert [own[3] for own in row["scores"][0]] == [0, 0, 0]
+    for row in rows(folder, "decisions.jsonl").values():
+        assert {"missing_grades:3", "rater_failed:sceptic"} <= set(row["flags"])
+    asked, before = len(server.received), rows(folder, "scores.jsonl")
+    (out / "shards" / "00000" / "decisions.jsonl").unlink()
+    run(server, prompts, "run", "--missing", "pessimistic")
+    assert len(server.received) == asked
+    assert rows(RunFolder(out), "scores.jsonl") == before
+    assert "flagged missing_grades: 4" in capsys.readouterr().out
+
+
+def test_another_panel_is_another_run(
+    server: FakeServer, prompts: Path, tmp_path: Path, capsys: Out
+) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text('[[rater]]\nname = "nurse"\nview = "A nurse."\n')
+    out = run(server, prompts, "run", "--panel", str(own))
+    own.write_text('[[rater]]\nname = "nurse"\nview = "A tired nurse."\n')
+    files = ["--prompts", str(prompts), "--out", str(out), "--no-cache", "--panel", str(own)]
+    assert main(["run", *files, *model(server), "-k", "3"]) == 2
+    assert "--from scores" in capsys.readouterr().err
+    assert main(["run", *files, *model(server), "-k", "3", "--from", "scores"]) == 0
+
+
+def test_an_endless_thought_is_a_candidate_fewer_in_a_run(
+    server: FakeServer, prompts: Path
+) -> None:
+    def thinking(body: dict[str, Any], i: int) -> str:
+        if grading(body):
+            return "7"
+        return "<think>Hm" if i == 1 else f"<think>Hm.</think>{reply(body, i)}"
+
+    server.reply = thinking
+    folder = RunFolder(run(server, prompts, "run", "--panel", "2"))
+    for row in rows(folder, "candidates.jsonl").values():
+        assert row["failed"] == 1
+        assert [c["index"] for c in row["candidates"]] == [0, 1]
+        assert all(c["text"].startswith("Answer") for c in row["candidates"])
+    assert all(
+        "fewer_candidates" in row["flags"] for row in rows(folder, "decisions.jsonl").values()
+    )
+
+
+@pytest.mark.parametrize("cap", [0, 20])
+def test_serve_says_what_an_answer_costs(server: FakeServer, cap: int) -> None:
+    pytest.importorskip("starlette")
+    command = [sys.executable, "-m", "darc", "serve", "--port", "0", "--backend", server.url]
+    process = subprocess.Popen(
+        [*command, "--max-upstream-calls", str(cap)],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ},
+    )
+    assert process.stderr is not None
+    try:
+        assert process.stderr.readline().startswith("serving ")
+        cost = process.stderr.readline()
+        room = process.stderr.readline() if cap else ""
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+    assert "a panel of 8 raters grades 8 answers: at most 64 calls, about " in cost
+    assert cap == 0 or "raise it to 72 or more" in room
