@@ -210,6 +210,7 @@ def test_lists(command: str, environment: dict[str, str]) -> None:
         (["--rule", "rbon"], "--side log_likelihood=loglik:MODEL"),
         (["--side", "colour=form"], "--side colour: there is no such side input"),
         (["--k", "0"], "k is 0"),
+        (["--stop", "box"], "stop is 'box'; it is none, pandora"),
     ],
 )
 def test_bad_input(

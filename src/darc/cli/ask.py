@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
     prompt = as_prompt(text)
     if arguments.plot is not None:
         check_picture(arguments.plot)
-    with engine_of(arguments, model=arguments.answers is None, stop=arguments.stop) as engine:
+    with engine_of(arguments, model=arguments.answers is None) as engine:
         if arguments.answers is not None:
             from darc.runs.answers import read_answers
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.choice import add_choice
+from darc.cli.choice import add_choice, add_stop
 from darc.cli.parser import add_general
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ def add(commands: Any, name: str) -> None:
         "--ray-gpus", type=float, default=0.0, metavar="G", help="GPUs of each (with --ray-actors)"
     )
     add_choice(parser)
+    add_stop(parser)
     parser.add_argument("--json", action="store_true", help="the summary as one JSON object")
     add_general(parser)
     parser.set_defaults(run=run, interrupted="go on with the same command")
@@ -210,6 +211,11 @@ def _print(told: dict[str, Any]) -> None:
     print(f"{told['prompts']} prompts by {told['rule']}; choices: {numbers}")
     refused = sum(told["refused"].values())
     rate = told["accepted"] / max(1, told["accepted"] + refused)
+    if told["saved"]:
+        most = told["answers"] + told["saved"]
+        print(
+            f"wrote {told['answers']} of {most} answers; {told['saved']} were not worth their cost"
+        )
     print(f"rewrites: {told['accepted']} accepted ({rate:.0%}), {refused} refused", end="")
     reasons = ", ".join(f"{name} {count}" for name, count in told["refused"].items())
     print(f" ({reasons})" if reasons else "")

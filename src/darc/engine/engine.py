@@ -138,18 +138,24 @@ class Engine(Closing):
         (candidates,) = await self._writing.ask([(prompt, sampling or self.sampling)], object())
         return candidates
 
+    async def draw(
+        self, samples: RewriteSamples, n: int | None = None, strict: bool = True
+    ) -> tuple[list[Candidate], Drawing | None]:
+        """The model's candidates for the `n` best, and how they were drawn where it may stop."""
+        if self.stopping is None or not (self.generator and self.generator.continues):
+            return await self.generate(samples.prompt), None
+        wave, stopping = waves_of(self, samples.prompt), self.stopping.at_least(n)
+        drawn = Drawing(samples, self.sampling.k, stopping, wave, strict)
+        return await drawn.candidates(), drawn
+
     async def ask_async(self, prompt: str | Prompt, **options: Any) -> Outcome:
         """`ask`, awaited."""
         prompt, clock = as_prompt(prompt), Clock()
         with clock.stage("generate"), _plainly():
-            if self.stopping is None or not (self.generator and self.generator.continues):
-                candidates = await self.generate(prompt)
-            else:
-                samples = self.samples(prompt, options.get("calls"), options.get("meters"))
-                stopping, strict = self.stopping.at_least(options.get("n")), options.get("strict")
-                wave = waves_of(self, prompt)
-                drawn = Drawing(samples, self.sampling.k, stopping, wave, strict is not False)
-                candidates, options["drawn"] = await drawn.candidates(), drawn
+            samples = self.samples(prompt, options.get("calls"), options.get("meters"))
+            strict = options.get("strict") is not False
+            candidates, drawn = await self.draw(samples, options.get("n"), strict)
+            options["drawn"] = drawn
         with _plainly():
             return await self.decide(prompt, candidates, clock=clock, **options)
 

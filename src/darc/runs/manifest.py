@@ -19,6 +19,14 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
     """The settings of a run by stage, its questions' hash, and the versions."""
     generator, deciding, parts = engine.generator, engine.deciding, engine.parts
     assert generator is not None
+    sampling = {k: v for k, v in asdict(engine.sampling).items() if k != "first"}
+    if engine.stopping is not None:
+        if not generator.continues:
+            raise InputError(
+                f"{generator.name} writes all answers at once, and cannot stop early",
+                "leave out --stop",
+            )
+        sampling["stop"] = asdict(engine.stopping)
     return {
         "input": digest,
         "seed": engine.sampling.seed,
@@ -33,7 +41,7 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
                 "version": generator.version,
                 "licence": generator.licence,
             },
-            "sampling": {k: v for k, v in asdict(engine.sampling).items() if k != "first"},
+            "sampling": sampling,
             "rewrites": {
                 "rewriter": parts.rewriter,
                 "version": engine.tools.rewriter.version,

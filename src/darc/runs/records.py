@@ -20,13 +20,16 @@ def prompt_row(prompt: Prompt) -> dict[str, Any]:
     return {"prompt_id": prompt.id, "category": prompt.category, "messages": messages}
 
 
-def candidates_row(prompt_id: str, candidates: Sequence[Candidate]) -> dict[str, Any]:
-    """The candidates of a prompt as a row."""
+def candidates_row(
+    prompt_id: str, candidates: Sequence[Candidate], saved: int = 0
+) -> dict[str, Any]:
+    """The candidates of a prompt as a row; `saved` is how many more were not worth their cost."""
     rows = [_plain(each) for each in candidates]
     for row in rows:
         if not row["name"]:
             row.pop("name")
-    return {"prompt_id": prompt_id, "candidates": rows}
+    row = {"prompt_id": prompt_id, "candidates": rows}
+    return {**row, "saved": saved} if saved else row
 
 
 def variants_row(prompt_id: str, made: dict[int, Perturbed], count: int) -> dict[str, Any]:

@@ -39,6 +39,8 @@ def summary(folder: RunFolder, deciding: Deciding) -> dict[str, Any]:
         "rule": deciding.spec.label,
         "choices": {n: sums[n] / counts[n] if counts[n] else None for n in NUMBERS},
         "flags": dict(flags),
+        "answers": counts["answers"],
+        "saved": counts["saved"],
         "accepted": counts["accepted"],
         "refused": dict(refused.most_common()),
         "clipped": sums["clipped"] / max(1, prompts),
@@ -63,6 +65,11 @@ def totals(shard: Shard) -> dict[str, dict[str, Any]]:
                 counts[name] += 1
         if "scores.jsonl" in kept:
             sums["clipped"] += records.read_scores(shard, prompt_id).share_clipped
+    if "candidates.jsonl" in kept:
+        for row in shard.rows("candidates.jsonl").values():
+            counts["answers"] += len(row["candidates"])
+            if row.get("saved"):
+                counts["saved"] += row["saved"]
     if "variants.jsonl" in kept:
         rows = shard.rows("variants.jsonl").values()
         counts["accepted"] += sum(len(row["variants"]) for row in rows)
