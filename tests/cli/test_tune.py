@@ -48,7 +48,7 @@ def test_every_command_with_a_rule_takes_the_settings(
     chosen = capsys.readouterr().out.split("Recommended: ")[1].splitlines()[0]
     parser = Parser(prog="darc")
     commands = parser.add_subparsers(parser_class=Parser)
-    for name, module in COMMANDS.items():
+    for name, (module, _) in COMMANDS.items():
         importlib.import_module(f"darc.cli.{module}").add(commands, name)
     needed = {
         "ask": ["q"],

@@ -25,9 +25,7 @@ examples:
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        name, help="choose one of several answers", description=DESCRIPTION, epilog=EPILOG
-    )
+    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("question", help="what is asked; - reads standard input")
     parser.add_argument(
         "--answers", type=Path, metavar="FILE", help="your own answers instead of a model's"

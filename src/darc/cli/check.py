@@ -36,9 +36,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        name, help="find out what a server can do", description=DESCRIPTION, epilog=EPILOG
-    )
+    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("server", metavar="URL", help="of the server, or MODEL@URL")
     parser.add_argument("--model", default="", help="by default the first that the server lists")
     parser.add_argument(

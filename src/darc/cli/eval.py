@@ -28,9 +28,7 @@ examples:
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        name, help="compare rules on held-out ratings", description=DESCRIPTION, epilog=EPILOG
-    )
+    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument(
         "sources", nargs="*", type=Path, metavar="SOURCE", help="a file of ratings or a run folder"
     )

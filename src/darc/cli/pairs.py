@@ -23,9 +23,7 @@ examples:
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        name, help="make preference pairs of ratings", description=DESCRIPTION, epilog=EPILOG
-    )
+    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("source", type=Path, help="a file of ratings, or a folder of darc run")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines")
     parser.add_argument("--texts", type=Path, metavar="FILE", help="the candidates' texts")

@@ -35,9 +35,7 @@ examples:
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        name, help="answer a file of prompts", description=DESCRIPTION, epilog=EPILOG
-    )
+    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--prompts", required=True, metavar="FILE")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     parser.add_argument(

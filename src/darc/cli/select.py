@@ -36,9 +36,7 @@ SHARED = {
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        name, help="choose among rated candidates", description=DESCRIPTION, epilog=EPILOG
-    )
+    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument(
         "source", nargs="?", default="-", help="file of ratings, - for standard input"
     )

@@ -44,9 +44,7 @@ EXPERIMENTS = ("disagreement", "coverage", "buckets", "raters", "hacking")
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        name, help="make up raters with a known truth", description=DESCRIPTION, epilog=EPILOG
-    )
+    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     _add_people(parser)
     _add_output(parser)
     add_general(parser)

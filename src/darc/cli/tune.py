@@ -36,7 +36,6 @@ def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         name,
-        help="choose a rule and its strengths, honestly",
         description=DESCRIPTION,
         epilog=EPILOG,
     )
