@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from darc.cli.parser import Parser
 from darc.errors import DarcError, nearest
@@ -63,11 +64,16 @@ def parser_of(asked: str | None) -> Parser:
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     if asked is not None:
-        importlib.import_module(f"darc.cli.{COMMANDS[asked][0]}").add(commands, asked)
+        add_command(commands, asked)
     else:
         for name, (_, words) in COMMANDS.items():
             commands.add_parser(name, help=words)
     return parser
+
+
+def add_command(commands: Any, name: str) -> None:
+    """Add a command with its options to a parser's commands."""
+    importlib.import_module(f"darc.cli.{COMMANDS[name][0]}").add(commands, name)
 
 
 def entry() -> None:

@@ -210,10 +210,8 @@ def _print(told: dict[str, Any]) -> None:
     refused = sum(told["refused"].values())
     rate = told["accepted"] / max(1, told["accepted"] + refused)
     if told["saved"]:
-        most = told["answers"] + told["saved"]
-        print(
-            f"wrote {told['answers']} of {most} answers; {told['saved']} were not worth their cost"
-        )
+        written, saved = told["answers"], told["saved"]
+        print(f"wrote {written} of {written + saved} answers; {saved} were not worth their cost")
     print(f"rewrites: {told['accepted']} accepted ({rate:.0%}), {refused} refused", end="")
     reasons = ", ".join(f"{name} {count}" for name, count in told["refused"].items())
     print(f" ({reasons})" if reasons else "")

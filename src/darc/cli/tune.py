@@ -3,11 +3,10 @@
 import argparse
 import json
 import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.parser import add_general
+from darc.cli.parser import Parser, add_general
 
 if TYPE_CHECKING:
     from darc.evaluation.tuning.recommend import Recommendation
@@ -73,10 +72,10 @@ def add(commands: Any, name: str) -> None:
     output.add_argument("--out", type=Path, metavar="FILE", help="settings as TOML, for --config")
     output.add_argument("--plot", type=Path, metavar="FILE", help="the surface (.png, .svg, .pdf)")
     add_general(parser)
-    parser.set_defaults(run=partial(run, commands))
+    parser.set_defaults(run=run)
 
 
-def run(commands: Any, arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> None:
     """Read, tune, tell."""
     from darc.cli.progress import progress
     from darc.evaluation.reading import read_any
@@ -110,14 +109,19 @@ def run(commands: Any, arguments: argparse.Namespace) -> None:
     sys.stdout.flush()
     if arguments.out is not None:
         with atomic_writer(arguments.out) as file:
-            file.write(settings_toml(tuned, advice, takers(commands)))
+            file.write(settings_toml(tuned, advice, takers()))
         print(f"the settings are {arguments.out}", file=sys.stderr)
     if arguments.plot is not None:
         draw(tuned, advice, arguments.plot)
 
 
-def takers(commands: Any) -> dict[str, bool]:
+def takers() -> dict[str, bool]:
     """The commands that take a rule with its parameters, and whether they take several."""
+    from darc.cli import COMMANDS, add_command
+
+    commands = Parser().add_subparsers(parser_class=Parser)
+    for name in COMMANDS:
+        add_command(commands, name)
     found = {}
     for name, parser in commands.choices.items():
         for action in parser._actions:
