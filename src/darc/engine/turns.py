@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 Item = TypeVar("Item")
 Who = Callable[[], Hashable]
 # Owners whose share is remembered; the one not heard of for longest is forgotten first.
-REMEMBERED = 10_000
+REMEMBERED = 1000
 
 
 class Waiting(Generic[Item]):

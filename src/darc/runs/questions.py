@@ -110,19 +110,21 @@ def is_answer(row: Any) -> bool:
     return isinstance(row, Mapping) and {"prompt_id", "candidate_id", "response"} <= set(row)
 
 
-def _answered(path: Path, rows: Iterable[tuple[int | None, Any]]) -> list[Question]:
+def _answered(path: Path, rows: Iterable[tuple[int | None, Any]]) -> Iterator[Question]:
     """The questions of a file of answers (prompt_id, candidate_id, response and often prompt)."""
-    questions: dict[str, Question] = {}
+    seen: dict[int, int] = {}  # by hashes: the texts of many prompts would fill the memory
     for line, row in rows:
         if not is_answer(row):
             raise TableError(str(path), "an answer lacks prompt_id or response", "add it", line)
         text = row.get("prompt") or ""
         made = Question(str(row["prompt_id"]), (str(text),), str(row.get("category") or ""))
-        if questions.setdefault(made.id, made) != made:
+        if (name := hash(made.id)) not in seen:
+            seen[name] = hash(made)
+            yield made
+        elif seen[name] != hash(made):
             raise TableError(
                 str(path), f"prompt {made.id!r} has two texts", "give it one text", line
             )
-    return list(questions.values())
 
 
 def _sampled(path: Path, count: int, seed: int) -> set[int]:
