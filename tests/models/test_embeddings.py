@@ -9,7 +9,7 @@ import pytest
 
 from darc.errors import MissingExtra
 from darc.models import Embeddings
-from darc.models.embeddings import load
+from darc.models.embeddings import installed, load
 
 TEXTS = [
     "How do I boil an egg?",
@@ -64,6 +64,8 @@ def test_speed_is_printed_and_nothing_is_configured(embeddings: Embeddings) -> N
 
 def test_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules["darc.models.embeddings"], "find_spec", lambda name: None)
+    monkeypatch.setattr(Embeddings, "_loaded", None)
+    assert not installed()
     with pytest.raises(MissingExtra, match="embedded"):
         Embeddings().embed(["x"])
 

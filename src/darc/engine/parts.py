@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.engine.side_inputs import SIDE_NAMES, SideMaker
-from darc.engine.similarity import LEAST, similarity_of, usable
+from darc.engine.similarity import LEAST, similarity_of
 from darc.errors import InputError
-from darc.models.embeddings import Embeddings
+from darc.models.embeddings import Embeddings, installed
 from darc.perturb import Perturbed, Rewriter, perturb_slice
 from darc.perturb.families import parts as check_family
 from darc.perturb.filters import Entities, Similarity
@@ -169,7 +169,6 @@ class Parts:
         Nothing is loaded that is not needed to know that it can be.
         """
         check_family(self.family, self.n_aug)
-        embedder = Embeddings()
         maker = rewriter or self.rewriter
         return Tools(
             rewriter=declared(rewriters.make(maker) if isinstance(maker, str) else maker),
@@ -180,7 +179,7 @@ class Parts:
             n_aug=self.n_aug,
             family=self.family,
             seed=self.seed,
-            similarity=similarity_of(embedder) if self.guard and usable(embedder) else None,
+            similarity=similarity_of(Embeddings()) if self.guard and installed() else None,
             find_entities=self._entity_finder(),
             include_original=self.include_original,
             max_attempts=self.max_attempts,
@@ -195,8 +194,7 @@ class Parts:
                     f"--side {name}: there is no such side input", f"one of {', '.join(SIDE_NAMES)}"
                 )
             made[name] = scorers.make(text)
-        embedder = Embeddings()
-        return SideMaker(made, embedder if usable(embedder) else None)
+        return SideMaker(made, Embeddings() if installed() else None)
 
     def _entity_finder(self) -> Entities | None:
         if not self.entities:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.errors import MissingExtra
 from darc.perturb.filters import Similarity
 from darc.scorers.base import Embedder
 
@@ -26,15 +25,6 @@ def similarity_of(embedder: Embedder) -> Similarity:
         return np.einsum("nd,nd->n", left, right)
 
     return similarity
-
-
-def usable(embedder: Embedder) -> bool:
-    """Whether the embedder's files are installed."""
-    try:
-        embedder.embed([""])
-    except MissingExtra:
-        return False
-    return True
 
 
 def similarities(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +34,10 @@ class Embeddings:
 
     dimensions = 256
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._loaded: tuple[Any, Vectors] | None = None
-        self._words: dict[str, list[int]] = {}
+    # One for the process: the table has 31 MB.
+    _lock = threading.Lock()
+    _loaded: tuple[Any, Vectors] | None = None
+    _words: ClassVar[dict[str, list[int]]] = {}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text, (n, 256), of unit length; zeros for a text without any token."""
@@ -72,9 +72,14 @@ class Embeddings:
 
     def _load(self) -> tuple[Any, Vectors]:
         with self._lock:
-            if self._loaded is None:
-                self._loaded = load()
-            return self._loaded
+            if Embeddings._loaded is None:
+                Embeddings._loaded = load()
+            return Embeddings._loaded
+
+
+def installed() -> bool:
+    """Whether there is what embeddings need, without loading it."""
+    return all(find_spec(name) is not None for name in (PACKAGE, "safetensors", "tokenizers"))
 
 
 def load() -> tuple[Any, Vectors]:
