@@ -26,7 +26,7 @@ from darc.engine.choose import Choosing
 from darc.engine.clock import Clock
 from darc.engine.deciding import Deciding
 from darc.engine.outcome import Outcome
-from darc.engine.parts import SCORERS, Parts
+from darc.engine.parts import SCORERS, Parts, Unfinished
 from darc.engine.prompts import as_candidates, as_prompt
 from darc.engine.rule_spec import RuleSpec, parse_rules
 from darc.engine.samples import PartFailed, RewriteSamples
@@ -35,7 +35,7 @@ from darc.engine.scoring import Patience, Scoring, Tally
 from darc.engine.side_inputs import SideMaker
 from darc.engine.stopping import Drawing, Stopping, parse_stop, waves_of
 from darc.engine.turns import Turns
-from darc.engine.workers import Workers
+from darc.engine.workers import TimedOut, Workers
 from darc.errors import InputError
 from darc.generators.base import MAX_TOKENS, Generator, ReadyGenerator, Settings
 from darc.models.remote import Meter
@@ -278,14 +278,22 @@ class Engine(Closing):
         self, prompt: Prompt, candidate: Candidate, n_aug: int, owner: Hashable
     ) -> Perturbed:
         """The rewrites of a candidate, made in slices so that others have their turns."""
-        seconds = self.patience.seconds
-        if not self.tools.rewriter.in_process:
+        seconds, rewriter = self.patience.seconds, self.tools.rewriter
+        if not (rewriter.in_process or rewriter.remote):
             return await self._rewrite_at_once(prompt, candidate, n_aug, owner)
-        made: Perturbed | bytes | None = None
+        made: Perturbed | Unfinished | None = None
+        told: list[str] | None = None
         while not isinstance(made, Perturbed):
-            made = await self.workers.in_process(
-                owner, "rewrite_slice", prompt, candidate, n_aug, made, SLICE, seconds=seconds
-            )
+            work = (prompt, candidate, n_aug, made, told, SLICE)
+            made = await self.workers.in_process(owner, "rewrite_slice", *work, seconds=seconds)
+            told = None
+            if isinstance(made, Unfinished) and made.wish is not None:
+                async with self._rewriting.slot(owner):
+                    asked = rewriter.rewrite_async(prompt, candidate.text, *made.wish)
+                    try:
+                        told = await asyncio.wait_for(asked, seconds)
+                    except TimeoutError:
+                        raise TimedOut(f"no answer within {seconds:g} s") from None
         return made
 
     async def _rewrite_at_once(
@@ -294,14 +302,8 @@ class Engine(Closing):
         stop = threading.Event()
         async with self._rewriting.slot(owner):
             try:
-                made = await self.workers.in_thread(
-                    self.tools.rewrite,
-                    prompt,
-                    candidate,
-                    n_aug,
-                    stop.is_set,
-                    seconds=self.patience.seconds,
-                )
+                work = (self.tools.rewrite, prompt, candidate, n_aug, stop.is_set)
+                made = await self.workers.in_thread(*work, seconds=self.patience.seconds)
             finally:
                 stop.set()
         assert isinstance(made, Perturbed)

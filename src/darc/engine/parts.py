@@ -4,7 +4,7 @@ import math
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from darc.engine.side_inputs import SIDE_NAMES, SideMaker
 from darc.engine.similarity import LEAST, similarity_of
 from darc.errors import InputError
 from darc.models.embeddings import Embeddings, installed
-from darc.perturb import Perturbed, Rewriter, perturb_slice
+from darc.perturb import Perturbed, Rewriter, Slice, perturb_slice
 from darc.perturb.families import parts as check_family
 from darc.perturb.filters import Entities, Similarity
 from darc.perturb.rewriter import ReadyRewriter
@@ -29,6 +29,14 @@ Array = NDArray[np.float64]
 
 SCORERS = ("relevance", "fluency", "form")
 ATTEMPTS, SECONDS = 3, 600.0
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """How far rewriting has come, pickled, and what it wants to be told of the rewriter."""
+
+    state: bytes
+    wish: tuple[int, str, int] | None
 
 
 @dataclass(frozen=True)
@@ -91,24 +99,33 @@ class Tools:
         stop: Callable[[], bool] = lambda: False,
     ) -> Perturbed:
         """The accepted and the rejected rewrites of a candidate; `stop` ends the work early."""
-        made = self.rewrite_slice(prompt, candidate, n_aug, None, math.inf, stop)
-        assert isinstance(made, Perturbed)
-        return made
+        return self._slice(prompt, candidate, n_aug, stop=stop, seconds=math.inf).result
 
     def rewrite_slice(
         self,
         prompt: Prompt,
         candidate: Candidate,
         n_aug: int,
-        state: bytes | None,
+        before: Unfinished | None,
+        told: list[str] | None,
         seconds: float,
         stop: Callable[[], bool] = lambda: False,
-    ) -> Perturbed | bytes:
+    ) -> Perturbed | Unfinished:
         """The rewrites of a candidate, or after so many seconds how far they have come.
 
-        That is pickled here: whoever keeps it until the next slice need not know what is in it.
+        That is pickled here: whoever keeps it until the next slice need not know what is in it. A
+        rewriter on a server is not asked: what it is wished for is `told`, with the next slice.
         """
-        made = perturb_slice(
+        state: Slice | None = None if before is None else pickle.loads(before.state)
+        if state is not None and told is not None:
+            state.wish, state.told = None, told
+        asks = not self.rewriter.remote
+        how: dict[str, Any] = {"stop": stop, "state": state, "seconds": seconds, "asks": asks}
+        made = self._slice(prompt, candidate, n_aug, **how)
+        return made.result if made.finished else Unfinished(pickle.dumps(made), made.wish)
+
+    def _slice(self, prompt: Prompt, candidate: Candidate, n_aug: int, **how: Any) -> Slice:
+        return perturb_slice(
             prompt,
             candidate,
             n_aug,
@@ -119,11 +136,8 @@ class Tools:
             similarity=self.similarity,
             least_similarity=LEAST,
             find_entities=self.find_entities,
-            stop=stop,
-            state=None if state is None else pickle.loads(state),
-            seconds=seconds,
+            **how,
         )
-        return made.result if made.finished else pickle.dumps(made)
 
     def score(
         self, place: int, pairs: "Sequence[Pair]", stop: Callable[[], bool] = lambda: False
