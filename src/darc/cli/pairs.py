@@ -64,10 +64,10 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.errors import InputError
     from darc.evaluation.reading import read_any
     from darc.tables import atomic_writer
-    from darc.training.pairs import Choosing, make_pairs, rows_of
+    from darc.training.pairs import PairChoosing, make_pairs, rows_of
 
     names = ("by", "margin", "which", "contentious", "agreement", "beta", "gamma")
-    choosing = Choosing(**{name: getattr(arguments, name) for name in names})
+    choosing = PairChoosing(**{name: getattr(arguments, name) for name in names})
     source = read_any(arguments.source, arguments.texts)
     if not source.texts or not any(source.questions):
         raise InputError(

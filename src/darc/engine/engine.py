@@ -33,9 +33,9 @@ from darc.engine.samples import PartFailed, RewriteSamples
 from darc.engine.score_cache import ScoreCache
 from darc.engine.scoring import Patience, Scoring, Tally
 from darc.engine.side_inputs import SideMaker
-from darc.engine.stopping import Drawing, Stopping, parse_stop, waves_of
+from darc.engine.stopping import Stopping, WaveDrawing, parse_stop, waves_of
 from darc.engine.turns import Turns
-from darc.engine.workers import TimedOut, Workers
+from darc.engine.workers import Workers, WorkTimedOut
 from darc.errors import InputError
 from darc.generators.base import MAX_TOKENS, Generator, ReadyGenerator, Settings
 from darc.models.remote import Meter
@@ -140,12 +140,12 @@ class Engine(Closing):
 
     async def draw(
         self, samples: RewriteSamples, n: int | None = None, strict: bool = True
-    ) -> tuple[list[Candidate], Drawing | None]:
+    ) -> tuple[list[Candidate], WaveDrawing | None]:
         """The model's candidates for the `n` best, and how they were drawn where it may stop."""
         if self.stopping is None or not (self.generator and self.generator.continues):
             return await self.generate(samples.prompt), None
         wave, stopping = waves_of(self, samples.prompt), self.stopping.at_least(n)
-        drawn = Drawing(samples, self.sampling.k, stopping, wave, strict)
+        drawn = WaveDrawing(samples, self.sampling.k, stopping, wave, strict)
         return await drawn.candidates(), drawn
 
     async def ask_async(self, prompt: str | Prompt, **options: Any) -> Outcome:
@@ -227,7 +227,7 @@ class Engine(Closing):
         deciding: Deciding | None = None,
         clock: Clock | None = None,
         meters: Mapping[str, Meter] | None = None,
-        drawn: Drawing | None = None,
+        drawn: WaveDrawing | None = None,
     ) -> Outcome:
         """The `Outcome` of choosing `n` of a prompt's candidates.
 
@@ -293,7 +293,7 @@ class Engine(Closing):
                     try:
                         told = await asyncio.wait_for(asked, seconds)
                     except TimeoutError:
-                        raise TimedOut(f"no answer within {seconds:g} s") from None
+                        raise WorkTimedOut(f"no answer within {seconds:g} s") from None
         return made
 
     async def _rewrite_at_once(

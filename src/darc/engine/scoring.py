@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from darc.engine.batcher import Batcher
 from darc.engine.parts import ATTEMPTS, SECONDS, Tools
 from darc.engine.score_cache import ScoreCache, keys_of
-from darc.engine.workers import TimedOut, Workers
+from darc.engine.workers import Workers, WorkTimedOut
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.scorers.base import Pair
 from darc.types import Prompt
@@ -142,8 +142,8 @@ class Scoring:
                 )
             else:
                 answer = await self.workers.in_thread(scorer.score, pairs, seconds=seconds)
-        except (TimeoutError, TimedOut):
-            raise TimedOut(f"{where}: no answer within {seconds:g} s", RESUME) from None
+        except (TimeoutError, WorkTimedOut):
+            raise WorkTimedOut(f"{where}: no answer within {seconds:g} s", RESUME) from None
         except DarcError:
             raise
         except Exception as problem:
@@ -155,7 +155,7 @@ class Scoring:
         self, place: int, pairs: Sequence[Pair], owner: Hashable, problem: DarcError
     ) -> DarcError:
         """The same error, with the text that brings it about where one alone does."""
-        if len(pairs) > 1 and not isinstance(problem, TimedOut):
+        if len(pairs) > 1 and not isinstance(problem, WorkTimedOut):
             for pair in pairs:
                 try:
                     await self._once(place, [pair], owner)

@@ -27,7 +27,7 @@ def summary(folder: RunFolder, deciding: Deciding) -> dict[str, Any]:
     Of sealed shards nothing is read but what was noted of them: whoever asks has checked them.
     """
     sums, counts = Counter[str](), Counter[str]()
-    flags, refused, cost = Counter[str](), Counter[str](), Cost()
+    flags, refused, cost = Counter[str](), Counter[str](), StageCost()
     for shard in folder.shards():
         own = (shard.seal_data or {}).get("totals") or totals(shard)
         for total, name in zip((sums, counts, flags, refused), PARTS, strict=True):
@@ -81,12 +81,12 @@ def totals(shard: Shard) -> dict[str, dict[str, Any]]:
 
 def cost_of(shard: Shard) -> dict[str, dict[str, float]]:
     """Seconds and counts by stage of one shard."""
-    cost = Cost()
+    cost = StageCost()
     cost.add(shard)
     return cost.by_stage
 
 
-class Cost:
+class StageCost:
     """Seconds and counts by stage, over all sittings."""
 
     def __init__(self) -> None:
