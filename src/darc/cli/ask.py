@@ -44,8 +44,8 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Ask, choose, print."""
     from darc.cli.choice import engine_of
+    from darc.cli.parser import progress
     from darc.cli.print_outcome import page_of, picture_of, print_outcome
-    from darc.cli.progress import progress
     from darc.engine.prompts import as_prompt
     from darc.views import check_picture
 
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
         check_picture(arguments.plot)
     with engine_of(arguments, model=arguments.answers is None) as engine:
         if arguments.answers is not None:
-            from darc.runs.answers import read_answers
+            from darc.runs.questions import read_answers
 
             answers = read_answers(arguments.answers, prompt.id)
             outcome = engine.choose(prompt, answers, full=arguments.full)

@@ -117,7 +117,7 @@ def run(arguments: argparse.Namespace) -> None:
         _check_paper(arguments)
         return
     from darc.cli.evaluated import print_evaluation
-    from darc.cli.progress import progress
+    from darc.cli.parser import progress
     from darc.evaluation.evaluate import evaluate
     from darc.evaluation.reading import read_any
     from darc.evaluation.verdict import summary, verdicts
@@ -138,7 +138,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _write(result: "Evaluation", said: list[str], arguments: argparse.Namespace) -> None:
     from darc import __version__
-    from darc.cli.progress import progress
+    from darc.cli.parser import progress
     from darc.evaluation.folder import write_evaluation
 
     figures = not arguments.no_figures

@@ -108,7 +108,7 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Open the folder, run, print the summary."""
     from darc.cli.choice import engine_of, options_of
-    from darc.cli.progress import stages
+    from darc.cli.parser import stages
     from darc.runs.folder import RunFolder
     from darc.runs.manifest import manifest
     from darc.runs.questions import find_questions

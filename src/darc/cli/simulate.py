@@ -158,7 +158,7 @@ def _write(arguments: argparse.Namespace) -> None:
 
 def _experiment(arguments: argparse.Namespace) -> None:
     """Run an experiment and print its table and what it found."""
-    from darc.cli.progress import progress
+    from darc.cli.parser import progress
     from darc.evaluation.experiments import PROMPTS, experiment
     from darc.evaluation.experiments.plots import draw_result
     from darc.simulate import preset

@@ -114,7 +114,7 @@ def run_presets(arguments: argparse.Namespace) -> None:
 
 def run_policy(arguments: argparse.Namespace) -> None:
     """Check, read, train, draw, tell."""
-    from darc.cli.progress import progress
+    from darc.cli.parser import progress
     from darc.training.dpo import check_training, train
     from darc.training.losses import Loss
     from darc.training.preferences import read_preferences, split

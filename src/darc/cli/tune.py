@@ -77,7 +77,7 @@ def add(commands: Any, name: str) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, tune, tell."""
-    from darc.cli.progress import progress
+    from darc.cli.parser import progress
     from darc.evaluation.reading import read_any
     from darc.evaluation.tuning import Objective, tune
     from darc.evaluation.tuning.recommend import recommend

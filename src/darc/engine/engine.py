@@ -21,9 +21,8 @@ from typing import Any, TypeVar
 import darc.generators
 import darc.scorers  # noqa: F401  (register what users name)
 from darc.closing import Closing
-from darc.engine.batcher import Batcher
+from darc.engine.batcher import Batcher, Turns
 from darc.engine.choose import Choosing
-from darc.engine.clock import Clock
 from darc.engine.deciding import Deciding
 from darc.engine.outcome import Outcome
 from darc.engine.parts import SCORERS, Parts, Unfinished
@@ -31,10 +30,9 @@ from darc.engine.prompts import as_candidates, as_prompt
 from darc.engine.rule_spec import RuleSpec, parse_rules
 from darc.engine.samples import PartFailed, RewriteSamples
 from darc.engine.score_cache import ScoreCache
-from darc.engine.scoring import Patience, Scoring, Tally
+from darc.engine.scoring import Clock, Patience, Scoring, Tally
 from darc.engine.side_inputs import SideMaker
 from darc.engine.stopping import Stopping, WaveDrawing, parse_stop, waves_of
-from darc.engine.turns import Turns
 from darc.engine.workers import Workers, WorkTimedOut
 from darc.errors import InputError
 from darc.generators.base import MAX_TOKENS, Generator, ReadyGenerator, Settings

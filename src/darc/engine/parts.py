@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.engine.side_inputs import SIDE_NAMES, SideMaker
-from darc.engine.similarity import LEAST, similarity_of
+from darc.engine.side_inputs import LEAST, SIDE_NAMES, SideMaker, similarity_of
 from darc.errors import InputError
 from darc.models.embeddings import Embeddings, installed
 from darc.perturb import Perturbed, Rewriter, Slice, perturb_slice

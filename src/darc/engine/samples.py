@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from darc.engine.clock import Clock
-from darc.engine.scoring import Tally
+from darc.engine.scoring import Clock, Tally
 from darc.errors import DarcError
 from darc.models.remote import METER, Meter, OverLimit
 from darc.perturb import Perturbed

@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -37,6 +39,23 @@ class Patience:
     seconds: float = SECONDS
     wait: float = 1.0
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+@dataclass
+class Clock:
+    """Milliseconds by stage."""
+
+    milliseconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Add the time spent inside to a stage."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            spent = (time.perf_counter() - started) * 1000
+            self.milliseconds[name] = self.milliseconds.get(name, 0.0) + spent
 
 
 @dataclass

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Coroutine, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from darc.engine.turns import Turns
+from darc.engine.batcher import Turns
 from darc.errors import DarcError
 from darc.models.remote import HOST
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from darc.engine.choose import FEW, FIRST
-from darc.engine.clock import Clock
 from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
 from darc.engine.outcome import Outcome
 from darc.engine.samples import PartFailed
+from darc.engine.scoring import Clock
 from darc.engine.stopping import Stopping, WaveDrawing
 from darc.errors import DarcError
 from darc.gateway import metadata

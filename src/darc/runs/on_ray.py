@@ -17,9 +17,8 @@ from darc.engine.engine import Engine
 from darc.engine.rule_spec import parse_rules
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.runs.folder import RunFolder
-from darc.runs.local import Failures, fill_shards
 from darc.runs.questions import Question, Questions
-from darc.runs.run import Report, finish, waiting
+from darc.runs.run import Failures, Report, fill_shards, finish, waiting
 from darc.runs.shard import Shard, checksum
 
 RETRIES = 2

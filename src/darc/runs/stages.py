@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from darc.engine.choose import Choosing
-from darc.engine.clock import Clock
 from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
 from darc.engine.samples import PartFailed, RewriteSamples
+from darc.engine.scoring import Clock
 from darc.engine.stopping import STOPPED
 from darc.errors import InputError
 from darc.runs import records
