@@ -247,8 +247,12 @@ def test_interrupted_run_says_how_to_go_on(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--address", "auto"], "--address, --ray-actors and --ray-gpus are Ray's; add --engine"),
+        (
+            ["--address", "auto"],
+            "--address, --ray-actors, --ray-cpus and --ray-gpus are Ray's; add",
+        ),
         (["--engine", "ray", "--ray-gpus", "1"], "GPUs are held by actors; say how many"),
+        (["--engine", "ray", "--ray-cpus", "0"], "--ray-cpus is 0; give more than 0"),
         (["--engine", "ray", "--ray-actors", "-1"], "--ray-actors and --ray-gpus are 0 or more"),
     ],
 )

@@ -136,7 +136,8 @@ def test_actors_give_the_same_bytes_and_are_checked_first(case: Case) -> None:
         case.done("--ray-actors", 3).stderr
     )
     (case.faults / "once").write_text("9")
-    done = case.done("--ray-actors", 2)
+    # Three fit where each takes half of a CPU.
+    done = case.done("--ray-actors", 3, "--ray-cpus", 0.5)
     assert done.returncode == 0, done.stderr
     assert contents(case.place / "run") == case.expected()
 

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import os
 import sys
 from dataclasses import replace
@@ -96,6 +97,12 @@ def add(commands: Any, name: str) -> None:
         help="N workers that keep their models, in place of as many as there are CPUs",
     )
     cluster.add_argument(
+        "--ray-cpus",
+        type=float,
+        metavar="C",
+        help="CPUs of each worker, such as 0.5 where it waits for servers (default: --workers)",
+    )
+    cluster.add_argument(
         "--ray-gpus", type=float, default=0.0, metavar="G", help="GPUs of each (with --ray-actors)"
     )
     add_choice(parser)
@@ -139,7 +146,7 @@ def run(arguments: argparse.Namespace) -> None:
                     recipe = {**options_of(arguments), "rule": rule, "normalize": normalize}
                     where = Cluster(
                         arguments.address,
-                        max(1, workers),
+                        max(1, workers) if arguments.ray_cpus is None else arguments.ray_cpus,
                         arguments.ray_gpus,
                         arguments.ray_actors,
                     )
@@ -163,9 +170,13 @@ def _check_cluster(arguments: argparse.Namespace) -> None:
     from darc.errors import InputError
 
     if arguments.engine != "ray" and (
-        arguments.address or arguments.ray_actors or arguments.ray_gpus
+        arguments.address or arguments.ray_actors or arguments.ray_gpus or arguments.ray_cpus
     ):
-        raise InputError("--address, --ray-actors and --ray-gpus are Ray's", "add --engine ray")
+        raise InputError(
+            "--address, --ray-actors, --ray-cpus and --ray-gpus are Ray's", "add --engine ray"
+        )
+    if arguments.ray_cpus is not None and not 0 < arguments.ray_cpus < math.inf:
+        raise InputError(f"--ray-cpus is {arguments.ray_cpus:g}", "give more than 0")
     if arguments.ray_actors < 0 or arguments.ray_gpus < 0:
         raise InputError("--ray-actors and --ray-gpus are 0 or more", "give 0 or more")
     if arguments.ray_gpus and not arguments.ray_actors:
@@ -190,7 +201,8 @@ def _write_settings(arguments: argparse.Namespace, normalize: str) -> None:
 
     left_out = {"out", "restart", "lazy", "complete", "json", "config", "log_level", "run"}
     left_out |= {"command", "version", "interrupted", "no_cache", "timeout", "workers", "keep"}
-    left_out |= {"shard_size", "compress", "engine", "address", "ray_actors", "ray_gpus"}
+    left_out |= {"shard_size", "compress", "engine", "address", "ray_actors"}
+    left_out |= {"ray_cpus", "ray_gpus"}
     settings = {k: v for k, v in sorted(vars(arguments).items()) if k not in left_out}
     path = Path(arguments.prompts)
     settings["prompts"] = str(path.resolve()) if path.is_file() else arguments.prompts

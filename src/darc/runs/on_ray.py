@@ -32,7 +32,7 @@ class Cluster:
     """Where to work: `actors` that hold `gpus` each, or else as many tasks as there are CPUs."""
 
     address: str | None = None
-    cpus: int = 1
+    cpus: float = 1
     gpus: float = 0.0
     actors: int = 0
 
@@ -275,7 +275,7 @@ def _check(ray: Any, cluster: Cluster) -> None:
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     every, count = ray.cluster_resources(), max(1, cluster.actors)
     for name, option, each in (
-        ("CPU", "--workers", float(cluster.cpus)),
+        ("CPU", "--workers or --ray-cpus", float(cluster.cpus)),
         ("GPU", "--ray-gpus", cluster.gpus),
     ):
         has, most = every.get(name, 0.0), max(node.get(name, 0.0) for node in nodes)
@@ -295,7 +295,7 @@ def _check(ray: Any, cluster: Cluster) -> None:
 
 def _room(ray: Any, cluster: Cluster) -> int:
     """How many tasks to have sent: two for each that can be at work."""
-    return max(2, 2 * int(ray.cluster_resources().get("CPU", 1) // max(1, cluster.cpus)))
+    return max(2, 2 * int(ray.cluster_resources().get("CPU", 1) // cluster.cpus))
 
 
 @contextmanager
