@@ -17,9 +17,9 @@ from darc.engine.engine import Engine
 from darc.engine.prompts import numbered
 from darc.generators.base import Settings
 from darc.runs.folder import RunFolder
-from darc.runs.local import WINDOW
 from darc.runs.manifest import manifest
 from darc.runs.questions import Question
+from darc.runs.run import WINDOW
 from darc.runs.run import run as run_all
 from darc.types import Candidate, Prompt
 

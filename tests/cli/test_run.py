@@ -223,6 +223,7 @@ def test_lists(command: str, environment: dict[str, str]) -> None:
         (["--rule", "rbon"], "--side log_likelihood=loglik:MODEL"),
         (["--side", "colour=form"], "--side colour: there is no such side input"),
         (["--k", "0"], "k is 0"),
+        (["--stop", "box"], "stop is 'box'; it is none, pandora"),
     ],
 )
 def test_bad_input(
@@ -259,8 +260,12 @@ def test_interrupted_run_says_how_to_go_on(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--address", "auto"], "--address, --ray-actors and --ray-gpus are Ray's; add --engine"),
+        (
+            ["--address", "auto"],
+            "--address, --ray-actors, --ray-cpus and --ray-gpus are Ray's; add",
+        ),
         (["--engine", "ray", "--ray-gpus", "1"], "GPUs are held by actors; say how many"),
+        (["--engine", "ray", "--ray-cpus", "0"], "--ray-cpus is 0; give more than 0"),
         (["--engine", "ray", "--ray-actors", "-1"], "--ray-actors and --ray-gpus are 0 or more"),
     ],
 )

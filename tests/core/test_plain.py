@@ -58,3 +58,17 @@ def test_cvar_is_that_of_the_core(samples: list[float], alpha: float) -> None:
     wanted = float(risk.cvar(np.array(samples), alpha))
     assert close(plain.cvar(samples, alpha), wanted, 100 * max(map(abs, samples)))
     assert np.isnan(plain.cvar([], alpha))
+
+
+@plain_settings
+@given(st.lists(numbers, min_size=1, max_size=8), numbers, st.integers(1, 8), betas)
+def test_a_fill_is_added_without_looking_at_the_samples_again(
+    samples: list[float], above: float, times: int, beta: float
+) -> None:
+    known = plain.summary(samples, beta)
+    fill = known.value + abs(above)
+    wanted = plain.summary(samples, beta, fill, times)
+    found = plain.with_fill(known, fill, times / (len(samples) + times), beta)
+    reach = 1e4 * max(map(abs, [*samples, fill]))
+    assert close(found.value, wanted.value, reach)
+    assert close(found.mean, wanted.mean, reach)

@@ -29,7 +29,7 @@ ENDINGS = (
 class Words:
     """Answers from the question's own words, and counts its calls in a file."""
 
-    name, version, parallel = "words", "1", 4
+    name, version, parallel, continues = "words", "1", 4, True
 
     def __init__(self, log: Path | None = None, seconds: float = 0.0) -> None:
         self._log, self._seconds = log, seconds
@@ -41,7 +41,8 @@ class Words:
         if self._log is not None:
             with self._log.open("a") as file:
                 file.writelines(f"{prompt.id}\n" for prompt in prompts)
-        return [[self._one(prompt, i) for i in range(settings.k)] for prompt in prompts]
+        places = range(settings.first, settings.first + settings.k)
+        return [[self._one(prompt, i) for i in places] for prompt in prompts]
 
     def _one(self, prompt: Prompt, index: int) -> Candidate:
         words = prompt.question.rstrip("?.").split() * (index + 1)

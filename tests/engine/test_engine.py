@@ -2,6 +2,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -287,3 +288,53 @@ def test_a_calibration_knows_systems_by_the_candidates_names(tmp_path: Path) -> 
     several = {"length": learnt, "other": learnt}
     with pytest.raises(InputError, match="knows nothing of scorer"):
         choose(PROMPT, named, scorers=[Vowels()], rule="auto", calibration=several)
+
+
+class Distant:
+    """A rewriter on a server: it may only be awaited, and notes the thread of each call."""
+
+    name, version, remote, parallel = "distant", "1", True, 8
+
+    def __init__(self) -> None:
+        self.busy = self.busiest = 0
+        self.threads: set[int] = set()
+
+    def rewrite(self, prompt: Prompt, text: str, count: int, family: str, seed: int) -> list[str]:
+        words = ("Well", "Indeed", "So", "Now")
+        return [f"{words[(seed + i) % 4]}, {text[:1].lower()}{text[1:]}" for i in range(count)]
+
+    async def rewrite_async(self, *arguments: Any) -> list[str]:
+        self.threads.add(threading.get_ident())
+        self.busy += 1
+        self.busiest = max(self.busy, self.busiest)
+        await asyncio.sleep(0.05)
+        self.busy -= 1
+        return self.rewrite(*arguments)
+
+
+@pytest.mark.parametrize("family", ["style", "hybrid"])
+def test_rewriters_on_servers_are_awaited_to_the_same_rewrites(family: str) -> None:
+    rewriter = Distant()
+    with Engine(
+        scorers=[Vowels()], rewriter=rewriter, n_aug=4, family=family, guard=False
+    ) as engine:
+        outcome = engine.choose(PROMPT, ANSWERS, full=True)
+        known = [engine.tools.rewrite(PROMPT, answer, 4) for answer in ANSWERS]
+    assert [outcome.rewrites[k] for k in range(4)] == known
+    assert any(each.variants for each in known)
+    # All four candidates at once, in the engine's own loop and not in a thread of each.
+    assert (rewriter.busiest, len(rewriter.threads)) == (4, 1)
+
+
+def test_a_rewriter_on_a_server_that_hangs_is_given_up() -> None:
+    class Hanging(Distant):
+        async def rewrite_async(self, *arguments: Any) -> list[str]:
+            await asyncio.sleep(60)
+            return []
+
+    patience = Patience(seconds=0.2)
+    with (
+        Engine(scorers=[Vowels()], rewriter=Hanging(), n_aug=2, patience=patience) as engine,
+        pytest.raises(DarcError, match=r"no answer within 0\.2 s"),
+    ):
+        engine.choose(PROMPT, ANSWERS, full=True)

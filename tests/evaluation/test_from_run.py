@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,10 @@ def test_run_folder_as_a_source(tmp_path: Path) -> None:
     assert spent["rewrite"][1] == 0
     assert spent["score"][1] < spent["score"][0]
     assert spent["generate"][0] == spent["generate"][1]
+    assert "% to the time without any" in frame.note
+    note = latency_table(replace(source, generator="given")).note
+    assert "%" not in note
+    assert note.endswith("s a prompt to the time without any. The answers were given, not written.")
     assert list(source.bounds or ()) == [(0.0, 1000.0), (0.0, 1.0)]
     assert folder.manifest()["complete"]
 

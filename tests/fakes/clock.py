@@ -1,6 +1,6 @@
 """A clock that does not need to be waited for."""
 
-from darc.models.remote import Clock
+from darc.models.remote import RetryClock
 
 
 class FakeClock:
@@ -17,8 +17,8 @@ class FakeClock:
         self.time += seconds
 
     @property
-    def clock(self) -> Clock:
-        return Clock(
+    def clock(self) -> RetryClock:
+        return RetryClock(
             now=lambda: self.time,
             wall=lambda: self.start + self.time,
             sleep=self.sleep,

@@ -1,4 +1,5 @@
 import logging
+import random
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -8,6 +9,7 @@ import pytest
 
 from darc.errors import MissingExtra
 from darc.models import Embeddings
+from darc.models.embeddings import installed, load
 
 TEXTS = [
     "How do I boil an egg?",
@@ -62,5 +64,27 @@ def test_speed_is_printed_and_nothing_is_configured(embeddings: Embeddings) -> N
 
 def test_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules["darc.models.embeddings"], "find_spec", lambda name: None)
+    monkeypatch.setattr(Embeddings, "_loaded", None)
+    assert not installed()
     with pytest.raises(MissingExtra, match="embedded"):
         Embeddings().embed(["x"])
+
+
+def test_words_are_read_as_the_tokenizer_reads_the_whole_text() -> None:
+    tokenizer, _ = load()
+    one_word = (word.strip("\u2581") for word in tokenizer.get_vocab())
+    assert not any("\u2581" in word for word in one_word)
+    made, draw = Embeddings(), random.Random(0)
+    parts = [
+        *"abcXY  \n\t.,'0129é漢😀\u2581\u00a0\x00</>",
+        "<s>",
+        "</s>",
+        "<unk>",
+        "  ",
+        "the ",
+        "ing",
+    ]
+    texts = ["", " ", "a ", " a"]
+    texts += ["".join(draw.choices(parts, k=draw.randrange(40))) for _ in range(1000)]
+    for text in [*texts, *texts[::-1]]:
+        assert made._tokens(tokenizer, text) == tokenizer.encode(text, add_special_tokens=False).ids

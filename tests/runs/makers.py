@@ -32,6 +32,7 @@ def start(
     n_aug: int = 3,
     include_original: bool = True,
     shard_size: int = 1000,
+    stop: str | None = None,
     **options: Any,
 ) -> RunFolder:
     """A run with questions, a generator and scorers that cost nothing."""
@@ -44,6 +45,7 @@ def start(
         include_original=include_original,
         normalize=normalize,
         sampling=Settings(k=4),
+        stop=stop,
         guard=False,
         side=SideMaker({}, None),
         cache=cache,

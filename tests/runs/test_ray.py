@@ -68,13 +68,13 @@ class Case:
             self.on_ray(*more, **options), capture_output=True, text=True, check=False, timeout=120
         )
 
-    def expected(self) -> dict[str, bytes]:
+    def expected(self, *more: object) -> dict[str, bytes]:
         """What a run on this machine, with nothing wrong, writes."""
         for path in self.faults.iterdir():
             if path.name != "log":
                 path.unlink()
         log = (self.faults / "log").read_text() if (self.faults / "log").exists() else ""
-        command = self.command("local", "--workers", 0)
+        command = self.command("local", "--workers", 0, *more)
         subprocess.run(command, check=True, capture_output=True)
         (self.faults / "log").write_text(log)
         return contents(self.place / "local")
@@ -121,6 +121,14 @@ def test_same_bytes_as_on_this_machine_and_nothing_twice(case: Case) -> None:
     assert not list((case.place / "run" / "shards").glob(".*"))
 
 
+def test_stopping_early_is_the_same_on_a_cluster(case: Case) -> None:
+    stop = ("-k", 6, "--stop", "pandora:cost=0.1", "--json")
+    done = case.done(*stop)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["saved"] > 0
+    assert contents(case.place / "run") == case.expected(*stop)
+
+
 def test_actors_give_the_same_bytes_and_are_checked_first(case: Case) -> None:
     refused = case.done("--ray-actors", 2, "--ray-gpus", 1)
     assert refused.returncode == 2
@@ -130,7 +138,8 @@ def test_actors_give_the_same_bytes_and_are_checked_first(case: Case) -> None:
         case.done("--ray-actors", 3).stderr
     )
     (case.faults / "once").write_text("9")
-    done = case.done("--ray-actors", 2)
+    # Three fit where each takes half of a CPU.
+    done = case.done("--ray-actors", 3, "--ray-cpus", 0.5)
     assert done.returncode == 0, done.stderr
     assert contents(case.place / "run") == case.expected()
 

@@ -23,6 +23,7 @@ from darc.runs.shard import ORDER
 from darc.runs.summary import summary
 
 SCORES = "shards/00000/scores.jsonl"
+STOP = "pandora:cost=0.3,wave=1"
 
 
 def test_run_writes_every_stage_and_the_second_turn_sees_the_first(tmp_path: Path) -> None:
@@ -146,6 +147,36 @@ def test_kept_scores_are_not_asked_for_again(tmp_path: Path) -> None:
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_writing_stops_where_more_is_not_worth_it(tmp_path: Path, lazy: bool) -> None:
+    scorer = Lengths()
+    every = start(tmp_path / "all", scorers=[Lengths()], normalize="none", lazy=lazy)
+    folder = start(tmp_path / "few", scorers=[scorer], normalize="none", lazy=lazy, stop=STOP)
+    written, whole = rows(folder, "candidates.jsonl"), rows(every, "candidates.jsonl")
+    for prompt_id, row in written.items():
+        few = len(row["candidates"])
+        if not prompt_id.endswith("#2"):
+            assert row["candidates"] == whole[prompt_id]["candidates"][:few]
+        assert few + row.get("saved", 0) == 4
+        flags = rows(folder, "decisions.jsonl")[prompt_id]["flags"]
+        assert ("stopped_early" in flags) == ("saved" in row)
+    saved = sum(row.get("saved", 0) for row in written.values())
+    told = summary(folder, deciding_of(folder))
+    assert 0 < saved == told["saved"] == 20 - told["answers"]
+    assert folder.manifest()["settings"]["sampling"]["stop"] == {
+        "cost": 0.3, "wave": 1, "least": 2
+    }  # fmt: skip
+    assert len(set(scorer.asked)) == len(scorer.asked)
+    stopped = next(name for name, row in written.items() if "saved" in row)
+    outcome = read_outcome(folder, stopped, deciding_of(folder))
+    assert outcome.saved == written[stopped]["saved"]
+    assert "not worth their cost" in outcome.explain()
+    start(tmp_path / "again", scorers=[Lengths()], normalize="none", lazy=lazy, stop=STOP, window=1)
+    assert contents(tmp_path / "again") == contents(tmp_path / "few")
+    with pytest.raises(InputError, match="its sampling differs"):
+        start(tmp_path / "few", scorers=[Lengths()], normalize="none", lazy=lazy)
+
+
 def test_torn_line_is_cut_off(tmp_path: Path) -> None:
     start(tmp_path / "run")
     seal = tmp_path / "run" / "shards" / "00000" / "shard.json"
@@ -164,16 +195,18 @@ KILLED = """
 import sys
 from pathlib import Path
 from tests.runs.makers import Lengths, Words, start
-folder, lazy, log = Path(sys.argv[1]), sys.argv[2] == "lazy", Path(sys.argv[3])
+folder, mode, log = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+how = {"lazy": mode == "lazy", "stop": "pandora:cost=0.3,wave=1" if mode == "stop" else None}
 scorer = Lengths(log=log, seconds=0.02)
-start(folder, lazy=lazy, generator=Words(seconds=0.1), scorers=[scorer], normalize="none")
+start(folder, generator=Words(seconds=0.1), scorers=[scorer], normalize="none", **how)
 """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL is POSIX")
-@pytest.mark.parametrize(("mode", "kills"), [("full", 20), ("lazy", 8)])
+@pytest.mark.parametrize(("mode", "kills"), [("full", 20), ("lazy", 8), ("stop", 8)])
 def test_killed_runs_end_with_the_same_bytes(mode: str, kills: int, tmp_path: Path) -> None:
-    start(tmp_path / "alone", lazy=mode == "lazy", scorers=[Lengths()], normalize="none")
+    how: dict[str, Any] = {"lazy": mode == "lazy", "stop": STOP if mode == "stop" else None}
+    start(tmp_path / "alone", scorers=[Lengths()], normalize="none", **how)
     root = Path(__file__).parents[2]
     log, folder = tmp_path / "log", tmp_path / "killed"
     generator = np.random.default_rng(0)

@@ -6,14 +6,14 @@ import pytest
 
 from darc.cli import main
 from darc.errors import InputError
-from darc.training.pairs import Choosing, make_pairs, rows_of
+from darc.training.pairs import PairChoosing, make_pairs, rows_of
 
 # Calm 6, divided 6.5, poor 3, and one without ratings.
 SAMPLES = np.array([[[[6, 6, 6.2, 5.8], [10, 10, 5, 1], [3, 3, 3, 3.2], [np.nan] * 4]]])
 
 
 def couples(**settings: object) -> list[tuple[int, int]]:
-    made = make_pairs(SAMPLES, Choosing(**settings))  # type: ignore[arg-type]
+    made = make_pairs(SAMPLES, PairChoosing(**settings))  # type: ignore[arg-type]
     return [(pair.chosen, pair.rejected) for pair in made.pairs]
 
 
@@ -26,13 +26,13 @@ def test_mean_and_value_choose_differently() -> None:
 def test_margin_leaves_close_ones_out() -> None:
     assert couples(which="all", margin=1.0) == [(1, 2), (0, 2)]
     assert couples(margin=9.0) == []
-    assert make_pairs(SAMPLES, Choosing(margin=9.0)).without == 1
+    assert make_pairs(SAMPLES, PairChoosing(margin=9.0)).without == 1
 
 
 def test_contentious_pairs_are_dropped_or_softened() -> None:
     assert couples(which="all", contentious="drop") == [(1, 2), (0, 2)]
     assert couples(which="all", contentious="drop", agreement=0.9) == [(0, 2)]
-    made = make_pairs(SAMPLES, Choosing(which="all", contentious="soft"))
+    made = make_pairs(SAMPLES, PairChoosing(which="all", contentious="soft"))
     shares = {(pair.chosen, pair.rejected): pair.probability for pair in made.pairs}
     assert made.contentious == 1
     assert 0.5 < shares[1, 0] < 0.6 < shares[1, 2] < shares[0, 2] <= 1.0
@@ -42,17 +42,17 @@ def test_contentious_pairs_are_dropped_or_softened() -> None:
 
 def test_one_rating_each_tells_no_contention() -> None:
     with pytest.raises(InputError, match="contentious"):
-        make_pairs(SAMPLES[..., :1], Choosing(contentious="soft"))
-    assert len(make_pairs(SAMPLES[..., :1], Choosing()).pairs) == 1
+        make_pairs(SAMPLES[..., :1], PairChoosing(contentious="soft"))
+    assert len(make_pairs(SAMPLES[..., :1], PairChoosing()).pairs) == 1
 
 
 def test_equal_and_empty_texts_make_no_pair() -> None:
-    made = make_pairs(SAMPLES, Choosing(which="all"), [["same", "same", " ", "none"]])
+    made = make_pairs(SAMPLES, PairChoosing(which="all"), [["same", "same", " ", "none"]])
     assert made.pairs == []
 
 
 def test_rows_are_conversations() -> None:
-    made = make_pairs(SAMPLES, Choosing(contentious="soft"))
+    made = make_pairs(SAMPLES, PairChoosing(contentious="soft"))
     (row,) = rows_of(made, ["Why?"], [["a", "b", "c", "d"]])
     assert row["prompt"] == [{"role": "user", "content": "Why?"}]
     assert row["chosen"] == [{"role": "assistant", "content": "b"}]

@@ -7,35 +7,36 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from darc.cli.parser import Parser
-from darc.errors import DarcError
+from darc.errors import DarcError, nearest
 
-# The file that each command is in.
+# The file that each command is in, and what it is for.
 COMMANDS = {
-    "ask": "ask",
-    "run": "run",
-    "show": "show",
-    "export": "export",
-    "select": "select",
-    "serve": "serve",
-    "check": "check",
-    "simulate": "simulate",
-    "eval": "eval",
-    "import": "import_",
-    "compare": "compare",
-    "diagnose": "diagnose",
-    "tune": "tune",
-    "calibrate": "calibrate",
-    "pairs": "pairs",
-    "train": "train",
-    "study": "study",
-    "rules": "rules",
-    "scorers": "listing",
-    "rewriters": "listing",
-    "generators": "listing",
-    "models": "models",
-    "cache": "cache",
+    "ask": ("ask", "choose one of several answers"),
+    "run": ("run", "answer a file of prompts"),
+    "show": ("show", "show how one prompt of a run was decided"),
+    "export": ("export", "write a run's answers or scores for other tools"),
+    "select": ("select", "choose among rated candidates"),
+    "serve": ("serve", "serve an OpenAI-compatible gateway"),
+    "check": ("check", "find out what a server can do"),
+    "simulate": ("simulate", "make up raters with a known truth"),
+    "eval": ("eval", "compare rules on held-out ratings"),
+    "import": ("import_", "make ratings of what you have"),
+    "compare": ("compare", "say which system is best for everyone"),
+    "diagnose": ("diagnose", "say whether disagreement is signal"),
+    "tune": ("tune", "choose a rule and its strengths, honestly"),
+    "calibrate": ("calibrate", "learn what the rule auto goes by"),
+    "pairs": ("pairs", "make preference pairs of ratings"),
+    "train": ("train", "train a policy or the Caution model"),
+    "study": ("study", "collect ratings from people"),
+    "rules": ("rules", "list the selection rules and their parameters"),
+    "scorers": ("listing", "list the scorers and their options"),
+    "rewriters": ("listing", "list the rewriters and their options"),
+    "generators": ("listing", "list the generators and their options"),
+    "models": ("models", "install or list the embedded models"),
+    "cache": ("cache", "where scores are kept, and forgetting them"),
 }
 INTERRUPTED = 130
 DESCRIPTION = "Risk-constrained decoding: pick answers that few people would be unhappy with."
@@ -43,12 +44,12 @@ DESCRIPTION = "Risk-constrained decoding: pick answers that few people would be 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the result is the exit code: 0, 1 failure, 2 input, 130 interrupt."""
-    parser = Parser(prog="darc", description=DESCRIPTION)
-    parser.add_argument("--version", action="store_true", help="print the version and exit")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    for name, module in COMMANDS.items():
-        importlib.import_module(f"darc.cli.{module}").add(commands, name)
-    arguments = parser.parse_args(argv)
+    given = sys.argv[1:] if argv is None else argv
+    asked = next((each for each in given if not each.startswith("-")), None)
+    if asked is not None and asked not in COMMANDS:
+        print(f"darc: unknown command {asked!r}; {nearest(asked, COMMANDS)}", file=sys.stderr)
+        return 2
+    arguments = (parser := parser_of(asked)).parse_args(given)
     if arguments.version:
         from darc import __version__
 
@@ -58,6 +59,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     return guarded(arguments.run, arguments)
+
+
+def parser_of(asked: str | None) -> Parser:
+    """The parser with the options of the command that is asked for, or with all names."""
+    parser = Parser(prog="darc", description=DESCRIPTION)
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    if asked is not None:
+        add_command(commands, asked)
+    else:
+        for name, (_, words) in COMMANDS.items():
+            commands.add_parser(name, help=words)
+    return parser
+
+
+def add_command(commands: Any, name: str) -> None:
+    """Add a command with its options to a parser's commands."""
+    importlib.import_module(f"darc.cli.{COMMANDS[name][0]}").add(commands, name)
 
 
 def entry() -> None:

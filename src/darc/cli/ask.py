@@ -27,9 +27,7 @@ examples:
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        name, help="choose one of several answers", description=DESCRIPTION, epilog=EPILOG
-    )
+    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("question", help="what is asked; - reads standard input")
     parser.add_argument(
         "--answers", type=Path, metavar="FILE", help="your own answers instead of a model's"
@@ -48,8 +46,8 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Ask, choose, print."""
     from darc.cli.choice import engine_of, say_cost
+    from darc.cli.parser import progress
     from darc.cli.print_outcome import page_of, picture_of, print_outcome
-    from darc.cli.progress import progress
     from darc.engine.prompts import as_prompt
     from darc.views import check_picture
 
@@ -57,9 +55,9 @@ def run(arguments: argparse.Namespace) -> None:
     prompt = as_prompt(text)
     if arguments.plot is not None:
         check_picture(arguments.plot)
-    with engine_of(arguments, model=arguments.answers is None, stop=arguments.stop) as engine:
+    with engine_of(arguments, model=arguments.answers is None) as engine:
         if arguments.answers is not None:
-            from darc.runs.answers import read_answers
+            from darc.runs.questions import read_answers
 
             answers = read_answers(arguments.answers, prompt.id)
             say_cost(engine, len(answers), arguments.full)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from darc.cli.parser import add_general
 
 if TYPE_CHECKING:
-    from darc.models.remote.findings import Report
+    from darc.models.remote.findings import ServerReport
 
 DESCRIPTION = """\
 Try a server out with a few tiny calls: what it speaks, what of it DARC can use, and the command
@@ -36,9 +36,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        name, help="find out what a server can do", description=DESCRIPTION, epilog=EPILOG
-    )
+    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("server", metavar="URL", help="of the server, or MODEL@URL")
     parser.add_argument("--model", default="", help="by default the first that the server lists")
     parser.add_argument(
@@ -93,7 +91,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise DarcError(f"DARC cannot use this server: {report.problem}")
 
 
-async def _examine(arguments: argparse.Namespace, url: str, model: str) -> "Report":
+async def _examine(arguments: argparse.Namespace, url: str, model: str) -> "ServerReport":
     from darc.models.remote.check import check_chat
     from darc.scorers.http_check import check_reward, find_reward
     from darc.scorers.http_forms import form_name
@@ -114,7 +112,7 @@ async def _examine(arguments: argparse.Namespace, url: str, model: str) -> "Repo
     return found
 
 
-def commands_for(report: "Report", key_env: str) -> list[str]:
+def commands_for(report: "ServerReport", key_env: str) -> list[str]:
     """The command lines that suit the server."""
     own_key = key_env != DEFAULT_KEY and bool(os.environ.get(key_env))
     options = {**report.options, **({"key_env": key_env} if own_key else {})}
@@ -136,7 +134,7 @@ def commands_for(report: "Report", key_env: str) -> list[str]:
     ]
 
 
-def table(report: "Report") -> str:
+def table(report: "ServerReport") -> str:
     """Three columns of words, wrapped."""
     rows = [("what", "result", "what it means for DARC"), tuple("-" * width for width in WIDTHS)]
     rows += [(one.what, one.result, one.meaning) for one in report.findings]

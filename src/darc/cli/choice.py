@@ -233,6 +233,7 @@ def options_of(arguments: argparse.Namespace, model: bool = True) -> dict[str, A
         "normalize": arguments.normalize,
         "seed": arguments.seed,
         "sampling": sampling_of(arguments),
+        "stop": arguments.stop,
         "guard": not arguments.no_guard,
         "entities": arguments.entities,
         "side": split_pairs(arguments.side or (), "--side"),

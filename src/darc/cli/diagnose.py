@@ -24,9 +24,7 @@ examples:
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        name, help="say whether disagreement is signal", description=DESCRIPTION, epilog=EPILOG
-    )
+    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("source", type=Path, help="a file of ratings, or a folder of darc run")
     parser.add_argument("--json", action="store_true", help="one JSON object a scorer and line")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="a picture (.png, .svg, .pdf)")

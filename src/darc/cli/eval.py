@@ -34,9 +34,7 @@ examples:
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        name, help="compare rules on held-out ratings", description=DESCRIPTION, epilog=EPILOG
-    )
+    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument(
         "sources", nargs="*", type=Path, metavar="SOURCE", help="a file of ratings or a run folder"
     )
@@ -127,7 +125,7 @@ def run(arguments: argparse.Namespace) -> None:
         _check_paper(arguments)
         return
     from darc.cli.evaluated import print_evaluation
-    from darc.cli.progress import progress
+    from darc.cli.parser import progress
     from darc.evaluation.evaluate import evaluate
     from darc.evaluation.reading import read_any
     from darc.evaluation.verdict import summary, verdicts
@@ -151,7 +149,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _write(result: "Evaluation", said: list[str], arguments: argparse.Namespace) -> None:
     from darc import __version__
-    from darc.cli.progress import progress
+    from darc.cli.parser import progress
     from darc.evaluation.folder import write_evaluation
 
     figures = not arguments.no_figures

@@ -14,7 +14,6 @@ def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         name,
-        help="write a run's answers or scores for other tools",
         description="Write the chosen answers as alpaca_eval or MT-Bench read them, or every score "
         "as tidy ratings (CSV, Parquet) that darc select reads.",
     )

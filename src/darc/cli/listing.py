@@ -30,9 +30,7 @@ examples:
 
 def add(commands: Any, name: str) -> None:
     """Add the command of this name to the parser."""
-    parser = commands.add_parser(
-        name, help=f"list the {name} and their options", epilog=EPILOGS[name]
-    )
+    parser = commands.add_parser(name, epilog=EPILOGS[name])
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     add_general(parser)
     parser.set_defaults(run=run, registry=name)

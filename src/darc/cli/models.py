@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def add(commands: Any, name: str) -> None:
     """Add the command and its two actions to the parser."""
-    parser = commands.add_parser(name, help="install or list the embedded models")
+    parser = commands.add_parser(name)
     actions = parser.add_subparsers(
         dest="action", metavar="ACTION", required=True, parser_class=Parser
     )

@@ -23,9 +23,7 @@ examples:
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        name, help="make preference pairs of ratings", description=DESCRIPTION, epilog=EPILOG
-    )
+    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("source", type=Path, help="a file of ratings, or a folder of darc run")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines")
     parser.add_argument("--texts", type=Path, metavar="FILE", help="the candidates' texts")
@@ -66,10 +64,10 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.errors import InputError
     from darc.evaluation.reading import read_any
     from darc.tables import atomic_writer
-    from darc.training.pairs import Choosing, make_pairs, rows_of
+    from darc.training.pairs import PairChoosing, make_pairs, rows_of
 
     names = ("by", "margin", "which", "contentious", "agreement", "beta", "gamma")
-    choosing = Choosing(**{name: getattr(arguments, name) for name in names})
+    choosing = PairChoosing(**{name: getattr(arguments, name) for name in names})
     source = read_any(arguments.source, arguments.texts)
     if not source.texts or not any(source.questions):
         raise InputError(

@@ -1,4 +1,4 @@
-"""What all commands share of argument parsing."""
+"""What all commands share: argument parsing, and progress on standard error."""
 
 import argparse
 from collections.abc import Sequence
@@ -11,6 +11,8 @@ from darc.errors import InputError
 if TYPE_CHECKING:
     from darc.engine.calibrations import Calibrations
     from darc.web.limits import Arrival
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -158,3 +160,41 @@ def add_trusted_proxy(parser: Any) -> None:
         metavar="ADDRESS[/BITS]",
         help="count clients by the address that this reverse proxy forwards; may be repeated",
     )
+
+
+@contextmanager
+def progress(
+    text: str, unit: str, scale: bool = False
+) -> Iterator[Callable[[int, int | None], None]]:
+    """A function report(done, total) that draws a bar on a terminal, after two seconds."""
+    from tqdm import tqdm
+
+    bar = tqdm(desc=text, unit=unit, unit_scale=scale, delay=2, disable=None, leave=False)
+
+    def report(done: int, total: int | None) -> None:
+        bar.total = total
+        bar.update(done - bar.n)
+
+    try:
+        yield report
+    finally:
+        bar.close()
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, int, int], None]]:
+    """A function report(stage, done, total) that draws one bar for all stages of many prompts."""
+    from tqdm import tqdm
+
+    bar = tqdm(unit=" prompts", delay=2, disable=None, leave=False)
+
+    def report(stage: str, done: int, total: int) -> None:
+        bar.total = total
+        bar.set_description(stage, refresh=False)
+        bar.update(done - bar.n)
+        bar.refresh()
+
+    try:
+        yield report
+    finally:
+        bar.close()

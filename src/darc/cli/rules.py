@@ -9,7 +9,7 @@ from darc.cli.parser import add_general
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(name, help="list the selection rules and their parameters")
+    parser = commands.add_parser(name)
     parser.add_argument("--json", action="store_true", help="one JSON object a rule and line")
     add_general(parser)
     parser.set_defaults(run=run)

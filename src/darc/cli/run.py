@@ -2,13 +2,14 @@
 
 import argparse
 import json
+import math
 import os
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.choice import add_choice
+from darc.cli.choice import add_choice, add_stop
 from darc.cli.parser import add_general
 
 if TYPE_CHECKING:
@@ -35,9 +36,7 @@ examples:
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        name, help="answer a file of prompts", description=DESCRIPTION, epilog=EPILOG
-    )
+    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("--prompts", required=True, metavar="FILE")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     parser.add_argument(
@@ -98,9 +97,16 @@ def add(commands: Any, name: str) -> None:
         help="N workers that keep their models, in place of as many as there are CPUs",
     )
     cluster.add_argument(
+        "--ray-cpus",
+        type=float,
+        metavar="C",
+        help="CPUs of each worker, such as 0.5 where it waits for servers (default: --workers)",
+    )
+    cluster.add_argument(
         "--ray-gpus", type=float, default=0.0, metavar="G", help="GPUs of each (with --ray-actors)"
     )
     add_choice(parser)
+    add_stop(parser)
     parser.add_argument("--json", action="store_true", help="the summary as one JSON object")
     add_general(parser)
     parser.set_defaults(run=run, interrupted="go on with the same command")
@@ -109,7 +115,7 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Open the folder, run, print the summary."""
     from darc.cli.choice import engine_of, options_of, say_cost
-    from darc.cli.progress import stages
+    from darc.cli.parser import stages
     from darc.runs.folder import RunFolder
     from darc.runs.manifest import keep_calibration, manifest
     from darc.runs.questions import find_questions
@@ -143,7 +149,7 @@ def run(arguments: argparse.Namespace) -> None:
                     recipe["calibration"] = engine.deciding.spec.calibrations
                     where = Cluster(
                         arguments.address,
-                        max(1, workers),
+                        max(1, workers) if arguments.ray_cpus is None else arguments.ray_cpus,
                         arguments.ray_gpus,
                         arguments.ray_actors,
                     )
@@ -167,9 +173,13 @@ def _check_cluster(arguments: argparse.Namespace) -> None:
     from darc.errors import InputError
 
     if arguments.engine != "ray" and (
-        arguments.address or arguments.ray_actors or arguments.ray_gpus
+        arguments.address or arguments.ray_actors or arguments.ray_gpus or arguments.ray_cpus
     ):
-        raise InputError("--address, --ray-actors and --ray-gpus are Ray's", "add --engine ray")
+        raise InputError(
+            "--address, --ray-actors, --ray-cpus and --ray-gpus are Ray's", "add --engine ray"
+        )
+    if arguments.ray_cpus is not None and not 0 < arguments.ray_cpus < math.inf:
+        raise InputError(f"--ray-cpus is {arguments.ray_cpus:g}", "give more than 0")
     if arguments.ray_actors < 0 or arguments.ray_gpus < 0:
         raise InputError("--ray-actors and --ray-gpus are 0 or more", "give 0 or more")
     if arguments.ray_gpus and not arguments.ray_actors:
@@ -194,7 +204,8 @@ def _write_settings(arguments: argparse.Namespace, normalize: str) -> None:
 
     left_out = {"out", "restart", "lazy", "complete", "json", "config", "log_level", "run"}
     left_out |= {"command", "version", "interrupted", "no_cache", "timeout", "workers", "keep"}
-    left_out |= {"shard_size", "compress", "engine", "address", "ray_actors", "ray_gpus"}
+    left_out |= {"shard_size", "compress", "engine", "address", "ray_actors"}
+    left_out |= {"ray_cpus", "ray_gpus"}
     settings = {k: v for k, v in sorted(vars(arguments).items()) if k not in left_out}
     path = Path(arguments.prompts)
     settings["prompts"] = str(path.resolve()) if path.is_file() else arguments.prompts
@@ -218,6 +229,9 @@ def _print(told: dict[str, Any]) -> None:
     )
     print(f"{told['prompts']} prompts by {told['rule']}; choices: {numbers}")
     refused = sum(told["refused"].values())
+    if told["saved"]:
+        written, saved = told["answers"], told["saved"]
+        print(f"wrote {written} of {written + saved} answers; {saved} were not worth their cost")
     if told["accepted"] + refused:
         rate = told["accepted"] / (told["accepted"] + refused)
         reasons = ", ".join(f"{name} {count}" for name, count in told["refused"].items())

@@ -6,7 +6,7 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from darc.cli.parser import (
     add_calibration,
@@ -16,8 +16,19 @@ from darc.cli.parser import (
     columns_of,
 )
 from darc.registry import DEFAULT_RULE
+from darc.selection.explain import FLAGS
+from darc.views.text_table import text_table
+
+if TYPE_CHECKING:
+    from darc.pipeline.ratings import Decided
+    from darc.pipeline.rows import Detail, Summary
+    from darc.pipeline.spotlight import Spotlight
+    from darc.selection.decision import Decision
+    from darc.tables import RatingTable
 
 Arguments = argparse.Namespace
+NUMBERS = ("value", "mean", "sigma", "risk_premium")
+TITLES = ("value", "mean", "sigma", "premium")
 
 DESCRIPTION = """\
 Choose one candidate for every prompt of a file of ratings, by one rule or several side by side.
@@ -43,9 +54,7 @@ SHARED = {
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        name, help="choose among rated candidates", description=DESCRIPTION, epilog=EPILOG
-    )
+    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument(
         "source", nargs="?", default="-", help="file of ratings, - for standard input"
     )
@@ -142,8 +151,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: Arguments) -> None:
     """Read, decide, write."""
-    from darc.cli.progress import progress
-    from darc.cli.shown import Shown
+    from darc.cli.parser import progress
     from darc.engine.rule_spec import parse_rules
     from darc.pipeline.ratings import decide_table
     from darc.pipeline.rows import CsvRows, Detail, JsonRows, Summary
@@ -230,3 +238,101 @@ def _draw(path: Path, spotlight: Any) -> None:
     with atomic_path(path) as temporary:
         save_figure(figure, temporary)
     print(f"drew prompt {spotlight.prompt_id!r} to {path}", file=sys.stderr)
+
+
+class Shown:
+    """Collects the first rows of the table, and prints it with the summary."""
+
+    def __init__(self, table: "RatingTable", limit: int, detail: "Detail") -> None:
+        self._table, self._limit, self._detail = table, limit, detail
+        self._rows: list[list[object]] = []
+        self._words: list[str] = []
+
+    def add(self, decided: "Decided") -> None:
+        """Keep the batch's first rows, as many as are still wanted."""
+        batch = decided.batch
+        single = len(decided.decisions) == 1
+        for row in range(min(len(batch.prompt_ids), self._limit - len(self._rows))):
+            names = [batch.candidate_ids[row][int(each.index[row])] for each in decided.decisions]
+            cells: list[object] = [batch.prompt_ids[row], *names]
+            if single:
+                chosen = decided.decisions[0].chosen
+                cells += [float(chosen[name][row]) for name in NUMBERS]
+                cells += [int(chosen["count"][row]), " ".join(decided.decisions[0].flags_of(row))]
+            else:
+                cells.append("*" if len(set(names)) > 1 else "")
+            self._rows.append(cells)
+            if self._detail.columns:
+                self._words += [self._say(each) for each in decided.of(row)]
+
+    def _say(self, decision: "Decision") -> str:
+        added = self._detail.of(decision)
+        return "\n".join(f"    {name}: {value}" for name, value in added.items())
+
+    def print(self, summary: "Summary", spotlight: "Spotlight") -> None:
+        """Print one prompt in full, or the table of prompts, and the averages of each rule."""
+        if (summary.prompts == 1 or spotlight.wanted is not None) and spotlight.decisions:
+            self._print_prompt(str(spotlight.prompt_id), spotlight.decisions)
+        else:
+            self._print_prompts(summary)
+        if summary.prompts > 1:
+            print()
+            print(
+                text_table(
+                    ["rule", *TITLES, "changed"],
+                    [_average(summary, i) for i in range(len(summary.specs))],
+                )
+            )
+        self._print_flags(summary)
+
+    def _print_prompts(self, summary: "Summary") -> None:
+        labels = [spec.label for spec in summary.specs]
+        header = ["prompt", *labels, ""]
+        if len(labels) == 1:
+            header = ["prompt", "chosen", *TITLES, "ratings", "flags"]
+        lines = text_table(header, self._rows).split("\n")
+        print("\n".join(lines[:2]))
+        for row, line in enumerate(lines[2:]):
+            print(line)
+            for words in self._words[row * len(labels) : (row + 1) * len(labels)]:
+                print(words)
+        rest = summary.prompts - len(self._rows)
+        if rest > 0:
+            print(f"and {rest} more prompts: --limit shows more, --csv and --out all of them")
+
+    def _print_prompt(self, prompt_id: str, decisions: "list[Decision]") -> None:
+        first = decisions[-1]
+        order = sorted(
+            (k for k in range(len(first.statistics.value)) if first.pools.present[0, k]),
+            key=lambda k: -first.statistics.value[k],
+        )
+        rows: list[list[object]] = []
+        for k in order:
+            numbers = [float(getattr(first.statistics, name)[k]) for name in NUMBERS]
+            chosen = ", ".join(each.rule.name for each in decisions if each.index == k)
+            mark = "yes" if first.feasible[k] else "no"
+            rows.append(
+                [first.labels.candidate(k), *numbers, int(first.statistics.count[k]), mark, chosen]
+            )
+        print(f"prompt {prompt_id}")
+        print(text_table(["candidate", *TITLES, "ratings", "feasible", "chosen by"], rows))
+        print()
+        for each in decisions:
+            print(f"{each.rule.name}: {each.explain()}")
+            if self._detail.columns:
+                added = self._detail.of(each)
+                added.pop("explanation", None)
+                print("".join(f"    {name}: {value}\n" for name, value in added.items()), end="")
+
+    def _print_flags(self, summary: "Summary") -> None:
+        for spec, flags in zip(summary.specs, summary.flags, strict=True):
+            for name, times in flags.items():
+                if times and summary.prompts > 1:
+                    meaning = FLAGS.get(name, name)
+                    print(f"note: {spec.label}, {times} of {summary.prompts} prompts: {meaning}")
+
+
+def _average(summary: "Summary", rule: int) -> list[object]:
+    numbers = [summary.average(rule, name) for name in NUMBERS]
+    changed = "-" if rule == 0 else f"{summary.changed[rule]} of {summary.prompts}"
+    return [summary.specs[rule].label, *numbers, changed]

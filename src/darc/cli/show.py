@@ -11,7 +11,7 @@ from darc.cli.parser import add_general, calibrations_of
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(name, help="show how one prompt of a run was decided")
+    parser = commands.add_parser(name)
     parser.add_argument("folder", type=Path, help="a folder made by darc run")
     parser.add_argument("prompt", help="the prompt's id")
     add_rule(parser, own=True)

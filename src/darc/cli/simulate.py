@@ -44,9 +44,7 @@ EXPERIMENTS = ("disagreement", "coverage", "buckets", "raters", "hacking")
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        name, help="make up raters with a known truth", description=DESCRIPTION, epilog=EPILOG
-    )
+    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     _add_people(parser)
     _add_output(parser)
     add_general(parser)
@@ -160,7 +158,7 @@ def _write(arguments: argparse.Namespace) -> None:
 
 def _experiment(arguments: argparse.Namespace) -> None:
     """Run an experiment and print its table and what it found."""
-    from darc.cli.progress import progress
+    from darc.cli.parser import progress
     from darc.evaluation.experiments import PROMPTS, experiment
     from darc.evaluation.experiments.plots import draw_result
     from darc.simulate import preset

@@ -18,7 +18,7 @@ A human study: blind, randomised and quality-controlled ratings of answers, from
 
 def add(commands: Any, name: str) -> None:
     """Add the command and its actions to the parser."""
-    parser = commands.add_parser(name, help="collect ratings from people", description=DESCRIPTION)
+    parser = commands.add_parser(name, description=DESCRIPTION)
     actions = parser.add_subparsers(
         dest="action", metavar="ACTION", required=True, parser_class=Parser
     )

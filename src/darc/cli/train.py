@@ -38,7 +38,7 @@ def add(commands: Any, name: str) -> None:
     """Add the command and what it can train."""
     from darc.cli.train_caution import add_caution
 
-    parser = commands.add_parser(name, help="train a policy or the Caution model", epilog=EPILOG)
+    parser = commands.add_parser(name, epilog=EPILOG)
     kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True, parser_class=Parser)
     told = {
         "dpo": "plain DPO, to compare with",
@@ -114,7 +114,7 @@ def run_presets(arguments: argparse.Namespace) -> None:
 
 def run_policy(arguments: argparse.Namespace) -> None:
     """Check, read, train, draw, tell."""
-    from darc.cli.progress import progress
+    from darc.cli.parser import progress
     from darc.training.dpo import check_training, train
     from darc.training.losses import Loss
     from darc.training.preferences import read_preferences, split

@@ -3,11 +3,11 @@
 import argparse
 import json
 import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darc.cli.parser import (
+    Parser,
     add_calibration,
     add_columns,
     add_general,
@@ -42,7 +42,6 @@ def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         name,
-        help="choose a rule and its strengths, honestly",
         description=DESCRIPTION,
         epilog=EPILOG,
     )
@@ -82,12 +81,12 @@ def add(commands: Any, name: str) -> None:
     output.add_argument("--out", type=Path, metavar="FILE", help="settings as TOML, for --config")
     output.add_argument("--plot", type=Path, metavar="FILE", help="the surface (.png, .svg, .pdf)")
     add_general(parser)
-    parser.set_defaults(run=partial(run, commands))
+    parser.set_defaults(run=run)
 
 
-def run(commands: Any, arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> None:
     """Read, tune, tell."""
-    from darc.cli.progress import progress
+    from darc.cli.parser import progress
     from darc.evaluation.reading import read_any
     from darc.evaluation.tuning import Objective, tune
     from darc.evaluation.tuning.recommend import recommend
@@ -120,14 +119,19 @@ def run(commands: Any, arguments: argparse.Namespace) -> None:
     sys.stdout.flush()
     if arguments.out is not None:
         with atomic_writer(arguments.out) as file:
-            file.write(settings_toml(tuned, advice, takers(commands)))
+            file.write(settings_toml(tuned, advice, takers()))
         print(f"the settings are {arguments.out}", file=sys.stderr)
     if arguments.plot is not None:
         draw(tuned, advice, arguments.plot)
 
 
-def takers(commands: Any) -> dict[str, bool]:
+def takers() -> dict[str, bool]:
     """The commands that take a rule with its parameters, and whether they take several."""
+    from darc.cli import COMMANDS, add_command
+
+    commands = Parser().add_subparsers(parser_class=Parser)
+    for name in COMMANDS:
+        add_command(commands, name)
     found = {}
     for name, parser in commands.choices.items():
         for action in parser._actions:

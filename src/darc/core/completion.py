@@ -12,7 +12,7 @@ from darc.core.kernel import LARGEST
 
 NEWTON_STEPS = 8
 # Newton's next step would be about the square of this.
-CONVERGED = 1e-8
+CONVERGED = 1e-4
 
 
 def penalty(value: float, seen: int, total: int, high: float, beta: float, lam: float) -> float:

@@ -65,6 +65,19 @@ def summary(samples: Sequence[float], beta: float, fill: float = 0.0, times: int
     return Summary(low + above, low + offset, sigma, offset - above)
 
 
+def with_fill(known: Summary, fill: float, rest: float, beta: float) -> Summary:
+    """The `Summary` with a share `rest` of further samples that equal `fill`; sigma is left out."""
+    rate = min(beta, LARGEST)
+    mean = known.mean + rest * (fill - known.mean)
+    rise = fill - known.value
+    away = rate * rise
+    if abs(away) < SERIES_BELOW:
+        value = known.value + rest * rise * (1 - 0.5 * (1 - rest) * away)
+    else:
+        value = known.value - math.log1p(rest * math.expm1(-away)) / rate
+    return Summary(value, mean, NAN, mean - value)
+
+
 def hedged(parts: Sequence[Summary], gamma: float) -> Summary:
     """The summaries of the scorers as one: soft minimum, average, and largest of the spreads.
 

@@ -20,10 +20,9 @@ from typing import Any, TypeVar
 import darc.generators
 import darc.scorers  # noqa: F401  (register what users name)
 from darc.closing import Closing
-from darc.engine.batcher import Batcher
+from darc.engine.batcher import Batcher, Turns
 from darc.engine.calibrations import as_calibrations
 from darc.engine.choose import Choosing
-from darc.engine.clock import Clock
 from darc.engine.deciding import Deciding
 from darc.engine.outcome import Outcome
 from darc.engine.panel_samples import PanelSamples
@@ -32,10 +31,9 @@ from darc.engine.prompts import FEWER, as_candidates, as_prompt, numbered, spoke
 from darc.engine.rule_spec import RuleSpec, as_spec
 from darc.engine.samples import PartFailed, RewriteSamples, Samples
 from darc.engine.score_cache import ScoreCache
-from darc.engine.scoring import Patience, Scoring, Tally
+from darc.engine.scoring import Clock, Patience, Scoring, Tally
 from darc.engine.side_inputs import SideMaker
-from darc.engine.stopping import Drawing, Stopping, parse_stop, waves_of
-from darc.engine.turns import Turns
+from darc.engine.stopping import Stopping, WaveDrawing, parse_stop, waves_of
 from darc.engine.workers import Workers
 from darc.errors import InputError
 from darc.generators.base import MAX_TOKENS, Generator, ReadyGenerator, Settings
@@ -158,21 +156,28 @@ class Engine(Closing):
             (made,) = await self._writing.ask([(prompt, sampling or self.sampling)], object())
         return [spoken(each) for each in made]
 
+    async def draw(
+        self, samples: Samples, n: int | None = None, strict: bool = True
+    ) -> tuple[list[Candidate], int, WaveDrawing | None]:
+        """The model's candidates for the `n` best, how many failed, and how they were drawn."""
+        if self.stopping is None or not (self.generator and self.generator.continues):
+            made = await self.generate(samples.prompt)
+            there = numbered(made)
+            return there, len(made) - len(there), None
+        wave, stopping = waves_of(self, samples.prompt), self.stopping.at_least(n)
+        drawn = WaveDrawing(samples, self.sampling.k, stopping, wave, strict)
+        there = numbered(await drawn.candidates())
+        return there, self.sampling.k - drawn.saved - len(there), drawn
+
     async def ask_async(self, prompt: str | Prompt, **options: Any) -> Outcome:
         """`ask`, awaited."""
         prompt, clock = as_prompt(prompt), Clock()
         with clock.stage("generate"), _plainly():
-            if self.stopping is None or not (self.generator and self.generator.continues):
-                made = await self.generate(prompt)
-                candidates, fewer = numbered(made), None in made
-            else:
-                samples = self.samples(prompt, options.get("calls"), options.get("meters"))
-                stopping, strict = self.stopping.at_least(options.get("n")), options.get("strict")
-                wave = waves_of(self, prompt)
-                drawn = Drawing(samples, self.sampling.k, stopping, wave, strict is not False)
-                candidates, options["drawn"] = numbered(await drawn.candidates()), drawn
-                fewer = len(candidates) + drawn.saved < self.sampling.k
-        flags = [*options.pop("flags", ()), *([FEWER] if fewer else [])]
+            samples = self.samples(prompt, options.get("calls"), options.get("meters"))
+            strict = options.get("strict") is not False
+            candidates, failed, drawn = await self.draw(samples, options.get("n"), strict)
+            options["drawn"] = drawn
+        flags = [*options.pop("flags", ()), *([FEWER] if failed else [])]
         with _plainly():
             return await self.decide(prompt, candidates, clock=clock, flags=flags, **options)
 
@@ -244,7 +249,7 @@ class Engine(Closing):
         deciding: Deciding | None = None,
         clock: Clock | None = None,
         meters: Mapping[str, Meter] | None = None,
-        drawn: Drawing | None = None,
+        drawn: WaveDrawing | None = None,
     ) -> Outcome:
         """The `Outcome` of choosing `n` of a prompt's candidates.
 

@@ -4,17 +4,16 @@ import math
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.engine.side_inputs import SIDE_NAMES, SideMaker
-from darc.engine.similarity import LEAST, similarity_of, usable
+from darc.engine.side_inputs import LEAST, SIDE_NAMES, SideMaker, similarity_of
 from darc.errors import InputError
 from darc.models.completion import ChatModel
-from darc.models.embeddings import Embeddings
-from darc.perturb import Perturbed, Rewriter, perturb_slice
+from darc.models.embeddings import Embeddings, installed
+from darc.perturb import Perturbed, Rewriter, Slice, perturb_slice
 from darc.perturb.families import parts as check_family
 from darc.perturb.filters import Entities, Similarity
 from darc.perturb.rewriter import ReadyRewriter
@@ -33,6 +32,14 @@ Array = NDArray[np.float64]
 PANEL = "panel"
 SCORERS = ("relevance", "fluency", "form")
 ATTEMPTS, SECONDS = 3, 600.0
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """How far rewriting has come, pickled, and what it wants to be told of the rewriter."""
+
+    state: bytes
+    wish: tuple[int, str, int] | None
 
 
 @dataclass(frozen=True)
@@ -100,24 +107,33 @@ class Tools:
         stop: Callable[[], bool] = lambda: False,
     ) -> Perturbed:
         """The accepted and the rejected rewrites of a candidate; `stop` ends the work early."""
-        made = self.rewrite_slice(prompt, candidate, n_aug, None, math.inf, stop)
-        assert isinstance(made, Perturbed)
-        return made
+        return self._slice(prompt, candidate, n_aug, stop=stop, seconds=math.inf).result
 
     def rewrite_slice(
         self,
         prompt: Prompt,
         candidate: Candidate,
         n_aug: int,
-        state: bytes | None,
+        before: Unfinished | None,
+        told: list[str] | None,
         seconds: float,
         stop: Callable[[], bool] = lambda: False,
-    ) -> Perturbed | bytes:
+    ) -> Perturbed | Unfinished:
         """The rewrites of a candidate, or after so many seconds how far they have come.
 
-        That is pickled here: whoever keeps it until the next slice need not know what is in it.
+        That is pickled here: whoever keeps it until the next slice need not know what is in it. A
+        rewriter on a server is not asked: what it is wished for is `told`, with the next slice.
         """
-        made = perturb_slice(
+        state: Slice | None = None if before is None else pickle.loads(before.state)
+        if state is not None and told is not None:
+            state.wish, state.told = None, told
+        asks = not self.rewriter.remote
+        how: dict[str, Any] = {"stop": stop, "state": state, "seconds": seconds, "asks": asks}
+        made = self._slice(prompt, candidate, n_aug, **how)
+        return made.result if made.finished else Unfinished(pickle.dumps(made), made.wish)
+
+    def _slice(self, prompt: Prompt, candidate: Candidate, n_aug: int, **how: Any) -> Slice:
+        return perturb_slice(
             prompt,
             candidate,
             n_aug,
@@ -128,11 +144,8 @@ class Tools:
             similarity=self.similarity,
             least_similarity=LEAST,
             find_entities=self.find_entities,
-            stop=stop,
-            state=None if state is None else pickle.loads(state),
-            seconds=seconds,
+            **how,
         )
-        return made.result if made.finished else pickle.dumps(made)
 
     def score(
         self, place: int, pairs: "Sequence[Pair]", stop: Callable[[], bool] = lambda: False
@@ -189,7 +202,6 @@ class Parts:
             unused = declared(rewriters.make("rules"))
             return Tools(unused, judges, n_aug=self.n_aug, seed=self.seed, panel=self.panel)
         check_family(self.family, self.n_aug)
-        embedder = Embeddings()
         maker = rewriter or self.rewriter
         return Tools(
             rewriter=declared(rewriters.make(maker) if isinstance(maker, str) else maker),
@@ -200,7 +212,7 @@ class Parts:
             n_aug=self.n_aug,
             family=self.family,
             seed=self.seed,
-            similarity=similarity_of(embedder) if self.guard and usable(embedder) else None,
+            similarity=similarity_of(Embeddings()) if self.guard and installed() else None,
             find_entities=self._entity_finder(),
             include_original=self.include_original,
             max_attempts=self.max_attempts,
@@ -215,8 +227,7 @@ class Parts:
                     f"--side {name}: there is no such side input", f"one of {', '.join(SIDE_NAMES)}"
                 )
             made[name] = scorers.make(text)
-        embedder = Embeddings()
-        return SideMaker(made, embedder if usable(embedder) else None)
+        return SideMaker(made, Embeddings() if installed() else None)
 
     def _entity_finder(self) -> Entities | None:
         if not self.entities:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.engine.clock import Clock
-from darc.engine.scoring import Tally
+from darc.engine.parts import Unfinished
+from darc.engine.scoring import Clock, Tally
+from darc.engine.workers import WorkTimedOut
 from darc.errors import DarcError
 from darc.models.remote import METER, Meter, OverLimit
 from darc.perturb import Perturbed
@@ -226,12 +227,22 @@ class RewriteSamples(Samples):
 
     async def _rewritten(self, candidate: Candidate) -> Perturbed:
         """The rewrites of a candidate, made in slices so that others have their turns."""
-        engine, seconds = self.engine, self.engine.patience.seconds
-        made: Perturbed | bytes | None = None
-        if engine.tools.rewriter.in_process:
-            while not isinstance(made, Perturbed):
-                work = ("rewrite_slice", self.prompt, candidate, self.n_aug, made, SLICE)
-                made = await engine.workers.in_process(self.owner, *work, seconds=seconds)
+        engine, rewriter = self.engine, self.engine.tools.rewriter
+        seconds = engine.patience.seconds
+        made: Perturbed | Unfinished | None = None
+        told: list[str] | None = None
+        while (rewriter.in_process or rewriter.remote) and not isinstance(made, Perturbed):
+            work = ("rewrite_slice", self.prompt, candidate, self.n_aug, made, told, SLICE)
+            made = await engine.workers.in_process(self.owner, *work, seconds=seconds)
+            told = None
+            if isinstance(made, Unfinished) and made.wish is not None:
+                async with engine.rewriting.slot(self.owner):
+                    asked = rewriter.rewrite_async(self.prompt, candidate.text, *made.wish)
+                    try:
+                        told = await asyncio.wait_for(asked, seconds)
+                    except TimeoutError:
+                        raise WorkTimedOut(f"no answer within {seconds:g} s") from None
+        if isinstance(made, Perturbed):
             return made
         stop = threading.Event()
         async with engine.rewriting.slot(self.owner):

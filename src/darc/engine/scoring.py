@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 from darc.engine.batcher import Batcher
 from darc.engine.parts import ATTEMPTS, SECONDS, Tools
 from darc.engine.score_cache import ScoreCache, keys_of
-from darc.engine.workers import TimedOut, Workers
+from darc.engine.workers import Workers, WorkTimedOut
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.scorers.base import Pair
 from darc.types import Prompt
@@ -37,6 +39,23 @@ class Patience:
     seconds: float = SECONDS
     wait: float = 1.0
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+@dataclass
+class Clock:
+    """Milliseconds by stage."""
+
+    milliseconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Add the time spent inside to a stage."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            spent = (time.perf_counter() - started) * 1000
+            self.milliseconds[name] = self.milliseconds.get(name, 0.0) + spent
 
 
 @dataclass
@@ -149,8 +168,8 @@ class Scoring:
                 )
             else:
                 answer = await self.workers.in_thread(scorer.score, pairs, seconds=seconds)
-        except (TimeoutError, TimedOut):
-            raise TimedOut(f"{where}: no answer within {seconds:g} s", RESUME) from None
+        except (TimeoutError, WorkTimedOut):
+            raise WorkTimedOut(f"{where}: no answer within {seconds:g} s", RESUME) from None
         except DarcError:
             raise
         except Exception as problem:
@@ -162,7 +181,7 @@ class Scoring:
         self, place: int, pairs: Sequence[Pair], owner: Hashable, problem: DarcError
     ) -> DarcError:
         """The same error, with the text that brings it about where one alone does."""
-        if len(pairs) > 1 and not isinstance(problem, TimedOut):
+        if len(pairs) > 1 and not isinstance(problem, WorkTimedOut):
             for pair in pairs:
                 try:
                     await self._once(place, [pair], owner)

@@ -125,7 +125,7 @@ def parse_stop(text: str) -> Stopping | None:
 
 
 @dataclass
-class Drawing:
+class WaveDrawing:
     """Candidates written some at a time, and scored as they come, until more are not worth it.
 
     Whether to stop is asked after each candidate in the order of their places, whichever comes

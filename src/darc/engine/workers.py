@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Coroutine, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from darc.engine.turns import Turns
+from darc.engine.batcher import Turns
 from darc.errors import DarcError
 from darc.models.remote import HOST
 
@@ -29,7 +29,7 @@ _TOOLS: "Tools | None" = None
 _STOPS: Any = None
 
 
-class TimedOut(DarcError):
+class WorkTimedOut(DarcError):
     """A piece of work took longer than it may."""
 
 
@@ -104,7 +104,7 @@ class Workers:
         try:
             return await asyncio.wait_for(asyncio.shield(work), seconds)
         except TimeoutError:
-            raise TimedOut(f"no answer within {seconds:g} s") from None
+            raise WorkTimedOut(f"no answer within {seconds:g} s") from None
         finally:
             stop()
             calls.end()
@@ -127,7 +127,7 @@ class Workers:
             await asyncio.wait([work])
             raise
         except TimeoutError:
-            raise TimedOut(f"no answer within {seconds:g} s") from None
+            raise WorkTimedOut(f"no answer within {seconds:g} s") from None
         except Stopped:
             raise asyncio.CancelledError from None
         except Exception as problem:

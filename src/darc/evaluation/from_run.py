@@ -13,7 +13,7 @@ from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.runs.manifest import check_complete, deciding_of
 from darc.runs.shard import Shard
-from darc.runs.summary import Cost
+from darc.runs.summary import StageCost
 from darc.types import Candidate, Prompt
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def read_run(path: Path, name: str | None = None) -> Source:
     values: list[Array] = []
     side: list[dict[str, Any]] = []
     spent: list[dict[str, Array]] = []
-    cost, rewrites = Cost(), Counter[str]()
+    cost, rewrites = StageCost(), Counter[str]()
     for shard in folder.shards():
         for prompt_id in shard.rows("decisions.jsonl"):
             ids.append(prompt_id)

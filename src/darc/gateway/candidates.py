@@ -13,7 +13,7 @@ from darc.gateway.errors import told
 from darc.models.completion import without_thoughts
 from darc.models.remote import Failed, OverLimit
 from darc.models.remote.protocol import said_in
-from darc.models.remote.samples import Drawn, samples
+from darc.models.remote.samples import DrawnChoice, samples
 from darc.types import Candidate
 from darc.web.problems import Problem
 
@@ -79,7 +79,7 @@ async def candidates(
         answer = await backend.answer(sent, headers)
         return [(answer, choice) for choice in sorted(answer["choices"], key=_place)]
 
-    def tell(drawn: Drawn[Chosen]) -> None:
+    def tell(drawn: DrawnChoice[Chosen]) -> None:
         if arrived is not None:
             arrived(read_reply(*drawn.choice, drawn.index, drawn.seed))
 

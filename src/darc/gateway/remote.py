@@ -15,12 +15,12 @@ from darc.gateway.streaming import error_event
 from darc.models.remote import (
     AsyncClient,
     Breaker,
-    Clock,
     ErrorStatus,
     Failed,
     Malformed,
     Moved,
     Retry,
+    RetryClock,
 )
 from darc.models.remote.address import base_url
 from darc.models.remote.client import LARGEST
@@ -57,7 +57,7 @@ class RemoteBackend:
         longest_line: int = LONGEST_LINE,
         retry: Retry | None = None,
         breaker: Breaker | None = None,
-        clock: Clock | None = None,
+        clock: RetryClock | None = None,
     ) -> None:
         self.url = base_url(url)
         self.name = self.url

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from darc.engine.choose import FEW, FIRST
-from darc.engine.clock import Clock
 from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
 from darc.engine.outcome import Outcome
 from darc.engine.samples import PartFailed
-from darc.engine.stopping import Drawing, Stopping
+from darc.engine.scoring import Clock
+from darc.engine.stopping import Stopping, WaveDrawing
 from darc.errors import DarcError
 from darc.gateway import metadata
 from darc.gateway.asked import Asked, read_prompt
@@ -161,7 +161,7 @@ class Gateway:
 
     async def _candidates(
         self, asked: Asked, work: Work, headers: Mapping[str, str], tell: Tell | None
-    ) -> tuple[list[str], list[Reply], Drawing | None]:
+    ) -> tuple[list[str], list[Reply], WaveDrawing | None]:
         body = asked.sent
         hidden = "log_likelihood" in asked.method.spec.rule.required() and asked.k > 1
         known = "log_likelihood" in self.engine.side.scorers
@@ -207,10 +207,12 @@ class Gateway:
             replies = [replace(r, choice={**r.choice, "logprobs": None}) for r in replies]
         return wave.flags, replies, drawing
 
-    def _drawing(self, asked: Asked, work: Work, stopping: Stopping, singles: Singles) -> Drawing:
+    def _drawing(
+        self, asked: Asked, work: Work, stopping: Stopping, singles: Singles
+    ) -> WaveDrawing:
         """What takes candidates as long as they are worth their cost."""
         meters = {name: work.spent.meter(f"{name}s") for name in ("rewrite", "score")}
-        return Drawing(
+        return WaveDrawing(
             self.engine.samples(work.prompt, work.method.budget.calls, meters),
             asked.k,
             stopping.at_least(asked.n),
@@ -226,7 +228,7 @@ class Gateway:
         work: Work,
         replies: list[Reply],
         flags: list[str],
-        drawn: Drawing | None,
+        drawn: WaveDrawing | None,
     ) -> Outcome:
         """The outcome for what the backend has answered, which may be nothing to choose from."""
         if asked.k == 1:
@@ -259,7 +261,7 @@ class Gateway:
         flags: list[str],
         n: int,
         n_aug: int,
-        drawn: Drawing | None = None,
+        drawn: WaveDrawing | None = None,
     ) -> Outcome:
         """The engine's outcome; a part that failed is a 503 if the policy is closed."""
         method, spent = work.method, work.spent

@@ -66,6 +66,9 @@ class Slice:
     asked: bool = False
     # Proposals still to be judged and their similarities.
     pending: list[tuple[str, float]] = field(default_factory=list)
+    # Proposals that somebody else is to ask the rewriter for: how many, the family and the seed.
+    wish: tuple[int, str, int] | None = None
+    told: list[str] | None = None
 
     @property
     def result(self) -> Perturbed:
@@ -127,12 +130,14 @@ def perturb_slice(
     state: Slice | None = None,
     seconds: float = 0.2,
     clock: Callable[[], float] = time.perf_counter,
+    asks: bool = True,
 ) -> Slice:
     """The work of `perturb` for about so many seconds, carried on from `state` where one is given.
 
     Give the same arguments again until the slice is finished: its result is that of `perturb`,
     however the work was sliced. A step (a draw by rule, a call of another rewriter, a judgement) is
-    never cut short, and at least one is made.
+    never cut short, and at least one is made. A slice that never `asks` the
+    rewriter itself ends with a `wish`, and the next goes on with what is `told`.
     """
     if n_aug < 0 or (max_attempts is not None and max_attempts < 0):
         raise InputError("n_aug and max_attempts must be 0 or more")
@@ -144,7 +149,7 @@ def perturb_slice(
         )
     ]
     work = _Work(
-        prompt, candidate, rewriter, shares, seed, similarity, least_similarity, find_entities
+        prompt, candidate, rewriter, shares, seed, similarity, least_similarity, find_entities, asks
     )
     state = Slice() if state is None else state
     until = clock() + seconds
@@ -153,7 +158,7 @@ def perturb_slice(
             state.finished = True
         else:
             work.step(state)
-        if clock() >= until:
+        if clock() >= until or state.wish is not None:
             break
     return state
 
@@ -170,6 +175,7 @@ class _Work:
     similarity: Similarity | None
     least_similarity: float
     find_entities: Entities | None
+    asks: bool
 
     def step(self, state: Slice) -> None:
         """Judge a proposal, draw, or go on to the next part."""
@@ -210,7 +216,11 @@ class _Work:
     def _proposed(self, state: Slice, part: str, count: int) -> list[str] | None:
         seed = derived(self.seed, self.prompt.id, self.candidate.index, part, state.rounds)
         if state.drawing is None:
-            return self.rewriter.rewrite(self.prompt, self.candidate.text, count, part, seed)
+            if self.asks:
+                return self.rewriter.rewrite(self.prompt, self.candidate.text, count, part, seed)
+            found, state.told = state.told, None
+            state.wish = (count, part, seed) if found is None else None
+            return found
         if not state.asked:
             state.drawing.ask(count, seed)
             state.asked = True

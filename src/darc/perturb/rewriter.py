@@ -47,3 +47,8 @@ class ReadyRewriter(Rewriter, Capabilities, Protocol):
     """A rewriter that has declared all of its capabilities."""
 
     version: str
+
+    async def rewrite_async(
+        self, prompt: Prompt, text: str, count: int, family: str, seed: int
+    ) -> list[str]:
+        """`rewrite`, awaited."""

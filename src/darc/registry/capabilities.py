@@ -3,7 +3,7 @@
 - `version`, "": what results depend on besides the input; empty, and they are not kept
 - `licence`, "": of the weights
 - `parallel`, 1: how many calls may run at a time, or answers a generator writes at once
-- `remote`, False: it waits for a server, and score_async or generate_async is awaited
+- `remote`, False: it waits for a server; score_async, generate_async, rewrite_async are awaited
 - `batch_size`, 16: texts a call; 1 where it makes a call a text anyway
 - `in_process`, False: quick to load and busy with one processor: worker processes have their own
 - `criteria`, (): names of the numbers a scorer gives each text, where they are more than one
@@ -59,6 +59,10 @@ async def _generate_async(self: Any, *arguments: Any) -> Any:
     return await asyncio.to_thread(self.generate, *arguments)
 
 
+async def _rewrite_async(self: Any, *arguments: Any) -> Any:
+    return await asyncio.to_thread(self.rewrite, *arguments)
+
+
 DEFAULTS: dict[str, Any] = {
     "version": "",
     "licence": "",
@@ -76,6 +80,7 @@ DEFAULTS: dict[str, Any] = {
 ASYNCHRONOUS = {
     "score": ("score_async", _score_async),
     "generate": ("generate_async", _generate_async),
+    "rewrite": ("rewrite_async", _rewrite_async),
 }
 
 

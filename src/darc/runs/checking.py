@@ -86,7 +86,7 @@ REJECTION: Fields = {**REWRITE, "attempt": _count, "reason": _text}
 JUDGED: Fields = {"index": _count, "value": _statistic, "mean": _statistic, "sigma": _statistic}
 ROWS: Mapping[str, Fields] = {
     "prompts.jsonl": {"category": _text, "messages": _list},
-    "candidates.jsonl": {"candidates": _list, "failed?": _count},
+    "candidates.jsonl": {"candidates": _list, "failed?": _count, "saved?": _count},
     "rejected.jsonl": {"rejected": _list},
     "variants.jsonl": {"variants": _list, "rewritten?": _counts},
     "scores.jsonl": {

@@ -28,6 +28,14 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
     learnt = deciding.spec.calibrations
     assert generator is not None
     panel = engine.tools.panel
+    sampling = {k: v for k, v in asdict(engine.sampling).items() if k != "first"}
+    if engine.stopping is not None:
+        if not generator.continues:
+            raise InputError(
+                f"{generator.name} writes all answers at once, and cannot stop early",
+                "leave out --stop",
+            )
+        sampling["stop"] = asdict(engine.stopping)
     return {
         "input": digest,
         "seed": engine.sampling.seed,
@@ -42,7 +50,7 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
                 "version": generator.version,
                 "licence": generator.licence,
             },
-            "sampling": {k: v for k, v in asdict(engine.sampling).items() if k != "first"},
+            "sampling": sampling,
             "rewrites": {
                 "rewriter": parts.rewriter,
                 "version": engine.tools.rewriter.version,

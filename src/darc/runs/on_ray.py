@@ -17,9 +17,8 @@ from darc.engine.engine import Engine
 from darc.engine.rule_spec import parse_rules
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.runs.folder import RunFolder
-from darc.runs.local import Failures, fill_shards
 from darc.runs.questions import Question, Questions
-from darc.runs.run import Report, finish, waiting
+from darc.runs.run import Failures, Report, fill_shards, finish, waiting
 from darc.runs.shard import Shard, checksum
 
 RETRIES = 2
@@ -33,13 +32,13 @@ class Cluster:
     """Where to work: `actors` that hold `gpus` each, or else as many tasks as there are CPUs."""
 
     address: str | None = None
-    cpus: int = 1
+    cpus: float = 1
     gpus: float = 0.0
     actors: int = 0
 
 
 @dataclass(frozen=True)
-class Work:
+class ShardWork:
     """One shard as it is sent to a worker; `recipe` has the options of an `Engine`."""
 
     folder: Path
@@ -87,7 +86,7 @@ def run_on_ray(
     if data["schema"] == 1:
         raise InputError(f"{place} has no shards: it is of an older version", "go on without Ray")
     work = (
-        Work(place, folder.shard(number).name, data, part, recipe, filling)
+        ShardWork(place, folder.shard(number).name, data, part, recipe, filling)
         for number, part in waiting(folder, questions, bool(filling.get("lazy")), add)
     )
     failures = Failures()
@@ -105,10 +104,12 @@ def run_on_ray(
         lock.unlink(missing_ok=True)
 
 
-def _done(ray: Any, cluster: Cluster, work: Iterator[Work]) -> Generator[tuple[Work, Told]]:
+def _done(
+    ray: Any, cluster: Cluster, work: Iterator[ShardWork]
+) -> Generator[tuple[ShardWork, Told]]:
     """Each shard and what became of it, in the order in which they end."""
     actors = [_actor(ray, cluster) for _ in range(cluster.actors)]
-    idle, under_way = list(actors), dict[Any, tuple[Work, Any]]()
+    idle, under_way = list(actors), dict[Any, tuple[ShardWork, Any]]()
     fill = ray.remote(num_cpus=cluster.cpus, max_retries=RETRIES)(fill_shard)
     try:
         while True:
@@ -134,7 +135,7 @@ def _done(ray: Any, cluster: Cluster, work: Iterator[Work]) -> Generator[tuple[W
             ray.kill(actor)
 
 
-def _heard(ray: Any, sent: Any, work: Work) -> Told:
+def _heard(ray: Any, sent: Any, work: ShardWork) -> Told:
     """What a worker returned; one that died is a failure of its shard, by its first prompt."""
     try:
         told = ray.get(sent)
@@ -156,7 +157,7 @@ def _actor(ray: Any, cluster: Cluster) -> Any:
 class Filler:
     """Fills shards in a process of its own."""
 
-    def fill(self, work: Work) -> Told:
+    def fill(self, work: ShardWork) -> Told:
         """What became of a shard."""
         return fill_shard(work)
 
@@ -164,7 +165,7 @@ class Filler:
 _KEPT: dict[bytes, Engine] = {}
 
 
-def fill_shard(work: Work) -> Told:
+def fill_shard(work: ShardWork) -> Told:
     """Fill and seal a shard, in a worker; the engine is kept for the next one."""
     try:
         _fill(work)
@@ -187,7 +188,7 @@ class _Failed(DarcError):
         self.failed = {name: (each.message, each.hint) for name, each in failures.causes.items()}
 
 
-def _fill(work: Work) -> None:
+def _fill(work: ShardWork) -> None:
     import platform
 
     node = platform.node()
@@ -222,7 +223,7 @@ def _fill(work: Work) -> None:
         raise DarcError(f"another worker is at work on shard {work.name}", GO_ON) from None
 
 
-def _lock(work: Work) -> Path:
+def _lock(work: ShardWork) -> Path:
     return work.folder / "shards" / f".{work.name}.lock"
 
 
@@ -274,7 +275,7 @@ def _check(ray: Any, cluster: Cluster) -> None:
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     every, count = ray.cluster_resources(), max(1, cluster.actors)
     for name, option, each in (
-        ("CPU", "--workers", float(cluster.cpus)),
+        ("CPU", "--workers or --ray-cpus", float(cluster.cpus)),
         ("GPU", "--ray-gpus", cluster.gpus),
     ):
         has, most = every.get(name, 0.0), max(node.get(name, 0.0) for node in nodes)
@@ -294,7 +295,7 @@ def _check(ray: Any, cluster: Cluster) -> None:
 
 def _room(ray: Any, cluster: Cluster) -> int:
     """How many tasks to have sent: two for each that can be at work."""
-    return max(2, 2 * int(ray.cluster_resources().get("CPU", 1) // max(1, cluster.cpus)))
+    return max(2, 2 * int(ray.cluster_resources().get("CPU", 1) // cluster.cpus))
 
 
 @contextmanager

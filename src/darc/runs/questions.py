@@ -1,4 +1,4 @@
-"""Questions to ask, from text, JSON lines, alpaca_eval and MT-Bench files."""
+"""Questions to ask, from text, JSON lines, alpaca_eval and MT-Bench files; answers of one's own."""
 
 import hashlib
 import json
@@ -13,10 +13,11 @@ import numpy as np
 
 from darc.core.draws import prompt_seeds
 from darc.errors import InputError, TableError
-from darc.tables.entries import iter_entries
-from darc.types import Message, Prompt
+from darc.tables.entries import iter_entries, read_entries
+from darc.types import Candidate, Message, Prompt
 
 TEXTS = ("prompt", "instruction", "question", "text")
+ANSWERS = ("text", "answer", "response", "output", "content")
 EXAMPLES = "examples"
 NAMES = ("prompt_id", "id", "question_id")
 
@@ -110,19 +111,21 @@ def is_answer(row: Any) -> bool:
     return isinstance(row, Mapping) and {"prompt_id", "candidate_id", "response"} <= set(row)
 
 
-def _answered(path: Path, rows: Iterable[tuple[int | None, Any]]) -> list[Question]:
+def _answered(path: Path, rows: Iterable[tuple[int | None, Any]]) -> Iterator[Question]:
     """The questions of a file of answers (prompt_id, candidate_id, response and often prompt)."""
-    questions: dict[str, Question] = {}
+    seen: dict[int, int] = {}  # by hashes: the texts of many prompts would fill the memory
     for line, row in rows:
         if not is_answer(row):
             raise TableError(str(path), "an answer lacks prompt_id or response", "add it", line)
         text = row.get("prompt") or ""
         made = Question(str(row["prompt_id"]), (str(text),), str(row.get("category") or ""))
-        if questions.setdefault(made.id, made) != made:
+        if (name := hash(made.id)) not in seen:
+            seen[name] = hash(made)
+            yield made
+        elif seen[name] != hash(made):
             raise TableError(
                 str(path), f"prompt {made.id!r} has two texts", "give it one text", line
             )
-    return list(questions.values())
 
 
 def _sampled(path: Path, count: int, seed: int) -> set[int]:
@@ -163,3 +166,27 @@ def _message(path: Path, part: Any, line: int | None) -> Message:
     if not isinstance(part, Mapping) or not isinstance(part.get("content"), str):
         raise TableError(str(path), "a message has no content", "write {role, content}", line)
     return Message(str(part.get("role", "user")), part["content"])
+
+
+def read_answers(path: Path, prompt_id: str) -> list[Candidate]:
+    """The candidates of a file: a JSON list, JSON lines, or one text a line.
+
+    An entry is a text, or an object with one of text, answer, response, output or content.
+    """
+    entries = read_entries(path)
+    if not entries:
+        raise TableError(str(path), "there are no answers", "give one a line")
+    return [
+        Candidate(prompt_id, index, _text(path, entry, line))
+        for index, (line, entry) in enumerate(entries)
+    ]
+
+
+def _text(path: Path, entry: Any, line: int | None) -> str:
+    if isinstance(entry, dict):
+        entry = next((entry[key] for key in ANSWERS if isinstance(entry.get(key), str)), None)
+    if not isinstance(entry, str) or not entry.strip():
+        raise TableError(
+            str(path), "an answer has no text", f"give a text, or one of {', '.join(ANSWERS)}", line
+        )
+    return entry

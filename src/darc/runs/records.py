@@ -22,15 +22,16 @@ def prompt_row(prompt: Prompt) -> dict[str, Any]:
 
 
 def candidates_row(
-    prompt_id: str, candidates: Sequence[Candidate], failed: int = 0
+    prompt_id: str, candidates: Sequence[Candidate], failed: int = 0, saved: int = 0
 ) -> dict[str, Any]:
-    """The candidates of a prompt as a row; `failed` is how many more there should have been."""
+    """The candidates of a prompt as a row, with how many failed and how many were not worth it."""
     rows = [_plain(each) for each in candidates]
     for each in rows:
         if not each["name"]:
             each.pop("name")
-    row: dict[str, Any] = {"prompt_id": prompt_id, "candidates": rows}
-    return {**row, "failed": failed} if failed else row
+    counts = {"failed": failed, "saved": saved}
+    told = {name: count for name, count in counts.items() if count}
+    return {"prompt_id": prompt_id, "candidates": rows, **told}
 
 
 def variants_row(prompt_id: str, made: dict[int, Perturbed], count: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import numpy as np
 
 from darc.engine.deciding import Deciding, flagged
 from darc.engine.outcome import Outcome
+from darc.engine.stopping import STOPPED
 from darc.errors import InputError
 from darc.runs import records
 from darc.runs.folder import RunFolder
@@ -32,6 +33,7 @@ def read_outcome(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Outco
         decision = decide(shard, prompt_id, deciding, scores)
     else:
         decision = _searched_again(folder, shard, prompt_id, deciding)
+    saved = int(shard.rows("candidates.jsonl")[prompt_id].get("saved", 0))
     return Outcome(
         records.read_prompt(shard, prompt_id),
         candidates,
@@ -39,9 +41,10 @@ def read_outcome(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Outco
         scores,
         decision,
         [decision.index],
-        decision.flags,
+        [*decision.flags, *([STOPPED] if saved else [])],
         spent,
         _calls(scores),
+        saved=saved,
     )
 
 

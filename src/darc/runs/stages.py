@@ -8,17 +8,18 @@ import numpy as np
 
 from darc.core.repeats import components
 from darc.engine.choose import Choosing
-from darc.engine.clock import Clock
 from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
-from darc.engine.prompts import FEWER, numbered
+from darc.engine.prompts import FEWER
 from darc.engine.samples import PartFailed, Samples
+from darc.engine.scoring import Clock
+from darc.engine.stopping import STOPPED
 from darc.errors import InputError
 from darc.runs import records
 from darc.runs.questions import Question
 from darc.runs.shard import Shard
 from darc.selection.decision import Decision
-from darc.types import Candidate, Prompt, Scores
+from darc.types import Prompt, Scores
 
 Say = Callable[[str], None]
 
@@ -40,14 +41,14 @@ class Stages:
         for _ in question.turns:
             prompt = question.prompt(answers)
             try:
-                candidates = await self._candidates(prompt)
-                await self._advance(prompt, candidates)
+                await self._advance(await self._candidates(prompt))
             except PartFailed as failed:
                 raise next(iter(failed.causes.values())) from None
             answers.append(self.shard.rows("decisions.jsonl")[prompt.id]["answer"])
             say("deciding")
 
-    async def _candidates(self, prompt: Prompt) -> list[Candidate]:
+    async def _candidates(self, prompt: Prompt) -> Samples:
+        """The candidates with what was said of them on the way, and nothing else yet."""
         row = records.prompt_row(prompt)
         known = self.shard.rows("prompts.jsonl").get(prompt.id)
         if known is not None and known != row:
@@ -56,32 +57,30 @@ class Stages:
             known = None
         if known is None:
             self.shard.append("prompts.jsonl", row)
+        engine, samples = self.engine, replace(self.engine.samples(prompt), owner=prompt.id)
         if prompt.id in self.shard.rows("candidates.jsonl"):
-            return records.read_candidates(self.shard, prompt.id)
-        clock = Clock()
-        with clock.stage("generate"):
-            written = await self.engine.generate(prompt)
-        made = numbered(written)
-        row = records.candidates_row(prompt.id, made, len(written) - len(made))
-        self.shard.append("candidates.jsonl", row)
-        tokens = sum(candidate.tokens for candidate in made)
-        self._note(prompt, "generate", clock, answers=len(made), tokens=tokens)
-        return made
+            made = records.read_candidates(self.shard, prompt.id)
+        else:
+            clock = Clock()
+            with clock.stage("generate"):
+                made, failed, drawn = await engine.draw(samples)
+            saved = 0 if drawn is None else drawn.saved
+            row = records.candidates_row(prompt.id, made, failed, saved)
+            self.shard.append("candidates.jsonl", row)
+            tokens = sum(candidate.tokens for candidate in made)
+            self._note(prompt, "generate", clock, answers=len(made), tokens=tokens)
+        return replace(
+            samples, candidates=made, n_aug=engine.tools.n_aug, first=engine.deciding.first
+        )
 
-    async def _advance(self, prompt: Prompt, candidates: list[Candidate]) -> None:
+    async def _advance(self, samples: Samples) -> None:
         """Rewrite, score and decide what is not written."""
+        prompt, candidates = samples.prompt, samples.candidates
         row = self.shard.rows("scores.jsonl").get(prompt.id)
         decided = self.shard.rows("decisions.jsonl").get(prompt.id)
         lazy = row is None or bool(row.get("lazy"))
         if decided is not None and (self.lazy or not (lazy or decided.get("lazy"))):
             return
-        samples = replace(
-            self.engine.samples(prompt),
-            candidates=candidates,
-            n_aug=self.engine.tools.n_aug,
-            owner=prompt.id,
-            first=self.engine.deciding.first,
-        )
         if prompt.id in self.shard.rows("variants.jsonl"):
             samples.rewrites |= records.read_perturbed(self.shard, prompt.id, len(candidates))
         if row is not None:
@@ -150,6 +149,8 @@ class Stages:
         if grades is not None and grades.shape[3] > 1:
             within = components(grades.mean(axis=0)).within
             row["noise"] = None if np.isnan(within) else float(np.sqrt(within))
+        if self.shard.rows("candidates.jsonl")[samples.prompt.id].get("saved"):
+            row["flags"] = [*row["flags"], STOPPED]
         lazy = {} if samples.complete else {"lazy": True}
         self.shard.append("decisions.jsonl", {**row, **lazy})
 

@@ -27,7 +27,7 @@ def summary(folder: RunFolder, deciding: Deciding) -> dict[str, Any]:
     Of sealed shards nothing is read but what was noted of them: whoever asks has checked them.
     """
     sums, counts = Counter[str](), Counter[str]()
-    flags, refused, cost = Counter[str](), Counter[str](), Cost()
+    flags, refused, cost = Counter[str](), Counter[str](), StageCost()
     for shard in folder.shards():
         own = (shard.seal_data or {}).get("totals") or totals(shard)
         for total, name in zip((sums, counts, flags, refused), PARTS, strict=True):
@@ -39,6 +39,8 @@ def summary(folder: RunFolder, deciding: Deciding) -> dict[str, Any]:
         "rule": deciding.spec.label,
         "choices": {n: sums[n] / counts[n] if counts[n] else None for n in NUMBERS},
         "flags": dict(flags),
+        "answers": counts["answers"],
+        "saved": counts["saved"],
         "accepted": counts["accepted"],
         "refused": dict(refused.most_common()),
         "clipped": sums["clipped"] / max(1, prompts),
@@ -63,6 +65,11 @@ def totals(shard: Shard) -> dict[str, dict[str, Any]]:
                 counts[name] += 1
         if "scores.jsonl" in kept:
             sums["clipped"] += records.read_scores(shard, prompt_id).share_clipped
+    if "candidates.jsonl" in kept:
+        for row in shard.rows("candidates.jsonl").values():
+            counts["answers"] += len(row["candidates"])
+            if row.get("saved"):
+                counts["saved"] += row["saved"]
     if "variants.jsonl" in kept:
         rows = shard.rows("variants.jsonl").values()
         counts["accepted"] += sum(len(row["variants"]) for row in rows)
@@ -74,12 +81,12 @@ def totals(shard: Shard) -> dict[str, dict[str, Any]]:
 
 def cost_of(shard: Shard) -> dict[str, dict[str, float]]:
     """Seconds and counts by stage of one shard."""
-    cost = Cost()
+    cost = StageCost()
     cost.add(shard)
     return cost.by_stage
 
 
-class Cost:
+class StageCost:
     """Seconds and counts by stage, over all sittings."""
 
     def __init__(self) -> None:

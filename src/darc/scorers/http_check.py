@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from darc.models.remote import METER, AsyncClient, Failed, Refused
 from darc.models.remote.address import checked_url
 from darc.models.remote.client import KEY
-from darc.models.remote.findings import Counting, Report, shown, trial_options
+from darc.models.remote.findings import Counting, ServerReport, shown, trial_options
 from darc.scorers.base import Pair
 from darc.scorers.http_forms import FORMS, Form, Rows, form_name, is_distribution, read_rows
 from darc.types import Message, Prompt
@@ -38,10 +38,10 @@ BETTER = ((0, 2), (0, 3), (1, 2), (1, 3), (0, 4), (5, 4))
 
 async def check_reward(
     url: str, model: str = "", *, form: str = "", key_env: str = KEY, timeout: float = 60.0
-) -> Report:
+) -> ServerReport:
     """What the reward server at a URL makes of a few pairs; see `HttpScorer` for `form`."""
     parts = checked_url(url)
-    report = Report(parts.geturl(), model)
+    report = ServerReport(parts.geturl(), model)
     name = form_name(parts.path, form)
     if form:
         report.options["form"] = form
@@ -63,7 +63,7 @@ async def check_reward(
     return report
 
 
-async def find_reward(url: str, model: str, *, key_env: str, timeout: float) -> Report | None:
+async def find_reward(url: str, model: str, *, key_env: str, timeout: float) -> ServerReport | None:
     """What is known of the first scoring path below a server; None where it has none."""
     parts = urlsplit(url)
     below = parts._replace(path=parts.path.rstrip("/").removesuffix("/v1")).geturl()
@@ -77,7 +77,7 @@ async def find_reward(url: str, model: str, *, key_env: str, timeout: float) -> 
     return None
 
 
-async def _examine(report: Report, client: AsyncClient, name: str) -> None:
+async def _examine(report: ServerReport, client: AsyncClient, name: str) -> None:
     form = FORMS[name]
 
     async def ask(pairs: Sequence[Pair], **changes: Any) -> Rows:
@@ -121,7 +121,7 @@ def _read(form: Form, count: int, answer: Any) -> Rows:
     return read_rows(form, answer, count)
 
 
-def _classes(report: Report, rows: Rows) -> int:
+def _classes(report: ServerReport, rows: Rows) -> int:
     """The class that ranks the pairs best; the scorer must be told where there are several."""
     width = len(rows[0])
     if width == 1:
@@ -134,7 +134,7 @@ def _classes(report: Report, rows: Rows) -> int:
     return label
 
 
-def _rawness(report: Report, rows: Rows, scores: Sequence[float], changes: bool) -> None:
+def _rawness(report: ServerReport, rows: Rows, scores: Sequence[float], changes: bool) -> None:
     """Whether the numbers are rewards or probabilities; `changes` if the server was told to."""
     if len(rows[0]) > 1 and all(is_distribution(row) for row in rows):
         report.problem = f"{report.url} gives probabilities that sum to 1, not raw scores"
@@ -149,7 +149,7 @@ def _rawness(report: Report, rows: Rows, scores: Sequence[float], changes: bool)
         report.add("raw scores", told)
 
 
-def _spread(report: Report, scores: Sequence[float]) -> None:
+def _spread(report: ServerReport, scores: Sequence[float]) -> None:
     """Whether question and answer move the score, how far, and in which direction."""
     least, most = min(scores), max(scores)
     if _close([least], [most]):

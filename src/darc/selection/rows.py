@@ -156,7 +156,12 @@ class Row:
             completion.tau(part.value, part.risk_premium, seen, total, high, frame.beta, limit)
             for part, high in zip(self.partial, frame.high, strict=True)
         ]
-        parts = self.completed(fill)
+        if self.complete or not seen:
+            parts = self.completed(fill)
+        else:
+            rest = self.unseen / total
+            known = zip(self.partial, fill, strict=True)
+            parts = [plain.with_fill(part, x, rest, frame.beta) for part, x in known]
         if objective == "value":
             return plain.soft_minimum([part.value for part in parts], frame.gamma)
         return sum([part.mean for part in parts]) / len(parts)

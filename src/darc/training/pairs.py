@@ -19,7 +19,7 @@ WHICH = ("extremes", "all")
 
 
 @dataclass(frozen=True)
-class Choosing:
+class PairChoosing:
     """How pairs are made.
 
     `by` mean or (entropic) value orders the candidates; two that differ by less than `margin` make
@@ -71,7 +71,7 @@ class Made:
     without: int
 
 
-def make_pairs(samples: Array, choosing: Choosing, texts: Sequence[Sequence[str]] = ()) -> Made:
+def make_pairs(samples: Array, choosing: PairChoosing, texts: Sequence[Sequence[str]] = ()) -> Made:
     """Pairs of the candidates of samples (P, M, K, n), NaN where there is none.
 
     Several scorers are normalised within the prompt and hedged as the rules do. Candidates with the

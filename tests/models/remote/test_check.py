@@ -7,7 +7,7 @@ from tests.fakes import FakeServer, Fault
 
 from darc.models.remote import METER, Failed, Meter
 from darc.models.remote.check import check_chat
-from darc.models.remote.findings import Report, fetch, shown
+from darc.models.remote.findings import ServerReport, fetch, shown
 
 
 def test_redirect_takes_no_key_elsewhere(
@@ -35,7 +35,7 @@ def test_redirect_takes_no_key_elsewhere(
 )
 def test_fetch_ends(openai_server: FakeServer, fault: Fault, told: str) -> None:
     openai_server.faults = [fault]
-    report = Report(openai_server.url)
+    report = ServerReport(openai_server.url)
     with pytest.raises(Failed, match=told):
         asyncio.run(fetch(report, f"{openai_server.url}/v1/models", "", 0.3))
     assert report.calls == 1

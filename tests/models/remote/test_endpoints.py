@@ -8,7 +8,15 @@ from tests.fakes import FakeServer, Fault
 from tests.fakes.clock import FakeClock
 
 from darc.errors import DarcError
-from darc.models.remote import AsyncClient, Breaker, Clock, LeftAlone, Refused, Retry, Unreachable
+from darc.models.remote import (
+    AsyncClient,
+    Breaker,
+    LeftAlone,
+    Refused,
+    Retry,
+    RetryClock,
+    Unreachable,
+)
 from darc.models.remote.endpoints import Endpoints, Trail
 
 
@@ -135,7 +143,7 @@ def test_time_to_come_back_is_waited_for_only_if_nobody_else_can(servers: list[F
 
 def test_retry_waits_for_a_place_elsewhere() -> None:
     async def main() -> None:
-        endpoints, trail = Endpoints(["a", "b", "c"], 1, Breaker(), Clock()), Trail()
+        endpoints, trail = Endpoints(["a", "b", "c"], 1, Breaker(), RetryClock()), Trail()
         a, b, c = [await endpoints.take(Trail()) for _ in range(3)]
         trail.add(c.endpoint, Unreachable("", after=3600.0))
         trail.add(a.endpoint, Unreachable(""))
@@ -175,7 +183,7 @@ def test_refusal_is_told_by_whom_and_not_tried_elsewhere(servers: list[FakeServe
 
 def test_places_are_given_in_turn_and_given_back_by_who_leaves() -> None:
     async def main() -> None:
-        endpoints = Endpoints(["a", "b"], 1, Breaker(), Clock())
+        endpoints = Endpoints(["a", "b"], 1, Breaker(), RetryClock())
         first, second = await endpoints.take(Trail()), await endpoints.take(Trail())
         assert {first.endpoint.url, second.endpoint.url} == {"a", "b"}
         waiting = [asyncio.create_task(endpoints.take(Trail())) for _ in range(3)]
@@ -195,7 +203,7 @@ def test_places_are_given_in_turn_and_given_back_by_who_leaves() -> None:
 
 def test_who_waits_is_told_when_all_are_left_alone() -> None:
     async def main() -> None:
-        endpoints = Endpoints(["a"], 1, Breaker(threshold=1), Clock())
+        endpoints = Endpoints(["a"], 1, Breaker(threshold=1), RetryClock())
         place = await endpoints.take(Trail())
         waiting = asyncio.create_task(endpoints.take(Trail()))
         await asyncio.sleep(0)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from darc.models.remote import Refused, Unreachable
-from darc.models.remote.samples import Samples, samples
+from darc.models.remote.samples import ServerSamples, samples
 
 SEEDS = [11, 12, 13, 14]
 
@@ -36,8 +36,8 @@ class Server:
         return [f"word {body['seed']}"]
 
 
-def draw(server: Server, seconds: float | None = None, **given: Any) -> Samples[str]:
-    async def main() -> Samples[str]:
+def draw(server: Server, seconds: float | None = None, **given: Any) -> ServerSamples[str]:
+    async def main() -> ServerSamples[str]:
         deadline = None if seconds is None else asyncio.get_running_loop().time() + seconds
         body = {"temperature": given.pop("temperature", 1.0)}
         return await samples(
@@ -47,7 +47,7 @@ def draw(server: Server, seconds: float | None = None, **given: Any) -> Samples[
     return asyncio.run(main())
 
 
-def seeds(found: Samples[str]) -> list[tuple[int, int | None, str]]:
+def seeds(found: ServerSamples[str]) -> list[tuple[int, int | None, str]]:
     return [(drawn.index, drawn.seed, drawn.choice) for drawn in found.drawn]
 
 

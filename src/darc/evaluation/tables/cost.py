@@ -12,7 +12,7 @@ from darc.evaluation.study import Study
 from darc.evaluation.tables.calls import BATCH, MOST
 from darc.selection.lazy import Pair
 
-SECONDS = " seconds"
+SECONDS, GIVEN = " seconds", "given"
 PARTS = ("generated", "rewritten", "scored")
 
 
@@ -44,9 +44,13 @@ def latency_table(source: Source) -> Frame:
     rows = [(source.name, stage, seconds[stage], plain[stage]) for stage in seconds]
     rows.append((source.name, "all", sum(seconds.values()), sum(plain.values())))
     columns = ("source", "stage", "seconds_per_prompt", "at_n_aug_0")
-    added = sum(seconds.values()) / (sum(plain.values()) or 1.0) - 1
-    most = there.shape[2] - 1
-    note = f"{source.name}: {most} rewrites asked for add {added:.1%} to the time without any."
+    whole, alone, most = sum(seconds.values()), sum(plain.values()), there.shape[2] - 1
+    # Beside answers that nobody had to write everything is much: a share would say nothing.
+    written = bool(alone) and source.generator != GIVEN
+    added = f"{whole / alone - 1:.1%}" if written else f"{whole - alone:.3f} s a prompt"
+    note = f"{source.name}: {most} rewrites asked for add {added} to the time without any."
+    if not written:
+        note += " The answers were given, not written."
     return Frame.of("latency", "Latency by stage", columns, rows, note)
 
 

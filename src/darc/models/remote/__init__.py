@@ -18,7 +18,7 @@ from darc.models.remote.problems import (
     Unreachable,
 )
 from darc.models.remote.protocol import Said
-from darc.models.remote.retry import Clock, Retry
+from darc.models.remote.retry import Retry, RetryClock
 from darc.models.remote.scope import HOST, METER, Host, Meter
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "AsyncOpenAI",
     "Background",
     "Breaker",
-    "Clock",
     "ErrorStatus",
     "Failed",
     "Host",
@@ -41,6 +40,7 @@ __all__ = [
     "OverLimit",
     "Refused",
     "Retry",
+    "RetryClock",
     "Said",
     "Sample",
     "TimedOut",

@@ -11,7 +11,7 @@ from darc.models.remote.client import KEY, AsyncClient
 from darc.models.remote.findings import (
     Counting,
     Finding,
-    Report,
+    ServerReport,
     fetch,
     shown,
     trial_options,
@@ -41,9 +41,9 @@ TOOL = {
 
 async def check_chat(
     url: str, model: str = "", *, key_env: str = KEY, timeout: float = 60.0
-) -> Report:
+) -> ServerReport:
     """What the chat server below a URL can do; `model` is by default the first that it lists."""
-    report = Report(base_url(url), model)
+    report = ServerReport(base_url(url), model)
     before = METER.set(Counting(report))
     try:
         names = await _models(report, key_env, timeout)
@@ -61,7 +61,7 @@ async def check_chat(
     return report
 
 
-async def _models(report: Report, key_env: str, timeout: float) -> list[str]:
+async def _models(report: ServerReport, key_env: str, timeout: float) -> list[str]:
     """The names of the models that the server lists."""
     try:
         status, text = await fetch(report, f"{report.url}/models", key_env, timeout)
@@ -87,7 +87,7 @@ async def _models(report: Report, key_env: str, timeout: float) -> list[str]:
 class _Trial:
     """The calls to one model, one after another."""
 
-    def __init__(self, report: Report, options: dict[str, Any]) -> None:
+    def __init__(self, report: ServerReport, options: dict[str, Any]) -> None:
         self.report = report
         self.options = options
         self.model = AsyncOpenAI(str(Address(report.model, report.url)), **options)

@@ -23,7 +23,7 @@ from darc.models.remote.problems import (
     refusal,
     said,
 )
-from darc.models.remote.retry import Clock, Retry, is_passing, retry_after
+from darc.models.remote.retry import Retry, RetryClock, is_passing, retry_after
 from darc.models.remote.scope import begin_call, count_usage
 
 logger = logging.getLogger(__name__)
@@ -68,7 +68,7 @@ class AsyncClient:
         largest: int = LARGEST,
         retry: Retry | None = None,
         breaker: Breaker | None = None,
-        clock: Clock | None = None,
+        clock: RetryClock | None = None,
     ) -> None:
         if concurrency < 1 or not timeout > 0:
             raise InputError(
@@ -81,7 +81,7 @@ class AsyncClient:
         self.largest = largest
         self.key = read_key(key_env)
         self._retry = retry or Retry()
-        self._clock = clock or Clock()
+        self._clock = clock or RetryClock()
         urls = dict.fromkeys(url.split(SEVERAL))
         self.endpoints = Endpoints(urls, concurrency, breaker or Breaker(), self._clock)
         self._own = {"authorization": f"Bearer {self.key}"} if self.key else {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from darc.models.remote.breaker import Breaker
 from darc.models.remote.problems import ErrorStatus, Failed, LeftAlone, OverLimit, Refused, TooLarge
-from darc.models.remote.retry import Clock
+from darc.models.remote.retry import RetryClock
 
 
 @dataclass(eq=False)
@@ -60,7 +60,9 @@ class Endpoints:
     An endpoint is judged by how a call leaves it: at its end, or for another endpoint.
     """
 
-    def __init__(self, urls: Iterable[str], bound: int, breaker: Breaker, clock: Clock) -> None:
+    def __init__(
+        self, urls: Iterable[str], bound: int, breaker: Breaker, clock: RetryClock
+    ) -> None:
         self.all = [Endpoint(url, Breaker(breaker.threshold, breaker.cooldown)) for url in urls]
         self._bound = bound
         self._clock = clock

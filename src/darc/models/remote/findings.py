@@ -35,7 +35,7 @@ class Finding:
 
 
 @dataclass
-class Report:
+class ServerReport:
     """What is known of a server; `problem` says why DARC cannot use it, and is empty if it can.
 
     `kind` is "chat", "reward", or empty where it is neither; `status` is that of the failure then.
@@ -72,7 +72,7 @@ class Report:
 class Counting(Meter):
     """Counts for a report."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: ServerReport) -> None:
         super().__init__()
         self._report = report
 
@@ -104,7 +104,7 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 
 
 async def fetch(
-    report: Report, url: str, key_env: str, timeout: float, body: dict[str, Any] | None = None
+    report: ServerReport, url: str, key_env: str, timeout: float, body: dict[str, Any] | None = None
 ) -> tuple[int, str]:
     """The status and text of an answer that need not be JSON; a GET where there is no `body`.
 

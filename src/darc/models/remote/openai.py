@@ -12,7 +12,7 @@ from darc.models.remote.breaker import Breaker
 from darc.models.remote.client import KEY, AsyncClient, together
 from darc.models.remote.problems import Refused
 from darc.models.remote.protocol import Dialect, Said, chat_body, read_choices
-from darc.models.remote.retry import Clock, Retry
+from darc.models.remote.retry import Retry, RetryClock
 from darc.models.remote.samples import samples
 from darc.models.remote.scope import CALLER
 
@@ -47,11 +47,11 @@ class AsyncOpenAI:
         n: bool = True,
         retry: Retry | None = None,
         breaker: Breaker | None = None,
-        clock: Clock | None = None,
+        clock: RetryClock | None = None,
     ) -> None:
         self.address = parse_address(address)
         self.dialect = Dialect(n=n)
-        self._clock = clock or Clock()
+        self._clock = clock or RetryClock()
         self._client = AsyncClient(
             self.address.url,
             key_env=key_env,

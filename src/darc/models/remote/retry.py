@@ -13,7 +13,7 @@ LASTING = frozenset({501, 505})
 
 
 @dataclass(frozen=True)
-class Clock:
+class RetryClock:
     """Time and chance, so that neither needs to be waited for in a test.
 
     `now` never runs backwards, `wall` is the date as seconds since 1970, `chance` is uniform on

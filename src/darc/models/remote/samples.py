@@ -11,7 +11,7 @@ Choice = TypeVar("Choice")
 
 
 @dataclass(frozen=True)
-class Drawn(Generic[Choice]):
+class DrawnChoice(Generic[Choice]):
     """The choice of a place among K, and the seed that makes it again, None where none does."""
 
     index: int
@@ -20,14 +20,14 @@ class Drawn(Generic[Choice]):
 
 
 @dataclass
-class Samples(Generic[Choice]):
+class ServerSamples(Generic[Choice]):
     """What has come, in the order of the places, and what has not.
 
     `late` says that the deadline ended the wait, and `several` whether a later request may ask for
     several choices in one call.
     """
 
-    drawn: list[Drawn[Choice]] = field(default_factory=list)
+    drawn: list[DrawnChoice[Choice]] = field(default_factory=list)
     failures: list[Failed] = field(default_factory=list)
     late: bool = False
     several: bool = True
@@ -42,8 +42,8 @@ async def samples(
     several: bool = True,
     strict: bool = True,
     deadline: float | None = None,
-    arrived: Callable[[Drawn[Choice]], None] | None = None,
-) -> Samples[Choice]:
+    arrived: Callable[[DrawnChoice[Choice]], None] | None = None,
+) -> ServerSamples[Choice]:
     """As many choices as there are seeds, in one call where the server can, else in as many.
 
     `ask` gives at least one choice for a body. With `several`, one call asks for all, with the
@@ -56,10 +56,10 @@ async def samples(
     taken. Whatever ends the wait cancels the calls that are still under way. `arrived` hears of
     choices as they come.
     """
-    found: Samples[Choice] = Samples(several=several)
+    found: ServerSamples[Choice] = ServerSamples(several=several)
 
     def take(index: int, seed: int | None, choice: Choice) -> None:
-        drawn = Drawn(index, seed, choice)
+        drawn = DrawnChoice(index, seed, choice)
         found.drawn.append(drawn)
         if arrived is not None:
             arrived(drawn)
@@ -109,7 +109,7 @@ async def _at_once(
 async def _collect(
     calls: Mapping["asyncio.Future[Sequence[Choice]]", int],
     take: Callable[[int, Choice], None],
-    found: Samples[Choice],
+    found: ServerSamples[Choice],
     strict: bool,
     deadline: float | None,
 ) -> None:

@@ -100,9 +100,10 @@ class Reading:
 def total(counts: Iterable[Counter[str]]) -> Counter[str]:
     """The sum of some counts."""
     found: Counter[str] = Counter()
+    before = found.get
     for each in counts:
         for key, count in each.items():
-            found[key] += count
+            found[key] = before(key, 0) + count
     return found
 
 

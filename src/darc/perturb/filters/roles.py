@@ -1,5 +1,6 @@
 """Words must keep their places: who does what to whom, and which number is whose."""
 
+from functools import lru_cache
 from itertools import pairwise
 
 from darc.perturb.filters.reading import Reading, apart, total
@@ -16,6 +17,7 @@ _SKIPPED = frozenset(_SKIPPED_WORDS.split())
 _PLACED_WORDS = "from to by of than with for against into before after over under"
 _PLACED = frozenset(_PLACED_WORDS.split())
 _MOST_CHANGED = 40
+_REMEMBERED = 512
 
 _SEPARATORS = frozenset({",", "and", "or"})
 
@@ -56,27 +58,41 @@ def roles(original: Reading, rewrite: Reading, family: str) -> str | None:
 def _places(stretches: list[Stretch], known: set[str]) -> Places:
     found: Places = {}
     for stretch in stretches:
-        words = stretch.words
-        for at, word in enumerate(words):
+        for at, word in enumerate(stretch.words):
             if word in known and word not in FUNCTION_WORDS and word[0].isalnum():
-                near: dict[str, int] = {}
-                _add(near, "<", words, range(at - 1, -1, -1))
-                _add(near, "", words, range(at + 1, len(words)))
-                found[word] = (near, sum(near.values()))
+                found[word] = _near(stretch, at)
     return found
 
 
-def _add(near: dict[str, int], side: str, words: list[str], order: range) -> None:
+@lru_cache(maxsize=_REMEMBERED)
+def _near(stretch: Stretch, at: int) -> Near:
+    """The neighbours of a word; an original's are asked for with each of its rewrites."""
+    near: dict[str, int] = {}
+    keys = _keys(stretch)
+    _add(near, "<", keys, range(at - 1, -1, -1))
+    _add(near, "", keys, range(at + 1, len(keys)))
+    return near, sum(near.values())
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _keys(stretch: Stretch) -> list[str | None]:
+    """What each word counts as beside another: None ends the search, nothing is passed over."""
+    return [
+        None if w in _BARRIERS else "" if w in _SKIPPED else w if w in _PLACED else stem(w)
+        for w in stretch.words
+    ]
+
+
+def _add(near: dict[str, int], side: str, keys: list[str | None], order: range) -> None:
     distinct = len(near)
     for at in order:
-        word = words[at]
+        key = keys[at]
         reach = _REACH - (len(near) - distinct)
-        if word in _BARRIERS or not reach:
+        if key is None or not reach:
             break
-        if word not in _SKIPPED:
+        if key:
             # The nearer, the more telling.
-            key = side + (word if word in _PLACED else stem(word))
-            near[key] = near.get(key, 0) + reach
+            near[side + key] = near.get(side + key, 0) + reach
 
 
 def _alike(first: Near, second: Near) -> float:

@@ -23,7 +23,7 @@ ROWS = 2000
 
 
 @dataclass(frozen=True)
-class Parts:
+class CautionParts:
     """Typical pairs in three parts with no prompt in common: to fit, to stop by, to report on."""
 
     fitted: list[Pair]
@@ -31,11 +31,11 @@ class Parts:
     held_out: list[Pair]
 
 
-def parts_of(pairs: Sequence[Pair], seed: int) -> Parts:
+def parts_of(pairs: Sequence[Pair], seed: int) -> CautionParts:
     """A quarter of the prompts is held out, a fifth of the others stops the fit."""
     rest, held_out = divide(pairs, 0.25, seed)
     fitted, stopping = divide(rest, 0.2, seed + 1)
-    return Parts(fitted, stopping, held_out)
+    return CautionParts(fitted, stopping, held_out)
 
 
 def fit_classifier(

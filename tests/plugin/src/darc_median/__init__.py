@@ -81,7 +81,7 @@ class Faulty:
 class Echo:
     """Says the question back, more often with each candidate."""
 
-    name, version = "echo", "1"
+    name, version, continues = "echo", "1", True
 
     def generate(
         self,
@@ -93,7 +93,7 @@ class Echo:
         return [
             [
                 Candidate(p.id, i, f"You ask, and I can't tell. {p.question} " * (i + 1), seed=seed)
-                for i, seed in enumerate(candidate_seeds(settings, p.id))
+                for i, seed in enumerate(candidate_seeds(settings, p.id), settings.first)
             ]
             for p in prompts
         ]

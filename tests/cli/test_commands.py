@@ -1,0 +1,44 @@
+"""The command line as a whole: the names of its commands, and what is loaded for one."""
+
+import json
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from darc.cli import COMMANDS, main
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_of_the_table_is_there(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert callable(import_module(f"darc.cli.{COMMANDS[name][0]}").add)
+    with pytest.raises(SystemExit, match="0"):
+        main([name, "--help"])
+    assert capsys.readouterr().out.startswith(f"usage: darc {name} ")
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    told = capsys.readouterr().out
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    assert capsys.readouterr().out == told
+    assert all(f"    {name}" in told and words in told for name, (_, words) in COMMANDS.items())
+
+
+def test_unknown_commands_are_named_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sellect", "--help"]) == 2
+    assert capsys.readouterr().err == "darc: unknown command 'sellect'; did you mean 'select'?\n"
+    assert main(["frobnicate"]) == 2
+    assert "known: ask, run, show" in capsys.readouterr().err
+
+
+def test_a_command_loads_no_other() -> None:
+    code = (
+        "import json, sys; from darc.cli import parser_of; parser_of('select');"
+        "print(json.dumps([n for n in sys.modules if n.startswith('darc.cli.')]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    others = {f"darc.cli.{module}" for module, _ in COMMANDS.values()} - {"darc.cli.select"}
+    assert not others & set(json.loads(done.stdout))
