@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -134,7 +135,9 @@ def read_texts(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
     return result
 
 
-def read_groups(path: Path, layout: str, columns: Mapping[str, str]) -> dict[str, str]:
+def read_groups(
+    path: Path, layout: str, columns: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, str]:
     """The group of each rater where a tidy file has the column rater_group, the first one given."""
     groups: dict[str, str] = {}
     if layout != "tidy" or not path.is_file():

@@ -98,6 +98,9 @@ class Stages:
         self._rewritten(samples)
         self._scored(samples)
         await self._side(samples)
+        if samples.complete:
+            # Where the search needed everything, the row is that of a run that is not lazy.
+            decision = decide(self.shard, samples.prompt.id, self.engine.deciding, samples.scores)
         self._decision(samples, decision)
 
     async def _fully(self, samples: Samples) -> None:
