@@ -84,7 +84,8 @@ def test_csv_keeps_extra_columns_of_the_choice(tidy: Path) -> None:
 
 
 def test_json_lines(tidy: Path) -> None:
-    done = darc("select", tidy, "--json", "--bounds", 0, 10, "--explain", "--flip")
+    wanted = ("--rule", "epsilon", "--bounds", 0, 10, "--explain", "--flip")
+    done = darc("select", tidy, "--json", *wanted)
     first, second = (json.loads(line) for line in done.stdout.splitlines())
     assert first["prompt_id"] == "p1"
     assert first["candidate"] == "b"
