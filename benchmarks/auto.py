@@ -130,7 +130,7 @@ def held_out(data: Ratings, splits: int, decide: Decide) -> tuple[dict[str, Arra
         select, judge = halves(data, seed)
         known = [~np.isnan(half.scores) for half in (select, judge)]
         both = np.asarray(np.any(known[0], axis=2) & np.any(known[1], axis=2))
-        kept = both.any(axis=1)
+        kept = np.asarray(np.any(both, axis=1))
         scores = np.where(both[..., None], select.scores, np.nan)[kept]
         size.append(np.median((~np.isnan(scores)).sum(-1)[both[kept]]))
         choices = dict(decide(Ratings(scores, select.raters[kept], select.systems[kept])))

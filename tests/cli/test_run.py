@@ -164,7 +164,8 @@ def test_lazy_run_names_the_command_that_completes_it(
     tmp_path: Path, prompts: Path, environment: dict[str, str]
 ) -> None:
     folder = tmp_path / "run"
-    done = darc(environment, "run", "--prompts", prompts, "--out", folder, *PARTS, "--lazy")
+    lazily = (*PARTS, "--lazy", "--rule", "epsilon")
+    done = darc(environment, "run", "--prompts", prompts, "--out", folder, *lazily)
     assert done.returncode == 0, done.stderr
     assert "left out" in done.stdout
     refused = darc(environment, "export", folder, "--format", "tidy")

@@ -84,8 +84,8 @@ def test_csv_keeps_extra_columns_of_the_choice(tidy: Path) -> None:
 
 
 def test_json_lines(tidy: Path) -> None:
-    wanted = ("--rule", "epsilon", "--bounds", 0, 10, "--explain", "--flip")
-    done = darc("select", tidy, "--json", *wanted)
+    told = ("--json", "--bounds", 0, 10, "--explain", "--flip")
+    done = darc("select", tidy, "--rule", "epsilon", *told)
     first, second = (json.loads(line) for line in done.stdout.splitlines())
     assert first["prompt_id"] == "p1"
     assert first["candidate"] == "b"

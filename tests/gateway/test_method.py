@@ -31,7 +31,7 @@ def test_request_wins_over_name_over_settings() -> None:
     "given",
     [
         [], "epsilon", {"rule": "nonsense"}, {"rule": 3}, {"k": 0}, {"k": 65}, {"k": True},
-        {"k": 2.5}, {"n_aug": -1}, {"beta": -1}, {"beta": "x"}, {"lam": 1}, {"nonsense": 1},
+        {"k": 2.5}, {"n_aug": -1}, {"beta": -1}, {"beta": "x"}, {"alpha": 1}, {"nonsense": 1},
         {"epsilon": [1]}, {"budget": 3}, {"budget": {"calls": -1}}, {"budget": {"other": 1}},
         {"policy": "ajar"}, {"metadata": 7}, {"full": "yes"}, {"normalize": "z"}, {"wave": 0},
         {"rule": "x" * 1000}, {"include_original": 1}, {"include_original": False, "n_aug": 0},

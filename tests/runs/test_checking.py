@@ -28,6 +28,8 @@ SHARD = Path("shards") / "00000"
 IN_SHARD = [str(SHARD / name) for name in (*ORDER, TIMINGS, TIMINGS_SEAL, SEAL)]
 FILES = (*IN_SHARD, "manifest.json", "run.toml")
 PARTS = [
+    "--rule",
+    "epsilon",
     "--generator",
     "echo",
     "--scorer",
