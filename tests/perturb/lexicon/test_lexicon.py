@@ -8,8 +8,8 @@ from darc.perturb.lexicon.inflections import forms
 from darc.perturb.lexicon.senses import same
 from darc.perturb.lexicon.stems import stem
 from darc.perturb.lexicon.synonyms import BOTH, NOT_AFTER, NOT_BEFORE, ONE_WAY, VERBS
-from darc.perturb.transforms.discourse import GROUPS
-from darc.perturb.transforms.wordings import Wording, pairs
+from darc.perturb.transforms.boilerplate import GROUPS
+from darc.perturb.transforms.wording import Wording, pairs
 
 
 def test_the_table_is_large_and_without_repetition() -> None:

@@ -1,9 +1,9 @@
 """A text as a targeted rewrite may leave it, so that courtesy is not mistaken for content."""
 
-from darc.perturb.drawing import Draws
 from darc.perturb.spans import mask
 from darc.perturb.transforms import STRIPS
-from darc.perturb.transforms.headings import unheaded
+from darc.perturb.transforms.markdown import unheaded
+from darc.perturb.transforms.transform import Draws
 
 
 def lean(text: str) -> str:
