@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from tests.perturb.helpers import PROMPT, TEXTS, rows
 from tests.perturb.test_rewrites import ROWS
 
+from darc.language.markdown import _MARKER, PATTERNS, split
 from darc.perturb import RulesRewriter
 from darc.perturb.filters import FILTERS, Reading
-from darc.perturb.filters.stretches import Stretch
+from darc.perturb.filters.reading import Stretch
 from darc.perturb.lexicon.senses import phrases
-from darc.perturb.spans import _MARKER, PATTERNS, split
 from darc.perturb.transforms import boilerplate, grammar, sentences, wording
 from darc.perturb.transforms.transform import each_statement, occurring, pieces
 

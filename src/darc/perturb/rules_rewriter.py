@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
-from darc.perturb.families import parts
-from darc.perturb.filters.duplicates import normalised
-from darc.perturb.spans import Masked, mask
+from darc.language.markdown import Masked, mask
+from darc.perturb.filters import normalised
+from darc.perturb.rewriter import parts
 from darc.perturb.transforms import (
     STYLE_FORM,
     STYLE_WORDS,

@@ -1,11 +1,17 @@
 import pytest
 
-from darc.perturb.filters import FILTERS, Reading, duplicate, judge
-from darc.perturb.filters.amounts import amounts
-from darc.perturb.filters.hooks import dissimilar, entities
-from darc.perturb.filters.lean import lean
-from darc.perturb.filters.length import length
-from darc.perturb.filters.numerals import numerals
+from darc.language.numbers import amounts
+from darc.perturb.filters import (
+    FILTERS,
+    Reading,
+    dissimilar,
+    duplicate,
+    entities,
+    judge,
+    lean,
+    length,
+)
+from darc.perturb.filters.facts import numerals
 
 BY_NAME = {function.__name__: function for function in FILTERS}
 

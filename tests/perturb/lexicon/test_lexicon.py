@@ -1,8 +1,8 @@
 import pytest
 
 from darc.perturb.filters import Reading
-from darc.perturb.filters.critical import comparisons, conditions, negations, quantities
-from darc.perturb.filters.overlap import overlap
+from darc.perturb.filters.facts import comparisons, conditions, negations, quantities
+from darc.perturb.filters.words import overlap
 from darc.perturb.lexicon import guards
 from darc.perturb.lexicon.inflections import forms
 from darc.perturb.lexicon.senses import same

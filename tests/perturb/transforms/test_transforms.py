@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.perturb.helpers import TEXTS
 
-from darc.perturb.spans import protected
+from darc.language.markdown import protected
 from darc.perturb.transforms import (
     STRIPS,
     STYLE,

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from darc.core.draws import prompt_seeds, uniforms
+from darc.language.markdown import mask
 from darc.perturb.lexicon.function_words import FUNCTION_WORDS
-from darc.perturb.spans import mask
 
 Item = TypeVar("Item")
 

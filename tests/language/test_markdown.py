@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.perturb.helpers import TEXTS
 
-from darc.perturb.spans import join, mask, protected, split
+from darc.language.markdown import join, mask, protected, split
 
 PIECES = [
     "`a b`",
