@@ -11,10 +11,10 @@ from tests.perturb.helpers import PROMPT, TEXTS, rows
 from tests.perturb.test_rewrites import ROWS
 
 from darc.language.markdown import _MARKER, PATTERNS, split
+from darc.language.senses import phrases
 from darc.perturb import RulesRewriter
 from darc.perturb.filters import FILTERS, Reading
 from darc.perturb.filters.reading import Stretch
-from darc.perturb.lexicon.senses import phrases
 from darc.perturb.transforms import boilerplate, grammar, sentences, wording
 from darc.perturb.transforms.transform import each_statement, occurring, pieces
 

@@ -113,7 +113,7 @@ def before(copy: Path) -> dict[str, str]:
         ("scorers/form.py", {"form"}),
         ("scorers/order.json", {"fluency"}),
         ("scorers/spelling.py", {"fluency"}),
-        ("scorers/words.py", {"relevance"}),
+        ("language/data/classes.tsv", {"fluency", "form", "relevance"}),
         ("scorers/ending.py", {"fluency", "form"}),
         ("models/embeddings.py", {"relevance"}),
         ("scorers/reward.py", set()),

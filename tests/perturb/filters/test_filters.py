@@ -1,6 +1,5 @@
 import pytest
 
-from darc.language.numbers import amounts
 from darc.perturb.filters import (
     FILTERS,
     Reading,
@@ -105,19 +104,6 @@ def test_empty_rewrites_are_refused() -> None:
 def test_duplicates_ignore_white_space() -> None:
     assert duplicate("a b", "a\n b") == "duplicate: of the original"
     assert duplicate("a b", "b a") is None
-
-
-def test_amounts_in_one_notation() -> None:
-    text = "two hundred and 1,000 then 3 million dollars and 3 rd of twenty five kg"
-    found = [(a.value, a.unit, a.currency) for a in amounts(text.split())]
-    assert found == [
-        ("200", "", ""),
-        ("1000", "", ""),
-        ("3000000", "", "$"),
-        ("3th", "", ""),
-        ("25", "kg", ""),
-    ]
-    assert amounts(["this", "one", "here"]) == []
 
 
 def test_reasons_name_what_changed() -> None:

@@ -11,10 +11,8 @@ from typing import NamedTuple
 
 from darc.language.markdown import PATTERNS
 from darc.language.numbers import CURRENCIES, MONTHS, UNITS, WEEKDAYS, Amount, amounts
-from darc.perturb.lexicon.contractions import ALL as CONTRACTIONS
-from darc.perturb.lexicon.function_words import FUNCTION_WORDS
-from darc.perturb.lexicon.senses import dispensable, phrases, senses
-from darc.perturb.lexicon.stems import stem
+from darc.language.senses import dispensable, phrases, senses
+from darc.language.words import CONTRACTIONS, LIGHT_WORDS, stem
 
 
 def difference(what: str, before: "Counter[str]", after: "Counter[str]") -> str | None:
@@ -40,7 +38,7 @@ _TOKEN = re.compile(
     r"\d(?:[\d.,:/]*\d)?|[^\W\d_]\.[^\W\d_]\.(?:[^\W\d_]\.)*|[^\W\d_]+(?:'[^\W\d_]+)*|[$€£¥₹%°]|[.!?:;,\n\u2013—]"
 )
 _STOPS = frozenset({".", "!", "?", "\n", ":"})
-_SKIPPED = FUNCTION_WORDS | set(MONTHS) | set(WEEKDAYS) | set(UNITS) | set(CURRENCIES)
+_SKIPPED = LIGHT_WORDS | set(MONTHS) | set(WEEKDAYS) | set(UNITS) | set(CURRENCIES)
 _REMEMBERED = 1024
 _LONGEST = 1000
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from darc.language.senses import same
+from darc.language.words import LIGHT_WORDS, stem
 from darc.perturb.filters.reading import Reading, Stretch, apart, total
-from darc.perturb.lexicon.function_words import FUNCTION_WORDS
-from darc.perturb.lexicon.senses import same
-from darc.perturb.lexicon.stems import stem
 
 # Tuned on the development half of the hand-made set; see tests/perturb/test_rewrites.py.
 MOST_ADDED = 0.06
@@ -129,7 +128,7 @@ def _places(stretches: list[Stretch], known: set[str]) -> Places:
     for stretch in stretches:
         words = stretch.words
         for at, word in enumerate(words):
-            if word in known and word not in FUNCTION_WORDS and word[0].isalnum():
+            if word in known and word not in LIGHT_WORDS and word[0].isalnum():
                 near: dict[str, int] = {}
                 _add(near, "<", words, range(at - 1, -1, -1))
                 _add(near, "", words, range(at + 1, len(words)))

@@ -2,7 +2,7 @@
 
 import re
 
-from darc.perturb.lexicon.wordy import SHORT
+from darc.language.senses import WORDINGS
 from darc.perturb.transforms.transform import Draws, like, occurring, transform
 
 _FLATTERY = re.compile(
@@ -147,8 +147,9 @@ def fillers(text: str, draws: Draws) -> str:
     return _INNER.sub(dropped, text)
 
 
+_SHORT = dict(WORDINGS["short"])
 _WORDY = re.compile(
-    r"\b(?:" + "|".join(sorted(SHORT, key=len, reverse=True)) + r")\b(?! (?:possible|not)\b)",
+    r"\b(?:" + "|".join(sorted(_SHORT, key=len, reverse=True)) + r")\b(?! (?:possible|not)\b)",
     re.IGNORECASE,
 )
 _wordy = occurring(_WORDY)
@@ -161,7 +162,7 @@ def concise(text: str, draws: Draws) -> str:
         return text
 
     def short(match: re.Match[str]) -> str:
-        found = SHORT[match.group().lower()]
+        found = _SHORT[match.group().lower()]
         return like(match.group(), found) if draws.chance(0.7) else match.group()
 
     return _WORDY.sub(short, text)

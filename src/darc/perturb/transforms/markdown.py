@@ -2,7 +2,7 @@
 
 import re
 
-from darc.perturb.lexicon.function_words import FUNCTION_WORDS
+from darc.language.words import LIGHT_WORDS
 from darc.perturb.transforms.transform import Draws, transform
 
 _HEADING = re.compile(r"^(#{1,6})[ \t]+([^\n#]+?)[ \t]*#*[ \t]*$", re.MULTILINE)
@@ -104,7 +104,7 @@ def stress(text: str, draws: Draws) -> str:
     """One or two content words in bold or italic, where nothing is emphasised yet."""
     if "*" in text or "_" in text:
         return text
-    places = [m for m in _WORD.finditer(text) if m.group() not in FUNCTION_WORDS]
+    places = [m for m in _WORD.finditer(text) if m.group() not in LIGHT_WORDS]
     mark = draws.pick(("**", "*"))
     chosen = draws.shuffled(places)[: 1 + draws.chance(0.5)]
     for match in sorted(chosen, key=lambda m: -m.start()):

@@ -2,7 +2,7 @@
 
 import re
 
-from darc.perturb.lexicon.function_words import FUNCTION_WORDS
+from darc.language.words import LIGHT_WORDS
 from darc.perturb.transforms.transform import (
     Draws,
     each_statement,
@@ -184,7 +184,7 @@ def items(text: str, draws: Draws) -> str:
 
     def turned(match: re.Match[str]) -> str:
         order = [match["first"], match["second"], match["third"]]
-        if not all(word not in FUNCTION_WORDS for item in order for word in item.split()):
+        if not all(word not in LIGHT_WORDS for item in order for word in item.split()):
             return match.group()
         if not draws.chance(0.6):
             return match.group()
@@ -245,7 +245,7 @@ def owners(text: str, draws: Draws) -> str:
 def _equals(first: str, second: str) -> bool:
     """Whether two words can trade places: no fixed couple, no function words, no actions."""
     words = {first, second}
-    if words & _FIXED or words & FUNCTION_WORDS:
+    if words & _FIXED or words & LIGHT_WORDS:
         return False
     return not any(_UNORDERED.search(word) for word in words)
 

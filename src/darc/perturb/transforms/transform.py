@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from darc.core.draws import prompt_seeds, uniforms
 from darc.language.markdown import mask
-from darc.perturb.lexicon.function_words import FUNCTION_WORDS
+from darc.language.words import LIGHT_WORDS
 
 Item = TypeVar("Item")
 
@@ -139,7 +139,7 @@ _OPENING_WORDS = (
     "some many most several all both each every two three few if when because since as although"
     " once after before until unless while during"
 )
-_OPENING = FUNCTION_WORDS | set(_OPENING_WORDS.split())
+_OPENING = LIGHT_WORDS | set(_OPENING_WORDS.split())
 
 
 def each_statement(text: str, change: Callable[[str], str], applies: Callable[[str], bool]) -> str:

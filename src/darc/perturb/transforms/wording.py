@@ -1,14 +1,13 @@
 """Words exchanged for others that mean the same, and contractions written out or made."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from darc.perturb.lexicon import everyday, guards
-from darc.perturb.lexicon import synonyms as table
-from darc.perturb.lexicon.contractions import NEGATED, PRONOUNS
-from darc.perturb.lexicon.inflections import forms, plural
+from darc.language.phrases import read_rows, word_set
+from darc.language.senses import WORDINGS
+from darc.language.words import NEGATED, PRONOUNS, SHORT_ADJECTIVES, forms, plural
 from darc.perturb.transforms.transform import REMEMBERED, Draws, like, occurring, pieces, transform
 
 _WORDS = re.compile(r"[\w'\u2019]+|[^\s\w]")
@@ -70,6 +69,12 @@ _LAST = re.compile(r"([\w'\u2019]+|[^\s\w])\s?\Z")
 _ARTICLE = re.compile(r"\b([Aa])(n?) \Z")
 
 
+# Only where the wording ends its clause does the other stand in the same place.
+_ENDS_CLAUSE = frozenset({"carefully", "easily", "regularly", "as well", "a bit", "in the past"})
+# Forms with another common sense ("provided that", "the remaining air") are left alone.
+_UNTOUCHED = frozenset({"provided", "providing", "remaining"})
+
+
 class Wording(NamedTuple):
     """A wording, what may stand for it, and the kind of place that it needs ("" for any)."""
 
@@ -80,26 +85,26 @@ class Wording(NamedTuple):
 
 def pairs() -> Iterator[Wording]:
     """Every exchange of the tables in its allowed direction, words in all their forms."""
-    for first, second in table.BOTH:
+    for first, second in WORDINGS["both"]:
         yield Wording(first, second)
         yield Wording(second, first)
-    for first, second in (*table.ONE_WAY, *everyday.PHRASES):
+    for first, second in (*WORDINGS["one way"], *WORDINGS["phrase"]):
         yield Wording(first, second)
-    for first, second in table.VERBS:
+    for first, second in WORDINGS["verb"]:
         yield from _inflected(first, second, "")
-    for first, second in everyday.TRANSITIVE:
+    for first, second in WORDINGS["transitive"]:
         for number, wording in enumerate(_inflected(first, second, "transitive")):
             yield wording if number else wording._replace(place="base")
-    for first, second in everyday.ATTRIBUTIVE:
+    for first, second in WORDINGS["attributive"]:
         yield Wording(first, second, "attributive")
-    for first, second in everyday.NOUNS:
+    for first, second in WORDINGS["noun"]:
         yield Wording(first, second, "noun")
         yield Wording(plural(first), plural(second), "plural")
 
 
 def _inflected(first: str, second: str, place: str) -> Iterator[Wording]:
     for old, new in dict(zip(forms(first), forms(second), strict=True)).items():
-        if old not in guards.UNTOUCHED:
+        if old not in _UNTOUCHED:
             yield Wording(old, new, place)
 
 
@@ -112,16 +117,12 @@ def _index() -> dict[str, dict[str, list[Wording]]]:
     return index
 
 
-def _merged(*tables: Mapping[str, tuple[str, ...]]) -> dict[str, frozenset[str]]:
-    return {
-        phrase: frozenset(word for table in tables for word in table.get(phrase, ()))
-        for phrase in {phrase for table in tables for phrase in table}
-    }
-
-
 _BY_FIRST_WORD = _index()
-_NOT_BEFORE = _merged(table.NOT_BEFORE, guards.NOT_BEFORE)
-_NOT_AFTER = _merged(table.NOT_AFTER, guards.NOT_AFTER)
+_NEIGHBOURS = read_rows("neighbours.tsv")
+_NOT_BEFORE, _NOT_AFTER = (
+    {phrase: word_set(words) for each, phrase, words in _NEIGHBOURS if each == side}
+    for side in ("not before", "not after")
+)
 
 
 def exchange(text: str, draws: Draws, share: float, shorter_only: bool = False) -> str:
@@ -197,13 +198,13 @@ def _found(text: str, start: int, first: str) -> list[Wording]:
         leader = before[1].lower() if before else ""
         if follower in _NOT_BEFORE.get(phrase, ()) or leader in _NOT_AFTER.get(phrase, ()):
             return []
-        if phrase in guards.ENDS_CLAUSE and follower and follower not in _STOPS:
+        if phrase in _ENDS_CLAUSE and follower and follower not in _STOPS:
             return []
         compared = leader in ("more", "most", "less", "least")
         return [
             wording
             for wording in wordings
-            if not (compared and wording.replacement in guards.SHORT_ADJECTIVES)
+            if not (compared and wording.replacement in SHORT_ADJECTIVES)
             and fits(wording.place, text, start, follower)
         ]
     return []

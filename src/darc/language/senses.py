@@ -3,35 +3,30 @@
 from collections.abc import Iterator
 from functools import cache
 
-from darc.perturb.lexicon import everyday
-from darc.perturb.lexicon.critical import COMPARISONS, CONDITIONS, NEGATIONS, NEUTRAL, QUANTITIES
-from darc.perturb.lexicon.function_words import FUNCTION_WORDS
-from darc.perturb.lexicon.inflections import forms, plural
-from darc.perturb.lexicon.related import GROUPS
-from darc.perturb.lexicon.stems import stem
-from darc.perturb.lexicon.synonyms import BOTH, ONE_WAY, VERBS
+from darc.language.phrases import read_rows
+from darc.language.words import LIGHT_WORDS, forms, plural, stem
 
 Words = tuple[str, ...]
-_LOOSE = (*everyday.PHRASES, *everyday.ATTRIBUTIVE)
-_VERBS = (*VERBS, *everyday.TRANSITIVE)
-_NOUNS = everyday.NOUNS
-CRITICAL = {
-    "negation": NEGATIONS,
-    "condition": CONDITIONS,
-    "quantity": QUANTITIES,
-    "comparison": COMPARISONS,
+Pair = tuple[str, str]
+_ROWS = read_rows("wordings.tsv")
+# What may stand for what, by the kind of exchange.
+WORDINGS: dict[str, tuple[Pair, ...]] = {
+    kind: tuple((wording, replacement) for each, wording, replacement in _ROWS if each == kind)
+    for kind in dict.fromkeys(kind for kind, _, _ in _ROWS)
 }
+_GROUPS = [(kind, name, members.split("; ")) for kind, name, members in read_rows("groups.tsv")]
+_CRITICAL = [group for group in _GROUPS if group[0] not in ("neutral", "related")]
+_RELATED = [members for kind, _, members in _GROUPS if kind == "related"]
+_VERBS = (*WORDINGS["verb"], *WORDINGS["transitive"])
 
 
 @cache
-def _pairs() -> tuple[tuple[str, str], ...]:
+def _pairs() -> tuple[Pair, ...]:
     """Equals; an everyday phrase is told by its one content word on either side, if it has one."""
-    critical = {
-        member for groups in CRITICAL.values() for members in groups.values() for member in members
-    }
-    found = [*BOTH, *ONE_WAY]
-    for pair in _LOOSE:
-        first, second = ([w for w in side.split() if w not in FUNCTION_WORDS] for side in pair)
+    critical = {member for _, _, members in _CRITICAL for member in members}
+    found = [*WORDINGS["both"], *WORDINGS["one way"]]
+    for pair in (*WORDINGS["phrase"], *WORDINGS["attributive"]):
+        first, second = ([w for w in side.split() if w not in LIGHT_WORDS] for side in pair)
         if not critical.isdisjoint((*pair, *first, *second)):
             continue
         if len(first) == len(second) == 1:
@@ -45,12 +40,10 @@ def _pairs() -> tuple[tuple[str, str], ...]:
 def phrases() -> dict[str, list[tuple[Words, str, str]]]:
     """(words, kind, group) of every known phrase by its first word, the longest first."""
     found: dict[Words, tuple[str, str]] = {}
-    for phrase in NEUTRAL:
-        found[tuple(phrase.split())] = ("neutral", "")
-    for kind, groups in CRITICAL.items():
-        for group, members in groups.items():
-            for member in members:
-                found.setdefault(tuple(member.split()), (kind, group))
+    neutral = [group for group in _GROUPS if group[0] == "neutral"]
+    for kind, group, members in (*neutral, *_CRITICAL):
+        for member in members:
+            found.setdefault(tuple(member.split()), (kind, group))
     for wording in _known_wordings():
         if " " in wording:
             found.setdefault(tuple(wording.split()), ("content", wording))
@@ -63,10 +56,12 @@ def phrases() -> dict[str, list[tuple[Words, str, str]]]:
 @cache
 def senses() -> dict[str, frozenset[int]]:
     """The lines of equals that each stem or phrase stands in."""
-    lines = [[_key(word.replace("-", " ")) for word in group] for group in GROUPS]
+    lines = [[_key(word) for word in group] for group in _RELATED]
     lines += [[_key(first), _key(second)] for first, second in _pairs()]
     lines += [[_key(form) for form in (*forms(first), *forms(second))] for first, second in _VERBS]
-    lines += [[_key(form) for noun in pair for form in (noun, plural(noun))] for pair in _NOUNS]
+    lines += [
+        [_key(form) for noun in pair for form in (noun, plural(noun))] for pair in WORDINGS["noun"]
+    ]
     found: dict[str, set[int]] = {}
     for number, line in enumerate(lines):
         for key in line:
@@ -87,7 +82,7 @@ def dispensable(key: str) -> bool:
 
 @cache
 def _dispensable() -> frozenset[str]:
-    empty = {wording for wording in _known_wordings() if FUNCTION_WORDS.issuperset(wording.split())}
+    empty = {wording for wording in _known_wordings() if LIGHT_WORDS.issuperset(wording.split())}
     partners = {wording for pair in _pairs() if not empty.isdisjoint(pair) for wording in pair}
     return frozenset(empty | partners)
 
@@ -102,9 +97,7 @@ def _known_wordings() -> Iterator[str]:
     for first, second in _VERBS:
         yield from forms(first)
         yield from forms(second)
-    for group in GROUPS:
+    for group in _RELATED:
         for word in group:
-            if "-" in word:
-                head, _, tail = word.partition("-")
-                tail = tail.replace("-", " ")
-                yield from forms(f"{head} {tail}")
+            if " " in word:
+                yield from forms(word)
