@@ -148,7 +148,7 @@ def options_of(arguments: argparse.Namespace, model: bool = True) -> dict[str, A
     """The options of an `Engine` but its rule, as plain values that can be sent elsewhere."""
     from darc.engine.parts import SCORERS
     from darc.engine.scoring import Patience
-    from darc.registry.pairs import split_pairs
+    from darc.registry.names import split_pairs
 
     return {
         "model": arguments.generator if model else None,

@@ -140,11 +140,9 @@ def run(arguments: Arguments) -> None:
     """Read, decide, write."""
     from darc.cli.progress import progress
     from darc.cli.shown import Shown
+    from darc.engine.ratings import CsvRows, Detail, JsonRows, PicturedPrompt, Summary, decide_table
     from darc.engine.rule_spec import parse_rules
-    from darc.pipeline.ratings import decide_table
-    from darc.pipeline.rows import CsvRows, Detail, JsonRows, Summary
-    from darc.pipeline.spotlight import Spotlight
-    from darc.registry.pairs import parse_pairs
+    from darc.registry.names import parse_pairs
     from darc.tables import atomic_writer, read_ratings
     from darc.tables.side import read_side
     from darc.views import check_picture
@@ -174,8 +172,8 @@ def run(arguments: Arguments) -> None:
         as_json = arguments.json or _suffix(arguments.out) in (".json", ".jsonl", ".ndjson")
         rows_class = JsonRows if as_json else CsvRows
         sinks: list[Any] = [summary := Summary(specs)]
-        spotlight, shown, spool = Spotlight(arguments.prompt), None, None
-        sinks.append(spotlight)
+        pictured, shown, spool = PicturedPrompt(arguments.prompt), None, None
+        sinks.append(pictured)
         if arguments.out is not None:
             file = stack.enter_context(atomic_writer(arguments.out))
             sinks.append(rows_class(file, table.extra_columns, detail))
@@ -196,18 +194,18 @@ def run(arguments: Arguments) -> None:
             ):
                 for sink in sinks:
                     sink.add(decided)
-        spotlight.check()
+        pictured.check()
         if arguments.plot is not None:
-            _draw(arguments.plot, spotlight)
+            _draw(arguments.plot, pictured)
         if spool is not None:
             spool.seek(0)
             shutil.copyfileobj(spool, sys.stdout)
         elif shown is not None:
-            shown.print(summary, spotlight)
+            shown.print(summary, pictured)
 
 
 def _columns(arguments: Arguments) -> dict[str, Any]:
-    from darc.registry.pairs import split_pairs
+    from darc.registry.names import split_pairs
 
     return split_pairs(arguments.column or (), "--column")
 
@@ -221,12 +219,12 @@ def _spool() -> TextIO:
     return SpooledTemporaryFile(8_000_000, "w+", encoding="utf-8", newline="")  # type: ignore[return-value]
 
 
-def _draw(path: Path, spotlight: Any) -> None:
+def _draw(path: Path, pictured: Any) -> None:
     from darc.tables.write import atomic_path
     from darc.views import draw_plane, plane, save_figure
 
-    decisions = spotlight.decisions
-    figure = draw_plane(plane(decisions[-1], decisions[:-1], spotlight.prompt_id))
+    decisions = pictured.decisions
+    figure = draw_plane(plane(decisions[-1], decisions[:-1], pictured.prompt_id))
     with atomic_path(path) as temporary:
         save_figure(figure, temporary)
-    print(f"drew prompt {spotlight.prompt_id!r} to {path}", file=sys.stderr)
+    print(f"drew prompt {pictured.prompt_id!r} to {path}", file=sys.stderr)

@@ -161,7 +161,7 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
     """The settings that the options stand for."""
     from darc.engine.parts import SCORERS, Parts
     from darc.gateway.settings import Settings
-    from darc.registry.pairs import split_pairs
+    from darc.registry.names import split_pairs
 
     same = (
         "backend", "backend_key_env", "model", "rule", "beta", "gamma", "normalize", "k", "wave",

@@ -6,9 +6,7 @@ from darc.selection.explain import FLAGS
 from darc.views.text_table import text_table
 
 if TYPE_CHECKING:
-    from darc.pipeline.ratings import Decided
-    from darc.pipeline.rows import Detail, Summary
-    from darc.pipeline.spotlight import Spotlight
+    from darc.engine.ratings import Decided, Detail, PicturedPrompt, Summary
     from darc.selection.decision import Decision
     from darc.tables import RatingTable
 
@@ -45,10 +43,10 @@ class Shown:
         added = self._detail.of(decision)
         return "\n".join(f"    {name}: {value}" for name, value in added.items())
 
-    def print(self, summary: "Summary", spotlight: "Spotlight") -> None:
+    def print(self, summary: "Summary", pictured: "PicturedPrompt") -> None:
         """Print one prompt in full, or the table of prompts, and the averages of each rule."""
-        if (summary.prompts == 1 or spotlight.wanted is not None) and spotlight.decisions:
-            self._print_prompt(str(spotlight.prompt_id), spotlight.decisions)
+        if (summary.prompts == 1 or pictured.wanted is not None) and pictured.decisions:
+            self._print_prompt(str(pictured.prompt_id), pictured.decisions)
         else:
             self._print_prompts(summary)
         if summary.prompts > 1:

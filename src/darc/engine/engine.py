@@ -20,7 +20,6 @@ from typing import Any, TypeVar
 
 import darc.generators
 import darc.scorers  # noqa: F401  (register what users name)
-from darc.closing import Closing
 from darc.engine.batcher import Batcher
 from darc.engine.choose import Choosing
 from darc.engine.clock import Clock
@@ -37,6 +36,7 @@ from darc.engine.stopping import Drawing, Stopping, parse_stop, waves_of
 from darc.engine.turns import Turns
 from darc.engine.workers import Workers
 from darc.errors import InputError
+from darc.files import Closing
 from darc.generators.base import MAX_TOKENS, Generator, ReadyGenerator, Settings
 from darc.models.remote import Meter
 from darc.models.remote.background import Background

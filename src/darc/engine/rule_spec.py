@@ -7,7 +7,7 @@ from typing import Any
 import darc.rules  # noqa: F401  (registers the rules)
 from darc.errors import InputError
 from darc.registry import rules
-from darc.registry.pairs import parse_pairs
+from darc.registry.names import parse_pairs
 from darc.selection.rule import Rule
 
 GENERAL = ("beta", "gamma")

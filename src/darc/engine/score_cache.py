@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from darc.closing import Closing
+from darc.files import Closing
 from darc.models.cache import cache_folder
 from darc.types import Prompt
 

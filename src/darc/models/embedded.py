@@ -12,8 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from darc.closing import Closing
 from darc.errors import DarcError, InputError, MissingExtra
+from darc.files import Closing
 from darc.models.completion import Completion, Report, Request
 
 logger = logging.getLogger(__name__)

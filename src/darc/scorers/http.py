@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from darc.closing import Closing
 from darc.errors import InputError
+from darc.files import Closing
 from darc.models.remote import AsyncClient, Background, together
 from darc.models.remote.address import SEVERAL, checked_url
 from darc.models.remote.client import KEY

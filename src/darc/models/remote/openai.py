@@ -4,7 +4,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from darc.closing import Closing
+from darc.files import Closing
 from darc.models.completion import Completion, Report, Request
 from darc.models.remote.address import parse_address
 from darc.models.remote.background import Background
