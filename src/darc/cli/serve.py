@@ -130,8 +130,8 @@ def run(arguments: argparse.Namespace) -> None:
     except ImportError:
         raise MissingExtra("darc serve", "serve") from None
     from darc.gateway.app import make_app
-    from darc.web.hosts import Hosts
     from darc.web.logs import log_as_json
+    from darc.web.middleware import Hosts
     from darc.web.server import check_address, listening, serve
 
     settings = settings_of(arguments)

@@ -30,12 +30,10 @@ from darc.gateway.service import Gateway
 from darc.gateway.settings import Settings
 from darc.models.remote import Breaker, Retry
 from darc.web.bodies import check_json
-from darc.web.guard import Guard
-from darc.web.hosts import Hosts
 from darc.web.keys import Keys, read_keys
 from darc.web.limits import trusted_proxies
+from darc.web.middleware import Guard, Hosts, Shell
 from darc.web.problems import Problem
-from darc.web.shell import Shell
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ pytest.importorskip("starlette")
 from starlette.datastructures import Headers
 
 from darc.errors import InputError
-from darc.web.hosts import Hosts, authority_of
+from darc.web.middleware import Hosts, authority_of
 from darc.web.problems import Problem
 
 LOOPBACK = ["localhost", "LOCALHOST:8000", "localhost.", "127.0.0.1", "127.0.0.1:9", "[::1]:8000"]
