@@ -140,7 +140,8 @@ def run(arguments: Arguments) -> None:
     """Read, decide, write."""
     from darc.cli.progress import progress
     from darc.cli.shown import Shown
-    from darc.engine.ratings import CsvRows, Detail, JsonRows, PicturedPrompt, Summary, decide_table
+    from darc.engine.decision_rows import CsvRows, Detail, JsonRows, PicturedPrompt, Summary
+    from darc.engine.ratings import decide_table
     from darc.engine.rule_spec import parse_rules
     from darc.registry.names import parse_pairs
     from darc.tables import atomic_writer, read_ratings

@@ -6,7 +6,8 @@ from darc.selection.explain import FLAGS
 from darc.views.text_table import text_table
 
 if TYPE_CHECKING:
-    from darc.engine.ratings import Decided, Detail, PicturedPrompt, Summary
+    from darc.engine.decision_rows import Detail, PicturedPrompt, Summary
+    from darc.engine.ratings import Decided
     from darc.selection.decision import Decision
     from darc.tables import RatingTable
 
