@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from darc.gateway.asked import prompt_id, read_asked, read_prompt
+from darc.gateway.request import prompt_id, read_asked, read_prompt
 from darc.gateway.settings import Settings
 from darc.web.problems import Problem
 

@@ -10,12 +10,10 @@ from urllib.parse import quote, unquote_to_bytes
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from darc.gateway.asked import Asked
-from darc.gateway.headers import onward
-from darc.gateway.leaving import ClientLeft, ClosingResponse, begun, unless_gone
 from darc.gateway.method import Budget
+from darc.gateway.request import Asked, onward
 from darc.gateway.service import Gateway
-from darc.gateway.streaming import DONE, event
+from darc.gateway.streaming import DONE, ClientLeft, ClosingResponse, begun, event, unless_gone
 from darc.gateway.usage import spent_within
 from darc.models.remote import METER
 from darc.web.bodies import read_body

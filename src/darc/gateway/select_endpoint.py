@@ -9,10 +9,10 @@ from starlette.responses import Response
 
 from darc.api import select
 from darc.errors import DarcError
-from darc.gateway.asked import MOST_CHOICES, read_prompt
-from darc.gateway.leaving import ClientLeft, begun, unless_gone
 from darc.gateway.method import Method, read_method, whole, wrong
+from darc.gateway.request import MOST_CHOICES, read_prompt
 from darc.gateway.service import SMALL, Gateway
+from darc.gateway.streaming import ClientLeft, begun, unless_gone
 from darc.web.bodies import read_body, read_object
 from darc.web.problems import Problem
 

@@ -1,7 +1,7 @@
 import json
 from pathlib import Path
 
-from darc.gateway.audit import Audit, read_audit
+from darc.gateway.metadata import Audit, read_audit
 
 
 def test_rows_are_rotated_and_read_in_order(tmp_path: Path) -> None:
