@@ -173,8 +173,8 @@ def run(arguments: Arguments) -> None:
         as_json = arguments.json or _suffix(arguments.out) in (".json", ".jsonl", ".ndjson")
         rows_class = JsonRows if as_json else CsvRows
         sinks: list[Any] = [summary := Summary(specs)]
-        pictured, shown, spool = PicturedPrompt(arguments.prompt), None, None
-        sinks.append(pictured)
+        spotlight, shown, spool = PicturedPrompt(arguments.prompt), None, None
+        sinks.append(spotlight)
         if arguments.out is not None:
             file = stack.enter_context(atomic_writer(arguments.out))
             sinks.append(rows_class(file, table.extra_columns, detail))
@@ -195,14 +195,14 @@ def run(arguments: Arguments) -> None:
             ):
                 for sink in sinks:
                     sink.add(decided)
-        pictured.check()
+        spotlight.check()
         if arguments.plot is not None:
-            _draw(arguments.plot, pictured)
+            _draw(arguments.plot, spotlight)
         if spool is not None:
             spool.seek(0)
             shutil.copyfileobj(spool, sys.stdout)
         elif shown is not None:
-            shown.print(summary, pictured)
+            shown.print(summary, spotlight)
 
 
 def _columns(arguments: Arguments) -> dict[str, Any]:
@@ -220,12 +220,12 @@ def _spool() -> TextIO:
     return SpooledTemporaryFile(8_000_000, "w+", encoding="utf-8", newline="")  # type: ignore[return-value]
 
 
-def _draw(path: Path, pictured: Any) -> None:
+def _draw(path: Path, spotlight: Any) -> None:
     from darc.tables.write import atomic_path
     from darc.views import draw_plane, plane, save_figure
 
-    decisions = pictured.decisions
-    figure = draw_plane(plane(decisions[-1], decisions[:-1], pictured.prompt_id))
+    decisions = spotlight.decisions
+    figure = draw_plane(plane(decisions[-1], decisions[:-1], spotlight.prompt_id))
     with atomic_path(path) as temporary:
         save_figure(figure, temporary)
-    print(f"drew prompt {pictured.prompt_id!r} to {path}", file=sys.stderr)
+    print(f"drew prompt {spotlight.prompt_id!r} to {path}", file=sys.stderr)

@@ -44,10 +44,10 @@ class Shown:
         added = self._detail.of(decision)
         return "\n".join(f"    {name}: {value}" for name, value in added.items())
 
-    def print(self, summary: "Summary", pictured: "PicturedPrompt") -> None:
+    def print(self, summary: "Summary", spotlight: "PicturedPrompt") -> None:
         """Print one prompt in full, or the table of prompts, and the averages of each rule."""
-        if (summary.prompts == 1 or pictured.wanted is not None) and pictured.decisions:
-            self._print_prompt(str(pictured.prompt_id), pictured.decisions)
+        if (summary.prompts == 1 or spotlight.wanted is not None) and spotlight.decisions:
+            self._print_prompt(str(spotlight.prompt_id), spotlight.decisions)
         else:
             self._print_prompts(summary)
         if summary.prompts > 1:
