@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from darc.core import plain
+from darc.core import completion, plain
 from darc.core.bounds import lcb_coefficient
 from darc.core.normalization import ROUNDING
 from darc.core.plain import Summary
@@ -138,7 +138,7 @@ class Row:
         """Upper bound of V - lam RP."""
         frame = self.frame
         fill = [
-            plain.penalty(part.value, self.seen, self.total, high, frame.beta, lam)
+            completion.penalty(part.value, self.seen, self.total, high, frame.beta, lam)
             for part, high in zip(self.partial, frame.high, strict=True)
         ]
         parts = self.completed(fill)
@@ -153,7 +153,7 @@ class Row:
         """Upper bound of the value or mean of what has a premium of at most `limit`."""
         frame, seen, total = self.frame, self.seen, self.total
         fill = [
-            plain.tau(part.value, part.risk_premium, seen, total, high, frame.beta, limit)
+            completion.tau(part.value, part.risk_premium, seen, total, high, frame.beta, limit)
             for part, high in zip(self.partial, frame.high, strict=True)
         ]
         parts = self.completed(fill)
@@ -166,7 +166,7 @@ class Row:
         if self.complete:
             return self.top.mean - lam * self.top.sigma
         fill = [
-            plain.lcb(part.mean, part.sigma, self.seen, self.total, high, lam)
+            completion.lcb(part.mean, part.sigma, self.seen, self.total, high, lam)
             for part, high in zip(self.partial, self.frame.high, strict=True)
         ]
         parts = self.completed(fill)
