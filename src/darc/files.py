@@ -1,14 +1,12 @@
-"""Files in and out: JSON by the line, private files, errors that name the file, what is closed."""
+"""Files in and out: JSON by the line, private files, errors that name the file."""
 
 import io
 import json
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO
 
 from darc.errors import MissingExtra, TableError
 
@@ -96,22 +94,3 @@ def append_private(path: Path, data: bytes = b"") -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
     with named(path), os.fdopen(os.open(path, flags, 0o600), "ab") as file:
         file.write(data)
-
-
-class Closing(ABC):
-    """Closes itself at the end of a `with` block."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Give back what is held."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

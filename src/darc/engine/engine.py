@@ -36,13 +36,12 @@ from darc.engine.stopping import Drawing, Stopping, parse_stop, waves_of
 from darc.engine.turns import Turns
 from darc.engine.workers import Workers
 from darc.errors import InputError
-from darc.files import Closing
 from darc.generators.base import MAX_TOKENS, Generator, ReadyGenerator, Settings
 from darc.models.remote import Meter
 from darc.models.remote.background import Background
 from darc.perturb import Perturbed, Rewriter
 from darc.registry import generators
-from darc.registry.capabilities import declared
+from darc.registry.capabilities import Closing, declared
 from darc.scorers.base import Scorer
 from darc.selection.rule import Rule
 from darc.types import Candidate, Prompt

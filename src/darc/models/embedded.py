@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import DarcError, InputError, MissingExtra
-from darc.files import Closing
 from darc.models.completion import Completion, Report, Request
+from darc.registry.capabilities import Closing
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from darc.errors import TableError, nearest
-from darc.files import Closing
+from darc.registry.capabilities import Closing
 
 GZIP_MAGIC = b"\x1f\x8b"
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Protocol
 
-from darc.files import Closing
+from darc.registry.capabilities import Closing
 from darc.tables.batch import Batch
 from darc.tables.grouping import Integers
 from darc.tables.plan import Sizes

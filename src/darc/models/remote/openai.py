@@ -4,7 +4,6 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from darc.files import Closing
 from darc.models.completion import Completion, Report, Request
 from darc.models.remote.address import parse_address
 from darc.models.remote.background import Background
@@ -14,6 +13,7 @@ from darc.models.remote.problems import Refused
 from darc.models.remote.protocol import Dialect, Said, chat_body, read_choices
 from darc.models.remote.retry import Clock, Retry
 from darc.models.remote.samples import samples
+from darc.registry.capabilities import Closing
 
 Result = TypeVar("Result")
 
