@@ -16,7 +16,7 @@ from darc.errors import InputError, TableError
 from darc.evaluation.from_ratings import read_texts
 from darc.evaluation.reading import read_any
 from darc.files import append_private, json_lines, named, parse_json, private_folder, read_json
-from darc.gateway.audit import Audit, read_audit
+from darc.gateway.metadata import Audit, read_audit
 from darc.runs.folder import RunFolder
 from darc.runs.questions import read_questions
 from darc.scorers.caution_model import read_model

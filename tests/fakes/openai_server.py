@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.fakes import answers, scoring
 
-from darc.closing import Closing
+from darc.registry.capabilities import Closing
 
 HANG = 30.0
 

@@ -14,7 +14,7 @@ from darc.engine.parts import Parts
 from darc.gateway.app import make_app, make_gateway
 from darc.gateway.service import Gateway
 from darc.gateway.settings import Settings
-from darc.web.hosts import Hosts
+from darc.web.middleware import Hosts
 from darc.web.server import listening, server
 
 QUESTION = [{"role": "user", "content": "Why are there two tides?"}]

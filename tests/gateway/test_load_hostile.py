@@ -14,7 +14,7 @@ import httpx
 import pytest
 from tests.fakes import FakeServer, Fault
 from tests.gateway.running import QUESTION, raw_request
-from tests.gateway.test_passing import ESCAPES
+from tests.gateway.test_proxy import ESCAPES
 
 pytestmark = pytest.mark.load
 

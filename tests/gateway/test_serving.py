@@ -19,7 +19,7 @@ from darc.evaluation.evaluate import evaluate
 from darc.evaluation.reading import read_any
 from darc.evaluation.study import Settings
 from darc.gateway.app import make_gateway
-from darc.gateway.audit import read_audit
+from darc.gateway.metadata import read_audit
 from darc.gateway.remote import RemoteBackend
 from darc.models.remote import Breaker, Retry
 from darc.web.keys import make_key

@@ -10,25 +10,13 @@ from hypothesis import strategies as st
 from tests.perturb.helpers import PROMPT, TEXTS, rows
 from tests.perturb.test_rewrites import ROWS
 
+from darc.language.markdown import _MARKER, PATTERNS, split
+from darc.language.senses import phrases
 from darc.perturb import RulesRewriter
 from darc.perturb.filters import FILTERS, Reading
-from darc.perturb.filters.stretches import Stretch
-from darc.perturb.lexicon.senses import phrases
-from darc.perturb.spans import _MARKER, PATTERNS, split
-from darc.perturb.transforms import (
-    boilerplate,
-    concise,
-    contractions,
-    discourse,
-    grammar,
-    hedges,
-    punctuation,
-    reorder,
-    sentences,
-    wordings,
-)
-from darc.perturb.transforms.occurs import occurring, pieces
-from darc.perturb.transforms.statements import each_statement
+from darc.perturb.filters.reading import Stretch
+from darc.perturb.transforms import boilerplate, grammar, sentences, wording
+from darc.perturb.transforms.transform import each_statement, occurring, pieces
 
 ANSWERS = [*TEXTS, *(row["text"] for row in (*rows("answers.jsonl"), *rows("chat.jsonl")))]
 SENTENCES = sorted({piece for text in ANSWERS for piece in re.split(r"(?<=\.) |\n", text) if piece})
@@ -61,15 +49,11 @@ GRAMMAR = (
     " _PURPOSE _LETS _ALLOWS _NUMBER _THEN _KEEP _LITTLE _MUST"
 )
 REMEMBERED: list[tuple[ModuleType, str]] = [
-    (boilerplate, "_FLATTERY _APOLOGY _CLOSER"),
-    (concise, "_WORDY"),
-    (contractions, "_CONTRACT _EXPAND"),
-    (discourse, "_MARKER _ADDING"),
+    (boilerplate, "_FLATTERY _APOLOGY _CLOSER _WORDY _MARKER _ADDING _LEAD _INNER"),
     (grammar, GRAMMAR),
-    (hedges, "_LEAD _INNER"),
-    (punctuation, "_SERIAL _PLAIN_LIST"),
-    (reorder, "_COUPLE _TRIPLE _OF _GENITIVE"),
+    (sentences, "_SERIAL _PLAIN_LIST _COUPLE _TRIPLE _OF _GENITIVE"),
     (sentences, "_JOIN _JOIN_PLAIN _PART _BUT"),
+    (wording, "_CONTRACT _EXPAND"),
 ]
 OCCURS = [
     (getattr(module, name), occurring(getattr(module, name)))
@@ -101,8 +85,8 @@ def test_no_occurrence_is_missed(text: str) -> None:
 @settings(deadline=None, max_examples=150)
 @given(PROSE, st.booleans())
 def test_wordings_are_found_in_pieces_as_in_the_whole(text: str, shorter_only: bool) -> None:
-    whole = wordings._exchangeable.__wrapped__(text, 0, shorter_only)
-    assert list(wordings._places(text, shorter_only)) == whole
+    whole = wording._exchangeable.__wrapped__(text, 0, shorter_only)
+    assert list(wording._places(text, shorter_only)) == whole
 
 
 @settings(deadline=None, max_examples=150)
@@ -128,7 +112,7 @@ def test_rewrites_are_judged_as_a_whole(family: str) -> None:
 def test_no_phrase_goes_on_after_a_stop() -> None:
     known = {word for index in phrases().values() for words, _, _ in index for word in words}
     assert known.isdisjoint({".", "\n"})
-    assert not any(". " in wording.phrase or "\n" in wording.phrase for wording in wordings.pairs())
+    assert not any(". " in wording.phrase or "\n" in wording.phrase for wording in wording.pairs())
 
 
 @settings(deadline=None)

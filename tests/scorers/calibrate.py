@@ -14,10 +14,10 @@ import numpy as np
 from tests.scorers.answers import Example, examples, misspelt
 from tests.scorers.embedding import embedder
 
+from darc.language.classes import CLASSES
+from darc.language.text import SENTENCE_END, Text
 from darc.scorers import Fluency, Form, Relevance, Scorer
-from darc.scorers.classes import CLASSES
 from darc.scorers.order import count_pairs
-from darc.scorers.text import SENTENCE_END, Text
 from darc.types import Prompt
 
 OPENING, CLOSING = "Great question! ", " I hope this helps."

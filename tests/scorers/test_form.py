@@ -3,11 +3,11 @@
 import pytest
 from tests.scorers.test_scorers import all_three, scores
 
+from darc.language.text import Text
 from darc.scorers.asked import read_request
 from darc.scorers.ending import ending_cost
 from darc.scorers.form import length_cost, wall
 from darc.scorers.manners import leaks, padding, rudeness, shouting
-from darc.scorers.text import Text
 
 CODE = "Run this:\n\n```python\nx = f(1)\n```"
 

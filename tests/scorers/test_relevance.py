@@ -3,10 +3,11 @@
 import pytest
 from tests.scorers.test_scorers import all_three, scores
 
+from darc.language.classes import content_words, subject_words
+from darc.language.classes import loose_stem as stem
+from darc.language.text import Text
 from darc.scorers.asked import read_request
 from darc.scorers.evasion import evasion
-from darc.scorers.text import Text
-from darc.scorers.words import content_words, stem, subject_words
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ SHIPPED = (
 )  # fmt: skip
 # What finds, names, carries or checks things, but changes no number.
 CARRIERS = (
-    "errors", "types", "closing", "registry", "models.remote", "models.chat", "models.completion",
+    "errors", "types", "registry", "models.remote", "models.chat", "models.completion",
     "models.installed", "models.transformers.libraries", "models.transformers.source",
     "models.transformers.version", "models.transformers.model", "scorers.callable",
     "scorers.presets",
@@ -113,7 +113,7 @@ def before(copy: Path) -> dict[str, str]:
         ("scorers/form.py", {"form"}),
         ("scorers/order.json", {"fluency"}),
         ("scorers/spelling.py", {"fluency"}),
-        ("scorers/words.py", {"relevance"}),
+        ("language/data/classes.tsv", {"fluency", "form", "relevance"}),
         ("scorers/ending.py", {"fluency", "form"}),
         ("models/embeddings.py", {"relevance"}),
         ("scorers/reward.py", set()),

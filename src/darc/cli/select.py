@@ -20,9 +20,8 @@ from darc.selection.explain import FLAGS
 from darc.views.text_table import text_table
 
 if TYPE_CHECKING:
-    from darc.pipeline.ratings import Decided
-    from darc.pipeline.rows import Detail, Summary
-    from darc.pipeline.spotlight import Spotlight
+    from darc.engine.decision_rows import Detail, PicturedPrompt, Summary
+    from darc.engine.ratings import Decided
     from darc.selection.decision import Decision
     from darc.tables import RatingTable
 
@@ -152,11 +151,10 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 def run(arguments: Arguments) -> None:
     """Read, decide, write."""
     from darc.cli.parser import progress
+    from darc.engine.decision_rows import CsvRows, Detail, JsonRows, PicturedPrompt, Summary
+    from darc.engine.ratings import decide_table
     from darc.engine.rule_spec import parse_rules
-    from darc.pipeline.ratings import decide_table
-    from darc.pipeline.rows import CsvRows, Detail, JsonRows, Summary
-    from darc.pipeline.spotlight import Spotlight
-    from darc.registry.pairs import parse_pairs
+    from darc.registry.names import parse_pairs
     from darc.tables import atomic_writer, read_ratings
     from darc.tables.side import read_side
     from darc.views import check_picture
@@ -187,7 +185,7 @@ def run(arguments: Arguments) -> None:
         as_json = arguments.json or _suffix(arguments.out) in (".json", ".jsonl", ".ndjson")
         rows_class = JsonRows if as_json else CsvRows
         sinks: list[Any] = [summary := Summary(specs)]
-        spotlight, shown, spool = Spotlight(arguments.prompt), None, None
+        spotlight, shown, spool = PicturedPrompt(arguments.prompt), None, None
         sinks.append(spotlight)
         if arguments.out is not None:
             file = stack.enter_context(atomic_writer(arguments.out))
@@ -269,7 +267,7 @@ class Shown:
         added = self._detail.of(decision)
         return "\n".join(f"    {name}: {value}" for name, value in added.items())
 
-    def print(self, summary: "Summary", spotlight: "Spotlight") -> None:
+    def print(self, summary: "Summary", spotlight: "PicturedPrompt") -> None:
         """Print one prompt in full, or the table of prompts, and the averages of each rule."""
         if (summary.prompts == 1 or spotlight.wanted is not None) and spotlight.decisions:
             self._print_prompt(str(spotlight.prompt_id), spotlight.decisions)

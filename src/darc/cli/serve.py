@@ -152,8 +152,8 @@ def run(arguments: argparse.Namespace) -> None:
     except ImportError:
         raise MissingExtra("darc serve", "serve") from None
     from darc.gateway.app import make_app, make_gateway
-    from darc.web.hosts import Hosts
     from darc.web.logs import log_as_json
+    from darc.web.middleware import Hosts
     from darc.web.server import check_address, listening, serve
 
     settings = settings_of(arguments)
@@ -198,7 +198,7 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
     """The settings that the options stand for."""
     from darc.engine.parts import SCORERS, Parts
     from darc.gateway.settings import Settings
-    from darc.registry.pairs import split_pairs
+    from darc.registry.names import split_pairs
 
     same = (
         "backend", "backend_key_env", "model", "rule", "beta", "gamma", "normalize", "k", "wave",

@@ -27,7 +27,7 @@ from darc.study.store import Store, open_store
 from darc.study.words import TEMPLATES, study_toml
 from darc.tables import atomic_writer
 from darc.views.text_table import text_table
-from darc.web.hosts import authority_of
+from darc.web.middleware import authority_of
 
 Arguments = argparse.Namespace
 

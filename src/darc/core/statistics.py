@@ -2,13 +2,10 @@
 
 import math
 import os
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,14 +17,12 @@ from darc.errors import InputError
 from darc.types import Statistics
 
 Array = NDArray[np.float64]
-T = TypeVar("T")
 
 # A block's scratch memory should stay in the cache, and a strip's cache lines in the innermost one
 # while they are read once for each sample.
 BLOCK_SAMPLES = 3 << 17
 STRIP = 64
 THREADS_FROM = 500_000
-FAST_FROM = 2_000_000
 _FIELDS = ("value", "mean", "sigma", "risk_premium", "count")
 
 
@@ -47,7 +42,7 @@ def statistics(
     or fixed constants (location, scale), each a number or one a scorer; None means "prompt" for
     several scorers and "none" for one. Results are (K,), or (P, K) for four dimensions.
     One pass of exp over the samples; memory beyond the input is O(P M K). Large arrays are worked
-    on by one thread a core, and by machine code where the `fast` extra is installed.
+    on by one thread a core.
     """
     samples = as_samples(scores, mask)
     if samples.ndim not in (2, 3, 4):
@@ -80,9 +75,7 @@ def batched(
     beta, gamma = check_level("beta", beta), check_level("gamma", gamma)
     rule = normalizer(normalize, samples.shape[1])
     result = Result.empty(samples.shape)
-    large = samples.size >= FAST_FROM and weights is None
-    if not (large and by_machine_code(result, samples, beta, gamma, rule)):
-        by_numpy(result, samples, beta, gamma, rule, weights)
+    fill(result, samples, beta, gamma, rule, weights)
     return result.statistics()
 
 
@@ -151,7 +144,7 @@ class Result:
         return count, np.minimum.reduce(count, axis=1)
 
 
-def by_numpy(
+def fill(
     result: Result,
     samples: Array,
     beta: float,
@@ -178,62 +171,15 @@ def by_numpy(
     _in_threads(work, prompts, step, samples.size)
 
 
-def by_machine_code(
-    result: Result, samples: Array, beta: float, gamma: float, rule: Normalizer
-) -> bool:
-    """Whether the `fast` extra filled the result: it is installed, and no sample is missing."""
-    fill = _machine_code()
-    prompts, scorers, candidates, size = samples.shape
-    if fill is None or size < 2 or not samples.flags.c_contiguous:
-        return False
-    result.units[:] = np.stack([rule.location, rule.scale])[:, None]
-    rows = samples.reshape(-1, size)
-    arrays = [array.reshape(len(array), -1) for array in (result.each, result.hedged, result.units)]
-    constant = result.constant.reshape(-1)
-
-    def work(parts: Iterable[slice]) -> bool:
-        return all(
-            fill(
-                rows,
-                (part.start, part.stop),
-                (scorers, candidates),
-                beta,
-                gamma,
-                int(rule.kind),
-                *arrays,
-                constant,
-            )
-            for part in parts
-        )
-
-    return all(_in_threads(work, prompts, max(1, prompts // 64), samples.size))
-
-
-@cache
-def _machine_code() -> Callable[..., bool] | None:
-    """`fast.fill`, imported and compiled on the first call, or None without numba."""
-    try:
-        from darc.core.fast import fill
-    except ImportError:
-        return None
-    except Exception as problem:  # numba fails in many ways, and numpy will do
-        warnings.warn(
-            f"the statistics are not compiled ({problem}): numpy is used",
-            RuntimeWarning,
-            stacklevel=4,
-        )
-        return None
-    return fill
-
-
 def _in_threads(
-    work: Callable[[Iterable[slice]], T], prompts: int, step: int, size: int
-) -> list[T]:
-    """What `work` returns for slices of `step` prompts, dealt out to one thread a core if large."""
+    work: Callable[[Iterable[slice]], None], prompts: int, step: int, size: int
+) -> None:
+    """Do `work` on slices of `step` prompts, dealt out to one thread a core if large."""
     parts = deque(slice(start, min(start + step, prompts)) for start in range(0, prompts, step))
     threads = min(os.cpu_count() or 1, len(parts)) if size >= THREADS_FROM else 1
     if threads <= 1:
-        return [work(parts)]
+        work(parts)
+        return
 
     def dealt() -> Iterator[slice]:
         while True:
@@ -243,7 +189,7 @@ def _in_threads(
                 return
 
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda _: work(dealt()), range(threads)))
+        list(pool.map(lambda _: work(dealt()), range(threads)))
 
 
 def _by_sample(block: Array, memory: Array | None = None) -> Array:

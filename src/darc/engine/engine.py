@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 
 import darc.generators
 import darc.scorers  # noqa: F401  (register what users name)
-from darc.closing import Closing
 from darc.engine.batcher import Batcher, Turns
 from darc.engine.calibrations import as_calibrations
 from darc.engine.choose import Choosing
@@ -42,7 +41,7 @@ from darc.models.remote import Meter, OpenAIModel
 from darc.models.remote.background import Background
 from darc.perturb import Rewriter
 from darc.registry import DEFAULT_RULE, generators
-from darc.registry.capabilities import declared
+from darc.registry.capabilities import Closing, declared
 from darc.scorers.base import Scorer
 from darc.scorers.panel import Panel, as_panel
 from darc.selection.rule import Rule

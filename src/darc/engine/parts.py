@@ -14,9 +14,9 @@ from darc.errors import InputError
 from darc.models.completion import ChatModel
 from darc.models.embeddings import Embeddings, installed
 from darc.perturb import Perturbed, Rewriter, Slice, perturb_slice
-from darc.perturb.families import parts as check_family
 from darc.perturb.filters import Entities, Similarity
 from darc.perturb.rewriter import ReadyRewriter
+from darc.perturb.rewriter import parts as check_family
 from darc.registry import rewriters, scorers
 from darc.registry.capabilities import declared
 from darc.scorers.base import ReadyScorer, Scorer

@@ -8,7 +8,7 @@ import darc.rules  # noqa: F401  (registers the rules)
 from darc.engine.calibrations import Calibrations
 from darc.errors import InputError
 from darc.registry import rules
-from darc.registry.pairs import parse_pairs
+from darc.registry.names import parse_pairs
 from darc.selection.calibration import DEFAULT
 from darc.selection.rule import Rule
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from darc.closing import Closing
 from darc.models.cache import cache_folder
+from darc.registry.capabilities import Closing
 from darc.types import Prompt
 
 logger = logging.getLogger(__name__)

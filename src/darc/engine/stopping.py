@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from darc.engine.samples import UPSTREAM, OutOfCalls, PartFailed, Samples
 from darc.errors import InputError
 from darc.models.remote import OverLimit
-from darc.registry.pairs import parse_pairs
+from darc.registry.names import parse_pairs
 from darc.types import Candidate, Prompt, Scores
 
 if TYPE_CHECKING:

@@ -16,27 +16,25 @@ from darc import __version__
 from darc.engine.engine import Engine
 from darc.engine.scoring import Patience
 from darc.errors import InputError
-from darc.gateway.backend import Backend
+from darc.gateway.candidates import Backend
 from darc.gateway.chat import Chat
 from darc.gateway.embedded import EmbeddedBackend
-from darc.gateway.headers import onward
 from darc.gateway.method import PREFIX, read_method
 from darc.gateway.metrics import TYPE
 from darc.gateway.openapi import document
-from darc.gateway.passing import anything
+from darc.gateway.proxy import anything
 from darc.gateway.remote import RemoteBackend
-from darc.gateway.selection import selection
+from darc.gateway.request import onward
+from darc.gateway.select_endpoint import selection
 from darc.gateway.service import Gateway
 from darc.gateway.settings import Settings
 from darc.models.remote import Breaker, OpenAIModel, Retry
 from darc.models.remote.openai import NAMED
 from darc.web.bodies import check_json
-from darc.web.guard import Guard
-from darc.web.hosts import Hosts
 from darc.web.keys import Keys, read_keys
 from darc.web.limits import trusted_proxies
+from darc.web.middleware import Guard, Hosts, Shell
 from darc.web.problems import Problem
-from darc.web.shell import Shell
 
 logger = logging.getLogger(__name__)
 

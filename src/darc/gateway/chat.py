@@ -11,13 +11,12 @@ from starlette.responses import Response
 
 from darc.errors import DarcError
 from darc.gateway import streaming
-from darc.gateway.asked import Asked, read_asked
 from darc.gateway.errors import told
-from darc.gateway.headers import onward
-from darc.gateway.leaving import ClientLeft, ClosingResponse, begun, ended, unless_gone
-from darc.gateway.passing import passed_through
-from darc.gateway.selection import as_json
+from darc.gateway.proxy import passed_through
+from darc.gateway.request import Asked, onward, read_asked
+from darc.gateway.select_endpoint import as_json
 from darc.gateway.service import SMALL, Completed, Gateway
+from darc.gateway.streaming import ClientLeft, ClosingResponse, begun, ended, unless_gone
 from darc.web.bodies import read_body, read_object
 from darc.web.problems import Problem
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Any
 
 from darc.engine.deciding import NORMALIZATIONS
-from darc.gateway.asked import MOST_CHOICES
+from darc.gateway.request import MOST_CHOICES
 from darc.gateway.settings import Settings
 from darc.registry import rules
 from darc.selection.rule import Rule

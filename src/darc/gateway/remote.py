@@ -9,9 +9,8 @@ from starlette.responses import Response
 
 from darc.errors import DarcError
 from darc.gateway.errors import is_openai_error, told, too_large, unavailable, upstream_problem
-from darc.gateway.headers import back, for_candidates
-from darc.gateway.leaving import BrokeOff, ClosingResponse
-from darc.gateway.streaming import error_event
+from darc.gateway.request import back, for_candidates
+from darc.gateway.streaming import BrokeOff, ClosingResponse, error_event
 from darc.models.remote import (
     AsyncClient,
     Breaker,

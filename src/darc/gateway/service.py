@@ -15,14 +15,12 @@ from darc.engine.scoring import Clock
 from darc.engine.stopping import Stopping, WaveDrawing
 from darc.errors import DarcError
 from darc.gateway import metadata
-from darc.gateway.asked import Asked, read_prompt
-from darc.gateway.audit import Audit
-from darc.gateway.backend import Backend
-from darc.gateway.candidates import Reply, Singles, candidates
+from darc.gateway.candidates import Backend, Reply, Singles, candidates
 from darc.gateway.errors import told, unavailable
-from darc.gateway.headers import for_candidates
+from darc.gateway.metadata import Audit
 from darc.gateway.method import Method, check_rule, check_work, rewrites_within, wrong
 from darc.gateway.metrics import Metrics
+from darc.gateway.request import Asked, for_candidates, read_prompt
 from darc.gateway.settings import Settings
 from darc.gateway.usage import Spent, spent_within
 from darc.generators.base import Settings as Sampling

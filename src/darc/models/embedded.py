@@ -12,9 +12,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from darc.closing import Closing
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.completion import Completion, Report, Request
+from darc.registry.capabilities import Closing
 
 logger = logging.getLogger(__name__)
 

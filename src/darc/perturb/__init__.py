@@ -1,10 +1,9 @@
 """Meaning-preserving rewrites of an answer, and the filters that judge them."""
 
 from darc.perturb.accept import Perturbed, Report, Slice, perturb, perturb_slice, report
-from darc.perturb.families import FAMILIES
 from darc.perturb.filters import judge
 from darc.perturb.llm_rewriter import LlmRewriter
-from darc.perturb.rewriter import Rewriter
+from darc.perturb.rewriter import FAMILIES, Rewriter
 from darc.perturb.rules_rewriter import RulesRewriter
 
 __all__ = [

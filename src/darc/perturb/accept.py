@@ -9,12 +9,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from darc.errors import InputError
-from darc.perturb.drawing import derived
-from darc.perturb.families import parts
-from darc.perturb.filters import Entities, Judge, Similarity, dissimilar
-from darc.perturb.filters.duplicates import ACCEPTED, ORIGINAL, normalised
-from darc.perturb.filters.hooks import LEAST_SIMILARITY
-from darc.perturb.rewriter import Drawing, DrawingRewriter, Rewriter
+from darc.perturb.filters import (
+    ACCEPTED,
+    LEAST_SIMILARITY,
+    ORIGINAL,
+    Entities,
+    Judge,
+    Similarity,
+    dissimilar,
+    normalised,
+)
+from darc.perturb.rewriter import Drawing, DrawingRewriter, Rewriter, parts
+from darc.perturb.transforms.transform import derived
 from darc.types import Candidate, Prompt, Rejection, Variant
 
 

@@ -9,8 +9,8 @@ from darc.models.chat import chat_model, chat_version
 from darc.models.completion import ChatModel, Completion, Request
 from darc.models.remote.client import KEY
 from darc.models.remote.openai import OpenAIModel
-from darc.perturb.drawing import derived
-from darc.perturb.families import parts
+from darc.perturb.rewriter import parts
+from darc.perturb.transforms.transform import derived
 from darc.registry import rewriter
 from darc.types import Message, Prompt
 

@@ -1,10 +1,22 @@
-"""What every rewriter offers."""
+"""What every rewriter offers, and the families of rewrites."""
 
 from collections.abc import Container
 from typing import Protocol, runtime_checkable
 
+from darc.errors import UnknownName
 from darc.registry.capabilities import Capabilities
 from darc.types import Prompt
+
+FAMILIES = ("hybrid", "style", "targeted")
+
+
+def parts(family: str, count: int) -> list[tuple[str, int]]:
+    """The simple families that make up a family, each with its part of the count."""
+    if family not in FAMILIES:
+        raise UnknownName("family", family, FAMILIES)
+    if family == "hybrid":
+        return [("style", count - count // 2), ("targeted", count // 2)]
+    return [(family, count)]
 
 
 class Rewriter(Protocol):

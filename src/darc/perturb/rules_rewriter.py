@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
-from darc.perturb.drawing import Draws
-from darc.perturb.families import parts
-from darc.perturb.filters.duplicates import normalised
-from darc.perturb.spans import Masked, mask
+from darc.language.markdown import Masked, mask
+from darc.perturb.filters import normalised
+from darc.perturb.rewriter import parts
 from darc.perturb.transforms import (
     STYLE_FORM,
     STYLE_WORDS,
     TARGETED_FORM,
     TARGETED_WORDS,
     Transform,
-    emphasis,
+    markdown,
 )
+from darc.perturb.transforms.transform import Draws
 from darc.registry import rewriter
 from darc.types import Prompt
 
@@ -169,7 +169,7 @@ def changed(masked: str, family: str, draws: Draws, stress: bool = False) -> str
         if draws.chance(form_share):
             masked = transform.change(masked, draws)
     if family == "style" and (stress or masked == before):
-        masked = emphasis.stress.change(masked, draws)
+        masked = markdown.stress.change(masked, draws)
     return masked
 
 

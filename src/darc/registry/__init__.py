@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from darc.registry.makers import Maker, Makers, parse_spec
-from darc.registry.names import Registry
+from darc.registry.names import Maker, Makers, Registry, parse_spec
 from darc.selection.choice import Choice
 from darc.selection.rule import Rule
 

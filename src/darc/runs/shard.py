@@ -10,14 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import InputError, TableError
-from darc.files import (
-    PACKED,
-    append_private,
-    json_lines,
-    private_folder,
-    read_json,
-    zstandard,
-)
+from darc.files import PACKED, append_private, json_lines, private_folder, read_json, zstandard
 from darc.runs.checking import Fault, check_links, check_row
 from darc.tables import atomic_writer
 from darc.tables.write import atomic_path

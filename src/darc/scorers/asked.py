@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from darc.scorers.phrases import any_of, one_of
+from darc.language.phrases import any_of, one_of
 
 CODE = any_of(
     "python|javascript|typescript|java|sql|html|css|bash|rust|git|numpy|pandas|in c",

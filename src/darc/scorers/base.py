@@ -81,6 +81,13 @@ def normalised(scorer: Scorer, scores: Array) -> Array:
     return (scores - scorer.location) / scorer.scale
 
 
+# What the scorers without a model have of language, for `source_version`.
+LANGUAGE = (
+    *(f"../language/{module}.py" for module in ("classes", "phrases", "text")),
+    "../language/data/classes.tsv",
+)
+
+
 @cache
 def source_version(*sources: str, packages: tuple[str, ...] = ()) -> str:
     """A hash of what a scorer's numbers come from: files, by their paths from here, and packages.

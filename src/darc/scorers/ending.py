@@ -2,8 +2,8 @@
 
 import re
 
-from darc.scorers.classes import FUNCTION_WORDS
-from darc.scorers.text import Text
+from darc.language.classes import FUNCTION_WORDS
+from darc.language.text import Text
 
 CLOSED = re.compile(
     r"[.!?\u2026][\"'\u201d\u2019\xbb)\]*_`]*$|[:;]-?\)$|\|$|[\U0001F300-\U0001FAFF\u2600-\u27bf]$"

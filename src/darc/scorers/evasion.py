@@ -1,7 +1,7 @@
 """Whether an answer avoids answering."""
 
-from darc.scorers.phrases import any_of, one_of
-from darc.scorers.text import Text
+from darc.language.phrases import any_of, one_of
+from darc.language.text import Text
 
 REFUSALS = any_of(
     "i (?:really |simply |just )?(?:can't|cannot|can not|won't|will not|refuse)",

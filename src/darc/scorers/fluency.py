@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from darc.language.text import Text
 from darc.registry import scorer
-from darc.scorers.base import Array, Pair, from_costs, source_version
+from darc.scorers.base import LANGUAGE, Array, Pair, from_costs, source_version
 from darc.scorers.ending import ending_cost, imbalance
 from darc.scorers.order import order_gain
 from darc.scorers.spelling import Spelling
-from darc.scorers.text import Text
 
 SLIP_COST = 0.06
 ORDER_COST = 7.0
@@ -25,12 +25,11 @@ GARBLED = re.compile("[\ufffd\x00-\x08\x0b\x0c\x0e-\x1f]|Ã.|â€|(.)\\1{4,}|[^
 
 SOURCES = (
     "fluency.py",
-    "classes.py",
     "ending.py",
     "order.json",
     "order.py",
     "spelling.py",
-    "text.py",
+    *LANGUAGE,
 )
 PACKAGES = ("harper-py",)
 

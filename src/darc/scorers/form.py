@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from darc.language.phrases import word_set
+from darc.language.text import Text
 from darc.registry import scorer
 from darc.scorers.asked import Request, read_request
-from darc.scorers.base import Array, Pair, from_costs, source_version
+from darc.scorers.base import LANGUAGE, Array, Pair, from_costs, source_version
 from darc.scorers.ending import ending_cost
 from darc.scorers.manners import leaks, padding, rudeness, shouting
-from darc.scorers.phrases import word_set
-from darc.scorers.text import Text
 
 RUDENESS_COST = 0.8
 SHOUTING_COST = 3.0
@@ -33,11 +33,9 @@ FILLERS = word_set(
 SOURCES = (
     "form.py",
     "asked.py",
-    "classes.py",
     "ending.py",
     "manners.py",
-    "phrases.py",
-    "text.py",
+    *LANGUAGE,
 )
 
 

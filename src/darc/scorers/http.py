@@ -5,12 +5,12 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from darc.closing import Closing
 from darc.errors import InputError
 from darc.models.remote import AsyncClient, Background, together
 from darc.models.remote.address import SEVERAL, checked_url
 from darc.models.remote.client import KEY
 from darc.registry import scorer
+from darc.registry.capabilities import Closing
 from darc.scorers.base import Array, Pair, source_version
 from darc.scorers.callable import checked_scale
 from darc.scorers.http_forms import FORMS, Rows, form_name, one_each, read_rows

@@ -6,8 +6,8 @@ form of hate. A word that can be harmless counts only in a sentence that speaks 
 
 import re
 
-from darc.scorers.phrases import any_of, one_of, word_set
-from darc.scorers.text import WORD, Text
+from darc.language.phrases import any_of, one_of, word_set
+from darc.language.text import WORD, Text
 
 INSULTS = word_set(
     "idiot idiots idiotic moron morons moronic imbecile imbeciles cretin cretins dunce dunces",

@@ -8,7 +8,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.scorers.classes import CLASSES, NUMBER_OF, class_of
+from darc.language.classes import CLASSES, NUMBER_OF, class_of
 
 Array = NDArray[np.float64]
 SMOOTHING = 8.0

@@ -11,7 +11,7 @@ from typing import Any
 from darc.errors import InputError, nearest
 from darc.models.completion import ChatModel
 from darc.models.remote import Said
-from darc.registry.makers import parse_spec
+from darc.registry.names import parse_spec
 from darc.scorers.judge import Judge
 from darc.scorers.judge_prompt import rating, reply_form
 from darc.scorers.judge_reading import grade_in, grades_in

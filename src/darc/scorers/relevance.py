@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from darc.language.classes import content_words, subject_words
+from darc.language.classes import loose_stem as stem
+from darc.language.text import Text
 from darc.models.embeddings import Embeddings
 from darc.registry import scorer
 from darc.scorers.asked import DIGIT, Request, read_request
-from darc.scorers.base import Array, Embedder, Pair, from_costs, source_version
+from darc.scorers.base import LANGUAGE, Array, Embedder, Pair, from_costs, source_version
 from darc.scorers.evasion import evasion
-from darc.scorers.text import Text
-from darc.scorers.words import content_words, stem, subject_words
 
 BEST_SENTENCES = 3
 EXPECTED_SIMILARITY = 0.6
@@ -53,12 +54,9 @@ def triples(words: Sequence[str]) -> frozenset[tuple[str, ...]]:
 SOURCES = (
     "relevance.py",
     "asked.py",
-    "classes.py",
     "evasion.py",
-    "phrases.py",
-    "text.py",
-    "words.py",
     "../models/embeddings.py",
+    *LANGUAGE,
 )
 # The weights of the embeddings come with it.
 PACKAGES = ("wordllama",)

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.errors import MissingExtra
-from darc.scorers.classes import CLASS_OF
-from darc.scorers.text import WORD
+from darc.language.classes import CLASS_OF
+from darc.language.text import WORD
 
 NAME_WEIGHT = 0.2
 MOST_REMEMBERED = 200_000

@@ -19,11 +19,9 @@ from darc.study.leading import Leading
 from darc.study.numbering import numbering
 from darc.study.store import Store
 from darc.study.visits import HiddenSecrets, Site, told, told_unavailable
-from darc.web.guard import Guard
-from darc.web.hosts import Hosts, authority_of
 from darc.web.limits import Proxies
+from darc.web.middleware import Guard, Hosts, Shell, as_json, authority_of
 from darc.web.problems import Problem
-from darc.web.shell import Shell, as_json
 
 STATIC = Path(__file__).parent / "pages" / "static"
 FILES = {"study.css": "text/css", "study.js": "text/javascript"}

@@ -7,8 +7,8 @@ import zlib
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from darc.closing import Closing
 from darc.errors import TableError, nearest
+from darc.registry.capabilities import Closing
 
 GZIP_MAGIC = b"\x1f\x8b"
 

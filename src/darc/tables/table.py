@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Protocol
 
-from darc.closing import Closing
 from darc.errors import TableError
+from darc.registry.capabilities import Closing
 from darc.tables.batch import Batch
 from darc.tables.grouping import Integers
 from darc.tables.labels import Labels

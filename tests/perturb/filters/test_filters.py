@@ -1,11 +1,16 @@
 import pytest
 
-from darc.perturb.filters import FILTERS, Reading, duplicate, judge
-from darc.perturb.filters.amounts import amounts
-from darc.perturb.filters.hooks import dissimilar, entities
-from darc.perturb.filters.lean import lean
-from darc.perturb.filters.length import length
-from darc.perturb.filters.numerals import numerals
+from darc.perturb.filters import (
+    FILTERS,
+    Reading,
+    dissimilar,
+    duplicate,
+    entities,
+    judge,
+    lean,
+    length,
+)
+from darc.perturb.filters.facts import numerals
 
 BY_NAME = {function.__name__: function for function in FILTERS}
 
@@ -99,19 +104,6 @@ def test_empty_rewrites_are_refused() -> None:
 def test_duplicates_ignore_white_space() -> None:
     assert duplicate("a b", "a\n b") == "duplicate: of the original"
     assert duplicate("a b", "b a") is None
-
-
-def test_amounts_in_one_notation() -> None:
-    text = "two hundred and 1,000 then 3 million dollars and 3 rd of twenty five kg"
-    found = [(a.value, a.unit, a.currency) for a in amounts(text.split())]
-    assert found == [
-        ("200", "", ""),
-        ("1000", "", ""),
-        ("3000000", "", "$"),
-        ("3th", "", ""),
-        ("25", "kg", ""),
-    ]
-    assert amounts(["this", "one", "here"]) == []
 
 
 def test_reasons_name_what_changed() -> None:

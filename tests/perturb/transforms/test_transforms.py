@@ -3,8 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.perturb.helpers import TEXTS
 
-from darc.perturb.drawing import Draws
-from darc.perturb.spans import protected
+from darc.language.markdown import protected
 from darc.perturb.transforms import (
     STRIPS,
     STYLE,
@@ -12,21 +11,12 @@ from darc.perturb.transforms import (
     Transform,
     boilerplate,
     clauses,
-    concise,
-    contractions,
-    discourse,
-    emphasis,
     grammar,
-    headings,
-    hedges,
-    links,
-    lists,
-    paragraphs,
-    punctuation,
-    reorder,
+    markdown,
     sentences,
-    wordings,
+    wording,
 )
+from darc.perturb.transforms.transform import Draws
 
 EVERY = list({t.name: t for t in (*STYLE, *TARGETED)}.values())
 
@@ -38,36 +28,40 @@ def outcomes(transform: Transform, text: str, seeds: int = 30) -> set[str]:
 @pytest.mark.parametrize(
     ("transform", "text", "changed"),
     [
-        (contractions.contract, "You do not know; it is a dog.", "You don't know; it's a dog."),
-        (contractions.expand, "I don't know; they're here.", "I do not know; they are here."),
-        (contractions.expand, "You can't.", "You cannot."),
-        (lists.markers, "- a\n- b", "* a\n* b"),
-        (lists.markers, "1. a\n2. b", "1) a\n2) b"),
-        (lists.to_prose, "You need:\n\n- milk\n- salt", "You need: milk; and salt."),
-        (emphasis.strip, "A **bold** and *soft* word", "A bold and soft word"),
-        (emphasis.bold_labels, "- Cost: low\n- Time: long", "- **Cost:** low\n- **Time:** long"),
-        (emphasis.marks, "A **bold** word", "A __bold__ word"),
-        (emphasis.stress, "It is water.", "It is **water**."),
-        (emphasis.stress, "It is water.", "It is *water*."),
-        (headings.to_bold, "## Why\n\nSo.", "**Why**\n\nSo."),
-        (headings.to_headings, "**Why**\n\nSo.", "## Why\n\nSo."),
-        (headings.title_case, "# how to cook rice", "# How to Cook Rice"),
-        (headings.without, "# A\n\nOne.\n\n# B\n\nTwo.", "One.\n\nTwo."),
-        (paragraphs.item_spacing, "1. a\n2. b\n3. c", "1. a\n\n2. b\n\n3. c"),
-        (paragraphs.item_spacing, "- a\n\n- b", "- a\n- b"),
-        (paragraphs.breaks, "It is so.\n\nIt was so.", "It is so. It was so."),
-        (punctuation.apostrophes, "It's", "It\u2019s"),
-        (punctuation.dashes, "a\u2014b", "a \u2013 b"),
-        (punctuation.serial_comma, "red, blue, and green.", "red, blue and green."),
-        (punctuation.serial_comma, "red, blue, pink and green.", "red, blue, pink, and green."),
-        (wordings.synonyms, "In addition, it helps.", "Additionally, it helps."),
-        (wordings.synonyms, "We utilized an enormous net.", "We used a huge net."),
-        (wordings.plain, "He attempts to obtain numerous keys.", "He tries to get many keys."),
-        (discourse.markers, "No. However, we stay.", "No. That said, we stay."),
+        (wording.contract, "You do not know; it is a dog.", "You don't know; it's a dog."),
+        (wording.expand, "I don't know; they're here.", "I do not know; they are here."),
+        (wording.expand, "You can't.", "You cannot."),
+        (markdown.list_markers, "- a\n- b", "* a\n* b"),
+        (markdown.list_markers, "1. a\n2. b", "1) a\n2) b"),
+        (markdown.to_prose, "You need:\n\n- milk\n- salt", "You need: milk; and salt."),
+        (markdown.strip_emphasis, "A **bold** and *soft* word", "A bold and soft word"),
+        (markdown.bold_labels, "- Cost: low\n- Time: long", "- **Cost:** low\n- **Time:** long"),
+        (markdown.emphasis_marks, "A **bold** word", "A __bold__ word"),
+        (markdown.stress, "It is water.", "It is **water**."),
+        (markdown.stress, "It is water.", "It is *water*."),
+        (markdown.to_bold, "## Why\n\nSo.", "**Why**\n\nSo."),
+        (markdown.to_headings, "**Why**\n\nSo.", "## Why\n\nSo."),
+        (markdown.title_case, "# how to cook rice", "# How to Cook Rice"),
+        (markdown.without_headings, "# A\n\nOne.\n\n# B\n\nTwo.", "One.\n\nTwo."),
+        (markdown.item_spacing, "1. a\n2. b\n3. c", "1. a\n\n2. b\n\n3. c"),
+        (markdown.item_spacing, "- a\n\n- b", "- a\n- b"),
+        (markdown.paragraph_breaks, "It is so.\n\nIt was so.", "It is so. It was so."),
+        (sentences.apostrophes, "It's", "It\u2019s"),
+        (sentences.dashes, "a\u2014b", "a \u2013 b"),
+        (sentences.serial_comma, "red, blue, and green.", "red, blue and green."),
+        (sentences.serial_comma, "red, blue, pink and green.", "red, blue, pink, and green."),
+        (wording.synonyms, "In addition, it helps.", "Additionally, it helps."),
+        (wording.synonyms, "We utilized an enormous net.", "We used a huge net."),
+        (wording.plain, "He attempts to obtain numerous keys.", "He tries to get many keys."),
+        (boilerplate.discourse_markers, "No. However, we stay.", "No. That said, we stay."),
         (sentences.join, "The cat sat. It was old.", "The cat sat, and it was old."),
         (sentences.join, "The cat sat. It was old.", "The cat sat; it was old."),
         (sentences.split, "The cat sat, and it was old.", "The cat sat. It was old."),
-        (sentences.split, "The cat sat, but it was old.", "The cat sat. However, it was old."),
+        (
+            sentences.split,
+            "The cat sat, but it was old.",
+            "The cat sat. However, it was old.",
+        ),
         (boilerplate.flattery, "Great question! It rains.", "It rains."),
         (boilerplate.flattery, "That's a really good point. It rains.", "It rains."),
         (boilerplate.openers, "Sure! It rains.", "It rains."),
@@ -75,10 +69,10 @@ def outcomes(transform: Transform, text: str, seeds: int = 30) -> set[str]:
         (boilerplate.closers, "It rains. I hope this helps! Let me know.", "It rains."),
         (boilerplate.closers, "It rains.\n\nGood luck!", "It rains."),
         (boilerplate.apologies, "I'm sorry for the delay. It rains.", "It rains."),
-        (hedges.hedges, "I think that it rains.", "It rains."),
-        (hedges.hedges, "It's worth noting that it rains.", "It rains."),
-        (hedges.fillers, "It is really good.", "It is good."),
-        (concise.concise, "Due to the fact that it rains.", "Because it rains."),
+        (boilerplate.hedges, "I think that it rains.", "It rains."),
+        (boilerplate.hedges, "It's worth noting that it rains.", "It rains."),
+        (boilerplate.fillers, "It is really good.", "It is good."),
+        (boilerplate.concise, "Due to the fact that it rains.", "Because it rains."),
         (
             clauses.to_end,
             "As the planet turns, a coast rises.",
@@ -89,28 +83,28 @@ def outcomes(transform: Transform, text: str, seeds: int = 30) -> set[str]:
         (clauses.to_front, "You can park if the lot is open.", "If the lot is open, you can park."),
         (clauses.phrase_to_end, "On the far side it pulls less.", "It pulls less on the far side."),
         (clauses.time_to_front, "The lake is cold in winter.", "In winter, the lake is cold."),
-        (links.results, "It is late, so we are tired.", "It is late, which is why we are tired."),
-        (links.results, "It is late, so we are tired.", "It is late. As a result, we are tired."),
+        (clauses.results, "It is late, so we are tired.", "It is late, which is why we are tired."),
+        (clauses.results, "It is late, so we are tired.", "It is late. As a result, we are tired."),
         (
-            links.results,
+            clauses.results,
             "The air is very cold there, which makes us cough.",
             "The air is very cold there. This makes us cough.",
         ),
-        (links.contrasts, "It is small, but it is loud.", "Although it is small, it is loud."),
-        (links.contrasts, "It is small, although it is loud.", "It is small, but it is loud."),
+        (clauses.contrasts, "It is small, but it is loud.", "Although it is small, it is loud."),
+        (clauses.contrasts, "It is small, although it is loud.", "It is small, but it is loud."),
         (
-            links.semicolons,
+            clauses.semicolons,
             "The cat is old; the dog is young.",
             "The cat is old. The dog is young.",
         ),
-        (links.marker_last, "However, it is late.", "It is late, however."),
-        (reorder.items, "We saw ships of iron and wood.", "We saw ships of wood and iron."),
-        (reorder.items, "It needs flour, salt and water.", "It needs salt, flour and water."),
-        (reorder.adverbs, "The bus is often late.", "Often, the bus is late."),
-        (reorder.adverbs, "Usually, it is late.", "It is usually late."),
-        (reorder.adverbs, "You can also ask a friend.", "You can ask a friend as well."),
-        (reorder.owners, "The surface of the Earth is warm.", "The Earth's surface is warm."),
-        (reorder.owners, "The Earth's surface is warm.", "The surface of the Earth is warm."),
+        (clauses.marker_last, "However, it is late.", "It is late, however."),
+        (sentences.items, "We saw ships of iron and wood.", "We saw ships of wood and iron."),
+        (sentences.items, "It needs flour, salt and water.", "It needs salt, flour and water."),
+        (sentences.adverbs, "The bus is often late.", "Often, the bus is late."),
+        (sentences.adverbs, "Usually, it is late.", "It is usually late."),
+        (sentences.adverbs, "You can also ask a friend.", "You can ask a friend as well."),
+        (sentences.owners, "The surface of the Earth is warm.", "The Earth's surface is warm."),
+        (sentences.owners, "The Earth's surface is warm.", "The surface of the Earth is warm."),
         (grammar.that, "Don't forget that they sleep.", "Don't forget they sleep."),
         (grammar.that, "I think you should rest.", "I think that you should rest."),
         (grammar.relatives, "A drug that is used here.", "A drug used here."),
@@ -128,14 +122,14 @@ def outcomes(transform: Transform, text: str, seeds: int = 30) -> set[str]:
             "The cat is very old. The dog is young.",
             "The cat is very old, and the dog is young.",
         ),
-        (discourse.without, "Yes. In addition, it rains.", "Yes. It rains."),
+        (boilerplate.without_markers, "Yes. In addition, it rains.", "Yes. It rains."),
         (
-            lists.running,
+            markdown.running,
             "- The cat is old.\n- The dog is young.",
             "The cat is old. The dog is young.",
         ),
-        (wordings.synonyms, "You can improve your sleep.", "You can enhance your sleep."),
-        (wordings.synonyms, "This is a mistake.", "This is an error."),
+        (wording.synonyms, "You can improve your sleep.", "You can enhance your sleep."),
+        (wording.synonyms, "This is a mistake.", "This is an error."),
     ],
 )
 def test_what_each_can_do(transform: Transform, text: str, changed: str) -> None:
@@ -145,20 +139,20 @@ def test_what_each_can_do(transform: Transform, text: str, changed: str) -> None
 @pytest.mark.parametrize(
     ("transform", "text"),
     [
-        (contractions.expand, "Why don't you go? Isn't it late?"),
-        (contractions.expand, "It's been long, and the dog's tail."),
-        (contractions.contract, "You know how important it is to me."),
-        (contractions.contract, "Do you know what it is?"),
+        (wording.expand, "Why don't you go? Isn't it late?"),
+        (wording.expand, "It's been long, and the dog's tail."),
+        (wording.contract, "You know how important it is to me."),
+        (wording.contract, "Do you know what it is?"),
         (sentences.split, "If it rains, and it is cold, stay."),
         (sentences.join, "When it rained. It was cold?"),
-        (wordings.synonyms, "Because it was, the large intestine remains of note."),
-        (wordings.synonyms, "The film Numerous Enormous Beverages."),
-        (punctuation.serial_comma, "In Paris, cats and dogs."),
-        (lists.markers, "The score was 3.\n\n---\n"),
-        (hedges.fillers, "It is not really good."),
+        (wording.synonyms, "Because it was, the large intestine remains of note."),
+        (wording.synonyms, "The film Numerous Enormous Beverages."),
+        (sentences.serial_comma, "In Paris, cats and dogs."),
+        (markdown.list_markers, "The score was 3.\n\n---\n"),
+        (boilerplate.fillers, "It is not really good."),
         (boilerplate.closers, "Let me know."),
         (boilerplate.apologies, "I'm sorry for that, but I cannot help. It rains."),
-        (headings.without, "# Only a title"),
+        (markdown.without_headings, "# Only a title"),
         (clauses.to_end, "If a puppy is hungry, it cries."),
         (clauses.to_end, "Because it rains, do not go."),
         (clauses.to_end, "As a result, the bus was late."),
@@ -167,15 +161,15 @@ def test_what_each_can_do(transform: Transform, text: str, changed: str) -> None
         (clauses.to_front, "Anna sings when the shop is open."),
         (clauses.phrase_to_end, "In addition, the bus was late."),
         (clauses.time_to_front, "Do not water the plants every day."),
-        (links.results, "It is so late, so do not go."),
-        (links.results, "We show it to them, so they can learn."),
-        (links.contrasts, "It is not only small, but it is loud."),
-        (reorder.items, "It works by trial and error. He sat and ate."),
-        (reorder.adverbs, "The people who often sing are here."),
+        (clauses.results, "It is so late, so do not go."),
+        (clauses.results, "We show it to them, so they can learn."),
+        (clauses.contrasts, "It is not only small, but it is loud."),
+        (sentences.items, "It works by trial and error. He sat and ate."),
+        (sentences.adverbs, "The people who often sing are here."),
         (grammar.which, "The people that are here. She said that is so."),
         (grammar.small_turns, "The tools you need to succeed."),
-        (wordings.synonyms, "The more difficult one; a large amount; the remaining air."),
-        (wordings.synonyms, "He works by mistake."),
+        (wording.synonyms, "The more difficult one; a large amount; the remaining air."),
+        (wording.synonyms, "He works by mistake."),
     ],
 )
 def test_what_each_leaves_alone(transform: Transform, text: str) -> None:
@@ -183,7 +177,7 @@ def test_what_each_leaves_alone(transform: Transform, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "transform", [*STRIPS, emphasis.strip, headings.to_bold, headings.title_case]
+    "transform", [*STRIPS, markdown.strip_emphasis, markdown.to_bold, markdown.title_case]
 )
 def test_strips_do_nothing_the_second_time(transform: Transform) -> None:
     for text in TEXTS:
@@ -194,13 +188,13 @@ def test_strips_do_nothing_the_second_time(transform: Transform) -> None:
 @pytest.mark.parametrize(
     ("there", "back"),
     [
-        (punctuation.apostrophes, punctuation.apostrophes),
-        (headings.to_bold, headings.to_headings),
-        (emphasis.marks, emphasis.marks),
+        (sentences.apostrophes, sentences.apostrophes),
+        (markdown.to_bold, markdown.to_headings),
+        (markdown.emphasis_marks, markdown.emphasis_marks),
     ],
 )
 def test_inverses(there: Transform, back: Transform) -> None:
-    text = "## Why it's so\n\nIt isn't long." if there is headings.to_bold else "It's **not** so."
+    text = "## Why it's so\n\nIt isn't long." if there is markdown.to_bold else "It's **not** so."
     assert text in {back(there(text, Draws(0)), Draws(seed)) for seed in range(10)}
 
 

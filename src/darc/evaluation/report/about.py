@@ -11,7 +11,7 @@ from darc.evaluation.frame import Frame
 from darc.evaluation.report.tables import frame_table
 from darc.views.page import element
 
-PACKAGES = ("numpy", "scipy", "matplotlib", "numba")
+PACKAGES = ("numpy", "scipy", "matplotlib")
 HOW = {
     "rater": "raters split into halves",
     "sample": "each candidate's samples split into halves",

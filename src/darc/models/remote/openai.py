@@ -4,7 +4,6 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from darc.closing import Closing
 from darc.models.completion import Completion, Report, Request
 from darc.models.remote.address import parse_address
 from darc.models.remote.background import Background
@@ -15,6 +14,7 @@ from darc.models.remote.protocol import Dialect, Said, chat_body, read_choices
 from darc.models.remote.retry import Retry, RetryClock
 from darc.models.remote.samples import samples
 from darc.models.remote.scope import CALLER
+from darc.registry.capabilities import Closing
 
 Result = TypeVar("Result")
 

@@ -1,20 +1,92 @@
 """The filters that a rewrite must pass, and the judge that asks them in turn."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from darc.perturb.filters.critical import comparisons, conditions, negations, quantities
-from darc.perturb.filters.dates import dates
-from darc.perturb.filters.duplicates import duplicate
-from darc.perturb.filters.hooks import Entities, Similarity, dissimilar, entities
-from darc.perturb.filters.lean import lean
-from darc.perturb.filters.length import length
-from darc.perturb.filters.names import names
-from darc.perturb.filters.numerals import money, numerals
-from darc.perturb.filters.overlap import additions, omissions
-from darc.perturb.filters.reading import Reading
-from darc.perturb.filters.roles import roles
-from darc.perturb.filters.verbatim import addresses, code, quotations
+from numpy.typing import ArrayLike
+
+from darc.language.markdown import mask
+from darc.perturb.filters.facts import (
+    addresses,
+    code,
+    comparisons,
+    conditions,
+    dates,
+    money,
+    names,
+    negations,
+    numerals,
+    quantities,
+    quotations,
+)
+from darc.perturb.filters.reading import Reading, difference
+from darc.perturb.filters.words import additions, omissions, roles
+from darc.perturb.transforms import STRIPS
+from darc.perturb.transforms.markdown import unheaded
+from darc.perturb.transforms.transform import Draws
+
+Similarity = Callable[[Sequence[tuple[str, str]]], ArrayLike]
+Entities = Callable[[str], Sequence[str]]
+
+LEAST_SIMILARITY = 0.8
+
+
+def dissimilar(value: float, least: float = LEAST_SIMILARITY) -> str | None:
+    """Why two texts of this similarity are too far apart, or None; NaN counts as apart."""
+    return None if value >= least else f"similarity: {value:.2f}, below {least:g}"
+
+
+def entities(original: str, rewrite: str, find: Entities) -> str | None:
+    """Why the named entities that `find` sees differ, or None."""
+    before, after = (Counter(map(str.casefold, find(text))) for text in (original, rewrite))
+    return difference("entity", before, after)
+
+
+ORIGINAL = "duplicate: of the original"
+ACCEPTED = "duplicate: of an accepted rewrite"
+
+
+def duplicate(original: str, rewrite: str) -> str | None:
+    """Why the rewrite is nothing new, or None; white space does not count."""
+    return ORIGINAL if normalised(rewrite) == normalised(original) else None
+
+
+def normalised(text: str) -> str:
+    """The text with one space for any white space."""
+    return " ".join(text.split())
+
+
+LIMITS = {"style": (0.9, 1.1), "targeted": (0.35, 1.1)}
+# In a text of less than twenty words a contraction or two are more than a tenth, so that this much
+# may always change.
+_SLACK_WORDS = 2
+_SLACK_CHARACTERS = 12
+
+
+def length(original: Reading, rewrite: Reading, family: str) -> str | None:
+    """Why the length is out of range, or None; words and characters must both be within it."""
+    low, high = LIMITS[family]
+    counts = {
+        "words": (original.length, rewrite.length, _SLACK_WORDS),
+        "characters": (len(original.text), len(rewrite.text), _SLACK_CHARACTERS),
+    }
+    for unit, (before, after, slack) in counts.items():
+        least, most = min(low * before, before - slack), max(high * before, before + slack)
+        if not rewrite.text.strip() or not least <= after <= most:
+            share = after / max(before, 1)
+            return f"length: {share:.0%} of the {unit}, outside {low:.0%} to {high:.0%}"
+    return None
+
+
+def lean(text: str) -> str:
+    """The text without flattery, openers, apologies, closers, hedges and headings."""
+    masked = mask(text)
+    kept, draws = masked.text, Draws(0)
+    for strip in STRIPS:
+        kept = strip.change(kept, draws)
+    return masked.restore(unheaded(kept))
+
 
 Filter = Callable[[Reading, Reading, str], str | None]
 
@@ -36,7 +108,10 @@ FILTERS: tuple[Filter, ...] = (
 )
 
 __all__ = [
+    "ACCEPTED",
     "FILTERS",
+    "LEAST_SIMILARITY",
+    "ORIGINAL",
     "Entities",
     "Filter",
     "Judge",
@@ -44,7 +119,11 @@ __all__ = [
     "Similarity",
     "dissimilar",
     "duplicate",
+    "entities",
     "judge",
+    "lean",
+    "length",
+    "normalised",
 ]
 
 

@@ -2,10 +2,15 @@
 
 import re
 
-from darc.perturb.drawing import Draws
-from darc.perturb.transforms.occurs import matching, occurring
-from darc.perturb.transforms.statements import capital, each_statement
-from darc.perturb.transforms.transform import like, transform
+from darc.perturb.transforms.transform import (
+    Draws,
+    capital,
+    each_statement,
+    like,
+    matching,
+    occurring,
+    transform,
+)
 
 _CLAUSE = r"(?:you|they|we|he|she|it|there|i|the|your|their|our|its|these|this|some|many|most)"
 _SAYING = (

@@ -1,0 +1,143 @@
+"""Decisions for a table of ratings, a batch of prompts at a time."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from darc.core.draws import prompt_seeds
+from darc.core.normalization import Normalization
+from darc.engine.calibrations import rater_ids, recurring, system_ids
+from darc.engine.rule_spec import RuleSpec
+from darc.selection.decide import decide
+from darc.selection.decision import Decision, Decisions
+from darc.selection.ids import Ids
+from darc.selection.pools import Pools
+from darc.tables import Batch, RatingTable
+from darc.tables.side import SideTable, check_side, side_inputs
+
+Array = NDArray[np.float64]
+Report = Callable[[int, int], None]
+# Padded scores that a fit is made of: what is held in memory of a table of any size.
+FITTED = 2_000_000
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A batch of prompts and each rule's decisions on it, in the order of the rules."""
+
+    batch: Batch
+    specs: Sequence[RuleSpec]
+    decisions: Sequence[Decisions]
+
+    def changed(self, rule: int) -> NDArray[np.bool_]:
+        """Where a rule chose another candidate than the first rule, (P,)."""
+        return np.asarray(self.decisions[rule].index != self.decisions[0].index)
+
+    def of(self, position: int) -> list[Decision]:
+        """Every rule's decision on one prompt."""
+        return [each[position] for each in self.decisions]
+
+
+def decide_table(
+    table: RatingTable,
+    specs: Sequence[RuleSpec],
+    *,
+    normalize: Normalization = None,
+    min_samples: int | None = None,
+    seed: int = 0,
+    side: SideTable | None = None,
+    system: str = "auto",
+    progress: Report | None = None,
+) -> Iterator[Decided]:
+    """The decisions of some rules on a table, batch by batch.
+
+    A rule that is fitted is fitted once, on the table's `head`, so that how prompts are batched
+    changes nothing. Rules with the same beta and gamma share their statistics. Rules that learn see
+    raters and, unless `system` is "none", systems. `progress(done, total)` counts prompts.
+    """
+    check_side((spec.rule for spec in specs), side, table.extra_columns)
+    ids, named = any(spec.learns for spec in specs), system != "none"
+
+    def pools_of(spec: RuleSpec, part: "Batch | Head", systems: Ids | None) -> Pools:
+        seeds = prompt_seeds(seed, part.prompt_ids)
+        pools = Pools(part.scores, spec.beta, spec.gamma, normalize, None, min_samples, seeds)
+        raters = rater_ids(part.raters, part.rater_names) if ids else None
+        return replace(pools, raters=raters, systems=systems)
+
+    fitted, done = [replace(spec, rule=spec.rule_for(table.scorer_ids)) for spec in specs], 0
+    unfitted = [spec for spec in fitted if spec.rule.calibrate and spec.calibrations is None]
+    if unfitted:
+        first = head(table, ids and named)
+        most = first.scores.shape[2]
+        known = recurring(system_ids(first.systems, most)) if ids and named else None
+        for spec in unfitted:
+            assert spec.rule.calibrate is not None
+            rule = spec.rule.bind()
+            found = spec.rule.calibrate(pools_of(spec, first, known), rule.parameters)
+            fitted[fitted.index(spec)] = replace(spec, rule=rule.bind(**found))
+    for batch in table.batches():
+        most = batch.scores.shape[2]
+        systems = system_ids(table.systems(batch), most) if ids and named else None
+        shared: dict[tuple[float, float], Pools] = {}
+        decisions = []
+        for spec in fitted:
+            key = (spec.beta, spec.gamma)
+            if key not in shared:
+                shared[key] = pools_of(spec, batch, systems)
+            pools = shared[key]
+            extra = side_inputs(spec.rule, batch, side)
+            if extra:
+                pools = replace(pools, side=extra)
+            decisions.append(decide(spec.rule, pools, batch.candidate_ids, "rater"))
+        yield Decided(batch, tuple(fitted), decisions)
+        done += len(batch.prompt_ids)
+        if progress is not None:
+            progress(done, table.prompts)
+
+
+@dataclass(frozen=True, eq=False)
+class Head:
+    """The first prompts of a table, as many as a fit is made of, like a batch of them."""
+
+    prompt_ids: list[str]
+    scores: Array
+    raters: NDArray[np.int64]
+    rater_names: list[str]
+    systems: list[list[str]]
+
+
+def head(table: RatingTable, systems: bool, cells: int = FITTED) -> Head:
+    """The first prompts of a table whose padded scores have at most so many `cells`, or one."""
+    ids: list[str] = []
+    names: list[list[str]] = []
+    parts: list[tuple[Array, NDArray[np.int64]]] = []
+    most = np.zeros(2, dtype=np.int64)
+    known: list[str] = []
+    for batch in table.batches():
+        there = ~np.isnan(batch.scores)
+        sizes = np.stack(
+            [there.any(axis=(1, 3)).sum(axis=1), there.sum(axis=3).max(axis=(1, 2))], axis=1
+        )
+        largest = np.maximum(np.maximum.accumulate(sizes), most)
+        padded = (len(ids) + 1 + np.arange(len(sizes))) * largest.prod(axis=1) * there.shape[1]
+        count = int(np.searchsorted(padded, cells, side="right"))
+        count = max(count, 0 if ids else 1)
+        if count:
+            most = largest[count - 1]
+            parts.append((batch.scores[:count], batch.raters[:count]))
+            ids += batch.prompt_ids[:count]
+            names += table.systems(batch)[:count] if systems else []
+            known = batch.rater_names
+        if count < len(sizes):
+            break
+    shape = (len(ids), len(table.scorer_ids), *most.tolist())
+    scores, raters = np.full(shape, np.nan), np.full(shape, -1, dtype=np.int64)
+    start = 0
+    for values, givers in parts:
+        place = slice(start, start := start + len(values))
+        _, _, candidates, samples = (min(pair) for pair in zip(values.shape, shape, strict=True))
+        for whole, part in ((scores, values), (raters, givers)):
+            whole[place, :, :candidates, :samples] = part[:, :, :candidates, :samples]
+    return Head(ids, scores, raters, known, names)

@@ -1,0 +1,176 @@
+"""Requests that go through to the backend as they came."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack
+from typing import Any
+from urllib.parse import quote, unquote_to_bytes
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from darc.gateway.method import Budget
+from darc.gateway.request import Asked, onward
+from darc.gateway.service import Gateway
+from darc.gateway.streaming import DONE, ClientLeft, ClosingResponse, begun, event, unless_gone
+from darc.gateway.usage import spent_within
+from darc.models.remote import METER
+from darc.web.bodies import read_body
+from darc.web.problems import Problem
+
+CHAT = "/chat/completions"
+LEFT = 499
+MOST_ENCODED = 4
+_UNFIT = re.compile(rb"[\x00-\x1f\x7f]")
+
+
+async def passed_through(
+    gateway: Gateway, request: Request, asked: Asked, content: bytes
+) -> Response:
+    """One sample of the backend's, as it says it; `darc` is added where it was asked for."""
+    if not asked.same:
+        content = json.dumps(asked.body).encode()
+    plain = not asked.method.metadata
+    response = await _sent(gateway, request, CHAT, content, True, plain, asked.method.budget)
+    if plain or response.status_code != 200:
+        return response
+    data = {
+        "request_id": request.state.request_id,
+        "rule": None,
+        "k": 1,
+        "flags": [],
+        "explanation": "the backend's answer as it is: k is 1.",
+    }
+    return _with_metadata(response, data)
+
+
+async def anything(gateway: Gateway, request: Request) -> Response:
+    """Any other path below /v1, unchanged."""
+    path = path_below(request.scope)
+    content = await read_body(request, gateway.settings.max_body)
+    again = request.method in ("GET", "HEAD")
+    return await _sent(gateway, request, path, content, again, plain=True)
+
+
+def path_below(scope: Mapping[str, Any]) -> str:
+    """The path below /v1 as it was sent; one that might lead out of /v1 anywhere is refused.
+
+    Servers differ in how often they decode a path and in what separates its parts, so no reading of
+    it may have a part that leads upwards.
+    """
+    sent = scope.get("raw_path") or quote(scope["path"]).encode()
+    if not sent.startswith(b"/v1/"):
+        raise Problem(404, "there is no such path", code="not_found")
+    read = sent
+    for _ in range(MOST_ENCODED):
+        parts = re.split(rb"[/\\]", read)
+        if any(part.split(b";")[0].strip() in (b".", b"..") for part in parts):
+            raise Problem(404, "the path leads out of /v1", code="not_found")
+        if b"\\" in read or _UNFIT.search(read) or not _is_text(read):
+            raise Problem(400, "the path has characters that no path has", code="bad_path")
+        again = unquote_to_bytes(read)
+        if again == read:
+            return sent.removeprefix(b"/v1").decode("latin-1")
+        read = again
+    raise Problem(400, "the path is encoded again and again", code="bad_path")
+
+
+def _is_text(path: bytes) -> bool:
+    try:
+        path.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+async def _sent(
+    gateway: Gateway,
+    request: Request,
+    path: str,
+    content: bytes,
+    again: bool,
+    plain: bool,
+    budget: Budget | None = None,
+) -> Response:
+    headers = onward(request.headers, gateway.trusting)
+    query = request.scope["query_string"].decode("latin-1")
+    if not plain:
+        headers["accept-encoding"] = "identity"
+    stack = AsyncExitStack()
+
+    async def ask() -> Response:
+        # It is a task of its own, so that nobody else's calls are counted.
+        METER.set(spent_within(budget or Budget()).meter("candidates"))
+        await stack.enter_async_context(gateway.gate)
+        return await gateway.backend.forward(request.method, path, query, headers, content, again)
+
+    work = begun(ask())
+    try:
+        await unless_gone(request, work)
+        response = work.result()
+    except ClientLeft:
+        await stack.aclose()
+        return Response(status_code=LEFT)
+    except BaseException:
+        await stack.aclose()
+        raise
+    if isinstance(response, ClosingResponse):
+        response.closers.append(stack.aclose)
+    else:
+        await stack.aclose()
+    return response
+
+
+def _with_metadata(response: Response, data: dict[str, Any]) -> Response:
+    """A response with a `darc` object: in the JSON, or in an event of its own before the end."""
+    kept = [(n, v) for n, v in response.raw_headers if n != b"content-length"]
+    if any(name == b"content-encoding" for name, _ in kept):
+        return response
+    if isinstance(response, StreamingResponse):
+        response.body_iterator = _before_end(response.body_iterator, data)
+        response.raw_headers = kept
+        return response
+    try:
+        body = json.loads(bytes(response.body))
+    except (ValueError, RecursionError):
+        return response
+    if not isinstance(body, dict):
+        return response
+    made = Response(json.dumps({**body, "darc": data}).encode(), response.status_code)
+    made.raw_headers = [*kept, (b"content-length", str(len(bytes(made.body))).encode())]
+    return made
+
+
+async def _before_end(parts: Any, data: dict[str, Any]) -> AsyncIterator[bytes]:
+    """The events of a stream with one more before the last; a part may end anywhere."""
+    held, head = b"", None
+
+    def lines(some: list[bytes]) -> Iterator[bytes]:
+        nonlocal head
+        for line in some:
+            if line.strip() == DONE.rstrip():
+                yield event({**(head or {}), "choices": [], "darc": data})
+            elif head is None:
+                head = _head(line)
+            yield line
+
+    try:
+        async for part in parts:
+            *whole, held = (held + part).split(b"\n")
+            if whole:
+                yield b"".join(lines([line + b"\n" for line in whole]))
+        yield b"".join(lines([held]))
+    finally:
+        await parts.aclose()
+
+
+def _head(chunk: bytes) -> dict[str, Any] | None:
+    """What the chunks of a stream share."""
+    try:
+        found = json.loads(chunk.strip().removeprefix(b"data:"))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict):
+        return None
+    return {name: found[name] for name in ("id", "object", "created", "model") if name in found}

@@ -1,0 +1,38 @@
+"""Lists of words and phrases, from the data files beside or from strings, as sets and patterns."""
+
+import re
+from pathlib import Path
+
+DATA = Path(__file__).parent / "data"
+
+
+def read_rows(name: str) -> list[list[str]]:
+    """The rows of a data file, each a list of its columns; a line that begins with # is none."""
+    lines = (DATA / name).read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines if line and not line.startswith("#")]
+
+
+def read_lists(name: str) -> dict[str, str]:
+    """The lists of a data file by name, words parted by spaces; a list may go on in more rows."""
+    lists: dict[str, str] = {}
+    for key, words in read_rows(name):
+        lists[key] = f"{lists[key]} {words}" if key in lists else words
+    return lists
+
+
+def one_of(words: str) -> str:
+    """A pattern of one of the words of a string, in which an underscore stands for a space."""
+    return f"(?:{'|'.join(word.replace('_', ' ') for word in words.split())})"
+
+
+def any_of(*phrases: str) -> re.Pattern[str]:
+    """A pattern that finds any of the phrases, each a pattern itself, as whole words.
+
+    For text in lower case: ignoring case would take twice as long.
+    """
+    return re.compile(rf"\b(?:{'|'.join(phrases)})\b")
+
+
+def word_set(*lines: str) -> frozenset[str]:
+    """The distinct words of some lines."""
+    return frozenset(word for line in lines for word in line.split())

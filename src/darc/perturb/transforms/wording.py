@@ -1,0 +1,325 @@
+"""Words exchanged for others that mean the same, and contractions written out or made."""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from darc.language.phrases import read_rows, word_set
+from darc.language.senses import WORDINGS
+from darc.language.words import NEGATED, PRONOUNS, SHORT_ADJECTIVES, forms, plural
+from darc.perturb.transforms.transform import REMEMBERED, Draws, like, occurring, pieces, transform
+
+_WORDS = re.compile(r"[\w'\u2019]+|[^\s\w]")
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+DETERMINERS = _set(
+    "the a an your their its our my his her this these those that any some each every no another"
+)
+QUANTIFIERS = _set(
+    "many several few most all both other various numerous different common possible potential"
+    " main new health key two three four five such more"
+)
+_PREPOSITIONS = _set(
+    "of in for with about to on at by from as into like than over under between through during"
+    " without within and or"
+)
+_OBJECTS = _set("the a an your their its our my his this these those any some")
+_AFTER_NOUNS = _set(
+    "of in for with to on at by from as that which who is are was were can will may might should"
+    " could would and or but because when if while before after into than has have had so where"
+    " until you we they it during through"
+)
+_STOPS = _set(". , ; : ! ? )")
+_VERB_LEADERS = _set(
+    "to can could will would should may might must not don't cannot can't you we they i and or"
+    " then also who please always never often usually let's ."
+)
+
+
+def fits(place: str, text: str, start: int, follower: str) -> bool:
+    """Whether a wording at `start` stands in the place it needs; `follower` comes after it."""
+    if not place:
+        return True
+    before = [word.lower() for word in _WORDS.findall(text[max(0, start - 40) : start])[-3:]]
+    leader = before[-1] if before else ""
+    near = before[-2:]
+    if place == "base":
+        return follower in _OBJECTS and (not leader or leader in _VERB_LEADERS)
+    if place == "transitive":
+        return follower in _OBJECTS and leader not in DETERMINERS
+    if place == "attributive":
+        plain = follower.isalpha() and follower not in _AFTER_NOUNS | DETERMINERS
+        return plain and leader in DETERMINERS | QUANTIFIERS
+    if follower and follower not in _AFTER_NOUNS | _STOPS:
+        return False
+    determined = not DETERMINERS.isdisjoint(near) and not _STOPS.intersection(near)
+    if place == "noun":
+        return determined
+    return determined or leader in QUANTIFIERS | _PREPOSITIONS
+
+
+_WORD = re.compile(r"[A-Za-z]+(?:['\u2019][a-z]+)?")
+_NEXT = re.compile(r"\s?([\w'\u2019]+|[^\s\w])")
+_LAST = re.compile(r"([\w'\u2019]+|[^\s\w])\s?\Z")
+_ARTICLE = re.compile(r"\b([Aa])(n?) \Z")
+
+
+# Only where the wording ends its clause does the other stand in the same place.
+_ENDS_CLAUSE = frozenset({"carefully", "easily", "regularly", "as well", "a bit", "in the past"})
+# Forms with another common sense ("provided that", "the remaining air") are left alone.
+_UNTOUCHED = frozenset({"provided", "providing", "remaining"})
+
+
+class Wording(NamedTuple):
+    """A wording, what may stand for it, and the kind of place that it needs ("" for any)."""
+
+    phrase: str
+    replacement: str
+    place: str = ""
+
+
+def pairs() -> Iterator[Wording]:
+    """Every exchange of the tables in its allowed direction, words in all their forms."""
+    for first, second in WORDINGS["both"]:
+        yield Wording(first, second)
+        yield Wording(second, first)
+    for first, second in (*WORDINGS["one way"], *WORDINGS["phrase"]):
+        yield Wording(first, second)
+    for first, second in WORDINGS["verb"]:
+        yield from _inflected(first, second, "")
+    for first, second in WORDINGS["transitive"]:
+        for number, wording in enumerate(_inflected(first, second, "transitive")):
+            yield wording if number else wording._replace(place="base")
+    for first, second in WORDINGS["attributive"]:
+        yield Wording(first, second, "attributive")
+    for first, second in WORDINGS["noun"]:
+        yield Wording(first, second, "noun")
+        yield Wording(plural(first), plural(second), "plural")
+
+
+def _inflected(first: str, second: str, place: str) -> Iterator[Wording]:
+    for old, new in dict(zip(forms(first), forms(second), strict=True)).items():
+        if old not in _UNTOUCHED:
+            yield Wording(old, new, place)
+
+
+def _index() -> dict[str, dict[str, list[Wording]]]:
+    """Wordings by their first word, then by phrase with the longest first."""
+    index: dict[str, dict[str, list[Wording]]] = {}
+    for wording in sorted(dict.fromkeys(pairs()), key=lambda wording: -len(wording.phrase)):
+        first = wording.phrase.split(" ", 1)[0]
+        index.setdefault(first, {}).setdefault(wording.phrase, []).append(wording)
+    return index
+
+
+_BY_FIRST_WORD = _index()
+_NEIGHBOURS = read_rows("neighbours.tsv")
+_NOT_BEFORE, _NOT_AFTER = (
+    {phrase: word_set(words) for each, phrase, words in _NEIGHBOURS if each == side}
+    for side in ("not before", "not after")
+)
+
+
+def exchange(text: str, draws: Draws, share: float, shorter_only: bool = False) -> str:
+    """The text with about this share of the known wordings exchanged."""
+    kept: list[str] = []
+    done = 0
+    for start, found in _places(text, shorter_only):
+        if start < done or not draws.chance(share):
+            continue
+        wording = draws.pick(found)
+        kept.append(_with_article(text[done:start], wording))
+        kept.append(like(text[start], wording.replacement))
+        done = start + len(wording.phrase)
+    kept.append(text[done:])
+    return "".join(kept)
+
+
+@transform("synonyms")
+def synonyms(text: str, draws: Draws) -> str:
+    """Some known wordings exchanged."""
+    return exchange(text, draws, draws.pick((0.2, 0.35, 0.5, 0.7)))
+
+
+@transform("plain words")
+def plain(text: str, draws: Draws) -> str:
+    """Known wordings exchanged for shorter ones."""
+    return exchange(text, draws, draws.pick((0.4, 0.6, 0.9)), shorter_only=True)
+
+
+def _places(text: str, shorter_only: bool) -> Iterator[tuple[int, list[Wording]]]:
+    """Where a known wording begins, and what may stand for it."""
+    parts = pieces(text)
+    if not parts:
+        yield from _exchangeable.__wrapped__(text, 0, shorter_only)
+    before, overlap = 0, 0
+    for piece in parts:
+        start = before - overlap
+        for place, found in _exchangeable(piece, overlap, shorter_only):
+            yield start + place, found
+        before = start + len(piece)
+        overlap = min(3, before)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _exchangeable(piece: str, begin: int, shorter_only: bool) -> list[tuple[int, list[Wording]]]:
+    """The same for a piece of a text from its `begin` on; no more than a stop before it matters."""
+    places: list[tuple[int, list[Wording]]] = []
+    for match in _WORD.finditer(piece, begin):
+        first = match.group().lower()
+        if first in _BY_FIRST_WORD:
+            found = _found(piece, match.start(), first)
+            if shorter_only:
+                found = [each for each in found if len(each.replacement) <= len(each.phrase)]
+            if found:
+                places.append((match.start(), found))
+    return places
+
+
+def _found(text: str, start: int, first: str) -> list[Wording]:
+    """What may stand for the longest known phrase that starts here."""
+    for phrase, wordings in _BY_FIRST_WORD[first].items():
+        end = start + len(phrase)
+        if text[start:end].lower() != phrase or text[end : end + 1].isalnum():
+            continue
+        if text[end : end + 1] in ("-", "'", "\u2019") or text[start - 1 : start] == "-":
+            return []
+        # Capitals inside a sentence are names or titles, and a title is not reworded.
+        if text[start].isupper() and (text[start:end].isupper() or not _opens(text, start)):
+            return []
+        after = _NEXT.match(text, end)
+        before = _LAST.search(text[max(0, start - 20) : start])
+        follower = after[1].lower() if after else ""
+        leader = before[1].lower() if before else ""
+        if follower in _NOT_BEFORE.get(phrase, ()) or leader in _NOT_AFTER.get(phrase, ()):
+            return []
+        if phrase in _ENDS_CLAUSE and follower and follower not in _STOPS:
+            return []
+        compared = leader in ("more", "most", "less", "least")
+        return [
+            wording
+            for wording in wordings
+            if not (compared and wording.replacement in SHORT_ADJECTIVES)
+            and fits(wording.place, text, start, follower)
+        ]
+    return []
+
+
+def _opens(text: str, start: int) -> bool:
+    before = text[max(0, start - 12) : start].rstrip(" \t*_")
+    return not before or before[-1] in ".!?:\n-•)"
+
+
+def _with_article(before: str, wording: Wording) -> str:
+    """The text before a wording, its "a" or "an" agreeing with the new first letter."""
+    article = _ARTICLE.search(before, max(0, len(before) - 4))
+    if not article:
+        return before
+    vowel = wording.replacement[0] in "aeiou" and not wording.replacement.startswith(("us", "one"))
+    return before[: article.start()] + article[1] + ("n " if vowel else " ")
+
+
+_SUBJECTS = r"(?:i|you|we|they|he|she|it|this|that|these|those|there|the|people|everyone|all)"
+_WHO = r"(?<!why )(?<!how )(?<!what )(?<!when )(?<!who )(?<!where )"
+_PREDICATES = (
+    r"(?:an?|the|not|also|very|often|usually|always|important|essential|crucial|possible|best|safe"
+    r"|common|generally|still|easy|hard|worth|likely|important|simple|clear|good|okay|just|one|your"
+    r"|known|used|made|called|based|more|much|so|too|really|quite|only|never|far|great|bad|time|part"
+    r"|better|less|handy|enough|normal|free|cheap|also|about|because|what|how|why|wrong|true|needed"
+    r"|found|open|full|long|small|large|big|nothing|no|all|similar|different|helpful|useful|rarely"
+    r"|perfectly|sometimes|typically|wise|fine|understandable|natural)"
+)
+_FULL = {full: short for short, full in {**NEGATED, **PRONOUNS}.items() if full != "i have"}
+_FULL["can not"] = "can't"
+_CONTRACT = re.compile(
+    r"\b(?:(?P<is>it|there|that|here) is(?= " + _PREDICATES + r"\b)"
+    r"|(?P<have>i|you|we|they) have(?= (?:been|seen|made|tried|had|already|never|ever|gone|done"
+    r"|taken|given|found|lost|[a-z]{2,}ed)\b)"
+    r"|(?P<would>i|you|we|they) would(?= (?:like|be|still|also|say|suggest|recommend|need|want)\b)"
+    r"|(?P<are>i am|(?:you|we|they) (?:are|will))(?= \w)(?! (?:to|in|at|and|or|but|for|on)\b)"
+    r"|(?P<not>(?:do|does|did|is|are|was|were|has|have|had|could|would|should|will) not|cannot))\b"
+    r"(?! only\b)(?! merely\b)(?! to\b)",
+    re.IGNORECASE,
+)
+_EXPAND = re.compile(
+    _WHO + r"\b(?P<short>[a-z]+n['\u2019]t|(?:i|you|we|they|it)['\u2019](?:m|re|ll|ve)"
+    r"|let['\u2019]s(?= [a-z])(?! not\b)|(?:it|that|there|here)['\u2019]s(?= "
+    + _PREDICATES
+    + r"\b))\b(?! "
+    + _SUBJECTS
+    + r"\b)",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(r"[^.!?\n]*\?")
+
+_full, _short = occurring(_CONTRACT), occurring(_EXPAND)
+
+
+@transform("contract")
+def contract(text: str, draws: Draws) -> str:
+    """Full forms contracted: "do not" becomes "don't"."""
+    if not _full(text):
+        return text
+
+    def short(match: re.Match[str]) -> str:
+        if not draws.chance(0.8):
+            return match.group()
+        words = match.group().lower()
+        if match["is"]:
+            found = words.replace(" is", "'s")
+        elif match["have"]:
+            found = words.replace(" have", "'ve")
+        elif match["would"]:
+            found = words.replace(" would", "'d")
+        else:
+            found = _FULL[words]
+        found = "I" + found[1:] if found.startswith("i'") else found
+        return like(match.group(), found)
+
+    return _outside_questions(_CONTRACT, short, text)
+
+
+@transform("expand")
+def expand(text: str, draws: Draws) -> str:
+    """Contractions written out: "don't" becomes "do not"."""
+    if not _short(text):
+        return text
+
+    def full(match: re.Match[str]) -> str:
+        if not draws.chance(0.8):
+            return match.group()
+        words = match["short"].lower().replace("\u2019", "'")
+        found = NEGATED.get(words) or PRONOUNS.get(words)
+        if words == "let's":
+            found = "let us"
+        if found is None and words.endswith("'s"):
+            found = words.removesuffix("'s") + " is"
+        if found is None or (words in NEGATED and _starts_sentence(match) and words != "don't"):
+            return match.group()
+        found = "I" + found[1:] if found.startswith("i ") else found
+        return like(match.group(), found)
+
+    return _outside_questions(_EXPAND, full, text)
+
+
+def _starts_sentence(match: re.Match[str]) -> bool:
+    return match.group()[:1].isupper()
+
+
+def _outside_questions(
+    pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text: str
+) -> str:
+    """A question inverts subject and verb, so its words are left as they are."""
+    questions = [match.span() for match in _QUESTION.finditer(text)] if "?" in text else []
+
+    def guarded(match: re.Match[str]) -> str:
+        if any(start <= match.start() < end for start, end in questions):
+            return match.group()
+        return replace(match)
+
+    return pattern.sub(guarded, text)

@@ -1,1 +1,0 @@
-"""From files to decisions."""

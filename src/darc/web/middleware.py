@@ -1,0 +1,320 @@
+"""What every request goes through: its host, its key and rate, headers, the log and errors."""
+
+import ipaddress
+import json
+import logging
+import re
+import time
+import uuid
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+
+from darc.errors import InputError
+from darc.web.keys import Key, Keys
+from darc.web.limits import Proxies, Rates
+from darc.web.logs import path_without_secrets
+from darc.web.problems import Problem, busy
+from darc.web.server import is_loopback
+
+EVERY_ADDRESS = ("", "0.0.0.0", "::")
+# What a browser says of a request that its user or a page of this same service made.
+OWN_SITE = ("same-origin", "none")
+_AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+?)\.?(?::(\d{1,5}))?")
+_PORTS = {"http": "80", "https": "443"}
+
+Authority = tuple[str, str]
+
+
+class Hosts:
+    """The names of a service: its address, those of the loopback interface, and `given` ones.
+
+    A name is a host, or host:port where a reverse proxy shows it on an unusual port. A service that
+    listens on every address goes by any of them. A browser can be made to ask this machine by a
+    page of another site, also under a name of that site, so both are looked at.
+    """
+
+    def __init__(self, bound: str = "127.0.0.1", given: Iterable[str] = ()) -> None:
+        self._given = frozenset(map(_given, given))
+        self._names = frozenset({bound.strip("[]").lower(), *(name for name, _ in self._given)})
+        self._every_address = bound.strip("[]") in EVERY_ADDRESS
+
+    def check_name(self, headers: Headers) -> None:
+        """Refuse a request for another name; one without a name comes from no browser."""
+        names = headers.getlist("host")
+        if len(names) > 1:
+            raise Problem(400, "the request has several Host headers", code="invalid_host")
+        if not names:
+            return
+        found = _split(names[0])
+        if found is None or not self._has(found[0]):
+            name = "the Host of the request" if found is None else found[0]
+            raise Problem(
+                421,
+                f"{name} is not a name of this server; "
+                "if it should be, start the server with --allowed-host NAME",
+                code="unknown_host",
+            )
+
+    def check_site(self, headers: Headers) -> None:
+        """Refuse a request that a page of another site made; programs say nothing of a site.
+
+        Browsers say whose page it was over TLS and on the loopback interface, else its origin only.
+        """
+        site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+        if site is not None:
+            fine = site in OWN_SITE
+        else:
+            fine = origin is None or self._own(origin, headers.get("host", ""))
+        if not fine:
+            raise Problem(
+                403,
+                "the request was made by a page of another site, and only this server's own may; "
+                "if it has another name, start the server with --allowed-host NAME",
+                "permission_error",
+                "foreign_origin",
+            )
+
+    def _has(self, name: str) -> bool:
+        if name in self._names or is_loopback(name):
+            return True
+        return self._every_address and _is_address(name)
+
+    def _own(self, origin: str, host: str) -> bool:
+        """Whether a page's origin is the name that was asked for, or a given one."""
+        scheme, _, rest = origin.lower().partition("://")
+        page, asked, usual = _split(rest), _split(host), _PORTS.get(scheme, "")
+        if page is None or not usual:
+            return False
+        names = {asked, *self._given}
+        return (page[0], page[1] or usual) in {
+            (each[0], each[1] or usual) for each in names if each
+        }
+
+
+def authority_of(url: str) -> str:
+    """The host, and the port if there is one, of a service's public URL."""
+    found = urlsplit(url).netloc.rpartition("@")[2]
+    if _split(found) is None:
+        raise InputError(f"--url is {url!r}", "give it as https://NAME")
+    return found
+
+
+def _given(name: str) -> Authority:
+    found = _split(name)
+    if found is None:
+        raise InputError(
+            f"--allowed-host is {name!r}", "give a name such as darc.example.org, or NAME:PORT"
+        )
+    return found
+
+
+def _split(authority: str) -> Authority | None:
+    """Name and port, the port empty if there is none; None for what is neither."""
+    found = _AUTHORITY.fullmatch(authority.strip().lower())
+    return None if found is None else (found[1].strip("[]"), found[2] or "")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+@dataclass
+class Guard:
+    """Checks the key of a request and counts it; `rate` is a minute's worth for each client.
+
+    With keys a client is its key, without any its address, which `proxies` may tell.
+    """
+
+    keys: Keys = field(default_factory=Keys)
+    rate: float = 0.0
+    rates: Rates = field(default_factory=Rates)
+    proxies: Proxies = field(default_factory=Proxies)
+    _active: Counter[str] = field(default_factory=Counter)
+
+    def admit(self, headers: Headers, address: str) -> AbstractContextManager[str]:
+        """The client's name, held while its request runs; raises a `Problem` with 401 or 429."""
+        key = self._key(headers)
+        name = key.name if key is not None else f"address {self.proxies.client(address, headers)}"
+        early = self.rates.wait(name, key.rate if key is not None and key.rate else self.rate)
+        if early:
+            raise busy("too many requests", "rate_limit_exceeded", early)
+        most = key.active if key is not None else 0
+        if most and self._active[name] >= most:
+            raise busy(f"more than {most} requests at a time", "rate_limit_exceeded", 1.0)
+        return self._held(name)
+
+    def _key(self, headers: Mapping[str, str]) -> Key | None:
+        if not len(self.keys):
+            return None
+        key = self.keys.find(bearer(headers))
+        if key is None:
+            raise Problem(
+                401,
+                "the API key is missing or wrong",
+                "authentication_error",
+                "invalid_api_key",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+        return key
+
+    @contextmanager
+    def _held(self, name: str) -> Iterator[str]:
+        self._active[name] += 1
+        try:
+            yield name
+        finally:
+            self._active[name] -= 1
+            if not self._active[name]:
+                del self._active[name]
+
+
+def bearer(headers: Mapping[str, str]) -> str:
+    """The token of an Authorization header, empty where there is none."""
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else ""
+
+
+logger = logging.getLogger("darc.web")
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Observe = Callable[[str, str, int, float], None]
+Tell = Callable[[Problem], App]
+
+REQUEST_ID = "x-request-id"
+_FINE_ID = re.compile(r"[\w.:-]{1,80}")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",  # with no-referrer, forms have no origin
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+class Shell:
+    """ASGI around ASGI; `free` are the paths that need no key, and that other sites may link to.
+
+    Every answer has a request id, the client's own where it sent a fitting one. `observe(method,
+    path, status, seconds)` hears of every request. No origin is allowed to read across sites. A
+    request for none of the `hosts` is refused, and so is one from another site's page, except a GET
+    of what is free; where a service is `linked`, of anything. `tell` makes the answer of a problem.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        guard: Guard,
+        free: Iterable[str] = (),
+        observe: Observe | None = None,
+        hosts: Hosts | None = None,
+        tell: Tell | None = None,
+        linked: bool = False,
+    ) -> None:
+        self._app = app
+        self._guard = guard
+        self._free = frozenset(free)
+        self._observe = observe
+        self._hosts = hosts or Hosts()
+        self._tell = tell or as_json
+        self._linked = linked
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        given = headers.get(REQUEST_ID, "")
+        request_id = given if _FINE_ID.fullmatch(given) else uuid.uuid4().hex
+        state = scope.setdefault("state", {})
+        state["request_id"] = request_id
+        started, status = time.perf_counter(), 0
+
+        async def sending(message: MutableMapping[str, Any]) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = dressed(message.get("headers", ()), request_id)
+            await send(message)
+
+        try:
+            await self._served(scope, headers, receive, sending)
+        except Problem as problem:
+            if status:
+                raise
+            await self._tell(problem)(scope, receive, sending)
+        except Exception:
+            logger.exception("a request failed", extra={"fields": {"request_id": request_id}})
+            if status:
+                raise
+            failure = Problem(500, "the server failed", "server_error")
+            await self._tell(failure)(scope, receive, sending)
+        finally:
+            seconds = time.perf_counter() - started
+            self._told(scope, state, status, seconds)
+
+    async def _served(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
+        self._hosts.check_name(headers)
+        if scope["method"] not in METHODS:
+            raise Problem(405, f"{scope['method']} is not served", code="method_not_allowed")
+        free = scope["path"] in self._free
+        if not ((free or self._linked) and scope["method"] in ("GET", "HEAD")):
+            self._hosts.check_site(headers)
+        if free:
+            await self._app(scope, receive, send)
+            return
+        address = (scope.get("client") or ("unknown",))[0]
+        with self._guard.admit(headers, address) as client:
+            scope["state"]["client"] = client
+            await self._app(scope, receive, send)
+
+    def _told(self, scope: Scope, state: dict[str, Any], status: int, seconds: float) -> None:
+        if self._observe is not None:
+            self._observe(scope["method"], scope["path"], status, seconds)
+        if logger.isEnabledFor(logging.INFO):
+            fields = {
+                "request_id": state["request_id"],
+                "client": state.get("client", ""),
+                "method": scope["method"],
+                "path": path_without_secrets(scope["path"]),
+                "status": status,
+                "milliseconds": round(seconds * 1000, 1),
+                **state.get("log", {}),
+            }
+            logger.info("request", extra={"fields": fields})
+
+
+def dressed(headers: Iterable[tuple[bytes, bytes]], request_id: str) -> list[tuple[bytes, bytes]]:
+    """Headers with the security headers and the request id, where they are not there already."""
+    kept = list(headers)
+    there = {name.lower() for name, _ in kept}
+    added = {**HEADERS, REQUEST_ID: request_id}
+    kept += [(n.encode(), v.encode()) for n, v in added.items() if n.encode() not in there]
+    return kept
+
+
+def as_json(problem: Problem) -> Response:
+    """The answer of a problem, in OpenAI's shape."""
+    content = json.dumps(problem.body(), ensure_ascii=False).encode("utf-8", "replace")
+    return Response(content, problem.status, dict(problem.headers), "application/json")

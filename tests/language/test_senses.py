@@ -1,0 +1,46 @@
+import pytest
+
+from darc.language.phrases import read_rows
+from darc.language.senses import WORDINGS, same
+from darc.language.words import stem
+from darc.perturb.filters import Reading
+from darc.perturb.filters.facts import comparisons, conditions, negations, quantities
+from darc.perturb.filters.words import overlap
+from darc.perturb.transforms.boilerplate import GROUPS
+from darc.perturb.transforms.wording import Wording, pairs
+
+
+def test_the_table_is_large_and_without_repetition() -> None:
+    table = [pair for kind in ("both", "one way", "verb") for pair in WORDINGS[kind]]
+    assert len(table) >= 120
+    assert len({frozenset(pair) for pair in table}) == len(table)
+
+
+def test_every_guard_is_of_a_known_wording() -> None:
+    known = {wording.phrase for wording in pairs()}
+    guarded = {phrase for _, phrase, _ in read_rows("neighbours.tsv")}
+    assert guarded <= known, guarded - known
+
+
+@pytest.mark.parametrize("pair", list(pairs()))
+def test_filters_count_every_wording_as_its_replacement(pair: Wording) -> None:
+    first, second = (Reading(f"We saw {words} there.") for words in pair[:2])
+    found = overlap(first, second)
+    assert not found.added, pair
+    for unchanged in (negations, conditions, quantities, comparisons):
+        assert unchanged(first, second, "style") is None, pair
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_discourse_markers_of_a_kind_count_as_one(group: tuple[str, ...]) -> None:
+    readings = [Reading(f"{marker} we saw it.") for marker in group]
+    for unchanged in (negations, conditions, quantities, comparisons):
+        assert not any(unchanged(readings[0], other, "style") for other in readings), group
+    assert not any(overlap(readings[0], other).added for other in readings)
+
+
+def test_opposites_are_never_the_same() -> None:
+    opposites = "increase decrease, open close, buy sell, hot cold, win lose, leave arrive"
+    for pair in opposites.split(", "):
+        first, second = map(stem, pair.split())
+        assert not same(first, second), pair
