@@ -26,7 +26,8 @@ def test_tables_and_warnings_are_printed(ratings: Path, capsys: pytest.CaptureFi
     assert "made, overall, 12 prompts" in printed
     assert "made, high-variance, 3 prompts" in printed
     assert "warning: made: rbon was not run" in printed
-    assert printed.startswith("made, overall (12 prompts): ")
+    assert printed.startswith("Recommended for made: ")
+    assert "made, overall (12 prompts): " in printed
 
 
 def test_files_and_json(ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

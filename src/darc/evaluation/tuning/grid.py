@@ -76,7 +76,7 @@ def tunable(scorers: int, side: Mapping[str, object]) -> tuple[list[str], dict[s
     }
     if scorers < 2:
         absent["uwo"] = "needs several scorers"
-    return [name for name in VARIANTS if name not in absent], absent
+    return [name for name in VARIANTS if name in rules and name not in absent], absent
 
 
 def grid(rule: str, scale: Scale, size: str = "coarse") -> list[Setting]:
@@ -150,6 +150,7 @@ def _caution(scale: Scale, size: str) -> Variants:
 
 
 VARIANTS: dict[str, Callable[[Scale, str], Variants]] = {
+    "auto": lambda scale, size: [{}],
     "epsilon": _along("epsilon", 0.02, 4.0, 1),
     "tau": _tau,
     "penalty": _along("lam", 0.05, 10.0),
