@@ -8,11 +8,19 @@
 
 from typing import TYPE_CHECKING, Any
 
-from darc.api import lazy_search, select, select_batch, select_lazily, select_lazily_async
+from darc.api import (
+    calibrate,
+    lazy_search,
+    select,
+    select_batch,
+    select_lazily,
+    select_lazily_async,
+)
 from darc.core.dro import tilted_weights as worst_case_weights
 from darc.core.statistics import statistics
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.registry import generator, rewriter, rule, rules, scorer
+from darc.selection.calibration import Calibration
 from darc.selection.choice import Choice, largest, pick
 from darc.selection.decision import Decision, Decisions
 from darc.selection.lazy import LazySearch
@@ -27,6 +35,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Calibration",
     "Certificate",
     "Choice",
     "DarcError",
@@ -43,6 +52,7 @@ __all__ = [
     "Scores",
     "Statistics",
     "ask",
+    "calibrate",
     "choose",
     "generator",
     "largest",

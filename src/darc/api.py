@@ -7,14 +7,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import darc.rules  # noqa: F401  (registers the rules)
-from darc.core.arrays import as_samples, as_weights
+from darc.core.arrays import as_samples, as_weights, check_level
 from darc.core.draws import prompt_seeds
 from darc.core.normalization import Normalization
 from darc.errors import InputError
 from darc.registry import rules
+from darc.selection.calibration import Calibration
 from darc.selection.decide import decide
 from darc.selection.decision import Decision, Decisions, Labels
+from darc.selection.ids import Ids, as_ids
 from darc.selection.lazy import LazySearch, Pair, drive, drive_async
+from darc.selection.learn import learn, with_intervals
 from darc.selection.pools import Pools
 from darc.selection.rule import Rule
 
@@ -34,14 +37,18 @@ def select(
     seed: int = 0,
     prompt_id: object = "",
     candidate_ids: Sequence[str] | None = None,
+    rater_ids: Any = None,
+    system_ids: Any = None,
     sample: str = "sample",
     **parameters: Any,
 ) -> Decision:
     """The `Decision` of a rule for one pool of scores, (K, n) or (M, K, n).
 
     NaN (or a mask that is False) marks missing samples. `parameters` are the rule's own, and its
-    side inputs, such as log_likelihood=[...] for `rbon`. `candidate_ids` and `sample` (the noun:
-    "rater", "rewrite") are used in the explanation only.
+    side inputs, such as log_likelihood=[...] for `rbon`. `rater_ids` (K, n) and `system_ids` (K,)
+    name who gave a sample and what wrote a candidate, None where not known; `auto` uses them with a
+    `calibration`. `candidate_ids` and `sample` (the noun: "rater", "rewrite") are used in the
+    explanation only.
     """
     samples = as_samples(scores, mask)
     if samples.ndim not in (2, 3):
@@ -62,6 +69,8 @@ def select(
         min_samples,
         prompt_seeds(seed, [prompt_id]),
         _side_inputs({name: np.asarray(value)[None] for name, value in side.items()}, shape),
+        raters=_raters(None if rater_ids is None else [rater_ids], shape),
+        systems=_systems(None if system_ids is None else [system_ids], shape),
     )
     names = None if candidate_ids is None else [list(candidate_ids)]
     if names is not None and len(names[0]) != shape[2]:
@@ -81,6 +90,8 @@ def select_batch(
     seed: int = 0,
     prompt_ids: Sequence[object] | None = None,
     candidate_ids: Sequence[Sequence[str]] | None = None,
+    rater_ids: Any = None,
+    system_ids: Any = None,
     sample: str = "sample",
     **parameters: Any,
 ) -> Decisions:
@@ -88,7 +99,8 @@ def select_batch(
 
     Pools in a list may differ in K and n, and candidates in their numbers of samples; a pool is
     (K, n), (M, K, n), or a list of lists. Side inputs have a leading prompt axis. Stochastic rules
-    draw by (seed, prompt_id); prompt_ids default to the positions.
+    draw by (seed, prompt_id); prompt_ids default to the positions. `rater_ids` (P, K, n) and
+    `system_ids` (P, K), arrays or lists like the scores', are used by `auto`.
     """
     samples = pad(scores)
     prompts = len(samples)
@@ -104,8 +116,32 @@ def select_batch(
         min_samples,
         prompt_seeds(seed, range(prompts) if prompt_ids is None else prompt_ids),
         _side_inputs(side, samples.shape),
+        raters=_raters(rater_ids, samples.shape),
+        systems=_systems(system_ids, samples.shape),
     )
     return decide(bound, pools, candidate_ids, sample)
+
+
+def calibrate(
+    scores: ArrayLike | Sequence[Any],
+    rater_ids: Any = None,
+    system_ids: Any = None,
+    lam: float = 2.0,
+) -> Calibration:
+    """What ratings of many prompts teach the rule `auto`, for calibration=... in later decisions.
+
+    Scores are those of one scorer, (P, 1, K, n) or a list of pools (K, n), with ids as in
+    `select_batch`. `lam` is what a unit of sigma is worth in units of mean.
+    """
+    samples = pad(scores)
+    if samples.shape[1] != 1:
+        raise InputError(
+            f"there are {samples.shape[1]} scorers",
+            "calibrate each on its own, scores[:, m : m + 1]",
+        )
+    raters, systems = _raters(rater_ids, samples.shape), _systems(system_ids, samples.shape)
+    learnt = learn(samples[:, 0], raters, systems, check_level("lam", lam))
+    return with_intervals(learnt, samples[:, 0], raters, systems)
 
 
 def select_lazily(
@@ -160,8 +196,9 @@ def lazy_search(
     **parameters: Any,
 ) -> LazySearch:
     """The state machine behind `select_lazily`: ask, tell, decision."""
+    ids = [name for name in ("rater_ids", "system_ids") if parameters.pop(name, None) is not None]
     bound, side = _bind(rule, parameters)
-    if side:
+    if side or ids:
         raise InputError(f"rule {bound.name!r} cannot be searched lazily", "use darc.select")
     return LazySearch(
         bound,
@@ -175,6 +212,14 @@ def lazy_search(
         clip=clip,
         labels=Labels(candidate_ids, sample),
     )
+
+
+def _raters(given: Any, shape: tuple[int, ...]) -> Ids | None:
+    return None if given is None else as_ids(given, (shape[0], *shape[2:]), "rater")
+
+
+def _systems(given: Any, shape: tuple[int, ...]) -> Ids | None:
+    return None if given is None else as_ids(given, (shape[0], shape[2]), "system")
 
 
 def pad(scores: ArrayLike | Sequence[Any]) -> Array:

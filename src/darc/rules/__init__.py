@@ -1,5 +1,6 @@
 """Every selection rule; importing this package registers them by name."""
 
+from darc.rules.auto import auto
 from darc.rules.caution import caution
 from darc.rules.cvar import cvar
 from darc.rules.entropic import entropic
@@ -18,6 +19,7 @@ from darc.rules.uwo import uwo
 from darc.rules.worst import worst
 
 __all__ = [
+    "auto",
     "caution",
     "cvar",
     "entropic",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +19,14 @@ class Choice:
 
     `objective` (P, K) is what the rule compared, larger being better, NaN where undefined;
     `feasible` (P, K) is the set it chose from; `flags` names conditions (P,) that a user must hear
-    of; `facts` are numbers (P,) for the explanation, such as the threshold used.
+    of; `facts` are numbers or texts (P,) for the explanation, such as the threshold used.
     """
 
     index: NDArray[np.int64]
     objective: Array
     feasible: Mask
     flags: Mapping[str, Mask] = field(default_factory=dict)
-    facts: Mapping[str, Array] = field(default_factory=dict)
+    facts: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
 def pick(keys: Sequence[Array], among: Mask, tolerance: Array) -> NDArray[np.int64]:
@@ -53,7 +54,7 @@ def largest(
     among: Mask | None = None,
     fallback: Array | None = None,
     flags: Mapping[str, Mask] | None = None,
-    facts: Mapping[str, Array] | None = None,
+    facts: Mapping[str, NDArray[Any]] | None = None,
 ) -> Choice:
     """The `Choice` with the largest objective, ties to the larger mean, then to the lower index.
 

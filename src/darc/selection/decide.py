@@ -22,6 +22,7 @@ def decide(
     for name in pools.side:
         if name not in (*rule.required(), *rule.takes):
             raise InputError(f"rule {rule.name!r} does not use {name!r}", "leave it out")
+    pools = pools.keeping_few() if rule.few else pools
     bound = rule.bind()
     if rule.calibrate is not None:
         bound = bound.bind(**rule.calibrate(pools, bound.parameters))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from darc.core.statistics import cut
 from darc.selection import certify, explain
+from darc.selection.calibration import Calibration
 from darc.selection.choice import Choice
 from darc.selection.pools import Pools
 from darc.selection.rule import Rule
@@ -116,7 +117,9 @@ class Decision:
 def _plain(value: Any) -> Any:
     if isinstance(value, float | np.floating):
         return float(value) if np.isfinite(value) else (None if np.isnan(value) else str(value))
-    return list(value) if isinstance(value, tuple) else value
+    if isinstance(value, Calibration):
+        return value.name
+    return [_plain(each) for each in value] if isinstance(value, tuple | list) else value
 
 
 @dataclass(frozen=True, eq=False, repr=False)

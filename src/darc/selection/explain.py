@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 FLAGS = {
     "infeasible": "no eligible candidate met the cap on the risk premium, so it was not applied",
     "no_sigma": "sigma is undefined with one sample, so the rule did without it",
+    "shrunk": "candidates with fewer samples were drawn towards the average",
     "few_samples": "candidates with too few samples were left out",
     "constant_scorer": "a scorer gave every candidate the same score and counts as 0 for all",
     "small_sample": "beta times sigma is large for so few samples: the true risk is likely larger",

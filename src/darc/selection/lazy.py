@@ -61,7 +61,9 @@ class LazySearch:
         self._normalize = normalize
         self._clip = clip
         self._labels = labels or Labels()
-        self._pools = Pools(np.zeros((1, 1, 2, 2)), beta, gamma, None, None, min_samples)
+        scorers = max(1, len(np.atleast_2d(np.asarray(bounds, dtype=object))))
+        least = 1 if rule.few and min_samples is None else min_samples
+        self._pools = Pools(np.zeros((1, scorers, 2, 2)), beta, gamma, None, None, least)
         self._shape = n_candidates, n_samples
         self._known: list[float] | None = None
         # Any bounds will do before the first answer: every candidate is alike.
@@ -69,7 +71,7 @@ class LazySearch:
         self._asked: dict[int, tuple[int, ...]] = {}
         self.calls = 0
         self.clipped = 0
-        as_bounds(bounds, max(1, len(np.atleast_2d(np.asarray(bounds, dtype=object)))))
+        as_bounds(bounds, scorers)
         _check_parameters(self._rule, self._pools)
 
     @property

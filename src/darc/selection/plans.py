@@ -7,11 +7,15 @@ tie tolerance, so that every possible tie is decided by the ordinary code on com
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from darc.core.features import c4
+from darc.core.plain import soft_minimum
+from darc.selection.calibration import Calibration, calibrations
 from darc.selection.rows import Row
 from darc.selection.view import BARRED, DOUBTFUL, SURE, WAITING, View
 
@@ -50,6 +54,67 @@ def lcb(view: View, parameters: Parameters) -> list[float]:
     if any(unknown):
         return [0.0 if wanted else NEVER for wanted in unknown]
     return _by_bound(view, view.lcb_bounds(parameters["lam"], parameters["delta"], parameters["c"]))
+
+
+def auto(view: View, parameters: Parameters) -> list[float]:
+    """Shrunken mean less disagreement: only a candidate with as many samples as any can prune.
+
+    It has the least shrinkage, and nothing below it by mean less disagreement can be shrunk past
+    it. Where one with fewer samples is above it, shrinkage decides, which takes every sample.
+    """
+    size = max([row.total for row in view.rows])
+    if not any([row.seen for row in view.rows]):
+        return [float(row.total) if row.unseen else NEVER for row in view.rows]
+    given = calibrations(parameters["calibration"], len(view.frame.high))
+    tables = [_per_sigma(one, size, float(parameters["lam"])) for one in given]
+    key = "auto", size
+
+    def bound(row: Row) -> float:
+        return _auto_bound(row, size, tables)
+
+    upper = [row.kept(key, bound) for row in view.rows]
+    rows = list(zip(view.rows, upper, view.standing, strict=True))
+    best = max([v for row, v, standing in rows if standing is SURE and row.seen == size] + [NEVER])
+    if any(standing is SURE and row.seen < size and v >= best for row, v, standing in rows):
+        best = NEVER
+    return [v if standing is WAITING and v >= best else NEVER for _, v, standing in rows]
+
+
+# The largest disagreement of samples in [a, b] is that of a pair at both ends: this times b - a.
+WIDEST = math.sqrt(math.pi) / 2
+Table = tuple[Sequence[float], Sequence[float], Sequence[float]]
+
+
+@lru_cache(maxsize=64)
+def _per_sigma(calibration: Calibration, size: int, lam: float) -> Table:
+    """What sigma counts at 0 to `size` samples, the weight of disagreement, and the shrinkage."""
+    weight, shrink = calibration.by_count(size, lam)
+    return (weight / c4(np.arange(size + 1))).tolist(), weight.tolist(), shrink.tolist()
+
+
+def _auto_bound(row: Row, size: int, tables: Sequence[Table]) -> float:
+    """Upper bound of a candidate's mean less disagreement, exact with all `size` samples.
+
+    With fewer it has a margin for what shrinkage and the weight at other counts can add.
+    """
+    if not row.total:
+        return NEVER
+    frame, counts = row.frame, range(max(row.seen, 1), row.total + 1)
+    lams = [min([per_sigma[n] for n in counts]) for per_sigma, _, _ in tables]
+    best = soft_minimum(row.best_less(lams), frame.gamma)
+    if row.seen == size:
+        return best
+    margin = 0.0
+    least = sum([shrink[counts[0]] for _, _, shrink in tables]) / len(tables)
+    for (_, weight, _), low, high in zip(tables, frame.low, frame.high, strict=True):
+        wide = WIDEST * (high - low)
+        above = max([weight[n] - weight[size] for n in counts])
+        margin = max(margin, above * wide)
+        if len(tables) == 1 and size > 1:
+            # The average candidate may be above the best by this, where weights differ by count.
+            uneven = max([abs(weight[size] - each) for each in weight[2:]]) * wide
+            margin += uneven * max(tables[0][2][size] / least - 1, 0.0)
+    return best + margin + frame.tolerance / least
 
 
 def tau(view: View, parameters: Parameters) -> list[float]:

@@ -13,6 +13,7 @@ from darc.core.draws import Seeds
 from darc.core.normalization import ROUNDING, Normalization
 from darc.core.statistics import batched, cut
 from darc.errors import InputError
+from darc.selection.ids import Ids
 from darc.types import Statistics
 
 Array = NDArray[np.float64]
@@ -34,7 +35,8 @@ class Pools:
 
     A candidate without any sample is absent (shorter pools are padded so). A present candidate is
     `eligible` when it has at least `min_samples` samples, by default half of its pool's largest
-    count, since few samples flatter a candidate; where none has, all present ones are.
+    count, since few samples flatter a candidate; where none has, all present ones are. `raters`
+    names who gave each sample, (P, K, n), and `systems` what wrote each candidate, (P, K).
     """
 
     samples: Array
@@ -46,6 +48,8 @@ class Pools:
     seeds: Seeds = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
     side: Mapping[str, Array] = field(default_factory=dict)
     settled: Settled | None = None
+    raters: Ids | None = None
+    systems: Ids | None = None
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -142,7 +146,18 @@ class Pools:
             weights=None if self.weights is None else self.weights[part],
             seeds=self.seeds[part],
             side={name: array[part] for name, array in self.side.items()},
+            raters=None if self.raters is None else self.raters.part(part),
+            systems=None if self.systems is None else self.systems.part(part),
         )
+
+    def keeping_few(self) -> "Pools":
+        """The same pools, where a candidate with few samples is eligible unless told otherwise."""
+        if self.min_samples is not None or self.settled is not None:
+            return self
+        result = replace(self, min_samples=1)
+        if "statistics" in self.__dict__:
+            result.__dict__["statistics"] = self.statistics
+        return result
 
     def check(self) -> None:
         """Raise an `InputError` where a prompt has no candidate to choose."""

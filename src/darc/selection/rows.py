@@ -165,12 +165,17 @@ class Row:
         """Upper bound of mean - lam sigma."""
         if self.complete:
             return self.top.mean - lam * self.top.sigma
+        parts = self.best_less([lam] * len(self.frame.high))
+        return sum(parts) / len(parts)
+
+    def best_less(self, lams: Sequence[float]) -> list[float]:
+        """Upper bounds of each scorer's mean - lam sigma, exact if complete, (M,)."""
         fill = [
             completion.lcb(part.mean, part.sigma, self.seen, self.total, high, lam)
-            for part, high in zip(self.partial, self.frame.high, strict=True)
+            for part, high, lam in zip(self.partial, self.frame.high, lams, strict=True)
         ]
         parts = self.completed(fill)
-        return sum([part.mean - lam * _or_zero(part.sigma) for part in parts]) / len(parts)
+        return [p.mean - lam * _or_zero(p.sigma) for p, lam in zip(parts, lams, strict=True)]
 
 
 @lru_cache(maxsize=1024)

@@ -26,7 +26,8 @@ class Rule:
     where a flag is raised, and `alone` the sentence "it is ..." for a feasible set of one.
     `plan` makes lazy search possible; `calibrate(pools, parameters)` returns parameters that are
     fitted once, on the first batch. `by_value` marks rules that depend on beta; `weakness` is the
-    statistic for which such a rule passes over a candidate with the largest mean and value.
+    statistic for which such a rule passes over a candidate with the largest mean and value. `few`
+    marks a rule that allows for few samples itself, so that none is left out for having few.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Rule:
     by_value: bool = False
     weakness: str = "risk_premium"
     plan: "Plan | None" = None
+    few: bool = False
     calibrate: Callable[[Pools, Mapping[str, Any]], Mapping[str, Any]] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
