@@ -150,8 +150,8 @@ def _stay(tuned: Tuned, safe: Row | None) -> Advice:
 
 def _nearest(tuned: Tuned) -> str:
     """What following the best-looking rule would risk."""
-    best = tuned.rows[0]
-    if best.gain <= 0 or best.rule == SAFE.rule:
+    best = next((row for row in tuned.rows if row.rule != SAFE.rule), None)
+    if best is None or best.gain <= 0:
         return "No other rule gains on prompts held out."
     return (
         f"The best-looking other rule is {best.rule}, {_span(best)}: following it, if that is "
@@ -190,4 +190,6 @@ def _advice(
 
 def _span(row: Row) -> str:
     """A gain with the ends of its interval."""
+    if row.gain == row.low == row.high == 0:
+        return "no change"
     return f"{row.gain:+.3g} ({row.low:+.3g} to {row.high:+.3g})"

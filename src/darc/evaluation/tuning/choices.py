@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.evaluation.tuning.setting import Setting
+from darc.selection.decide import decide
 from darc.selection.pools import Pools
 
 Integers = NDArray[np.int64]
@@ -28,6 +29,10 @@ def choices(
     for beta, places in by_beta.items():
         shared = pools if beta is None else replace(pools, beta=beta)
         for place in places:
-            result[place] = settings[place].bound().choose(shared).index
+            rule = settings[place].bound()
+            if rule.calibrate is None:
+                result[place] = rule.choose(shared).index
+            else:  # It is fitted to the prompts at hand, and refuses side inputs it has no use for.
+                result[place] = decide(rule, replace(shared, side={})).index
             report(1)
     return result
