@@ -1,6 +1,7 @@
 """The functions that most users need: a rule by name, applied to scores."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ def select(
     candidate_ids: Sequence[str] | None = None,
     rater_ids: Any = None,
     system_ids: Any = None,
+    scorer_ids: Sequence[str] | None = None,
     sample: str = "sample",
     **parameters: Any,
 ) -> Decision:
@@ -47,8 +49,8 @@ def select(
     NaN (or a mask that is False) marks missing samples. `parameters` are the rule's own, and its
     side inputs, such as log_likelihood=[...] for `rbon`. `rater_ids` (K, n) and `system_ids` (K,)
     name who gave a sample and what wrote a candidate, None where not known; `auto` uses them with a
-    `calibration`. `candidate_ids` and `sample` (the noun: "rater", "rewrite") are used in the
-    explanation only.
+    `calibration`. `candidate_ids`, `scorer_ids` and `sample` (the noun: "rater", "rewrite") are
+    used in the explanation only.
     """
     samples = as_samples(scores, mask)
     if samples.ndim not in (2, 3):
@@ -75,7 +77,8 @@ def select(
     names = None if candidate_ids is None else [list(candidate_ids)]
     if names is not None and len(names[0]) != shape[2]:
         raise InputError(f"there are {len(names[0])} candidate_ids for {shape[2]} candidates")
-    return decide(bound, pools, names, sample)[0]
+    decision = decide(bound, pools, names, sample)[0]
+    return replace(decision, labels=replace(decision.labels, scorers=scorer_ids))
 
 
 def select_batch(
@@ -192,6 +195,7 @@ def lazy_search(
     min_samples: int | None = None,
     clip: bool = False,
     candidate_ids: Sequence[str] | None = None,
+    scorer_ids: Sequence[str] | None = None,
     sample: str = "sample",
     **parameters: Any,
 ) -> LazySearch:
@@ -210,7 +214,7 @@ def lazy_search(
         normalize=normalize,
         min_samples=min_samples,
         clip=clip,
-        labels=Labels(candidate_ids, sample),
+        labels=Labels(candidate_ids, sample, scorer_ids),
     )
 
 

@@ -12,6 +12,8 @@ from tests.helpers import Array
 
 import darc
 from darc.core import risk
+from darc.core.features import c4
+from darc.selection.calibration import DEFAULT
 from darc.selection.explain import FLAGS, NUMBERS, ORDINALS
 
 PLACE = rf"{'|'.join(ORDINALS)}|\d+th"
@@ -35,6 +37,8 @@ class Facts:
         count = (~np.isnan(scores)).sum(axis=2)
         self.present = count.max(axis=0) > 0
         fewest = count.min(axis=0)
+        if minimum is None and decision.rule.few:
+            minimum = 1
         least = fewest.max() / 2 if minimum is None else minimum
         enough = self.present & (fewest >= least)
         self.eligible = enough if enough.any() else self.present
@@ -184,6 +188,43 @@ def less_sigma(facts: Facts, _: re.Match[str]) -> bool:
     return facts.best(key, facts.decision.index)
 
 
+def posterior(facts: Facts) -> tuple[Array, Array]:
+    """The scores of `auto` by its default calibration (K,), and what each scorer says (M, K)."""
+    weight, shrink = DEFAULT.by_count(facts.scores.shape[2], 2.0)
+    among, inner = facts.eligible, facts.statistics.by_scorer
+    assert inner is not None
+    counts = (~np.isnan(facts.scores)).sum(axis=2)
+    rows = []
+    for mean, sigma, count in zip(inner.mean, inner.sigma, counts, strict=True):
+        pair = among & (count > 1)
+        s = np.where(count > 1, sigma / c4(count), 0.0)
+        usual = s[pair].mean() if pair.any() else 0.0
+        row = mean - weight[count] * np.where(count > 1, s - usual, 0.0)
+        rows.append(row - weight[count[among].max()] * usual if len(counts) > 1 else row)
+    each = np.array(rows)
+    worth, centre, group = each[0], inner.mean[0], among & (counts[0] > 1)
+    if len(counts) > 1:
+        worth = risk.entropic_value(each.T, facts.decision.pools.gamma)
+        centre, group = worth, among
+    average = centre[group if group.sum() > 2 else among].mean()
+    return average + shrink[counts[0]] * (worth - average), each
+
+
+def shrunken(facts: Facts, match: re.Match[str]) -> bool:
+    shrinking, times, scorer = match.groups()
+    own, count = facts.decision.index, facts.statistics.count[facts.eligible]
+    score, each = posterior(facts)
+    partly = facts.told.bounded is not None and facts.told.bounded.any()
+    weight = DEFAULT.by_count(6, 2.0)[0][int(facts.statistics.count[own])]
+    return (
+        (partly or bool(shrinking) == (count.min() < count.max()))
+        and float(times or 0) == pytest.approx(weight, rel=0.06)
+        and (scorer is None or int(scorer) == each[:, own].argmin())
+        and (scorer is None) == (len(each) == 1)
+        and facts.best(score, own)
+    )
+
+
 def drawn(facts: Facts, match: re.Match[str]) -> bool:
     group = facts.decision.feasible
     size = int(match[1]) if match.groups() and match[1] else 1
@@ -219,6 +260,8 @@ REASONS: dict[str, Callable[[Facts, re.Match[str]], bool]] = {
     rf"it has the largest mean over its lowest samples, a share of {NUMBER}": low_share,
     "it has the largest mean less its multiple of sigma": less_sigma,
     rf"it has the largest mean less {NUMBER} sigma over its passes": less_sigma,
+    rf"it has the largest mean(?=.)( after shrinking)?(?:, less {NUMBER} times its disagreement)?"
+    r"(?:, hedged over its scorers, of which scorer (\d) is lowest)?": shrunken,
     rf"it has the largest reward of the (\d+) candidates drawn(?: at rate {NUMBER})?": drawn,
     rf"it is the only candidate drawn(?: at rate {NUMBER})?(?!.)": lambda facts, _: (
         facts.decision.feasible.sum() == 1 and facts.decision.feasible[facts.decision.index]
@@ -288,6 +331,7 @@ LAZY: list[tuple[str, dict[str, Any]]] = [
     ("lcb", {}),
     ("lcb", {"lam": 1.0}),
     ("mean", {}),
+    ("auto", {}),
 ]
 FULL: list[tuple[str, dict[str, Any]]] = [
     *LAZY,

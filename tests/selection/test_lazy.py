@@ -14,6 +14,15 @@ from darc.errors import InputError
 from darc.selection import plans
 from darc.selection.view import View
 
+
+def learnt(spread: float) -> darc.Calibration:
+    """A calibration of candidates whose sigma varies by this factor, in logarithms."""
+    generator = np.random.default_rng(6)
+    sigma = np.exp(generator.normal(0, spread, (100, 1, 6, 1)))
+    mean = generator.normal(0, 0.5, sigma.shape)
+    return darc.calibrate(mean + sigma * generator.normal(size=(100, 1, 6, 5)))
+
+
 RULES: list[tuple[str, dict[str, Any]]] = [
     ("entropic", {}),
     ("epsilon", {}),
@@ -30,6 +39,9 @@ RULES: list[tuple[str, dict[str, Any]]] = [
     ("lcb", {}),
     ("lcb", {"lam": 1.0}),
     ("mean", {}),
+    ("auto", {}),
+    ("auto", {"calibration": learnt(1.0)}),
+    ("auto", {"calibration": learnt(0.1)}),
 ]
 lazy_settings = settings(derandomize=True, max_examples=100, deadline=None, database=None)
 
@@ -125,6 +137,7 @@ def test_lazy_choice_with_several_scorers(
         ("cvar", {}, 0.36),
         ("tau", {"tau": 0.5}, 0.55),
         ("lcb", {"lam": 1.0}, 0.58),
+        ("auto", {}, 0.80),
     ],
 )
 def test_share_of_calls(rule: str, parameters: dict[str, Any], most: float) -> None:

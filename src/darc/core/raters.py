@@ -35,7 +35,7 @@ def severity(ratings: Array, cell: Codes, rater: Codes, raters: int) -> Severity
     """
     size = np.bincount(cell)
     known = rater >= 0
-    # In a cell of n ratings a rater shows 1 - 1/n of his offset: he is part of its mean.
+    # In a cell of n ratings a rater shows 1 - 1/n of a rating's worth: he is part of its mean.
     shown = np.where((size[cell] > 1) & known, 1 - 1 / np.maximum(size[cell], 2), 0.0)
     used, who = shown > 0, np.maximum(rater, 0)
     evidence = np.bincount(who, shown, raters)
@@ -44,11 +44,12 @@ def severity(ratings: Array, cell: Codes, rater: Codes, raters: int) -> Severity
     if df < FEWEST_DF:
         return Severity(offset, error)
     weights = np.maximum(evidence, 1e-9)
+    times = np.maximum(np.bincount(who, used, raters), 1)
     for _ in range(ROUNDS):
         own = np.where(known, offset[who], 0.0)
         level = (np.bincount(cell, ratings - own) / np.maximum(size, 1))[cell]
         above = np.where(used, ratings - level, 0.0)
-        raw = np.bincount(who, above, raters) / weights
+        raw = np.bincount(who, above, raters) / times
         noise = (np.where(used, above - own, 0.0) ** 2).sum() / df
         chance = noise * (evidence > 0).sum() / max(evidence.sum(), 1e-9)
         variance = max(0.0, float(np.average(raw**2, weights=evidence + 1e-12)) - chance)

@@ -87,6 +87,7 @@ class Deciding:
             gamma=self.spec.gamma,
             normalize=self.scale(scores, lazily=True),
             candidate_ids=scores.candidates or None,
+            scorer_ids=scores.scorers,
             sample=self.sample,
         )
 
@@ -105,6 +106,7 @@ class Deciding:
             seed=self.seed,
             prompt_id=prompt_id,
             candidate_ids=scores.candidates or None,
+            scorer_ids=scores.scorers,
             sample=self.sample,
             **found,
         )

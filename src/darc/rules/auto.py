@@ -36,7 +36,7 @@ def _calibrate(pools: Pools, parameters: Mapping[str, Any]) -> Mapping[str, Any]
 
 @rule(
     "auto",
-    because="the largest {what}{less}{scorer}",
+    because="the largest {what}{less}{hedge}",
     few=True,
     calibrate=_calibrate,
     plan=plans.auto,
@@ -50,9 +50,7 @@ def auto(pools: Pools, *, lam: float = 2.0, calibration: Given = None) -> Choice
     decided by a default that is fixed. Rater ids take out severity, system ids use what is known of
     a system. Several scorers, each with its own calibration, are hedged by a soft minimum (gamma).
     """
-    seen = pools.present
-    if pools.settled is not None:
-        seen = seen & ~pools.settled.dropped
+    seen = pools.eligible
     scored = _scored(
         pools, calibrations(calibration, pools.shape[1]), check_level("lam", lam), seen
     )
@@ -124,16 +122,11 @@ def _told(pools: Pools, scored: Scored, seen: Mask, index: NDArray[np.int64]) ->
         if pair.any():
             told = " and ".join(dict.fromkeys(f"{each:.2g}" for each in pair))
             less[(weight == pair).all(axis=1)] = f", less {told} times its disagreement"
-    scorer = np.array([""] * len(index), dtype=object)
+    facts = {"what": what, "less": less}
     if scorers > 1:
-        lowest = np.nan_to_num(scored.each[rows, :, index], nan=np.inf).argmin(axis=1)
-        scorer = np.array(
-            [f", as hedged over the scorers; scorer {m} is its lowest" for m in range(scorers)]
-        )[lowest]
-    return {
-        "flags": {"shrunk": ragged},
-        "facts": {"what": what, "less": less, "scorer": scorer, "weight": weight.mean(axis=1)},
-    }
+        own = scored.each[rows, :, index]
+        facts["scorer"] = np.where(np.isnan(own), np.inf, own).argmin(axis=1)
+    return {"flags": {"shrunk": ragged}, "facts": facts}
 
 
 def _severity(pools: Pools, given: Sequence[Calibration]) -> Array:

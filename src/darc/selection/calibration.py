@@ -120,6 +120,8 @@ def calibrations(given: Given, scorers: int) -> Sequence[Calibration]:
     """One calibration a scorer."""
     if given is None or isinstance(given, Calibration):
         return [given or DEFAULT] * scorers
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise InputError(f"{given!r} is no calibration", "give darc.Calibration.load(path)")
     if len(given) != scorers or not all(isinstance(one, Calibration) for one in given):
         raise InputError(
             f"calibration has {len(given)} entries for {scorers} scorers",

@@ -21,14 +21,19 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Labels:
-    """What to call candidates and samples in words; `sample` is the noun for one sample."""
+    """What to call candidates, scorers and samples in words; `sample` is the noun for one."""
 
     candidates: Sequence[str] | None = None
     sample: str = "sample"
+    scorers: Sequence[str] | None = None
 
     def candidate(self, index: int) -> str:
         """The candidate's own name, or "candidate 3"."""
         return f"candidate {index}" if self.candidates is None else str(self.candidates[index])
+
+    def scorer(self, index: int) -> str:
+        """The scorer's own name, or "scorer 1"."""
+        return f"scorer {index}" if self.scorers is None else str(self.scorers[index])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,6 +1,6 @@
 """Decisions in words."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,9 +102,13 @@ def _above(key: Array, own: int, decision: "Decision") -> Mask:
 
 
 def _reason(decision: "Decision") -> str:
-    facts: dict[str, object] = {n: array[0] for n, array in decision.choice.facts.items()}
+    facts: dict[str, Any] = {n: array[0] for n, array in decision.choice.facts.items()}
     if "near" in facts:
         facts["near"] = "those" if _partly(decision) else f"the {facts['near']}"
+    facts["hedge"] = ""
+    if "scorer" in facts:
+        lowest = decision.labels.scorer(int(facts["scorer"]))
+        facts["hedge"] = f", hedged over its scorers, of which {lowest} is lowest"
     rule = decision.rule
     text = next((rule.instead[flag] for flag in decision.flags if flag in rule.instead), "")
     lonely = bool(rule.alone) and int(decision.feasible.sum()) == 1 and not _partly(decision)

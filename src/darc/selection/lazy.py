@@ -162,10 +162,11 @@ class LazySearch:
         return self._decide(self._with(samples), incomplete, "unfinished")
 
     def _decide(self, pools: Pools, bounded: NDArray[np.bool_], *flags: str) -> Decision:
-        names = None if self._labels.candidates is None else [list(self._labels.candidates)]
-        decision = decide(self._rule, pools, names, self._labels.sample)[0]
+        decision = decide(self._rule, pools)[0]
         raised = (*decision.flags, *flags, *(("clipped",) if self.clipped else ()))
-        return replace(decision, flags=raised, calls=self.calls, bounded=bounded)
+        return replace(
+            decision, flags=raised, labels=self._labels, calls=self.calls, bounded=bounded
+        )
 
     def _with(self, samples: Array) -> Pools:
         return replace(self._pools, samples=samples[None], normalize=self._constants(len(samples)))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from darc.core.features import c4
 from darc.core.plain import soft_minimum
 from darc.selection.calibration import Calibration, calibrations
-from darc.selection.rows import Row
+from darc.selection.rows import Frame, Row
 from darc.selection.view import BARRED, DOUBTFUL, SURE, WAITING, View
 
 Parameters = Mapping[str, Any]
@@ -59,20 +59,23 @@ def lcb(view: View, parameters: Parameters) -> list[float]:
 def auto(view: View, parameters: Parameters) -> list[float]:
     """Shrunken mean less disagreement: only a candidate with as many samples as any can prune.
 
-    It has the least shrinkage, and nothing below it by mean less disagreement can be shrunk past
-    it. Where one with fewer samples is above it, shrinkage decides, which takes every sample.
+    It is shrunk least, and nothing below it by mean less disagreement can be shrunk past it. Where
+    one with fewer samples is above it, shrinkage decides, which takes every sample.
     """
     size = max([row.total for row in view.rows])
-    if not any([row.seen for row in view.rows]):
+    if not any(row.seen for row in view.rows):
         return [float(row.total) if row.unseen else NEVER for row in view.rows]
-    given = calibrations(parameters["calibration"], len(view.frame.high))
-    tables = [_per_sigma(one, size, float(parameters["lam"])) for one in given]
-    key = "auto", size
+    frame = view.frame
+    given = tuple(calibrations(parameters["calibration"], len(frame.high)))
+    terms = _terms(given, size, float(parameters["lam"]), frame)
 
     def bound(row: Row) -> float:
-        return _auto_bound(row, size, tables)
+        if not row.total:
+            return NEVER
+        lams, margin = terms[row.complete][row.seen]
+        return soft_minimum(row.best_less(lams), frame.gamma) + margin
 
-    upper = [row.kept(key, bound) for row in view.rows]
+    upper = [row.kept(("auto", size), bound) for row in view.rows]
     rows = list(zip(view.rows, upper, view.standing, strict=True))
     best = max([v for row, v, standing in rows if standing is SURE and row.seen == size] + [NEVER])
     if any(standing is SURE and row.seen < size and v >= best for row, v, standing in rows):
@@ -82,39 +85,44 @@ def auto(view: View, parameters: Parameters) -> list[float]:
 
 # The largest disagreement of samples in [a, b] is that of a pair at both ends: this times b - a.
 WIDEST = math.sqrt(math.pi) / 2
-Table = tuple[Sequence[float], Sequence[float], Sequence[float]]
+Terms = Sequence[tuple[Sequence[float], float]]
 
 
 @lru_cache(maxsize=64)
-def _per_sigma(calibration: Calibration, size: int, lam: float) -> Table:
-    """What sigma counts at 0 to `size` samples, the weight of disagreement, and the shrinkage."""
-    weight, shrink = calibration.by_count(size, lam)
-    return (weight / c4(np.arange(size + 1))).tolist(), weight.tolist(), shrink.tolist()
+def _terms(
+    given: Sequence[Calibration], size: int, lam: float, frame: Frame
+) -> tuple[Terms, Terms]:
+    """What sigma counts by scorer, and a margin, by samples seen: with more to come, and without.
 
-
-def _auto_bound(row: Row, size: int, tables: Sequence[Table]) -> float:
-    """Upper bound of a candidate's mean less disagreement, exact with all `size` samples.
-
-    With fewer it has a margin for what shrinkage and the weight at other counts can add.
+    The margin, 0 for a candidate with all `size` samples, is for what shrinkage and the weight of
+    disagreement at other counts can add to mean less disagreement.
     """
-    if not row.total:
-        return NEVER
-    frame, counts = row.frame, range(max(row.seen, 1), row.total + 1)
-    lams = [min([per_sigma[n] for n in counts]) for per_sigma, _, _ in tables]
-    best = soft_minimum(row.best_less(lams), frame.gamma)
-    if row.seen == size:
-        return best
-    margin = 0.0
-    least = sum([shrink[counts[0]] for _, _, shrink in tables]) / len(tables)
-    for (_, weight, _), low, high in zip(tables, frame.low, frame.high, strict=True):
-        wide = WIDEST * (high - low)
-        above = max([weight[n] - weight[size] for n in counts])
-        margin = max(margin, above * wide)
-        if len(tables) == 1 and size > 1:
-            # The average candidate may be above the best by this, where weights differ by count.
-            uneven = max([abs(weight[size] - each) for each in weight[2:]]) * wide
-            margin += uneven * max(tables[0][2][size] / least - 1, 0.0)
-    return best + margin + frame.tolerance / least
+    tables = [one.by_count(size, lam) for one in given]
+    per_sigma = [weight / c4(np.arange(size + 1)) for weight, _ in tables]
+    wide = [WIDEST * (high - low) for low, high in zip(frame.low, frame.high, strict=True)]
+    shrink = np.mean([each for _, each in tables], axis=0)
+    uneven = 0.0
+    if len(tables) == 1:
+        # The average candidate may be above the best by this, where the weights differ by count.
+        uneven = float(np.abs(tables[0][0][2:] - tables[0][0][-1]).max(initial=0.0)) * wide[0]
+
+    def term(seen: int, last: int) -> tuple[Sequence[float], float]:
+        counts = slice(max(seen, 1), max(last, 1) + 1)
+        lams = [float(each[counts].min()) for each in per_sigma]
+        if seen == size:
+            return lams, 0.0
+        above = [
+            float((weight[counts] - weight[-1]).max()) * each
+            for (weight, _), each in zip(tables, wide, strict=True)
+        ]
+        least = float(shrink[counts].min())
+        rest = uneven * (shrink[-1] / least - 1) + frame.tolerance / least
+        return lams, max(0.0, *above) + rest
+
+    return (
+        [term(seen, size) for seen in range(size + 1)],
+        [term(seen, seen) for seen in range(size + 1)],
+    )
 
 
 def tau(view: View, parameters: Parameters) -> list[float]:
