@@ -9,7 +9,7 @@ from darc.cli.parser import add_general
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(name, help="where scores are kept, and forgetting them")
+    parser = commands.add_parser(name, help="show or clear the cache of scores")
     parser.add_argument("--clear", action="store_true", help="forget all scores")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     add_general(parser)

@@ -197,13 +197,14 @@ def run(arguments: Arguments) -> None:
                 for sink in sinks:
                     sink.add(decided)
         spotlight.check()
+        texts = _texts(arguments.source, spotlight.prompt_id)
         if arguments.plot is not None:
-            _draw(arguments.plot, spotlight)
+            _draw(arguments.plot, spotlight, texts)
         if spool is not None:
             spool.seek(0)
             shutil.copyfileobj(spool, sys.stdout)
         elif shown is not None:
-            shown.print(summary, spotlight)
+            shown.print(summary, spotlight, texts)
 
 
 def _columns(arguments: Arguments) -> dict[str, Any]:
@@ -221,12 +222,26 @@ def _spool() -> TextIO:
     return SpooledTemporaryFile(8_000_000, "w+", encoding="utf-8", newline="")  # type: ignore[return-value]
 
 
-def _draw(path: Path, spotlight: Any) -> None:
+def _texts(source: object, prompt_id: str | None) -> dict[str, str]:
+    """The answers to a prompt by name, with the question under "", from beside the ratings."""
+    from darc.evaluation.from_ratings import read_texts, texts_beside
+
+    beside = texts_beside(Path(str(source))) if prompt_id is not None else None
+    rows = {} if beside is None else read_texts(beside)
+    found = {name: text for (prompt, name), (_, text) in rows.items() if prompt == prompt_id}
+    asked = next((text for (prompt, _), (text, _) in rows.items() if prompt == prompt_id), "")
+    return {"": asked, **found} if asked else found
+
+
+def _draw(path: Path, spotlight: Any, texts: dict[str, str]) -> None:
     from darc.tables.write import atomic_path
-    from darc.views import draw_plane, plane, save_figure
+    from darc.views import draw_plane, draw_ratings, plane, save_figure
 
     decisions = spotlight.decisions
-    figure = draw_plane(plane(decisions[-1], decisions[:-1], spotlight.prompt_id))
+    if decisions[-1].pools.shape[1] == 1:
+        figure = draw_ratings(decisions, texts.get("") or str(spotlight.prompt_id), texts)
+    else:
+        figure = draw_plane(plane(decisions[-1], decisions[:-1], spotlight.prompt_id))
     with atomic_path(path) as temporary:
         save_figure(figure, temporary)
     print(f"drew prompt {spotlight.prompt_id!r} to {path}", file=sys.stderr)

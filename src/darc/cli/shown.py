@@ -1,5 +1,6 @@
 """What `darc select` shows on a terminal."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from darc.selection.explain import FLAGS
@@ -45,10 +46,16 @@ class Shown:
         added = self._detail.of(decision)
         return "\n".join(f"    {name}: {value}" for name, value in added.items())
 
-    def print(self, summary: "Summary", spotlight: "Spotlight") -> None:
+    def print(
+        self,
+        summary: "Summary",
+        spotlight: "Spotlight",
+        texts: Mapping[str, str],
+    ) -> None:
         """Print one prompt in full, or the table of prompts, and the averages of each rule."""
         if (summary.prompts == 1 or spotlight.wanted is not None) and spotlight.decisions:
             self._print_prompt(str(spotlight.prompt_id), spotlight.decisions)
+            _print_texts(spotlight.decisions, texts)
         else:
             self._print_prompts(summary)
         if summary.prompts > 1:
@@ -106,6 +113,16 @@ class Shown:
                 if times and summary.prompts > 1:
                     meaning = FLAGS.get(name, name)
                     print(f"note: {spec.label}, {times} of {summary.prompts} prompts: {meaning}")
+
+
+def _print_texts(decisions: "list[Decision]", texts: Mapping[str, str]) -> None:
+    """Print what each rule took, word for word, where the texts are known."""
+    by_name: dict[str, list[str]] = {}
+    for each in decisions:
+        by_name.setdefault(each.labels.candidate(each.index), []).append(each.rule.name)
+    for name, names in by_name.items():
+        if name in texts:
+            print(f"\n{', '.join(names)} took {name}: {texts[name]}")
 
 
 def _average(summary: "Summary", rule: int) -> list[object]:

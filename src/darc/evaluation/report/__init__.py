@@ -55,7 +55,7 @@ TOPICS = (
     ),
     Topic(
         "knobs",
-        "As one knob moves",
+        "As one setting changes",
         ("ablations", "frontier"),
         ("ablation", "frontier"),
         "no knob was moved",
