@@ -36,7 +36,7 @@ def test_one_answer_taken_by_both_is_said_once() -> None:
 
 def test_every_rating_is_a_dot() -> None:
     figure = draw_ratings([darc.select(RATINGS, "mean")], "")
-    assert sum(len(dots.get_offsets()) for dots in figure.axes[0].collections) == 27
+    assert sum(np.shape(dots.get_offsets())[0] for dots in figure.axes[0].collections) == 27
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])

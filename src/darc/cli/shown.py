@@ -117,12 +117,17 @@ class Shown:
 
 def _print_texts(decisions: "list[Decision]", texts: Mapping[str, str]) -> None:
     """Print what each rule took, word for word, where the texts are known."""
-    by_name: dict[str, list[str]] = {}
+    from darc.views.ratings_plot import unhappy
+
+    by_index: dict[int, list[str]] = {}
     for each in decisions:
-        by_name.setdefault(each.labels.candidate(each.index), []).append(each.rule.name)
-    for name, names in by_name.items():
+        rule = "Best-of-K (mean)" if each.rule.name == "mean" else each.rule.name
+        by_index.setdefault(each.index, []).append(rule)
+    for index, names in by_index.items():
+        name = decisions[-1].labels.candidate(index)
         if name in texts:
-            print(f"\n{', '.join(names)} took {name}: {texts[name]}")
+            how = unhappy(decisions[-1], index)
+            print(f"\n{', '.join(names)} took {name}{how and f' ({how})'}: {texts[name]}")
 
 
 def _average(summary: "Summary", rule: int) -> list[object]:

@@ -37,8 +37,7 @@ def draw_ratings(
         raise MissingExtra("drawing a picture", "plot") from None
     last = decisions[-1]
     samples = last.pools.samples[0, 0]
-    low, high = float(np.nanmin(samples)), float(np.nanmax(samples))
-    edge = low + UNHAPPY * ((high - low) or 1.0)
+    low, high, edge = _scale(samples)
     shown = _rows(decisions)
     figure = Figure(figsize=(9.6, 1.5 + 0.82 * len(shown)), dpi=150, layout="constrained")
     axes = figure.add_subplot()
@@ -63,6 +62,28 @@ def draw_ratings(
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.set_title(textwrap.shorten(title, 100), loc="left", fontsize=11, color=INK)
     return figure
+
+
+def unhappy(decision: Decision, index: int) -> str:
+    """How many rate a candidate in the lowest part of the scale, such as "4 of 20 rate it 1 to 3".
+
+    Nothing for several scorers.
+    """
+    samples = decision.pools.samples[0]
+    if len(samples) > 1:
+        return ""
+    own = samples[0, index][~np.isnan(samples[0, index])]
+    below = own[own <= _scale(samples[0])[2]]
+    if not below.size:
+        return f"nobody rates it below {own.min():g}"
+    span = f"{below.min():g}" + (f" to {below.max():g}" if below.min() < below.max() else "")
+    return f"{below.size} of {own.size} rate it {span}"
+
+
+def _scale(samples: Array) -> tuple[float, float, float]:
+    """The lowest and the highest rating, and the upper end of those that count as unhappy."""
+    low, high = float(np.nanmin(samples)), float(np.nanmax(samples))
+    return low, high, low + UNHAPPY * ((high - low) or 1.0)
 
 
 def _rows(decisions: Sequence[Decision]) -> list[int]:
