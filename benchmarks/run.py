@@ -4,7 +4,7 @@ import argparse
 import importlib
 from typing import Any
 
-NAMES = ("batched", "lazy", "imports", "throughput", "small_sample", "tune", "rewriter")
+NAMES = ("batched", "lazy", "imports", "throughput", "small_sample", "tune", "rewriter", "auto")
 SEPARATE = ("demo", "pipeline", "gateway", "reward", "client", "scale")
 
 
@@ -17,6 +17,7 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="scale with a tenth of the prompts")
     parser.add_argument("--prompts", type=int, metavar="N", help="the most prompts of scale")
+    parser.add_argument("--data", default="", help="auto on the ratings/NAME.csv.gz of a folder")
     parser.add_argument("--rows", default="", help="some rows of scale, as run,growth,overlap")
     given = parser.parse_args()
     # argparse of Python 3.11 refuses no names at all where it is told the choices.
@@ -29,6 +30,8 @@ def main() -> None:
             options = {"quick": given.quick, "rows": given.rows}
             if given.prompts or given.full:
                 options["large"] = given.prompts or 100_000
+        elif name == "auto":
+            options = {"data": given.data}
         elif name != "throughput":
             options = {}
         for table in module.run(**options):

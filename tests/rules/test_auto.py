@@ -2,17 +2,20 @@
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.auto import read
 from tests.helpers import Array
 
 import darc
 from darc.errors import InputError
 from darc.selection.calibration import DEFAULT
+from darc.simulate import Recipe, simulate
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT.parent / "shared" / "spec" / "auto_reference.py"
@@ -112,16 +115,8 @@ def test_scores_are_those_of_the_reference_on_real_ratings(reference: Any, name:
     path = RATINGS / f"{name}.csv.gz"
     if not path.is_file():
         pytest.skip(f"{path} is not here")
-    import pandas as pd
-
-    table = pd.read_csv(path)
-    codes = [pd.factorize(table[f"{each}_id"])[0] for each in ("prompt", "candidate", "rater")]
-    place = table.groupby(["prompt_id", "candidate_id"]).cumcount().to_numpy()
-    prompt, system, rater = codes
-    shape = prompt.max() + 1, system.max() + 1, place.max() + 1
-    scores, raters = np.full(shape, np.nan), np.zeros(shape, dtype=int)
-    scores[prompt, system, place] = table["rating"]
-    raters[prompt, system, place] = rater
+    data = read(path)
+    scores, raters = data.scores, np.maximum(data.raters, 0)
     expected = reference.auto(scores, rater=raters)
     found = darc.select_batch(scores[:, None], "auto", rater_ids=raters).choice.objective
     known = np.where(np.isinf(expected), 0.0, expected)
@@ -312,6 +307,78 @@ def test_intervals_hold_what_was_put_in() -> None:
     effect = np.array([found.systems[str(s)][0] for s in range(10)])
     errors = np.array([found.system_errors[str(s)] for s in range(10)])
     assert (np.abs(effect - (quality - quality.mean())) < 2.5 * errors).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("raters", "uneven", "reliable"), [(5, 0.0, False), (9, 0.15, False), (9, 0.5, True)]
+)
+def test_by_the_truth_it_never_loses_and_is_level_with_the_rules_of_the_paper(
+    raters: int, uneven: float, reliable: bool
+) -> None:
+    recipe = Recipe(
+        prompts=400,
+        candidates=8,
+        raters=raters,
+        groups=(1.0,),
+        location=5.0,
+        noise=1.0,
+        uneven=uneven,
+        missing=0.2,
+    )
+    people = simulate(recipe, seed=1)
+    worth, rows = people.truth.mean - 2 * people.truth.sigma, np.arange(400)
+
+    def of(rule: str) -> Array:
+        return np.asarray(worth[rows, darc.select_batch(people.ratings[:, None], rule).index])
+
+    rules = ["mean"]
+    if reliable:
+        rules += ["entropic", "epsilon", "penalty", "tau", "cvar", "lcb"]
+    for rule in rules:
+        gain = of("auto") - of(rule)
+        assert gain.mean() > -2 * gain.std() / 20, rule
+    if reliable:
+        gain = of("auto") - of("mean")
+        assert gain.mean() > 4 * gain.std() / 20
+
+
+@pytest.mark.parametrize(
+    ("part", "severity", "quality", "uneven"),
+    [("raters", 1.0, 0.0, 0.0), ("systems", 0.0, 0.4, 0.0), ("disagreement", 0.0, 0.0, 0.5)],
+)
+def test_each_part_earns_its_place_where_it_is_meant_to(
+    part: str, severity: float, quality: float, uneven: float
+) -> None:
+    generator = np.random.default_rng(5)
+    raters = generator.integers(0, 30, (600, 8, 4))
+    systems = np.argsort(generator.random((600, 8)), axis=1)
+    mean = generator.normal(0, 0.4, (600, 8)) + generator.normal(0, quality, 8)[systems]
+    sigma = np.exp(generator.normal(0, uneven, mean.shape))
+    scores = mean[..., None] + sigma[..., None] * generator.normal(size=raters.shape)
+    scores += generator.normal(0, severity, 30)[raters]
+    named = {"rater_ids": raters, "system_ids": systems}
+    learnt = darc.calibrate(scores[:, None], **named)
+    without = {
+        "raters": replace(learnt, raters={}),
+        "systems": replace(learnt, systems={}),
+        "disagreement": replace(learnt, check=-9.0),
+    }[part]
+    worth, rows = mean - 2 * sigma, np.arange(600)
+    whole, other = (
+        worth[rows, darc.select_batch(scores[:, None], "auto", calibration=one, **named).index]
+        for one in (learnt, without)
+    )
+    gain = whole - other
+    assert gain.mean() > 2 * gain.std() / np.sqrt(600)
+
+
+def test_the_cross_check_turns_disagreement_off_where_it_misleads() -> None:
+    generator = np.random.default_rng(0)
+    noise = -np.exp(generator.normal(size=(1000, 8, 4)))
+    mean = generator.normal(0, 0.7, (1000, 8))
+    learnt = darc.calibrate((mean[..., None] + noise)[:, None])
+    assert learnt.check < -1.5
+    assert set(learnt.weight.values()) == {0.0}
 
 
 def test_with_a_calibration_it_costs_little_more_than_the_statistics() -> None:

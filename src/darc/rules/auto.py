@@ -76,6 +76,9 @@ def _scored(pools: Pools, given: Sequence[Calibration], lam: float, seen: Mask) 
     shape = (len(seen), len(given), seen.shape[1])
     mean, sigma = inner.mean.reshape(shape), inner.sigma.reshape(shape)
     count = np.asarray(inner.count, dtype=np.int64).reshape(shape)
+    if count.min() == count.max():
+        # One number where all are alike, which saves most of the time.
+        count = count[:1, :, :1]
     tables = [one.by_count(int(count.max(initial=1)), lam) for one in given]
     weight = np.stack([table[0][count[:, m]] for m, table in enumerate(tables)], axis=1)
     shrink = np.stack([table[1][count[:, m]] for m, table in enumerate(tables)], axis=1)
@@ -86,7 +89,7 @@ def _scored(pools: Pools, given: Sequence[Calibration], lam: float, seen: Mask) 
     disagreement = np.where(count >= 2, sigma / c4(count), 0.0)
     usual = _mean(disagreement, pair)
     calm = mean - weight * np.where(count >= 2, disagreement - usual, 0.0)
-    effect = np.zeros(shape)
+    effect = np.zeros((len(seen), 1, 1))
     if pools.systems is not None:
         names = pools.systems
         effect = np.stack([names.numbers(one.systems, (0.0, 0.0))[..., 0] for one in given], axis=1)
@@ -104,7 +107,8 @@ def _scored(pools: Pools, given: Sequence[Calibration], lam: float, seen: Mask) 
         worth, average = calm, _mean(mean - effect, among)
     prior = average + effect
     score = (prior + shrink * (worth - prior))[:, 0]
-    return Scored(score, weight, calm, severe, np.any(effect != 0, axis=(1, 2)))
+    known = np.any(effect != 0, axis=(1, 2))
+    return Scored(score, np.broadcast_to(weight, shape), calm, severe, known)
 
 
 def _told(pools: Pools, scored: Scored, seen: Mask, index: NDArray[np.int64]) -> dict[str, Any]:
@@ -113,12 +117,13 @@ def _told(pools: Pools, scored: Scored, seen: Mask, index: NDArray[np.int64]) ->
     count = pools.statistics.count
     fewest = np.where(seen, count, np.inf).min(axis=1)
     ragged = fewest < np.where(seen, count, 0).max(axis=1)
-    mean = "mean over lenient and severe raters alike" if scored.severe else "mean"
+    mean = "mean with raters' severity taken out" if scored.severe else "mean"
     texts = [mean, f"{mean} after shrinking", f"{mean} after shrinking towards its system's"]
     what = np.array(texts)[np.where(scored.known, 2, np.where(ragged, 1, 0))]
     weight = scored.weight[rows, :, index]
     less = np.array([""] * len(index), dtype=object)
-    for pair in np.unique(weight, axis=0):
+    alike = bool((weight == weight[:1]).all())
+    for pair in weight[:1] if alike else np.unique(weight, axis=0):
         if pair.any():
             told = " and ".join(dict.fromkeys(f"{each:.2g}" for each in pair))
             less[(weight == pair).all(axis=1)] = f", less {told} times its disagreement"
