@@ -105,7 +105,7 @@ def false_gains() -> Table:
         "noise: candidates do not differ; quality: they differ in mean alone; "
         f"all together {total:.3f}; 60 prompts, 8 candidates, 10 raters, all rules"
     )
-    header = ["objective", "data", "sources", "not mean", "share"]
+    header = ["objective", "data", "sources", "beats it", "share"]
     return Table("gains seen where there are none", header, rows, note)
 
 

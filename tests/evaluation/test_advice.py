@@ -48,7 +48,7 @@ def test_three_commands_give_one_advice(
         assert "untested: has 4 prompts" in found["eval"]
     assert len(set(found.values())) == 1, found
     assert found["eval"].startswith("Recommended for ratings: ")
-    assert ("beats Best-of-K beyond noise" in found["eval"]) == (name == "polarised")
+    assert ("(beats Best-of-K beyond noise" in found["eval"]) == (name == "polarised")
 
 
 @pytest.mark.skipif(not (DATA / "ratings").is_dir(), reason=f"there are no ratings in {DATA}")
