@@ -34,7 +34,14 @@ def print_evaluation(result: "Evaluation", said: Sequence[str], folder: Path | N
 def _print_subset(study: "Study", subset: str, main: "Frame", human: "Frame") -> None:
     tail = study.settings.tail_name
     rows: list[list[object]] = []
+    same = [
+        name
+        for a, name in enumerate(study.methods)
+        if a and (study.choice[:, a] == study.choice[:, 0]).all()
+    ]
     for numbers, changes in zip(main.records(), human.records(), strict=True):
+        if numbers["method"] in same:
+            continue
         rows.append(
             [
                 numbers["method"],
@@ -51,6 +58,8 @@ def _print_subset(study: "Study", subset: str, main: "Frame", human: "Frame") ->
     header = ["rule", "reward", "risk", "tradeoff", tail, unit]
     header += ["reward change", "tradeoff change", f"{tail} change", "win/tie/loss"]
     print(text_table(header, rows))
+    if same:
+        print(f"the same choices as Best-of-K: {', '.join(same)}")
 
 
 def _change(record: dict[str, "str | float | int | None"], name: str) -> str:
