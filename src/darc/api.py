@@ -12,7 +12,7 @@ from darc.core.arrays import as_samples, as_weights, check_level
 from darc.core.draws import prompt_seeds
 from darc.core.normalization import Normalization
 from darc.errors import InputError
-from darc.registry import rules
+from darc.registry import DEFAULT_RULE, rules
 from darc.selection.calibration import Calibration
 from darc.selection.decide import decide
 from darc.selection.decision import Decision, Decisions, Labels
@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 def select(
     scores: ArrayLike,
-    rule: str | Rule = "epsilon",
+    rule: str | Rule = DEFAULT_RULE,
     *,
     beta: float = 1.0,
     gamma: float = 1.0,
@@ -83,7 +83,7 @@ def select(
 
 def select_batch(
     scores: ArrayLike | Sequence[Any],
-    rule: str | Rule = "epsilon",
+    rule: str | Rule = DEFAULT_RULE,
     *,
     beta: float = 1.0,
     gamma: float = 1.0,
@@ -151,7 +151,7 @@ def select_lazily(
     score: Callable[[list[Pair]], ArrayLike],
     n_candidates: int,
     n_samples: int,
-    rule: str | Rule = "epsilon",
+    rule: str | Rule = DEFAULT_RULE,
     bounds: ArrayLike = (-10.0, 10.0),
     batch_size: int = 1,
     **parameters: Any,
@@ -161,7 +161,7 @@ def select_lazily(
     `score(pairs)` takes a list of (candidate, sample) and returns their scores in order, (pairs,)
     or, for several scorers, (pairs, M); NaN says that there is no such sample. All scores must lie
     in `bounds`, (a, b) or one pair a scorer; clip=True clips them instead of refusing. Works for
-    `entropic`, `epsilon`, `penalty`, `tau`, `cvar`, `lcb` and `mean`, with fixed or no
+    `auto`, `entropic`, `epsilon`, `penalty`, `tau`, `cvar`, `lcb` and `mean`, with fixed or no
     normalisation. The other keywords are those of `select`.
     """
     return drive(
@@ -173,7 +173,7 @@ async def select_lazily_async(
     score: Callable[[list[Pair]], Awaitable[ArrayLike]],
     n_candidates: int,
     n_samples: int,
-    rule: str | Rule = "epsilon",
+    rule: str | Rule = DEFAULT_RULE,
     bounds: ArrayLike = (-10.0, 10.0),
     batch_size: int = 1,
     **parameters: Any,
@@ -186,7 +186,7 @@ async def select_lazily_async(
 def lazy_search(
     n_candidates: int,
     n_samples: int,
-    rule: str | Rule = "epsilon",
+    rule: str | Rule = DEFAULT_RULE,
     bounds: ArrayLike = (-10.0, 10.0),
     *,
     beta: float = 1.0,

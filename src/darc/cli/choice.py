@@ -3,6 +3,8 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from darc.registry import DEFAULT_RULE
+
 if TYPE_CHECKING:
     from darc.engine.engine import Engine
     from darc.engine.rule_spec import RuleSpec
@@ -92,7 +94,7 @@ def add_rewrites(parser: "argparse._ArgumentGroup") -> None:
 
 def add_rule(parser: argparse.ArgumentParser, own: bool = False) -> None:
     """Add the rule and its levels; `own` says that there is a rule to go by already."""
-    default: dict[str, Any] = {"rule": "epsilon", "beta": 1.0, "gamma": 1.0}
+    default: dict[str, Any] = {"rule": DEFAULT_RULE, "beta": 1.0, "gamma": 1.0}
     told = {name: "the run's own" if own else str(value) for name, value in default.items()}
     if own:
         default = dict.fromkeys(default)

@@ -9,6 +9,7 @@ from tempfile import SpooledTemporaryFile
 from typing import Any, TextIO
 
 from darc.cli.parser import add_general
+from darc.registry import DEFAULT_RULE
 
 Arguments = argparse.Namespace
 
@@ -55,7 +56,7 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
         "--rule",
         action="append",
         metavar="NAME[:KEY=VALUE,...]",
-        help="a rule, repeat to compare (default: epsilon); darc rules lists them",
+        help=f"a rule, repeat to compare (default: {DEFAULT_RULE}); darc rules lists them",
     )
     group.add_argument("--beta", type=float, default=1.0, help="risk aversion (default: 1)")
     group.add_argument("--gamma", type=float, default=1.0, help="hedge over scorers (default: 1)")
@@ -152,7 +153,7 @@ def run(arguments: Arguments) -> None:
     shared = {name: getattr(arguments, name) for name in SHARED}
     shared = {name: value for name, value in shared.items() if value is not None}
     shared |= parse_pairs(arguments.set or (), "--set")
-    specs = parse_rules(arguments.rule or ["epsilon"], shared, arguments.beta, arguments.gamma)
+    specs = parse_rules(arguments.rule or [DEFAULT_RULE], shared, arguments.beta, arguments.gamma)
     if arguments.plot is not None:
         check_picture(arguments.plot)
     bounds = None if arguments.bounds is None else (arguments.bounds[0], arguments.bounds[1])

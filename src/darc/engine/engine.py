@@ -41,7 +41,7 @@ from darc.generators.base import MAX_TOKENS, Generator, ReadyGenerator, Settings
 from darc.models.remote import Meter
 from darc.models.remote.background import Background
 from darc.perturb import Perturbed, Rewriter
-from darc.registry import generators
+from darc.registry import DEFAULT_RULE, generators
 from darc.registry.capabilities import declared
 from darc.scorers.base import Scorer
 from darc.selection.rule import Rule
@@ -72,7 +72,7 @@ class Engine(Closing):
         model: str | Generator | None = None,
         *,
         scorers: Sequence[str | Scorer] = SCORERS,
-        rule: str | RuleSpec = "epsilon",
+        rule: str | RuleSpec = DEFAULT_RULE,
         rewriter: str | Rewriter = "rules",
         n_aug: int = 8,
         family: str = "style",

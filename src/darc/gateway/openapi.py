@@ -7,6 +7,7 @@ from darc.engine.deciding import NORMALIZATIONS
 from darc.gateway.asked import MOST_CHOICES
 from darc.gateway.settings import Settings
 from darc.registry import rules
+from darc.selection.rule import Rule
 
 ERROR = {
     "type": "object",
@@ -50,6 +51,7 @@ INSIDE = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
 ABOVE = {"type": "number", "exclusiveMinimum": 0, "maximum": 1}
 # What rules take, each in one of these ways; a rule that is not here is used as it is.
 PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
+    "auto": ({"lam": NUMBER},),
     "epsilon": ({"epsilon": NUMBER},),
     "tau": (
         {"tau": NUMBER, "objective": {"enum": ["value", "mean"]}},
@@ -98,7 +100,7 @@ def method_schema(
     usable = [
         name
         for name in rules
-        if rules.get(name).calibrate is None and all(n in side for n in rules.get(name).required())
+        if _decides_alone(rules.get(name)) and all(n in side for n in rules.get(name).required())
     ]
     plain = [name for name in usable if name not in PARAMETERS]
     kinds: list[dict[str, Any]] = [{"rule": {"enum": plain}}, {}]
@@ -119,6 +121,11 @@ def method_schema(
             for kind in kinds
         ],
     }
+
+
+def _decides_alone(rule: Rule) -> bool:
+    """Whether a rule can decide one prompt without having been fitted to others."""
+    return rule.calibrate is None or rule.plan is not None
 
 
 def chat_schema(settings: Settings, side: Collection[str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from darc.engine.parts import Parts
 from darc.engine.stopping import parse_stop
 from darc.errors import InputError
 from darc.models.remote.client import KEY
+from darc.registry import DEFAULT_RULE
 
 POLICIES = ("open", "closed")
 MEGABYTE = 1_000_000
@@ -35,7 +36,7 @@ class Settings:
     backend: str = ""
     backend_key_env: str = KEY
     model: str = ""
-    rule: str = "epsilon"
+    rule: str = DEFAULT_RULE
     beta: float = 1.0
     gamma: float = 1.0
     normalize: str = "auto"

@@ -8,7 +8,11 @@ from darc.registry.names import Registry
 from darc.selection.choice import Choice
 from darc.selection.rule import Rule
 
-rules: Registry[Rule] = Registry("rule", "darc.rules", Rule)
+# What decides where nobody names a rule.
+DEFAULT_RULE = "auto"
+BEST_OF_K = dict.fromkeys(("best-of-k", "best-of-n", "bok", "bon"), "mean")
+
+rules: Registry[Rule] = Registry("rule", "darc.rules", Rule, BEST_OF_K)
 generators = Makers("generator", "darc.generators")
 rewriters = Makers("rewriter", "darc.rewriters")
 scorers = Makers("scorer", "darc.scorers")
@@ -28,6 +32,7 @@ def rule(name: str, **traits: Any) -> Callable[[Callable[..., Choice]], Rule]:
 
 
 __all__ = [
+    "DEFAULT_RULE",
     "Maker",
     "Makers",
     "Registry",

@@ -1,7 +1,7 @@
 """Items by name, in the tree or in other packages."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar
 
@@ -14,13 +14,17 @@ class Registry(Generic[Item]):
     """Items of one kind by name; entry points are read when a name is unknown or all are listed.
 
     An extension is one decorated function or class. In another package it is found through an entry
-    point of the registry's group; one that cannot be loaded is skipped with a warning.
+    point of the registry's group; one that cannot be loaded is skipped with a warning. `aliases`
+    are other names that users know items by, in any case.
     """
 
-    def __init__(self, kind: str, group: str, expected: type[Item]) -> None:
+    def __init__(
+        self, kind: str, group: str, expected: type[Item], aliases: Mapping[str, str] | None = None
+    ) -> None:
         self.kind = kind
         self.group = group
         self._expected = expected
+        self._aliases = aliases or {}
         self._items: dict[str, Item] = {}
         self._loaded = False
 
@@ -32,6 +36,7 @@ class Registry(Generic[Item]):
 
     def get(self, name: str) -> Item:
         """The item of this name; raises `UnknownName` with the nearest one."""
+        name = self._aliases.get(name.lower(), name)
         if name not in self._items:
             self._load()
         if name not in self._items:

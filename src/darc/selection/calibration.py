@@ -118,8 +118,10 @@ _AGAIN = "make it again with darc calibrate"
 
 def calibrations(given: Given, scorers: int) -> Sequence[Calibration]:
     """One calibration a scorer."""
-    if given is None or isinstance(given, Calibration):
-        return [given or DEFAULT] * scorers
+    if given is None or given == DEFAULT.name:
+        given = DEFAULT
+    if isinstance(given, Calibration):
+        return [given] * scorers
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise InputError(f"{given!r} is no calibration", "give darc.Calibration.load(path)")
     if len(given) != scorers or not all(isinstance(one, Calibration) for one in given):
