@@ -6,7 +6,7 @@ TORCH := 2.13.0
 VLLM := 0.32.0
 BIN := $(VENV)/bin
 QUESTION ?= Why is it good to walk every day? Answer in two or three sentences.
-ASK := --rule auto -k 12 --max-tokens 160 --seed 3
+ASK := -k 12 --max-tokens 160 --seed 3
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .PHONY: help demo test test-model test-hf test-train test-ray test-load test-vllm chromium test-browser check docs \

@@ -1,9 +1,12 @@
 """The outcome of one prompt of a run, read back from its folder."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from darc.engine.deciding import Deciding
 from darc.engine.outcome import Outcome
+from darc.engine.rule_spec import parse_rules
 from darc.errors import InputError
 from darc.runs import records
 from darc.runs.folder import RunFolder
@@ -27,8 +30,11 @@ def read_outcome(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Outco
     for note in shard.notes():
         if note["prompt_id"] == prompt_id:
             spent[note["stage"]] = spent.get(note["stage"], 0.0) + note["milliseconds"]
+    best_of_k = None
     if scores.complete:
         decision = decide(shard, prompt_id, deciding, scores)
+        (mean,) = parse_rules(["mean"], {}, deciding.spec.beta, deciding.spec.gamma)
+        best_of_k = decide(shard, prompt_id, replace(deciding, spec=mean), scores).index
     else:
         decision = _searched_again(folder, shard, prompt_id, deciding)
     return Outcome(
@@ -41,6 +47,7 @@ def read_outcome(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Outco
         decision.flags,
         spent,
         int((~np.isnan(scores.values[0])).sum()),
+        best_of_k=best_of_k,
     )
 
 
