@@ -27,8 +27,21 @@ def print_evaluation(result: "Evaluation", said: Sequence[str], folder: Path | N
     if folder is not None:
         print(f"the report is {folder / 'report.html'}")
         print(f"tables in {folder}: {', '.join(frame.name for frame in result.frames)}")
-    for sentence in result.warnings:
+    for sentence in _merged(result.warnings):
         print(f"warning: {sentence}")
+
+
+def _merged(warnings: Sequence[str]) -> list[str]:
+    """The warnings, with all rules of a source that were not run in one of them."""
+    merged: dict[str, list[str]] = {}
+    for sentence in warnings:
+        rule, found, reason = sentence.partition(" was not run: ")
+        source, _, label = rule.rpartition(": ")
+        if found:
+            merged.setdefault(f"{source}: not run: ", []).append(f"{label} ({reason})")
+        else:
+            merged[sentence] = []
+    return [start + ", ".join(rest) for start, rest in merged.items()]
 
 
 def _print_subset(study: "Study", subset: str, main: "Frame", human: "Frame") -> None:

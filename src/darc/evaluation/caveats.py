@@ -82,9 +82,8 @@ def study_warnings(study: Study) -> list[str]:
         said.append(f"{study.clipped_share:.2%} of samples were clipped for selection")
     if len(study.methods) > 1 and (study.choice == study.choice[:, :1]).all():
         said.append("every method chose what Best-of-K chose, so all comparisons are ties")
-    if study.not_run:
-        reasons = (f"{label} ({reason.rstrip('.')})" for label, reason in study.not_run.items())
-        said.append(f"not run: {', '.join(reasons)}")
+    for label, reason in study.not_run.items():
+        said.append(f"{label} was not run: {reason.rstrip('.')}")
     # Without a sigma on either side the flags say no more than that.
     return [f"{name}: {each}" for each in said + ([] if nowhere else _flagged(study))]
 
