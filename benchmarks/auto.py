@@ -128,8 +128,9 @@ def held_out(data: Ratings, splits: int, decide: Decide) -> tuple[dict[str, Arra
     size = []
     for seed in range(splits):
         select, judge = halves(data, seed)
-        both = ~np.isnan(select.scores).all(-1) & ~np.isnan(judge.scores).all(-1)
-        kept = both.any(axis=1)
+        known = [~np.isnan(half.scores) for half in (select, judge)]
+        both = np.asarray(np.any(known[0], axis=2) & np.any(known[1], axis=2))
+        kept = np.asarray(np.any(both, axis=1))
         scores = np.where(both[..., None], select.scores, np.nan)[kept]
         size.append(np.median((~np.isnan(scores)).sum(-1)[both[kept]]))
         choices = dict(decide(Ratings(scores, select.raters[kept], select.systems[kept])))
@@ -208,8 +209,8 @@ def simulated(prompts: int = 600, seeds: int = 3) -> tuple[Table, Table]:
         names = [name for name in found if name not in ("mean", "auto, raters and systems")]
         label = f"{np.mean(reliability):.2f}"
         rows.append([label, raters, *(told(np.concatenate(found[name])) for name in names)])
-        for name, gain in without.items():
-            parts.setdefault(name, []).append(told(np.concatenate(gain)))
+        for name, each in without.items():
+            parts.setdefault(name, []).append(told(np.concatenate(each)))
     note = (
         f"true mean - {LAM:g} sigma, {seeds} x {prompts} prompts of 8 candidates; reliability is "
         "the squared correlation of s with the true sigma within prompts"
@@ -265,15 +266,10 @@ def lopsided(prompts: int = 200, seeds: int = 8) -> Table:
                 noise = side * (noise - noise.mean()) / noise.std()
                 data = of_people(mean[..., None] + noise, np.zeros((prompts, raters), dtype=int))
                 learnt = learn.learn(data.scores)
-                choices = {
-                    name: darc.select_batch(data.scores[:, None], rule, **options).index
-                    for name, rule, options in (
-                        ("mean", "mean", {}),
-                        *((rule, rule, {}) for rule in PAPER),
-                        ("auto", "auto", {"calibration": learnt}),
-                        ("no cross-check", "auto", {"calibration": replace(learnt, check=0.0)}),
-                    )
-                }
+                pools = data.scores[:, None]
+                choices = {rule: darc.select_batch(pools, rule).index for rule in ("mean", *PAPER)}
+                for name, one in (("auto", learnt), ("no cross-check", replace(learnt, check=0.0))):
+                    choices[name] = darc.select_batch(pools, "auto", calibration=one).index
                 for name, gain in gains(choices, mean, 1.0).items():
                     found.setdefault(name, []).append(gain)
             names = [name for name in found if name != "mean"]

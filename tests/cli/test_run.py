@@ -54,7 +54,7 @@ def test_run_show_export(tmp_path: Path, prompts: Path, environment: dict[str, s
     folder = tmp_path / "run"
     done = darc(environment, "run", "--prompts", prompts, "--out", folder, *PARTS)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("3 prompts by epsilon")
+    assert done.stdout.startswith("3 prompts by auto")
     assert "score" in done.stdout
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["settings"]["decision"]["normalize"] == "prompt"
@@ -82,9 +82,11 @@ def test_run_show_export(tmp_path: Path, prompts: Path, environment: dict[str, s
         (81, 2),
         (82, 1),
     ]
-    assert answers[0]["model_id"] == "echo+epsilon"
+    assert answers[0]["model_id"] == "echo+auto"
     tidy = darc(environment, "export", folder, "--format", "tidy")
-    chosen = darc(environment, "select", tidy.stdout.strip(), "--rule", "epsilon", "--json")
+    chosen = darc(
+        environment, "select", tidy.stdout.strip(), "--rule", "auto:calibration=default", "--json"
+    )
     rows = [json.loads(line) for line in chosen.stdout.splitlines()]
     indices = {row["prompt_id"]: row["index"] for row in rows}
     lines = (folder / "shards" / "00000" / "decisions.jsonl").read_text().splitlines()
@@ -113,7 +115,7 @@ def test_an_export_joins_by_the_ids_that_were_given(
     done = darc(environment, "run", "--prompts", prompts, "--out", folder, *parts)
     assert done.returncode == 0, done.stderr
     exported = darc(environment, "export", folder, "--format", form).stdout.strip()
-    chosen = darc(environment, "select", exported, "--rule", "epsilon", "--json")
+    chosen = darc(environment, "select", exported, "--rule", "auto:calibration=default", "--json")
     rows = [json.loads(line) for line in chosen.stdout.splitlines()]
     lines = (folder / "shards" / "00000" / "decisions.jsonl").read_text().splitlines()
     names = {
@@ -164,7 +166,18 @@ def test_lazy_run_names_the_command_that_completes_it(
     tmp_path: Path, prompts: Path, environment: dict[str, str]
 ) -> None:
     folder = tmp_path / "run"
-    done = darc(environment, "run", "--prompts", prompts, "--out", folder, *PARTS, "--lazy")
+    done = darc(
+        environment,
+        "run",
+        "--prompts",
+        prompts,
+        "--out",
+        folder,
+        *PARTS,
+        "--lazy",
+        "--rule",
+        "epsilon",
+    )
     assert done.returncode == 0, done.stderr
     assert "left out" in done.stdout
     refused = darc(environment, "export", folder, "--format", "tidy")

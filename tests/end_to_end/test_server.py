@@ -55,7 +55,7 @@ def test_run_on_a_server_with_faults(openai_server: FakeServer, tmp_path: Path) 
     )
     done = darc(*command, cache=tmp_path / "cache")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("2 prompts by epsilon")
+    assert done.stdout.startswith("2 prompts by auto")
     lines = (
         (tmp_path / "run" / "shards" / "00000" / "scores.jsonl")
         .read_text(encoding="utf-8")

@@ -31,7 +31,7 @@ ANSWERS = candidates(
 )
 
 
-@pytest.mark.parametrize("rule", ["epsilon", "entropic", "tau:tau=0.3", "penalty", "mean"])
+@pytest.mark.parametrize("rule", ["auto", "epsilon", "entropic", "tau:tau=0.3", "penalty", "mean"])
 def test_lazy_choice_is_the_full_choice(rule: str) -> None:
     with Engine(scorers=[Vowels()], rule=rule, n_aug=4) as engine:
         lazy = engine.choose(PROMPT, ANSWERS)
@@ -46,7 +46,8 @@ def test_lazy_choice_is_the_full_choice(rule: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "rule", ["epsilon", "entropic", "tau:tau=0.3", "tau", "penalty", "cvar", "lcb", "mean"]
+    "rule",
+    ["auto", "epsilon", "entropic", "tau:tau=0.3", "tau", "penalty", "cvar", "lcb", "mean"],
 )
 def test_lazy_choice_without_the_original_is_the_full_one(rule: str) -> None:
     with Engine(scorers=[Vowels()], rule=rule, n_aug=4, include_original=False) as engine:

@@ -258,8 +258,8 @@ def test_late_flags_come_inside_the_stream(openai_server: FakeServer) -> None:
 def test_models_state_the_method(gateway: Running) -> None:
     with client(gateway) as ask:
         found = {model.id: model for model in ask.models.list()}
-    assert set(found) == {"fake", "darc-epsilon/fake"}
-    assert found["fake"].darc == {"rule": "epsilon", "k": 4, "n_aug": 2}
+    assert set(found) == {"fake", "darc-auto/fake"}
+    assert found["fake"].darc == {"rule": "auto", "k": 4, "n_aug": 2}
 
 
 def test_other_paths_pass_through(gateway: Running, openai_server: FakeServer) -> None:

@@ -32,7 +32,7 @@ def test_broken_scorer_is_left_out_and_told(openai_server: FakeServer) -> None:
         answer = ask(gateway)
         assert "scorer_failed:bad" in flags(answer)
         told = answer.json()["darc"]
-        assert told["rule"] == "epsilon"
+        assert told["rule"] == "auto"
         assert [each["active"] for each in told["scorers"]] == [True, False]
         assert "scorer bad failed" in told["explanation"]
         closed = ask(gateway, {"policy": "closed"})
@@ -169,7 +169,7 @@ def test_budget_of_time_takes_the_scorers_that_were_quick(openai_server: FakeSer
         gateway.ready()
         answer = ask(gateway, {"budget": {"milliseconds": 600}})
     assert {"budget_milliseconds", "fewer_scorers"} <= set(flags(answer))
-    assert answer.json()["darc"]["rule"] == "epsilon"
+    assert answer.json()["darc"]["rule"] == "auto"
 
 
 def test_budget_of_time_while_writing(openai_server: FakeServer) -> None:

@@ -17,7 +17,7 @@ def test_model_names_a_rule() -> None:
 
 
 def test_request_wins_over_name_over_settings() -> None:
-    assert read_method(None, "", SETTINGS).spec.rule.name == "epsilon"
+    assert read_method(None, "", SETTINGS).spec.rule.name == "auto"
     assert read_method(None, "tau", SETTINGS).spec.rule.name == "tau"
     method = read_method({"rule": "penalty", "lam": 2, "k": 3, "beta": 0.5}, "tau", SETTINGS)
     assert (method.spec.rule.name, method.spec.rule.parameters["lam"]) == ("penalty", 2)
@@ -47,7 +47,8 @@ def test_what_cannot_be_used_is_a_400(given: Any) -> None:
 @pytest.mark.parametrize(
     "given",
     [
-        {"epsilon": -1}, {"epsilon": "x"}, {"rule": "cvar", "alpha": 0}, {"rule": "cvar:alpha=x"},
+        {"lam": -1}, {"rule": "epsilon", "epsilon": -1}, {"rule": "epsilon", "epsilon": "x"},
+        {"rule": "cvar", "alpha": 0}, {"rule": "cvar:alpha=x"},
         {"rule": "tau", "quantile": 3}, {"rule": "tau", "objective": "x"},
     ],
 )  # fmt: skip

@@ -83,7 +83,7 @@ def test_rewriter_that_reaches_the_limit_leaves_the_originals(openai_server: Fak
     with running(openai_server, parts=made, max_upstream_calls=5) as gateway:
         told = ask(gateway, k=4, full=True).json()["darc"]
         assert "budget_upstream" in told["flags"]
-        assert told["rule"] == "epsilon"
+        assert told["rule"] == "auto"
         assert len(openai_server.received) <= 5
         closed = ask(gateway, k=4, full=True, policy="closed")
     assert (closed.status_code, closed.json()["error"]["code"]) == (503, "over_limit")

@@ -26,6 +26,13 @@ def test_unknown_names_are_answered_with_the_nearest() -> None:
         darc.rules.get("zzzz")
 
 
+@pytest.mark.parametrize("name", ["best-of-k", "Best-of-N", "bok", "BoN"])
+def test_best_of_k_is_known_by_its_other_names(name: str) -> None:
+    assert darc.rules.get(name) is darc.rules.get("mean")
+    assert darc.select([[1.0, 2.0], [2.0, 3.0]], name).rule.name == "mean"
+    assert name not in list(darc.rules)
+
+
 def test_name_cannot_be_taken_twice() -> None:
     with pytest.raises(ValueError, match="already a rule named 'mean'"):
         darc.rule("mean")(lambda pools: darc.largest(pools, pools.statistics.mean))

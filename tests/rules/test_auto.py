@@ -203,6 +203,7 @@ def test_ids_are_names_however_they_are_written() -> None:
         ({"system_ids": [1.5, 2.5]}, "an id is a text or a whole number"),
         ({"lam": -1.0}, "lam must be 0 or larger"),
         ({"calibration": [DEFAULT, DEFAULT]}, "2 entries for 1 scorers"),
+        ({"calibration": 3.0}, "3.0 is no calibration"),
         ({"calibration": "mine.json"}, "'mine.json' is no calibration"),
     ],
 )
@@ -356,7 +357,7 @@ def test_each_part_earns_its_place_where_it_is_meant_to(
     sigma = np.exp(generator.normal(0, uneven, mean.shape))
     scores = mean[..., None] + sigma[..., None] * generator.normal(size=raters.shape)
     scores += generator.normal(0, severity, 30)[raters]
-    named = {"rater_ids": raters, "system_ids": systems}
+    named: dict[str, Any] = {"rater_ids": raters, "system_ids": systems}
     learnt = darc.calibrate(scores[:, None], **named)
     without = {
         "raters": replace(learnt, raters={}),

@@ -74,7 +74,8 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
         "--min-samples",
         type=int,
         metavar="N",
-        help="leave out candidates with fewer ratings (default: half of the prompt's most)",
+        help="leave out candidates with fewer ratings (default: half of the prompt's most; auto "
+        "shrinks them instead)",
     )
     group.add_argument(
         "--seed", type=int, default=0, help="seed of the rules that draw (default: 0)"

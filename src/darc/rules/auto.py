@@ -131,7 +131,8 @@ def _told(pools: Pools, scored: Scored, seen: Mask, index: NDArray[np.int64]) ->
     if scorers > 1:
         own = scored.each[rows, :, index]
         facts["scorer"] = np.where(np.isnan(own), np.inf, own).argmin(axis=1)
-    return {"flags": {"shrunk": ragged}, "facts": facts}
+    alone = ~np.any(seen & (count >= 2), axis=1)
+    return {"flags": {"no_sigma": alone, "shrunk": ragged}, "facts": facts}
 
 
 def _severity(pools: Pools, given: Sequence[Calibration]) -> Array:

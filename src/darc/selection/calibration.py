@@ -5,7 +5,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ class Calibration:
     system_errors: Mapping[str, float] = field(default_factory=dict, repr=False)
     rater_errors: Mapping[str, float] = field(default_factory=dict, repr=False)
 
-    @property
+    @cached_property
     def name(self) -> str:
         """What a decision calls it: default, or the start of a hash of its JSON."""
         if self is DEFAULT:
@@ -111,20 +111,22 @@ class Calibration:
 
 DEFAULT = Calibration()
 
-Given = Calibration | Sequence[Calibration] | None
+# "default" is what decisions call the usual one.
+Given = Calibration | Sequence[Calibration] | str | None
 
 _AGAIN = "make it again with darc calibrate"
 
 
 def calibrations(given: Given, scorers: int) -> Sequence[Calibration]:
     """One calibration a scorer."""
-    if given is None or given == DEFAULT.name:
+    if given is None or (isinstance(given, str) and given == DEFAULT.name):
         given = DEFAULT
     if isinstance(given, Calibration):
         return [given] * scorers
-    if isinstance(given, str) or not isinstance(given, Sequence):
+    fine = isinstance(given, Sequence) and all(isinstance(one, Calibration) for one in given)
+    if isinstance(given, str) or not fine:
         raise InputError(f"{given!r} is no calibration", "give darc.Calibration.load(path)")
-    if len(given) != scorers or not all(isinstance(one, Calibration) for one in given):
+    if len(given) != scorers:
         raise InputError(
             f"calibration has {len(given)} entries for {scorers} scorers",
             "give one calibration, or one a scorer",

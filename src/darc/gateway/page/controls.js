@@ -109,7 +109,7 @@ export class Controls {
 
   show() {
     const shown = used(this.list.value);
-    const foreign = "Not known to this page: the choice stays.";
+    const foreign = "The gateway alone decides by it: its choice stays.";
     this.about.textContent = CHOICES[this.list.value]?.[1] ?? foreign;
     for (const [key, slider] of Object.entries(this.sliders)) {
       slider.element.hidden = !shown.includes(key);
@@ -136,20 +136,24 @@ export class Controls {
 
   /** Show the gateway's defaults, as far as they are known before it decides. */
   begin(rule, beta) {
-    if (rule in CHOICES) this.list.value = rule === "tau" ? "quantile" : rule;
+    this.choose(rule === "tau" ? "quantile" : rule);
     this.sliders.beta.set(beta);
     this.show();
+  }
+
+  /** Choose a rule, which is added to the list where only the gateway knows it. */
+  choose(name) {
+    if (!(name in CHOICES) && this.foreign !== name) {
+      this.foreign = name;
+      this.list.append(element("option", { value: name }, `${name}: as the gateway decides`));
+    }
+    this.list.value = name;
   }
 
   /** Show the method that the gateway decided by. */
   set(method) {
     const capped = method.rule === "tau" && (method.tau ?? null) === null;
-    const name = capped ? "quantile" : method.rule;
-    if (!(name in CHOICES) && this.foreign !== name) {
-      this.foreign = name;
-      this.list.append(element("option", { value: name }, `${name}: as the gateway decided`));
-    }
-    this.list.value = name;
+    this.choose(capped ? "quantile" : method.rule);
     for (const [key, slider] of Object.entries(this.sliders)) {
       if ((method[key] ?? null) !== null) slider.set(method[key]);
     }

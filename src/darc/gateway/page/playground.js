@@ -27,11 +27,16 @@ const say = (text, wrong = false) => {
 
 /** The decision by what the controls say; by a rule that is not known here, the gateway's own. */
 function decided() {
-  const method = controls.method();
+  let method = controls.method();
+  if (!RULES.includes(method.rule) && method.rule !== said.rule) {
+    say(`Only the gateway decides by ${method.rule}: ask again.`);
+    method = methodOf(said);
+  }
   if (RULES.includes(method.rule)) return decide(pool, method);
   const feasible = said.candidates.map((each) => each.feasible ?? true);
   const known = decide(pool, { ...methodOf(said), rule: "mean" });
-  return { ...known, index: said.index, feasible, flags: [], method };
+  const flags = said.flags.filter((flag) => RECOMPUTED.includes(flag));
+  return { ...known, index: said.index, feasible, flags, method };
 }
 
 /** Show an answer; its box does not shrink, so that the picture below stays where it is. */
@@ -47,7 +52,8 @@ function show() {
   const decision = decided();
   const others = said.flags.filter((flag) => !RECOMPUTED.includes(flag));
   fill(candidates.text(decision.index));
-  byId("reason").textContent = reason(decision, said.index);
+  const known = RULES.includes(decision.method.rule) || !said.explanation;
+  byId("reason").textContent = known ? reason(decision, said.index) : said.explanation;
   const flags = [...others, ...decision.flags].map((flag) => element("li", {}, flagged(flag)));
   byId("flags").replaceChildren(...flags);
   const risk = riskOf(decision.method.rule) === "sigma" ? "disagreement" : "risk premium";

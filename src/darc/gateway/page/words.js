@@ -4,7 +4,8 @@ import { counted, level, short } from "./numbers.js";
 
 export const FLAGS = {
   infeasible: "No eligible candidate met the cap on the risk premium, so it was not applied.",
-  no_sigma: "With one sample each there is no sigma: the rule fell back on the value.",
+  no_sigma: "With one sample each there is no sigma: the rule did without it.",
+  shrunk: "Candidates with fewer samples were drawn towards the average.",
   few_samples: "Candidates with too few samples were left out.",
   constant_scorer: "A scorer gave every candidate the same score and counts as 0 for all.",
   small_sample: "Beta times sigma is large for so few samples: the true risk is likely larger.",
@@ -78,7 +79,10 @@ export function whyNot(decision, k) {
     if (Number.isNaN(own.sigma)) return "no sigma with one sample";
     return behind("sigma", own.sigma, best.sigma);
   }
-  if (!(method.rule in reasons)) return "";
+  if (!(method.rule in reasons)) {
+    const mean = behind("mean", own.mean, best.mean);
+    return Number.isNaN(own.sigma) ? mean : `${mean}, ${behind("sigma", own.sigma, best.sigma)}`;
+  }
   if (method.rule === "penalty") {
     const worth = (each) => each.value - (method.lam ?? 1) * each.premium;
     return behind("penalised value", worth(own), worth(best));
