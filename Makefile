@@ -5,14 +5,15 @@ VENV := .venv
 TORCH := 2.13.0
 VLLM := 0.32.0
 BIN := $(VENV)/bin
-QUESTION ?= Give me three tips for sleeping better.
+QUESTION ?= Why is it good to walk every day? Answer in two or three sentences.
+ASK := -k 12 --max-tokens 160 --seed 3
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .PHONY: help demo test test-model test-hf test-train test-ray test-clients test-load test-vllm chromium test-browser check docs \
   bench bench-pipeline bench-reward bench-gateway bench-scale results clean
 
 help:
-	@echo "make demo    ask a small real model a question and choose an answer, with a picture"
+	@echo "make demo    choose by people's ratings, with a picture, then among a small real model's answers"
 	@echo "make test    install what the tests need, check the code, run the tests"
 	@echo "make test-model   install the embedded model, run the tests that need it"
 	@echo "make test-hf install torch and transformers, run the tests that need them"
@@ -68,20 +69,18 @@ $(VENV)/.ray: $(VENV)/.test pyproject.toml
 
 demo: $(VENV)/.demo
 	@mkdir -p demo
-	@echo "darc models install"
+	@echo "1. Twenty people rated five wedding toasts (simulated): demo/ratings.csv, picture demo/decision.png"
+	@$(BIN)/python examples/simulate_ratings.py demo/ratings.csv
+	@echo 'darc select demo/ratings.csv --rule mean --rule auto --prompt "prompt 1" --plot demo/decision.png'
+	@echo
+	@$(BIN)/darc select demo/ratings.csv --rule mean --rule auto --prompt "prompt 1" --plot demo/decision.png
+	@echo
+	@echo "2. A small model writes twelve answers to a question, and one is chosen: page demo/answer.html"
+	@echo "   (a seed on which the choices differ; python -m benchmarks.run demo counts over 40 prompts)"
 	@$(BIN)/darc models install
+	@echo 'darc ask "$(QUESTION)" $(ASK) --html demo/answer.html'
 	@echo
-	@echo 'darc ask "$(QUESTION)" --max-tokens 128 --html demo/answer.html --plot demo/answer.png'
-	@echo
-	@$(BIN)/darc ask "$(QUESTION)" --max-tokens 128 --html demo/answer.html --plot demo/answer.png
-	@echo
-	@echo "the same rule on people's ratings, here simulated: demo/ratings.csv"
-	@$(BIN)/python examples/simulate_ratings.py demo/ratings.csv --seed 33
-	@echo 'darc select demo/ratings.csv --rule mean --rule epsilon --prompt "prompt 2" --plot demo/decision.png'
-	@echo
-	@$(BIN)/darc select demo/ratings.csv --rule mean --rule epsilon --prompt "prompt 2" --plot demo/decision.png
-	@echo
-	@echo "the page is demo/answer.html, the pictures are demo/answer.png and demo/decision.png"
+	@$(BIN)/darc ask "$(QUESTION)" $(ASK) --html demo/answer.html
 
 check: $(VENV)/.test
 	$(BIN)/ruff check --output-format concise .

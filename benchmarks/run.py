@@ -5,7 +5,7 @@ import importlib
 from typing import Any
 
 NAMES = ("batched", "lazy", "imports", "throughput", "small_sample", "tune", "rewriter", "auto")
-SEPARATE = ("pipeline", "gateway", "reward", "client", "scale")
+SEPARATE = ("demo", "pipeline", "gateway", "reward", "client", "scale")
 
 
 def main() -> None:

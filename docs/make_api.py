@@ -36,6 +36,7 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Evaluating", "darc.evaluation.evaluate", ("Evaluation", "evaluate")),
     ("Settings of an evaluation", "darc.evaluation.study", ("Settings", "Study")),
     ("Tables", "darc.evaluation.frame", ("Frame", "write_frames")),
+    ("The advice", "darc.evaluation.advice", ("Advice", "advise", "recommend")),
     ("The verdict", "darc.evaluation.verdict", ("Verdict", "verdicts", "summary")),
     ("Figures", "darc.evaluation.figures", ("Picture", "draw_figures")),
     ("The report", "darc.evaluation.folder", ("write_evaluation",)),

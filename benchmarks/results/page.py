@@ -98,7 +98,7 @@ def _signal(sets: Sequence[Ratings]) -> Iterable[str]:
             cell = f"{best['setting']}: {best['gain']:+.3f} ({low:+.3f} to {high:+.3f})"
         recommended = one.tuning["recommended"]
         rows.append([one.name, one.diagnosis["sentences"][0], cell, recommended])
-        if recommended != "mean":
+        if one.tuning["beyond_noise"]:
             leaving.append(one.name)
         care = " Take its gain with care." if one.name in leaving else ""
         copied = [note for note in one.diagnosis["notes"] if "copied rows" in note]

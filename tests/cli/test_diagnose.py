@@ -35,8 +35,13 @@ def test_words_come_first_and_then_the_tables(
     code, out, err = run(capsys, path, "--top", 3)
     assert code == 0
     lines = out.splitlines()
-    assert lines[0] == "ratings: 40 prompts, 320 candidates, 6 raters, 1920 ratings"
-    assert lines[2].startswith("With 6 raters your disagreement estimate is mostly noise")
+    assert lines[0].startswith("Recommended for ratings: ")
+    assert lines[1].startswith(("Staying forgoes at most", "Following it costs at most"))
+    place = lines.index("ratings: 40 prompts, 320 candidates, 6 raters, 1920 ratings")
+    assert lines[place + 2].startswith("With 6 raters your disagreement estimate is mostly noise")
+    assert {"mean (Best-of-K)", "epsilon", "entropic", "lcb"} <= {
+        line.split("  ")[0].strip() for line in lines[:place]
+    }
     for part in ("variance of ratings", "raters for 0.5", "given groups: even 3, odd 3", "alpha"):
         assert part in out
     assert "and 3 more raters" in out
@@ -92,7 +97,7 @@ def test_thin_files_get_a_sentence(
     path = write(tmp_path / "ratings.csv", noise_only(0, *size))
     code, out, err = run(capsys, path)
     assert code == 0
-    assert "Recommended rule: mean" in out
+    assert out.startswith("Recommended for ratings: auto (untested: ")
     assert "nan" not in out
     assert err == ""
 

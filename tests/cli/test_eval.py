@@ -25,8 +25,9 @@ def test_tables_and_warnings_are_printed(ratings: Path, capsys: pytest.CaptureFi
     assert code == 0
     assert "made, overall, 12 prompts" in printed
     assert "made, high-variance, 3 prompts" in printed
-    assert "warning: made: rbon was not run" in printed
-    assert printed.startswith("made, overall (12 prompts): ")
+    assert "warning: made: not run: rbon (there is no log_likelihood" in printed
+    assert printed.startswith("Recommended for made: ")
+    assert "made, overall (12 prompts): " in printed
 
 
 def test_files_and_json(ratings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,3 +79,19 @@ def test_check_paper(capsys: pytest.CaptureFixture[str]) -> None:
 def test_bad_input(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", *arguments]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_two_raters_are_told_in_few_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "two.csv"
+    assert (
+        main(["simulate", "--raters", "2", "--crowd", "2", "--prompts", "20", "--out", str(path)])
+        == 0
+    )
+    assert main(["eval", str(path)]) == 0
+    printed = capsys.readouterr().out
+    warnings = [line for line in printed.splitlines() if line.startswith("warning: ")]
+    assert len(warnings) == 3
+    assert sum("sigma" in line for line in warnings) == 1
+    assert "the same choices as Best-of-K: auto, cvar, entropic, epsilon" in printed

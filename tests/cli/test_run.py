@@ -68,7 +68,9 @@ def test_run_show_export(tmp_path: Path, prompts: Path, environment: dict[str, s
 
     shown = darc(environment, "show", folder, "81#2", "--rule", "mean", "--json")
     assert json.loads(shown.stdout)["rule"] == "mean"
-    assert "chosen" in darc(environment, "show", folder, "82").stdout
+    whole = darc(environment, "show", folder, "82").stdout
+    assert "chosen" in whole
+    assert "Best-of-K would have taken" in whole
 
     darc(environment, "export", folder, "--format", "alpaca", "--name", "me")
     outputs = json.loads((tmp_path / "run.alpaca.json").read_text())

@@ -273,6 +273,18 @@ def test_plot(tidy: Path, name: str) -> None:
     assert start.startswith(b"\x89PNG") if name.endswith("png") else b"<?xml" in start
 
 
+def test_texts_beside_the_ratings_are_shown(tidy: Path) -> None:
+    rows = [("p1", "a", "Tea is good."), ("p1", "b", "Tea is warm.")]
+    with tidy.with_name(f"{tidy.stem}.texts.jsonl").open("w") as file:
+        for prompt, name, text in rows:
+            row = {"prompt_id": prompt, "candidate_id": name, "prompt": "Tea?", "response": text}
+            file.write(json.dumps(row) + "\n")
+    picture = tidy.with_name("decision.svg")
+    done = darc("select", tidy, "--rule", "mean", "--prompt", "p1", "--plot", picture)
+    assert done.returncode == 0
+    assert "\nBest-of-K (mean) took a (1 of 3 rate it 1): Tea is good.\n" in done.stdout
+
+
 def test_help_answers() -> None:
     assert "select" in darc("--help").stdout
     assert "--rule" in darc("select", "--help").stdout

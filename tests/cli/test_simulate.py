@@ -46,11 +46,12 @@ def test_experiment_as_table_and_json(capsys: pytest.CaptureFixture[str], tmp_pa
     arguments = ["simulate", "--experiment", "raters", "--prompts", "20"]
     assert main(arguments) == 0
     table = capsys.readouterr().out
-    assert "epsilon against mean in true cvar" in table
+    for rule in ("auto", "entropic", "epsilon", "tau", "penalty"):
+        assert f"{rule} against Best-of-K (mean) beyond noise" in table
     picture = tmp_path / "raters.svg"
     assert main([*arguments, "--json", "--plot", str(picture)]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert len(rows) == 27
+    assert len(rows) == 54
     assert rows[-1]["n"] is None
     assert "<svg" in picture.read_text(encoding="utf-8")
 

@@ -13,7 +13,7 @@ from darc.evaluation.evaluate import Evaluation, evaluate
 from darc.evaluation.folder import write_evaluation
 from darc.evaluation.frame import Frame
 from darc.evaluation.report import galleries, report_page
-from darc.evaluation.report.tables import frame_section, frame_table
+from darc.evaluation.report.tables import by_gain, frame_section, frame_table
 from darc.evaluation.source import Source
 from darc.evaluation.study import Settings, halves_of_seeds
 from darc.evaluation.verdict import summary, verdicts
@@ -239,3 +239,18 @@ def test_without_matplotlib_the_rest_is_written(
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "figures are left out: drawing a picture needs" in text
     assert (tmp_path / "human.csv").exists()
+
+
+def test_results_come_before_warnings_and_rules_by_their_gain() -> None:
+    result = evaluate([make_source(25)], replace(SETTINGS, rules=("tau", "soft")), ablations=False)
+    result.warnings.append("made: something is thin")
+    page = report_page(result, ["said"], [], "1")
+    places = [page.index(f'<section id="{name}"') for name in ("summary", "rules", "warnings")]
+    assert places == sorted(places)
+    assert page.index('<section id="glossary"') > places[-1]
+    human = result.frame("human")
+    assert human is not None
+    rows = by_gain(human).where(subset="overall").records()
+    gains = [row["delta_tradeoff"] for row in rows]
+    assert gains == sorted(gains, reverse=True)  # type: ignore[type-var]
+    assert {row["method"] for row in rows} == {"mean", "tau", "soft"}

@@ -26,7 +26,7 @@ COMMANDS = {
     "import": ("import_", "make ratings of what you have"),
     "compare": ("compare", "say which system is best for everyone"),
     "diagnose": ("diagnose", "say whether disagreement is signal"),
-    "tune": ("tune", "choose a rule and its strengths, honestly"),
+    "tune": ("tune", "choose a rule and its strengths, tested on prompts held out"),
     "calibrate": ("calibrate", "learn what the rule auto goes by"),
     "pairs": ("pairs", "make preference pairs of ratings"),
     "train": ("train", "train a policy or the Caution model"),
@@ -36,7 +36,7 @@ COMMANDS = {
     "rewriters": ("listing", "list the rewriters and their options"),
     "generators": ("listing", "list the generators and their options"),
     "models": ("models", "install or list the embedded models"),
-    "cache": ("cache", "where scores are kept, and forgetting them"),
+    "cache": ("cache", "show or clear the cache of scores"),
 }
 INTERRUPTED = 130
 DESCRIPTION = "Risk-constrained decoding: pick answers that few people would be unhappy with."

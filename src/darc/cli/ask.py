@@ -46,7 +46,7 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Ask, choose, print."""
     from darc.cli.choice import engine_of, say_cost
-    from darc.cli.parser import progress
+    from darc.cli.parser import counting
     from darc.cli.print_outcome import page_of, picture_of, print_outcome
     from darc.engine.prompts import as_prompt
     from darc.views import check_picture
@@ -61,16 +61,15 @@ def run(arguments: argparse.Namespace) -> None:
 
             answers = read_answers(arguments.answers, prompt.id)
             say_cost(engine, len(answers), arguments.full)
-            outcome = engine.choose(prompt, answers, full=arguments.full)
+            outcome = engine.choose(prompt, answers, full=arguments.full, beside=True)
         else:
             assert engine.generator is not None
             k, name = engine.sampling.k, engine.generator.name
             say_cost(engine, k, arguments.full)
             most = "at most " if engine.stopping else ""
             print(f"writing {most}{k} answers ({name}) ...", file=sys.stderr, flush=True)
-            with progress("writing", " answers") as engine.report:
-                engine.report(0, k)
-                outcome = engine.ask(prompt, full=arguments.full)
+            with counting(k, "answers written") as engine.report:
+                outcome = engine.ask(prompt, full=arguments.full, beside=True)
     if arguments.html is not None:
         page_of(outcome, arguments.html)
     if arguments.plot is not None:
@@ -80,6 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
         data = {**outcome.decision.to_dict(), "answer": outcome.answer, "calls": outcome.calls}
         data |= {"flags": list(outcome.flags), "saved": outcome.saved}
         data |= {"panel": outcome.panel()} if outcome.rated else {}
+        data["best_of_k"] = outcome.best_of_k
         data["milliseconds"] = {name: round(ms, 1) for name, ms in outcome.milliseconds.items()}
         print(json.dumps(data, ensure_ascii=False))
     else:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from darc.cli.parser import add_columns, add_general, columns_of
 
 if TYPE_CHECKING:
+    from darc.evaluation.advice import Advice
     from darc.evaluation.diagnosis import Diagnosis, Words
 
 DESCRIPTION = """\
 Say whether the disagreement in a file of ratings is signal: where the variance is, whether means
 and sigmas would return with other raters, how many raters it takes, who stands apart, which
-prompts are contentious, and which rule suits."""
+prompts are contentious, and which rule to use, tested on raters and prompts held out."""
 EPILOG = """\
 examples:
   darc diagnose ratings.csv
@@ -46,8 +47,10 @@ def add(commands: Any, name: str) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, diagnose, write and print."""
-    from darc.cli.diagnosed import print_diagnosis
+    from darc.cli.diagnosed import print_advice, print_diagnosis
+    from darc.cli.parser import progress
     from darc.errors import InputError
+    from darc.evaluation.advice import advise
     from darc.evaluation.diagnosis import diagnose, words
     from darc.evaluation.reading import read_any
     from darc.views import check_picture
@@ -69,13 +72,17 @@ def run(arguments: argparse.Namespace) -> None:
         )
         for scorer in range(source.shape[1])
     ]
+    with progress("comparing", " settings") as report:
+        advice = advise(source, seed=arguments.seed, progress=report)
     _write(arguments, found)
-    for number, diagnosis in enumerate(found):
+    if not arguments.json:
+        print_advice(advice)
+    for diagnosis in found:
         said = words(diagnosis)
         if arguments.json:
-            print(json.dumps(_plain(diagnosis, said), ensure_ascii=False, allow_nan=False))
+            print(json.dumps(_plain(diagnosis, said, advice), ensure_ascii=False, allow_nan=False))
         else:
-            print("\n" if number else "", end="")
+            print()
             print_diagnosis(diagnosis, said, arguments.top)
 
 
@@ -97,7 +104,7 @@ def _write(arguments: argparse.Namespace, found: "list[Diagnosis]") -> None:
         print(f"drew {arguments.plot}", file=sys.stderr)
 
 
-def _plain(diagnosis: "Diagnosis", said: "Words") -> dict[str, Any]:
+def _plain(diagnosis: "Diagnosis", said: "Words", advice: "Advice") -> dict[str, Any]:
     """What JSON holds: the words, single numbers, and every table but the candidates'."""
     from dataclasses import asdict
 
@@ -111,7 +118,7 @@ def _plain(diagnosis: "Diagnosis", said: "Words") -> dict[str, Any]:
         "name": diagnosis.name,
         "scorer": panel.scorer,
         "verdict": said.verdict,
-        "rule": said.rule,
+        "advice": advice.as_json(),
         "sentences": said.sentences,
         "notes": said.notes,
         "prompts": len(panel.prompt_names),
@@ -136,6 +143,8 @@ def _known(value: Any) -> Any:
     """A value with NaN as None all through."""
     if isinstance(value, dict):
         return {name: _known(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_known(each) for each in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -6,8 +6,24 @@ from typing import TYPE_CHECKING
 from darc.views.text_table import text_table
 
 if TYPE_CHECKING:
+    from darc.evaluation.advice import Advice
     from darc.evaluation.diagnosis import Diagnosis, Words
     from darc.evaluation.diagnosis.reliability import Reliability
+
+
+def print_advice(advice: "Advice") -> None:
+    """Print which rule to use, what being wrong would cost, and what each rule gained."""
+    print(advice.headline)
+    print(" ".join([advice.cost, *advice.notes]))
+    if advice.tuned is None:
+        return
+    rows: list[list[object]] = [
+        [row.rule, row.gain, f"{row.low:.3f} to {row.high:.3f}", row.mean]
+        for row in advice.tuned.rows
+    ]
+    rows.append(["mean (Best-of-K)", 0.0, "-", 0.0])
+    print()
+    print(text_table(["held out", f"gain in {advice.tuned.objective.words}", "95 %", "mean"], rows))
 
 
 def print_diagnosis(diagnosis: "Diagnosis", said: "Words", top: int) -> None:

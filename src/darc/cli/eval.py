@@ -15,6 +15,7 @@ from darc.cli.parser import (
 )
 
 if TYPE_CHECKING:
+    from darc.evaluation.advice import Advice
     from darc.evaluation.evaluate import Evaluation
     from darc.evaluation.study import Settings
 
@@ -126,8 +127,10 @@ def run(arguments: argparse.Namespace) -> None:
         return
     from darc.cli.evaluated import print_evaluation
     from darc.cli.parser import progress
+    from darc.evaluation.advice import advise
     from darc.evaluation.evaluate import evaluate
     from darc.evaluation.reading import read_any
+    from darc.evaluation.tuning import Objective
     from darc.evaluation.verdict import summary, verdicts
 
     settings = _settings(arguments)
@@ -138,11 +141,17 @@ def run(arguments: argparse.Namespace) -> None:
     every = arguments.json or arguments.out is not None
     with progress("evaluating", " splits") as report:
         result = evaluate(sources, settings, report, ablations=every)
-    said = summary(result, verdicts(result))
+    advices = []
+    for source in sources:
+        with progress(f"comparing rules on {source.name}", " settings") as report:
+            objective = None if settings.lam in (None, 2.0) else Objective(lam=settings.lam)
+            options = {"seed": settings.seed, "split": settings.split, "progress": report}
+            advices.append(advise(source, objective, **options))
+    said = summary(result, verdicts(result), advices)
     if arguments.out is not None:
         _write(result, said, arguments)
     if arguments.json:
-        print(json.dumps(_plain(result, said), ensure_ascii=False, allow_nan=False))
+        print(json.dumps(_plain(result, said, advices), ensure_ascii=False, allow_nan=False))
     else:
         print_evaluation(result, said, arguments.out)
 
@@ -182,9 +191,10 @@ def _settings(arguments: argparse.Namespace) -> "Settings":
     )
 
 
-def _plain(result: "Evaluation", said: list[str]) -> dict[str, Any]:
+def _plain(result: "Evaluation", said: list[str], advices: "list[Advice]") -> dict[str, Any]:
     return {
         "summary": said,
+        "advice": [advice.as_json() for advice in advices],
         "warnings": result.warnings,
         "frames": {
             frame.name: {"title": frame.title, "note": frame.note, "rows": frame.records()}

@@ -27,14 +27,34 @@ def print_evaluation(result: "Evaluation", said: Sequence[str], folder: Path | N
     if folder is not None:
         print(f"the report is {folder / 'report.html'}")
         print(f"tables in {folder}: {', '.join(frame.name for frame in result.frames)}")
-    for sentence in result.warnings:
+    for sentence in _merged(result.warnings):
         print(f"warning: {sentence}")
+
+
+def _merged(warnings: Sequence[str]) -> list[str]:
+    """The warnings, with all rules of a source that were not run in one of them."""
+    merged: dict[str, list[str]] = {}
+    for sentence in warnings:
+        rule, found, reason = sentence.partition(" was not run: ")
+        source, _, label = rule.rpartition(": ")
+        if found:
+            merged.setdefault(f"{source}: not run: ", []).append(f"{label} ({reason})")
+        else:
+            merged[sentence] = []
+    return [start + ", ".join(rest) for start, rest in merged.items()]
 
 
 def _print_subset(study: "Study", subset: str, main: "Frame", human: "Frame") -> None:
     tail = study.settings.tail_name
     rows: list[list[object]] = []
+    same = [
+        name
+        for a, name in enumerate(study.methods)
+        if a and (study.choice[:, a] == study.choice[:, 0]).all()
+    ]
     for numbers, changes in zip(main.records(), human.records(), strict=True):
+        if numbers["method"] in same:
+            continue
         rows.append(
             [
                 numbers["method"],
@@ -51,6 +71,8 @@ def _print_subset(study: "Study", subset: str, main: "Frame", human: "Frame") ->
     header = ["rule", "reward", "risk", "tradeoff", tail, unit]
     header += ["reward change", "tradeoff change", f"{tail} change", "win/tie/loss"]
     print(text_table(header, rows))
+    if same:
+        print(f"the same choices as Best-of-K: {', '.join(same)}")
 
 
 def _change(record: dict[str, "str | float | int | None"], name: str) -> str:

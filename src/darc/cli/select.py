@@ -3,6 +3,7 @@
 import argparse
 import shutil
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -209,13 +210,14 @@ def run(arguments: Arguments) -> None:
                 for sink in sinks:
                     sink.add(decided)
         spotlight.check()
+        texts = _texts(arguments.source, spotlight.prompt_id)
         if arguments.plot is not None:
-            _draw(arguments.plot, spotlight)
+            _draw(arguments.plot, spotlight, texts)
         if spool is not None:
             spool.seek(0)
             shutil.copyfileobj(spool, sys.stdout)
         elif shown is not None:
-            shown.print(summary, spotlight)
+            shown.print(summary, spotlight, texts)
 
 
 def _suffix(path: Path | None) -> str:
@@ -227,12 +229,26 @@ def _spool() -> TextIO:
     return SpooledTemporaryFile(8_000_000, "w+", encoding="utf-8", newline="")  # type: ignore[return-value]
 
 
-def _draw(path: Path, spotlight: Any) -> None:
+def _texts(source: object, prompt_id: str | None) -> dict[str, str]:
+    """The answers to a prompt by name, with the question under "", from beside the ratings."""
+    from darc.evaluation.from_ratings import read_texts, texts_beside
+
+    beside = texts_beside(Path(str(source))) if prompt_id is not None else None
+    rows = {} if beside is None else read_texts(beside)
+    found = {name: text for (prompt, name), (_, text) in rows.items() if prompt == prompt_id}
+    asked = next((text for (prompt, _), (text, _) in rows.items() if prompt == prompt_id), "")
+    return {"": asked, **found} if asked else found
+
+
+def _draw(path: Path, spotlight: Any, texts: dict[str, str]) -> None:
     from darc.tables.write import atomic_path
-    from darc.views import draw_plane, plane, save_figure
+    from darc.views import draw_plane, draw_ratings, plane, save_figure
 
     decisions = spotlight.decisions
-    figure = draw_plane(plane(decisions[-1], decisions[:-1], spotlight.prompt_id))
+    if decisions[-1].pools.shape[1] == 1:
+        figure = draw_ratings(decisions, texts.get("") or str(spotlight.prompt_id), texts)
+    else:
+        figure = draw_plane(plane(decisions[-1], decisions[:-1], spotlight.prompt_id))
     with atomic_path(path) as temporary:
         save_figure(figure, temporary)
     print(f"drew prompt {spotlight.prompt_id!r} to {path}", file=sys.stderr)
@@ -267,10 +283,16 @@ class Shown:
         added = self._detail.of(decision)
         return "\n".join(f"    {name}: {value}" for name, value in added.items())
 
-    def print(self, summary: "Summary", spotlight: "PicturedPrompt") -> None:
+    def print(
+        self,
+        summary: "Summary",
+        spotlight: "PicturedPrompt",
+        texts: Mapping[str, str],
+    ) -> None:
         """Print one prompt in full, or the table of prompts, and the averages of each rule."""
         if (summary.prompts == 1 or spotlight.wanted is not None) and spotlight.decisions:
             self._print_prompt(str(spotlight.prompt_id), spotlight.decisions)
+            _print_texts(spotlight.decisions, texts)
         else:
             self._print_prompts(summary)
         if summary.prompts > 1:
@@ -328,6 +350,21 @@ class Shown:
                 if times and summary.prompts > 1:
                     meaning = FLAGS.get(name, name)
                     print(f"note: {spec.label}, {times} of {summary.prompts} prompts: {meaning}")
+
+
+def _print_texts(decisions: "list[Decision]", texts: Mapping[str, str]) -> None:
+    """Print what each rule took, word for word, where the texts are known."""
+    from darc.views.ratings_plot import unhappy
+
+    by_index: dict[int, list[str]] = {}
+    for each in decisions:
+        rule = "Best-of-K (mean)" if each.rule.name == "mean" else each.rule.name
+        by_index.setdefault(each.index, []).append(rule)
+    for index, names in by_index.items():
+        name = decisions[-1].labels.candidate(index)
+        if name in texts:
+            how = unhappy(decisions[-1], index)
+            print(f"\n{', '.join(names)} took {name}{how and f' ({how})'}: {texts[name]}")
 
 
 def _average(summary: "Summary", rule: int) -> list[object]:

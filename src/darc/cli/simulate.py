@@ -18,7 +18,7 @@ experiments:
   disagreement  how much the people disagree, and how well the proxy tells, beside the paper's
   coverage      how often lower bounds on the choice's mean hold: raters against rewrites
   buckets       gains of epsilon over Best-of-K by disagreement: true ones and seen ones
-  raters        what epsilon and entropic are worth with 2 to 64 raters
+  raters        what auto and the paper's rules are worth beside Best-of-K with 2 to 64 raters
   hacking       true worth of each rule's choice as the pool grows under a biased proxy"""
 EPILOG = """\
 examples:

@@ -124,7 +124,7 @@ ACTIONS: dict[str, tuple[str, Any]] = {
     "serve": ("serve the pages", _serve),
     "status": ("show progress, flags and agreement", _status),
     "review": ("decide on annotators; without options, list those with flags", _review),
-    "close": ("take no more answers, and lift the blindness", _close),
+    "close": ("take no more answers, and show which system wrote what", _close),
     "export": ("write the ratings and everything about them", _export),
     "erase": ("forget a person and their answers", _erase),
     "backup": ("copy the database, also while it is served", _backup),

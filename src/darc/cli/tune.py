@@ -16,7 +16,7 @@ from darc.cli.parser import (
 )
 
 if TYPE_CHECKING:
-    from darc.evaluation.tuning.recommend import Recommendation
+    from darc.evaluation.advice import Advice
     from darc.evaluation.tuning.tune import Tuned
 
 RULE_FORM = "NAME[:KEY=VALUE,...]"
@@ -25,12 +25,13 @@ DESCRIPTION = """\
 Choose a rule and its strengths on a file of ratings or on a run folder. Half of the samples of each
 candidate select, the other half judge; the setting for a fold of prompts is chosen on the others,
 so that the gain over Best-of-K that is shown is not the tuned one. Where no setting gains beyond
-noise, Best-of-K is recommended."""
+noise, the rule auto is recommended, which then stays near Best-of-K."""
 EPILOG = """\
 objectives:
-  tradeoff  mean - L sigma, averaged over prompts (default)
+  tradeoff  mean - L sigma, averaged over prompts (default, where a half has a sigma to judge by)
   cvar      the mean of the lowest tenth of prompts
-  mean      the mean; with --risk-cap, among settings whose average sigma keeps it
+  mean      the mean (default otherwise); with --risk-cap, among settings whose average sigma
+            keeps it
 
 examples:
   darc tune ratings.csv
@@ -46,14 +47,11 @@ def add(commands: Any, name: str) -> None:
         epilog=EPILOG,
     )
     parser.add_argument("source", type=Path, help="file of ratings, or folder made by darc run")
-    parser.add_argument(
-        "--objective", default="tradeoff", choices=("tradeoff", "cvar", "mean"), help="see below"
-    )
+    parser.add_argument("--objective", choices=("tradeoff", "cvar", "mean"), help="see below")
     parser.add_argument(
         "--lambda",
         dest="lam",
         type=float,
-        default=2.0,
         metavar="L",
         help="weight of sigma in the tradeoff (default: 2)",
     )
@@ -87,16 +85,19 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read, tune, tell."""
     from darc.cli.parser import progress
+    from darc.evaluation.advice import recommend
     from darc.evaluation.reading import read_any
     from darc.evaluation.tuning import Objective, tune
-    from darc.evaluation.tuning.recommend import recommend
     from darc.evaluation.tuning.settings_file import settings_toml
     from darc.tables import atomic_writer
     from darc.views import check_picture
 
     if arguments.plot is not None:
         check_picture(arguments.plot)
-    objective = Objective(arguments.objective, arguments.lam, risk_cap=arguments.risk_cap)
+    lam, cap = 2.0 if arguments.lam is None else arguments.lam, arguments.risk_cap
+    objective = None
+    if (arguments.objective, arguments.lam, cap) != (None, None, None):
+        objective = Objective(arguments.objective or "tradeoff", lam, risk_cap=cap)
     source = read_any(arguments.source, None, columns_of(arguments), arguments.system)
     with progress("tuning", " settings") as report:
         tuned = tune(
@@ -119,10 +120,10 @@ def run(arguments: argparse.Namespace) -> None:
     sys.stdout.flush()
     if arguments.out is not None:
         with atomic_writer(arguments.out) as file:
-            file.write(settings_toml(tuned, advice, takers()))
+            file.write(settings_toml(tuned, advice.setting, takers()))
         print(f"the settings are {arguments.out}", file=sys.stderr)
     if arguments.plot is not None:
-        draw(tuned, advice, arguments.plot)
+        draw(advice, arguments.plot)
 
 
 def takers() -> dict[str, bool]:
@@ -140,17 +141,18 @@ def takers() -> dict[str, bool]:
     return found
 
 
-def print_tuned(tuned: "Tuned", advice: "Recommendation") -> None:
-    """The table, the recommendation and what else to know."""
+def print_tuned(tuned: "Tuned", advice: "Advice") -> None:
+    """The recommendation, what being wrong would cost, and the table behind them."""
     from darc.views.text_table import text_table
 
+    print("\n".join([advice.headline, " ".join([advice.cost, *advice.notes])]), end="\n\n")
     print(
         f"{tuned.name}: {tuned.prompts} prompts, {tuned.tried} settings, {tuned.folds} folds, "
         f"{tuned.repeats} splits; gain in {tuned.objective.words} over Best-of-K's "
         f"{tuned.baseline:.3f}"
     )
     print()
-    header = ["rule", "setting", "gain", "low", "high", "in sample", "sigma"]
+    header = ["rule", "setting", "gain", "low", "high", "in sample", "mean change", "sigma"]
     rows: list[list[object]] = [
         [
             row.rule,
@@ -159,21 +161,19 @@ def print_tuned(tuned: "Tuned", advice: "Recommendation") -> None:
             row.low,
             row.high,
             row.in_sample,
+            row.mean,
             row.sigma,
         ]
         for row in tuned.rows
     ]
-    rows.append(["mean", "", 0.0, 0.0, 0.0, 0.0, tuned.sigma])
+    rows.append(["mean", "", 0.0, 0.0, 0.0, 0.0, 0.0, tuned.sigma])
     print(text_table(header, rows))
     if tuned.not_tuned:
         told = "; ".join(f"{name} {reason}" for name, reason in tuned.not_tuned.items())
         print(f"not tuned: {told}")
-    print()
-    print(f"Recommended: {advice.setting.text}")
-    print(" ".join([advice.why, *advice.notes]))
 
 
-def as_json(tuned: "Tuned", advice: "Recommendation") -> dict[str, Any]:
+def as_json(tuned: "Tuned", advice: "Advice") -> dict[str, Any]:
     """Everything that is printed, and the settings of the folds."""
     return {
         "source": tuned.name,
@@ -192,6 +192,8 @@ def as_json(tuned: "Tuned", advice: "Recommendation") -> dict[str, Any]:
                 "gain": row.gain,
                 "interval": [row.low, row.high],
                 "in_sample": row.in_sample,
+                "mean": row.mean,
+                "mean_interval": [row.mean_low, row.mean_high],
                 "optimism": row.optimism,
                 "sigma": _number(row.sigma),
                 "by_fold": [setting.text for setting in row.by_fold],
@@ -200,7 +202,9 @@ def as_json(tuned: "Tuned", advice: "Recommendation") -> dict[str, Any]:
         ],
         "not_tuned": tuned.not_tuned,
         "recommended": advice.setting.text,
-        "why": advice.why,
+        "beyond_noise": advice.beyond_noise,
+        "headline": advice.headline,
+        "cost": advice.cost,
         "notes": list(advice.notes),
     }
 
@@ -209,17 +213,13 @@ def _number(value: float) -> float | None:
     return None if value != value else value
 
 
-def draw(tuned: "Tuned", advice: "Recommendation", path: Path) -> None:
-    """Draw the surface of the recommended rule, or of the first one where that is Best-of-K."""
-    from darc.evaluation.tuning.surface import surface_of
-    from darc.evaluation.tuning.surface_plot import draw_surface
+def draw(advice: "Advice", path: Path) -> None:
+    """Draw what every rule gains, and the knobs of one."""
+    from darc.evaluation.tuning.surface_plot import draw_tuned
     from darc.tables.write import atomic_path
     from darc.views import save_figure
 
-    rows = {row.rule: row for row in tuned.rows}
-    row = rows.get(advice.setting.rule, tuned.rows[0])
-    title = f"{tuned.name}: {row.rule}, gain over Best-of-K on the prompts it is chosen on"
-    figure = draw_surface(surface_of(row), title, tuned.objective.words)
+    figure = draw_tuned(advice)
     with atomic_path(path) as temporary:
         save_figure(figure, temporary)
     print(f"the picture is {path}", file=sys.stderr)

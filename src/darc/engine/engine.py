@@ -27,7 +27,7 @@ from darc.engine.outcome import Outcome
 from darc.engine.panel_samples import PanelSamples
 from darc.engine.parts import SCORERS, Parts
 from darc.engine.prompts import FEWER, as_candidates, as_prompt, numbered, spoken
-from darc.engine.rule_spec import RuleSpec, as_spec
+from darc.engine.rule_spec import RuleSpec, as_spec, parse_rules
 from darc.engine.samples import PartFailed, RewriteSamples, Samples
 from darc.engine.score_cache import ScoreCache
 from darc.engine.scoring import Clock, Patience, Scoring, Tally
@@ -249,6 +249,7 @@ class Engine(Closing):
         clock: Clock | None = None,
         meters: Mapping[str, Meter] | None = None,
         drawn: WaveDrawing | None = None,
+        beside: bool = False,
     ) -> Outcome:
         """The `Outcome` of choosing `n` of a prompt's candidates.
 
@@ -257,6 +258,7 @@ class Engine(Closing):
         raises `PartFailed`; otherwise the choice goes on without the part, and is flagged. Work of
         different `owner`s takes turns, calls of this by default. `meters` hear of the remote calls
         of the stages rewrite and score. What scorers said when the candidates were `drawn` is kept.
+        With `beside`, what Best-of-K takes of the same samples is found too.
         """
         if deciding is None:
             deciding = self.deciding
@@ -276,6 +278,11 @@ class Engine(Closing):
         flags = list(dict.fromkeys([*flags, *(() if drawn is None else drawn.flags)]))
         choosing = Choosing(samples, deciding, full, strict, wave, flags)
         order, decision = await choosing.best(n, deadline)
+        other = None
+        if beside and decision is not None:
+            (mean,) = parse_rules(["mean"], {}, deciding.spec.beta, deciding.spec.gamma)
+            best_of_k = Choosing(samples, replace(deciding, spec=mean), full, strict, wave)
+            (other, *_), _ = await best_of_k.best(1, deadline)
         return Outcome(
             prompt,
             candidates,
@@ -289,6 +296,7 @@ class Engine(Closing):
             samples.tally.asked,
             samples.tally.kept,
             0 if drawn is None else drawn.saved,
+            other,
         )
 
     def samples(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from darc.core.repeats import components
 from darc.perturb import Perturbed
 from darc.selection.decision import Decision
 from darc.selection.explain import FLAGS, flag_words
-from darc.types import Candidate, Prompt, Rejection, Scores, Variant
+from darc.types import Array, Candidate, Prompt, Rejection, Scores, Variant
 
 WORDS = {
     **FLAGS,
@@ -39,7 +40,8 @@ class Outcome:
     `order` has the chosen candidates, the best first; `decision` is None where nothing could be
     compared. `rewrites` holds those of the candidates that were rewritten. `milliseconds` is by
     stage; `calls` counts the texts scored, `kept` those whose scores were kept from earlier;
-    `saved` counts the candidates that were not written.
+    `saved` counts the candidates that were not written. `best_of_k` is what Best-of-K takes of the
+    same samples, None where that was not asked for.
     """
 
     prompt: Prompt
@@ -54,6 +56,7 @@ class Outcome:
     asked: int = 0
     kept: int = 0
     saved: int = 0
+    best_of_k: int | None = None
 
     def __repr__(self) -> str:
         return f"Outcome({self.name(self.index)}: {self.answer[:60]!r})"
@@ -133,6 +136,26 @@ class Outcome:
         told += [flag_words(flag, WORDS) for flag in self.flags if flag not in known]
         return "; ".join(told) + "." if told else ""
 
+    def beside_best_of_k(self) -> str:
+        """What Best-of-K would have taken and why this choice is another; empty if not known."""
+        other = self.best_of_k
+        if other is None:
+            return ""
+        if other == self.index:
+            return "Best-of-K would have taken the same answer."
+        taken = self.candidates[other]
+        cut = ", cut off at the token limit" if taken.truncated else ""
+        opening = shorten(taken.text, 160, placeholder=" ...")
+        scores = "; ".join(
+            f"{name} {_range(self.scores.values[m, other])} against the chosen answer's "
+            f"{_range(self.scores.values[m, self.index])}"
+            for m, name in enumerate(self.scores.scorers)
+        )
+        return (
+            f"Best-of-K would have taken {self.name(other)}{cut}: {opening}\n"
+            f"Its scores under rewording: {scores}."
+        )
+
     def why_not(self, index: int) -> str:
         """Why a candidate was not chosen, in a few words; empty for the choice."""
         decision = self.decision
@@ -177,9 +200,10 @@ class Outcome:
                 Shown(candidate.text, candidate.truncated, self.why_not(k), samples, refused)
             )
         what = "grades were asked for" if self.rated else "texts were scored"
-        note = f"{self.calls} of {self.most} {what}; the others could not matter."
+        notes = [f"{self.calls} of {self.most} {what}; the others could not matter."]
+        notes += [self.beside_best_of_k()] * (self.best_of_k is not None)
         return decision_page(
-            self.prompt.question, self.decision, shown, self.scores.scorers, self._svg(), [note]
+            self.prompt.question, self.decision, shown, self.scores.scorers, self._svg(), notes
         )
 
     def _repr_html_(self) -> str:
@@ -209,3 +233,11 @@ class Outcome:
         except MissingExtra:
             return ""
         return inline_svg(svg_of(figure, "decision"), "decision", "value and disagreement")
+
+
+def _range(samples: Array) -> str:
+    """Mean, lowest and highest of the samples that are known."""
+    known = samples[~np.isnan(samples)]
+    if not known.size:
+        return "not known"
+    return f"{known.mean():.3g} ({known.min():.3g} to {known.max():.3g})"

@@ -60,19 +60,20 @@ def study_warnings(study: Study) -> list[str]:
             f"{study.left_out:.1f} candidates a split were left out for want of both halves"
         )
     unknown = np.isnan(study.risk[:, 0]) & study.kept
-    if unknown.any():
+    blind = np.isnan(study.disagreement) & study.kept
+    nowhere = unknown.any() and blind.any() and not (study.kept & ~unknown & ~blind).any()
+    if unknown.any() and not nowhere:
         said.append(
             f"sigma is undefined for {unknown.sum() / study.kept.sum():.0%} of the judged choices "
             "(one sample in the half): risk and tradeoff are over the others, so their columns do "
             "not follow from one another, and only the paired changes compare the same prompts"
         )
-    blind = np.isnan(study.disagreement) & study.kept
-    if blind.any():
+    if blind.any() and not nowhere:
         said.append(
             f"in {blind.sum() / study.kept.sum():.0%} of the decisions Best-of-K's choice had one "
             "sample to select by, so no rule saw a sigma of it"
         )
-    if unknown.any() and blind.any() and not (study.kept & ~unknown & ~blind).any():
+    if nowhere:
         said.append(
             "no split both selects and judges with a sigma (there are too few raters for that), so "
             "risk and tradeoff cannot show what rules that look at sigma gain or lose"
@@ -83,7 +84,8 @@ def study_warnings(study: Study) -> list[str]:
         said.append("every method chose what Best-of-K chose, so all comparisons are ties")
     for label, reason in study.not_run.items():
         said.append(f"{label} was not run: {reason.rstrip('.')}")
-    return [f"{name}: {each}" for each in said + _flagged(study)]
+    # Without a sigma on either side the flags say no more than that.
+    return [f"{name}: {each}" for each in said + ([] if nowhere else _flagged(study))]
 
 
 def flag_table(study: Study) -> Frame:

@@ -1,10 +1,11 @@
-"""Whether any rule beats Best-of-K beyond noise, in plain words."""
+"""Whether a rule as it is given beats Best-of-K beyond noise, in plain words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from darc.evaluation.advice import Advice
 from darc.evaluation.bootstrap import (
     LEVEL,
     average,
@@ -109,8 +110,8 @@ def told(verdict: Verdict) -> str:
     if np.isnan(verdict.delta[0]).all():
         names[0] = "tradeoff (unknown here)"
     if not any(wins):
-        said = f"{where}: no rule of {rules} beats Best-of-K beyond noise, by {names[0]} or by "
-        said += f"{names[1]}."
+        said = f"{where}: of {rules} rules as given none beats Best-of-K beyond noise, by "
+        said += f"{names[0]} or by {names[1]}."
     else:
         parts = [
             f"by {name} {_count(found, rules)}: {_listed(verdict, measure, found)}"
@@ -118,7 +119,7 @@ def told(verdict: Verdict) -> str:
             else f"by {name} none"
             for measure, (name, found) in enumerate(zip(names, wins, strict=True))
         ]
-        said = f"{where}: rules that beat Best-of-K beyond noise: {'; '.join(parts)}."
+        said = f"{where}: rules as given that beat Best-of-K beyond noise: {'; '.join(parts)}."
     for text, found in (
         ("Taken alone, intervals above 0", [verdict.lucky(0), verdict.lucky(1)]),
         ("Worse beyond noise", [verdict.worse(0), verdict.worse(1)]),
@@ -133,14 +134,15 @@ def told(verdict: Verdict) -> str:
     return said
 
 
-def summary(result: Evaluation, found: Sequence[Verdict]) -> list[str]:
-    """The sentences that come first: what the data say, and how far to trust them."""
-    said = [told(verdict) for verdict in found]
+def summary(
+    result: Evaluation, found: Sequence[Verdict], advices: Sequence[Advice] = ()
+) -> list[str]:
+    """The sentences that come first: the advice, what the data say, and how far to trust them."""
+    said = [part for advice in advices for part in (advice.headline, advice.cost)]
+    said += [told(verdict) for verdict in found]
     if not found:
         why = f"there are fewer than {FEWEST} prompts or no other rule"
-        return [f"Whether a rule beats Best-of-K cannot be told: {why}."]
-    if not any(verdict.better(measure) for verdict in found for measure in (0, 1)):
-        said.append("These data give no reason to leave Best-of-K, the rule mean.")
+        return [*said, f"Whether a rule beats Best-of-K cannot be told: {why}."]
     said.append(BAND)
     if any(study.source.kind != "rater" for study in result.studies):
         names = ", ".join(s.source.name for s in result.studies if s.source.kind != "rater")

@@ -1,9 +1,12 @@
 """The outcome of one prompt of a run, read back from its folder."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from darc.engine.deciding import Deciding, flagged
 from darc.engine.outcome import Outcome
+from darc.engine.rule_spec import parse_rules
 from darc.engine.stopping import STOPPED
 from darc.errors import InputError
 from darc.runs import records
@@ -29,8 +32,11 @@ def read_outcome(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Outco
     for note in shard.notes():
         if note["prompt_id"] == prompt_id:
             spent[note["stage"]] = spent.get(note["stage"], 0.0) + note["milliseconds"]
+    best_of_k = None
     if scores.complete:
         decision = decide(shard, prompt_id, deciding, scores)
+        (mean,) = parse_rules(["mean"], {}, deciding.spec.beta, deciding.spec.gamma)
+        best_of_k = decide(shard, prompt_id, replace(deciding, spec=mean), scores).index
     else:
         decision = _searched_again(folder, shard, prompt_id, deciding)
     saved = int(shard.rows("candidates.jsonl")[prompt_id].get("saved", 0))
@@ -45,6 +51,7 @@ def read_outcome(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Outco
         spent,
         _calls(scores),
         saved=saved,
+        best_of_k=best_of_k,
     )
 
 

@@ -148,7 +148,7 @@ PRESETS = {
 def two_minds(
     prompts: int = 40, candidates: int = 8, raters: int = 9, polarising: float = 0.3
 ) -> Recipe:
-    """People of two minds who rate everything from 0 to 10, and answers that divide them."""
+    """Two groups of people who rate everything from 0 to 10, and answers that divide them."""
     return Recipe(
         prompts=prompts,
         candidates=candidates,

@@ -206,7 +206,7 @@ def details(store: Store, labels: Sequence[str]) -> Details:
 
 
 def close(store: Store, actor: str = "lead") -> int:
-    """Take no more answers and lift the blindness; how many items lack ratings."""
+    """Take no more answers and show which system wrote what; how many items lack ratings."""
     found = status(store)
     if found.closed:
         raise InputError("the study is closed already", "export it with: darc study export")

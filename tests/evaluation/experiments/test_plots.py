@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from darc.views import save_figure
 pytest.importorskip("matplotlib")
 
 
-@pytest.mark.parametrize("name", ["coverage", "buckets", "raters", "hacking"])
+@pytest.mark.parametrize("name", ["disagreement", "coverage", "buckets", "raters", "hacking"])
 def test_every_line_differs_without_colour(name: str, tmp_path: Path) -> None:
     result = experiment(name)(preset("hacking").changed({"prompts": 12}), 0)
     figure = draw_result(result)
@@ -29,7 +30,7 @@ def test_every_line_differs_without_colour(name: str, tmp_path: Path) -> None:
 def test_a_table_alone_has_no_picture() -> None:
     result = EXPERIMENTS["disagreement"](preset("paper").changed({"prompts": 12}), 0)
     with pytest.raises(InputError, match="no picture"):
-        draw_result(result)
+        draw_result(replace(result, panels=()))
 
 
 def test_unknown_experiment() -> None:

@@ -44,3 +44,12 @@ def test_rules_on_the_truth() -> None:
     for p, k in enumerate(chosen["epsilon"].tolist()):
         near = np.flatnonzero(value[p] >= value[p].max() - 0.25)
         assert k == near[np.argmin(true.sigma[p, near])]
+
+
+def test_auto_gains_where_sigma_is_real_and_costs_little_where_it_is_chance() -> None:
+    real, chance = by_rule("polarised"), by_rule("noise")
+    assert real[16, "auto"]["tradeoff_gain"] > real[16, "auto"]["tradeoff_half"]
+    for n in (2, 5, 16):
+        for rule in ("epsilon", "tau", "penalty"):
+            assert chance[n, "auto"]["tradeoff_gain"] > chance[n, rule]["tradeoff_gain"]
+        assert chance[n, "auto"]["tradeoff_gain"] > -0.02

@@ -1,18 +1,25 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.evaluation.tuning.helpers import noise, source_of
 
+from darc.evaluation.advice import recommend
+from darc.evaluation.tuning.setting import Setting
 from darc.evaluation.tuning.surface import surface_of
-from darc.evaluation.tuning.surface_plot import draw_surface
-from darc.evaluation.tuning.tune import Row, tune
+from darc.evaluation.tuning.surface_plot import draw_tuned
+from darc.evaluation.tuning.tune import Row, Tuned, tune
 from darc.views import save_figure
 
 
 @pytest.fixture(scope="module")
-def rows() -> dict[str, Row]:
-    found = tune(source_of(noise(30, 0)), repeats=1)
-    return {row.rule: row for row in found.rows}
+def tuned() -> Tuned:
+    return tune(source_of(noise(30, 0)), repeats=1)
+
+
+@pytest.fixture(scope="module")
+def rows(tuned: Tuned) -> dict[str, Row]:
+    return {row.rule: row for row in tuned.rows}
 
 
 def test_two_knobs_make_a_plane(rows: dict[str, Row]) -> None:
@@ -44,10 +51,20 @@ def test_tau_shows_the_kind_chosen(rows: dict[str, Row]) -> None:
 
 
 @pytest.mark.parametrize("rule", ["tau", "epsilon", "penalty", "lcb"])
-def test_pictures(rows: dict[str, Row], rule: str, tmp_path: Path) -> None:
-    figure = draw_surface(surface_of(rows[rule]), "a title", "mean - 2 sigma")
-    save_figure(figure, tmp_path / "surface.png")
-    assert (tmp_path / "surface.png").stat().st_size > 10_000
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert any(label.startswith("chosen: ") for label in labels)
-    assert any("Best-of-K" in label for label in labels)
+def test_the_star_is_at_what_is_recommended(rule: str, tuned: Tuned, tmp_path: Path) -> None:
+    (row,) = (row for row in tuned.rows if row.rule == rule)
+    for gain in (0.5, 0.0):
+        won = replace(row, gain=gain, low=gain - 0.1, high=gain + 0.1)
+        advice = recommend(replace(tuned, rows=(won,)))
+        assert advice.beyond_noise == (gain > 0)
+        figure = draw_tuned(advice)
+        save_figure(figure, tmp_path / "surface.png")
+        assert (tmp_path / "surface.png").stat().st_size > 10_000
+        labels = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert f"recommended: {advice.setting.text}" in labels
+        assert (f"best of its rule, not recommended: {row.setting.text}" in labels) == (gain == 0)
+
+
+def test_a_picture_without_knobs_has_the_gains_alone(tuned: Tuned) -> None:
+    row = replace(tuned.rows[0], rule="auto", setting=Setting("auto"), gain=0.1, low=-0.2, high=0.3)
+    assert len(draw_tuned(recommend(replace(tuned, rows=(row,)))).axes) == 1

@@ -22,7 +22,7 @@ MEANINGS = {
     "name": "between names, over all prompts",
     "rater": "between raters (severity)",
     "prompt x rater": "a rater's own level in a prompt",
-    "name x rater": "a rater's lasting taste for a name",
+    "name x rater": "a rater's liking for one system",
     "residual": "one rater on one candidate, and noise",
 }
 

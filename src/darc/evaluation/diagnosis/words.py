@@ -18,10 +18,9 @@ REPEATED = 0.8
 
 @dataclass(frozen=True)
 class Words:
-    """A verdict (signal, some, noise, unknown or none), the rule that suits it, and sentences."""
+    """What sigma is (signal, some, noise, unknown or none), in sentences; no rule is named."""
 
     verdict: str
-    rule: str
     sentences: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -29,11 +28,9 @@ class Words:
 def words(diagnosis: Diagnosis) -> Words:
     """The diagnosis as sentences, the most important one first."""
     verdict = _verdict(diagnosis)
-    rule, reason = _rule(diagnosis, verdict)
     said = [_headline(diagnosis, verdict), _needed(diagnosis, verdict), _means(diagnosis)]
     said += [_follows(diagnosis, verdict), *_groups(diagnosis), _odd(diagnosis)]
-    said.append(f"Recommended rule: {rule}: {reason}.")
-    return Words(verdict, rule, tuple(filter(None, said)), tuple(_notes(diagnosis)))
+    return Words(verdict, tuple(filter(None, said)), tuple(_notes(diagnosis)))
 
 
 def _noun(diagnosis: Diagnosis, count: int | None = None) -> str:
@@ -84,7 +81,7 @@ def _headline(diagnosis: Diagnosis, verdict: str) -> str:
         return f"{start} is part signal, part noise {number}: sigma alone is a weak tie-breaker."
     half = diagnosis.each // 2
     fewer = f" (half of them would have {found.at(half):.2f})" if half >= 2 else ""
-    return f"{start} is mostly signal {number}: near ties can be broken by sigma{fewer}."
+    return f"{start} is mostly signal {number}: other raters would see it again{fewer}."
 
 
 def _nothing(diagnosis: Diagnosis) -> str:
@@ -179,32 +176,6 @@ def _listed(names: tuple[str, ...], most: int = 6) -> str:
 def _odd(diagnosis: Diagnosis) -> str:
     odd = [f"{rater.name} ({', '.join(rater.flags)})" for rater in diagnosis.raters if rater.flags]
     return f"Raters to look at: {_listed(tuple(odd))}." if odd else ""
-
-
-def _rule(diagnosis: Diagnosis, verdict: str) -> tuple[str, str]:
-    """The rule that makes sense, and why."""
-    if verdict == "signal":
-        return "epsilon", (
-            "among near ties the calmer answer is likely to be calm for others too; a near tie is"
-            f" a gap within the noise of a mean, epsilon {noise_of_mean(diagnosis):.2g} here"
-        )
-    if verdict == "some" or (verdict == "unknown" and diagnosis.gaussian.value >= SIGNAL):
-        return "entropic", "it weighs low ratings without staking the choice on one sigma"
-    if verdict == "unknown":
-        return "mean", "sigma is at best a weak signal, and how weak cannot be told"
-    if verdict == "noise":
-        return "mean", "choosing by sigma would be choosing by chance"
-    return "mean", "there is no disagreement to go by"
-
-
-def noise_of_mean(diagnosis: Diagnosis) -> float:
-    """Standard error of a candidate's mean among the candidates of its prompt.
-
-    Raters' levels are no part of it: they are the same for all candidates that the raters saw.
-    """
-    parts = {part.name: part.variance for part in diagnosis.components}
-    noise = [parts.get(name, 0.0) for name in ("residual", "name x rater")]
-    return math.sqrt(sum(max(one, 0.0) for one in noise if one == one) / diagnosis.each)
 
 
 def _notes(diagnosis: Diagnosis) -> list[str]:

@@ -6,7 +6,16 @@ from darc.api import select_batch
 from darc.core import risk
 from darc.errors import InputError
 from darc.evaluation.experiments.ranks import jaccard, spearman
-from darc.evaluation.experiments.result import Report, Result, average, of, silent
+from darc.evaluation.experiments.result import (
+    Array,
+    Line,
+    Panel,
+    Report,
+    Result,
+    average,
+    of,
+    silent,
+)
 from darc.simulate import Preset, proxy_scores, simulate
 
 PAPER = {
@@ -59,7 +68,31 @@ def disagreement(preset: Preset, seed: int = 0, *, report: Report = silent) -> R
         low, high = PAPER.get(name, (None, None))
         rows.append({"measure": name, "value": value, "paper_low": low, "paper_high": high})
     table = [[name, value, _range(PAPER.get(name))] for name, value in found.items()]
-    return Result("disagreement", rows, ["", "here", "paper"], table)
+    panels = [_variances(largest), _tenths(guess[known], human[known])]
+    return Result("disagreement", rows, ["", "here", "paper"], table, panels=panels)
+
+
+def _variances(largest: Array) -> Panel:
+    """The quantiles of the largest variance, and the two that the paper has."""
+    shares = [round(0.1 * tenth, 1) for tenth in range(1, 10)]
+    ranges = [PAPER["its 80 % quantile"], PAPER["its 90 % quantile"]]
+    middle, half = ([(high + sign * low) / 2 for low, high in ranges] for sign in (1, -1))
+    lines = [
+        Line("here", shares, np.quantile(largest, shares).tolist()),
+        Line("paper", [0.8, 0.9], middle, half),
+    ]
+    title = "how much people disagree"
+    return Panel(title, "share of prompts below", "largest variance over candidates", lines)
+
+
+def _tenths(guess: Array, human: Array) -> Panel:
+    """People's sigma in each tenth of the prompts by the proxy's."""
+    parts = np.array_split(human[np.argsort(guess, kind="stable")], 10)
+    found = [average(part) for part in parts if len(part)]
+    y, half = ([pair[place] for pair in found] for place in (0, 1))
+    line = Line("Best-of-K's choice", list(range(1, len(found) + 1)), y, half)
+    title = "does the proxy tell?"
+    return Panel(title, "tenth of prompts by the proxy's sigma", "people's sigma", [line])
 
 
 def _range(pair: tuple[float, float] | None) -> str:

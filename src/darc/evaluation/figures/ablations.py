@@ -8,8 +8,8 @@ KNOBS = {
     "K": "candidates a prompt (K)",
     "beta": "risk aversion (beta)",
     "epsilon": "value given up at most (epsilon)",
-    "samples": "samples a candidate to select by",
-    "n_aug": "rewrites to select by, beside the original (N_aug)",
+    "samples": "samples of each candidate that select",
+    "n_aug": "rewrites that select, beside the original (N_aug)",
 }
 
 

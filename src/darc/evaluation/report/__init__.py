@@ -55,7 +55,7 @@ TOPICS = (
     ),
     Topic(
         "knobs",
-        "As one knob moves",
+        "As one setting changes",
         ("ablations", "frontier"),
         ("ablation", "frontier"),
         "no knob was moved",
@@ -63,6 +63,17 @@ TOPICS = (
     Topic("lambda", "Sensitivity to lambda", ("sensitivity",)),
     Topic("calibration", "Calibration of the bound", ("calibration",), ("calibration",)),
     Topic("cost", "Cost", ("calls", "tokens", "cost", "latency", "decision_cost")),
+)
+
+
+GLOSSARY = (
+    "Best-of-K, the rule mean: take the candidate with the largest average rating.",
+    "Reward: the average rating of what a rule took, by raters who did not select.",
+    "Risk, sigma: how far those raters disagree, as a standard deviation.",
+    "Tradeoff: reward less twice the risk, or the weight given.",
+    "CVaR 10 %: the average reward of the worst tenth of the prompts.",
+    "Change: against Best-of-K on the same prompts, with a 95 % interval, bold if it excludes 0.",
+    "High-variance: the fifth of the prompts on whose Best-of-K answer raters disagree most.",
 )
 
 
@@ -90,25 +101,26 @@ def report_page(
     cases = [each for each in galleries(result) if each.rule != "mean"]
     if any(each.changed for each in cases):
         body = "".join(map(gallery_section, cases))
-        sections.append(("cases", "Where the choice changed", body))
+        sections.insert(1, ("cases", "Where the choice changed", body))
     else:
         absent.append("no case is shown: no choice differs from Best-of-K's")
     if cases and not any(source.texts for source in result.sources):
         absent.append("the cases have no texts: none were given")
     if not drawn:
         absent.append("there are no figures")
-    sections.append(("about", "Configuration", about_section(result, release)))
-    lead = [("warnings", "Warnings", _list(result.warnings))] if result.warnings else []
+    if result.warnings:
+        sections.append(("warnings", "Warnings", _list(result.warnings)))
     if absent:
-        lead.append(
-            ("absent", "Left out", _list([f"{each[0].upper()}{each[1:]}." for each in absent]))
-        )
+        left_out = _list([f"{each[0].upper()}{each[1:]}." for each in absent])
+        sections.append(("absent", "Left out", left_out))
+    sections.append(("glossary", "Words", _list(GLOSSARY)))
+    sections.append(("about", "Configuration", about_section(result, release)))
     body = "\n".join(
         [
             element("h1", f"Evaluation of {names}"),
             f'<section id="summary">{"".join(element("p", each) for each in said)}</section>',
-            _contents([*lead, *sections]),
-            *(_section(*each) for each in [*lead, *sections]),
+            _contents(sections),
+            *(_section(*each) for each in sections),
         ]
     )
     return page(f"Evaluation of {names}"[:120], body, STYLE)

@@ -1,6 +1,7 @@
 """Frames as HTML tables: a difference and its interval in one cell, empty columns left out."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 
 from darc.evaluation.frame import Cell, Frame, shown
@@ -9,7 +10,8 @@ from darc.views.page import element
 OPEN_ROWS = 30
 LONG = 48
 CLIP = 300
-KEPT_IN_FILES = ("densities", "points")
+# Of main, what the table of changes has not are averages that follow from it.
+KEPT_IN_FILES = ("densities", "main", "points")
 COUNTS = ("prompts", "win", "tie", "loss", "length", "prompts kept", "total", "per prompt", "n")
 
 
@@ -19,11 +21,27 @@ def frame_section(frame: Frame) -> str:
     if frame.name in KEPT_IN_FILES:
         rows = f"{len(frame):,} rows, in {frame.name}.csv."
         return title + element("p", rows, kind="pale")
-    table = frame_table(frame)
+    table = frame_table(by_gain(frame))
     if len(frame) > OPEN_ROWS:
         table = f"<details><summary>{len(frame)} rows</summary>{table}</details>"
     note = element("p", frame.note, kind="pale") if frame.note else ""
     return f"{title}{note}{table}"
+
+
+def by_gain(frame: Frame) -> Frame:
+    """The frame with the rules of each subset by their change, the largest first; others as is."""
+    names = [name for name in ("delta_tradeoff", "delta_mean") if name in frame.columns]
+    if frame.name != "human" or not names:
+        return frame
+    heads = [frame.columns.index(name) for name in ("source", "subset")]
+    order = {tuple(row[place] for place in heads): at for at, row in enumerate(frame.rows[::-1])}
+
+    def key(row: tuple[Cell, ...]) -> tuple[float, ...]:
+        changes = [row[frame.columns.index(name)] for name in names]
+        known = [-each if isinstance(each, float) and each == each else 0.0 for each in changes]
+        return (-order[tuple(row[place] for place in heads)], *known)
+
+    return replace(frame, rows=tuple(sorted(frame.rows, key=key)))
 
 
 def frame_table(frame: Frame) -> str:

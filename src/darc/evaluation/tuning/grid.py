@@ -76,7 +76,7 @@ def tunable(scorers: int, side: Mapping[str, object]) -> tuple[list[str], dict[s
     }
     if scorers < 2:
         absent["uwo"] = "needs several scorers"
-    return [name for name in VARIANTS if name not in absent], absent
+    return [name for name in VARIANTS if name in rules and name not in absent], absent
 
 
 def grid(rule: str, scale: Scale, size: str = "coarse") -> list[Setting]:
@@ -149,12 +149,8 @@ def _caution(scale: Scale, size: str) -> Variants:
     return [{"a": a} for a in _steps(0.02, 5.0, SIZES[size][1], scale.unit / spread)]
 
 
-def _auto(_: Scale, size: str) -> Variants:
-    return [{"lam": 4 * step / SHARES[size]} for step in range(SHARES[size] + 1)]
-
-
 VARIANTS: dict[str, Callable[[Scale, str], Variants]] = {
-    "auto": _auto,
+    "auto": lambda scale, size: [{}],
     "epsilon": _along("epsilon", 0.02, 4.0, 1),
     "tau": _tau,
     "penalty": _along("lam", 0.05, 10.0),

@@ -3,17 +3,17 @@
 import json
 from collections.abc import Mapping
 
-from darc.evaluation.tuning.recommend import Recommendation
+from darc.evaluation.tuning.setting import Setting
 from darc.evaluation.tuning.tune import Tuned
 
 
-def settings_toml(tuned: Tuned, advice: Recommendation, commands: Mapping[str, bool]) -> str:
+def settings_toml(tuned: Tuned, setting: Setting, commands: Mapping[str, bool]) -> str:
     """TOML with one section a command; `commands` says of each whether it takes several rules."""
     lines = [
         f"# Chosen by darc tune on {_plain(tuned.name)} by {tuned.objective.words}; beta, epsilon",
         "# and other absolute strengths are in the units of its scores.",
     ]
-    text = json.dumps(advice.setting.text)
+    text = json.dumps(setting.text)
     for name, several in sorted(commands.items()):
         lines += ["", f"[{name}]", f"rule = {f'[{text}]' if several else text}"]
     return "\n".join(lines) + "\n"

@@ -30,7 +30,8 @@ class Row:
 
     `gain` with its interval is that of choosing the rule's setting so, measured on prompts that had
     no part in the choice; `in_sample` is the final setting's own gain on the prompts it was chosen
-    on. `sigma` is the average held-out sigma. All are against Best-of-K on the evaluation halves.
+    on. `mean` is the change of the held-out mean and `sigma` the average held-out sigma, both with
+    intervals. All are against Best-of-K on the evaluation halves.
     """
 
     rule: str
@@ -39,6 +40,9 @@ class Row:
     low: float
     high: float
     in_sample: float
+    mean: float
+    mean_low: float
+    mean_high: float
     sigma: float
     sigma_low: float
     sigma_high: float
@@ -94,6 +98,7 @@ def tune(
     of `folds` folds of prompts a setting is chosen on the others. The candidates of a prompt are
     put in a random order first, drawn from the seed. Rules that learn go by the `calibrations`, or
     else learn from a split's selecting half alone. `progress(done, total)` counts settings tried.
+    Without an objective it is the tradeoff, or the mean where no half has a sigma to judge by.
     """
     source, aim = shuffled(source, seed), objective or Objective()
     if folds < 2 or repeats < 1:
@@ -101,6 +106,9 @@ def tune(
     names, absent = _rules(source, rules)
     parse_rules(names, {}, calibrations=calibrations)
     trials = draw_trials(source, aim.needs_risk, repeats, seed, split, calibrations)
+    if objective is None and not trials:
+        aim = Objective("mean")
+        trials = draw_trials(source, aim.needs_risk, repeats, seed, split, calibrations)
     usable = np.zeros(len(source.prompt_ids), dtype=bool)
     usable = np.logical_or.reduce([usable, *(trial.usable for trial in trials)])
     _check(source, usable, aim, folds)
@@ -160,6 +168,7 @@ def _tuned(
     prompts, once = among.shape[1], np.ones((1, among.shape[1]))
     size = largest(outcome)
     found = gains(lambda counts: aim.over(outcome, among, counts), size, prompts, seed)
+    means = gains(lambda counts: average(held, among, counts), largest(held), prompts, seed)
     risks = gains(lambda counts: average(spread, among, counts), largest(spread), prompts, seed)
     baseline = over_splits(aim.over(outcome, among, once))[0, 0]
     in_sample = differences(aim.over(final_outcome, among, once), size)[0]
@@ -172,6 +181,9 @@ def _tuned(
             float(found.low[place]),
             float(found.high[place]),
             float(in_sample[place]),
+            float(means.gain[place]),
+            float(means.low[place]),
+            float(means.high[place]),
             sigma_of_best + float(risks.gain[place]),
             sigma_of_best + float(risks.low[place]),
             sigma_of_best + float(risks.high[place]),

@@ -237,7 +237,7 @@ export function legend({ method: { rule }, feasible, flags }) {
     [dot({ feasible: true }), "feasible"],
   ];
   if (feasible.includes(false)) entries.push([dot({}), "not feasible"]);
-  if (rule === "epsilon") entries.push([line("limit"), "best value less epsilon"]);
+  if (rule === "epsilon") entries.push([line("limit"), "best value minus epsilon"]);
   const capped = rule === "tau" && !flags.includes("infeasible");
   if (capped) entries.push([line("limit"), "cap on the risk premium"]);
   const level = ["entropic", "penalty"].includes(rule);
