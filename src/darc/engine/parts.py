@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-SCORERS = ("relevance", "fluency", "form")
+SCORERS = ("relevance", "fluency", "form", "harm")
 ATTEMPTS, SECONDS = 3, 600.0
 
 

@@ -26,6 +26,7 @@ class Embeddings:
     several threads.
     """
 
+    name = "wordllama-256"
     dimensions = 256
 
     def __init__(self) -> None:
