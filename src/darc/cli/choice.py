@@ -88,6 +88,13 @@ def add_rewrites(parser: "argparse._ArgumentGroup") -> None:
         action="store_true",
         help="the rewrites alone are samples, not the answer itself",
     )
+    parser.add_argument(
+        "--min-samples",
+        type=int,
+        default=1,
+        metavar="N",
+        help="leave out answers with fewer, where another has as many (default: 1)",
+    )
 
 
 def add_rule(parser: argparse.ArgumentParser, own: bool = False) -> None:
@@ -164,6 +171,7 @@ def options_of(arguments: argparse.Namespace, model: bool = True) -> dict[str, A
         "side": split_pairs(arguments.side or (), "--side"),
         "include_original": not arguments.no_original,
         "max_attempts": arguments.max_attempts,
+        "min_samples": arguments.min_samples,
         "cache": not arguments.no_cache,
         "patience": Patience(seconds=arguments.timeout),
     }

@@ -180,6 +180,7 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
         side=split_pairs(arguments.side or (), "--side"),
         include_original=not arguments.no_original,
         max_attempts=arguments.max_attempts,
+        min_samples=arguments.min_samples,
     )
     return Settings(
         parts=parts,

@@ -63,7 +63,8 @@ class Engine(Closing):
     is rewritten up to `n_aug` times, and what cannot change the choice is neither rewritten nor
     scored. With `workers` the rewriting and the scorers that ship with DARC run in so many
     processes. `cache` keeps scores for later. With `stop`, such as "pandora:cost=0.05", a model
-    writes further candidates only while they are worth their cost. Use an engine in a `with` block,
+    writes further candidates only while they are worth their cost. Candidates with fewer samples
+    than `min_samples` are left out where another has as many. Use an engine in a `with` block,
     from ordinary code or, by the methods that end in `_async`, from one event loop.
     """
 
@@ -85,6 +86,7 @@ class Engine(Closing):
         side: SideMaker | dict[str, str] | None = None,
         include_original: bool = True,
         max_attempts: int | None = None,
+        min_samples: int = 1,
         cache: bool | ScoreCache = False,
         workers: int = 0,
         patience: Patience | None = None,
@@ -101,11 +103,14 @@ class Engine(Closing):
             side=side if isinstance(side, dict) else {},
             include_original=include_original,
             max_attempts=max_attempts,
+            min_samples=min_samples,
         )
         self.tools = self.parts.tools(rewriter, scorers)
         self.side = side if isinstance(side, SideMaker) else self.parts.side_maker()
         spec = parse_rules([rule], {})[0] if isinstance(rule, str) else rule
-        self.deciding = Deciding(spec, normalize, seed, include_original=include_original)
+        self.deciding = Deciding(
+            spec, normalize, seed, include_original=include_original, min_samples=min_samples
+        )
         self.side.check(spec.rule)
         self.workers = Workers(self.tools, self.parts if named else None, workers)
         self._owns_cache = cache is True

@@ -22,6 +22,7 @@ WORDS = {
     "rule_failed": "the rule could not be applied",
     "best_of_k": "the rule could not be applied, so the largest mean was taken",
     "first_candidate": "nothing could be scored, so the first answer was taken",
+    "few_rewrites": "some answers can be rewritten few times only, and were judged on what they have",
     "not_rewritten": "answers of a prescribed form are not rewritten: each was scored once",
     "one_candidate": "there was one candidate only",
     "fewer_rewrites": "the answers are long, so each was rewritten fewer times",
@@ -106,9 +107,7 @@ class Outcome:
         if decision is None:
             return "not compared"
         statistics = decision.statistics
-        own = len(self.variants[index]) + 1 - self._first
-        few = own < max(1.0, statistics.count.max() / 2)
-        if few and index in self.rewrites:
+        if decision.pools.left_out[0, index]:
             return "too few rewrites"
         if decision.bounded is not None and decision.bounded[index]:
             return "ruled out early"

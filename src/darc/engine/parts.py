@@ -162,6 +162,7 @@ class Parts:
     seconds: float = SECONDS
     include_original: bool = True
     max_attempts: int | None = None
+    min_samples: int = 1
 
     def tools(self, rewriter: str | Rewriter = "", given: Sequence[str | Scorer] = ()) -> Tools:
         """The tools, made from their names unless they are given.

@@ -60,6 +60,7 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
                 "beta": deciding.spec.beta,
                 "gamma": deciding.spec.gamma,
                 "normalize": deciding.normalize,
+                "min_samples": deciding.min_samples,
             },
         },
     }
@@ -74,7 +75,14 @@ def deciding_of(folder: RunFolder, spec: RuleSpec | None = None) -> Deciding:
         if spec is None:
             (spec,) = parse_rules([decision["rule"]], {}, decision["beta"], decision["gamma"])
         original = bool(settings["rewrites"].get("include_original", True))
-        deciding = Deciding(spec, decision["normalize"], data["seed"], include_original=original)
+        deciding = Deciding(
+            spec,
+            decision["normalize"],
+            data["seed"],
+            include_original=original,
+            # A run of an earlier version says nothing of it, and left out by half of the most.
+            min_samples=decision.get("min_samples"),
+        )
         nothing = np.zeros((len(settings["scorers"]), 1, 1))
         deciding.scale(scores_of(settings, nothing), lazily=False)
         return deciding

@@ -24,7 +24,7 @@ from darc.scorers.words import content_words, stem
 from darc.types import Prompt
 
 ASSURANCE_COST = 1.2
-RUDENESS_COST = 0.4
+RUDENESS_COST = 1.2
 FEW_WORDS, MOST_WORDS = 12, 60
 SHAPE = ("order", "evasion", "rudeness", "words", "sentences", "ending", "covered", "close")
 
