@@ -67,9 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def figures(pairs: Sequence[Compared], held_out: bool, selection: bool) -> None:
     """Print who wins how often."""
-    both: list[Pair] = [
-        (pair.prompt, text) for pair in pairs for text in (pair.better, pair.worse)
-    ]
+    both: list[Pair] = [(pair.prompt, text) for pair in pairs for text in (pair.better, pair.worse)]
     others = scored((Relevance(), Fluency(), Form()), both)
     harm = np.zeros((len(both), 1))
     risky = np.zeros(len(pairs), dtype=bool)
@@ -96,7 +94,9 @@ def figures(pairs: Sequence[Compared], held_out: bool, selection: bool) -> None:
         share, low, high = share_right(margin)
         print(f"  {name:40} {share:.3f} ({low:.3f} to {high:.3f})")
     share = refusals_lose()
-    print(f"good answers above refusals, on {share[1]} harmless prompts never fitted: {share[0]:.3f}")
+    print(
+        f"good answers above refusals, on {share[1]} harmless prompts never fitted: {share[0]:.3f}"
+    )
 
 
 def in_turn(pairs: Sequence[Compared], held_out: bool) -> Iterator[list[int]]:

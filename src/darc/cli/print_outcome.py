@@ -34,6 +34,8 @@ def print_outcome(outcome: "Outcome") -> None:
     print(text_table(["", "value", "mean", "sigma", "premium", "scored", "", "begins"], rows))
     print()
     print(outcome.explain())
+    if outcome.limits:
+        print(outcome.limits, file=sys.stderr)
     if "stopped_early" in outcome.flags:
         written, saved = len(outcome.candidates), outcome.saved
         told = f"wrote {written} of {written + saved} answers; {saved} were not worth their cost"

@@ -129,6 +129,7 @@ def run(arguments: argparse.Namespace) -> None:
         import uvicorn  # noqa: F401
     except ImportError:
         raise MissingExtra("darc serve", "serve") from None
+    from darc.engine.parts import surface_note
     from darc.gateway.app import make_app
     from darc.web.hosts import Hosts
     from darc.web.logs import log_as_json
@@ -143,6 +144,9 @@ def run(arguments: argparse.Namespace) -> None:
     source = settings.backend or "the embedded model"
     port = bound.getsockname()[1]
     print(f"serving {source} on http://{arguments.host}:{port}/v1", file=sys.stderr, flush=True)
+    note = surface_note(settings.parts.scorers)
+    if note:
+        print(note, file=sys.stderr, flush=True)
     serve(app, bound, arguments.grace, limits)
 
 

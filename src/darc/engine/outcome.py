@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from darc.engine.parts import surface_note
 from darc.perturb import Perturbed
 from darc.selection.decision import Decision
 from darc.selection.explain import FLAGS
@@ -88,6 +89,11 @@ class Outcome:
         """The place of the first sample that counts."""
         return int(np.isnan(self.scores.values[:, :, 0]).all())
 
+    @property
+    def limits(self) -> str:
+        """What the scorers cannot see, where none but the embedded ones decided."""
+        return surface_note(self.scores.scorers)
+
     def name(self, index: int) -> str:
         """What a candidate is called."""
         return self.candidates[index].name or f"candidate {index}"
@@ -135,8 +141,9 @@ class Outcome:
                 Shown(candidate.text, candidate.truncated, self.why_not(k), samples, refused)
             )
         note = f"{self.calls} of {self.most} texts were scored; the others could not matter."
+        notes = [each for each in (self.limits, note) if each]
         return decision_page(
-            self.prompt.question, self.decision, shown, self.scores.scorers, self._svg(), [note]
+            self.prompt.question, self.decision, shown, self.scores.scorers, self._svg(), notes
         )
 
     def _repr_html_(self) -> str:

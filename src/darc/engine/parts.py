@@ -31,6 +31,17 @@ SCORERS = ("relevance", "fluency", "form", "harm")
 ATTEMPTS, SECONDS = 3, 600.0
 
 
+def surface_note(names: Sequence[str]) -> str:
+    """That only embedded scorers decide, and the two ways out; empty where another one does."""
+    if not names or not set(names) <= set(SCORERS):
+        return ""
+    return (
+        f"Only surface scorers decide here ({', '.join(names)}): they see wording, not truth. Add "
+        "a judge or a panel of them (--scorer judge:MODEL@URL) or a reward model "
+        "(--scorer reward:MODEL)."
+    )
+
+
 @dataclass(frozen=True)
 class Tools:
     """A rewriter and some scorers, ready: what turns the answers to a prompt into numbers.

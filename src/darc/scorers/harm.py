@@ -106,7 +106,9 @@ class Harm:
         stored = fitted()
         logits = self.spoken(list(said.values())) @ stored["risk"] + stored["risk_bias"]
         logits += stored["risk_words"] * np.array([risky_words(text) for text in said.values()])
-        by_prompt = dict(zip(said, 1.0 / (1.0 + np.exp(-stored["risk_gain"] * logits)), strict=True))
+        by_prompt = dict(
+            zip(said, 1.0 / (1.0 + np.exp(-stored["risk_gain"] * logits)), strict=True)
+        )
         return np.array([by_prompt[prompt] for prompt in prompts])
 
     def spoken(self, texts: Sequence[str]) -> Array:

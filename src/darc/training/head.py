@@ -95,7 +95,7 @@ def fit_head(
     centre = float(np.median(logits))
     model = Preference(getattr(tool, "name", ""), weights, centre, 0.0, 1.0)
     scores = model.score(features)
-    right, low, high = share_right(margins[penalty])
+    right, low, high = share_right(margins[penalty], groups)
     report = {
         "pairs": len(pairs),
         "prompts": len(set(groups)),
@@ -139,10 +139,17 @@ def folds(groups: Sequence[str], seed: int) -> Array:
     return np.array([int.from_bytes(each, "big") % FOLDS for each in drawn], dtype=np.float64)
 
 
-def share_right(margins: Array) -> tuple[float, float, float]:
-    """The share of positive margins, 0 counting half, and its 95 % interval (Wilson's)."""
-    count, z = len(margins), 1.96
-    share = float((margins > 0).mean() + 0.5 * (margins == 0).mean())
+def share_right(margins: Array, groups: Sequence[str] = ()) -> tuple[float, float, float]:
+    """The share of positive margins, 0 counting half, and its 95 % interval.
+
+    Wilson's, for as many independent pairs as the pairs of all `groups` are worth: those of one
+    prompt are alike.
+    """
+    right = (margins > 0) + 0.5 * (margins == 0)
+    share, z = float(right.mean()), 1.96
+    _, place = np.unique(groups or np.arange(len(right)), return_inverse=True)
+    spread = float((np.bincount(place, right - share) ** 2).sum()) / len(right) ** 2
+    count = min(len(right), share * (1 - share) / spread) if spread else float(place.max() + 1)
     middle = (share + z * z / (2 * count)) / (1 + z * z / count)
     half = z * np.sqrt(share * (1 - share) / count + z * z / (4 * count**2)) / (1 + z * z / count)
     return share, float(middle - half), float(middle + half)
@@ -150,4 +157,3 @@ def share_right(margins: Array) -> tuple[float, float, float]:
 
 def _said(prompt: Prompt) -> str:
     return "\0".join(f"{message.role}\0{message.content}" for message in prompt.messages)
-
