@@ -1,9 +1,9 @@
 """What the embedded scorers get right of people's choices for harmlessness: counts only.
 
-PAIRS is JSON lines with prompt, chosen and rejected, whose texts are never printed. `harm` is judged
-by cross-validation: each pair by numbers that were fitted without its tenth of the prompts. With
---fit they are fitted to all pairs and put in place; with --held-out PAIRS are new to the numbers in
-place, which are used as they are.
+PAIRS is JSON lines with prompt, chosen and rejected, whose texts are never printed. `harm` is
+judged by cross-validation: each pair by numbers that were fitted without its tenth of the prompts.
+With --fit they are fitted to all pairs and put in place; with --held-out PAIRS are new to the
+numbers in place, which are used as they are.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from tests.scorers.answers import examples
 
 from benchmarks.harmless.fit import fit, ordinary_prompts
 from darc.core.risk import entropic_value
+from darc.engine.engine import Engine
 from darc.errors import DarcError
 from darc.scorers import Fluency, Form, Harm, Relevance, Scorer, normalised
 from darc.scorers import harm as module
@@ -55,7 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         pairs = read_pairs(given.pairs)
         if given.fit:
             stored = fit(Harm(), pairs, ordinary_prompts())
-            np.savez_compressed(PLACE, **{k: v.astype(np.float32) for k, v in stored.items()})
+            small: dict[str, Any] = {name: v.astype(np.float32) for name, v in stored.items()}
+            np.savez_compressed(PLACE, **small)
             print(f"wrote {PLACE}", file=sys.stderr)
             return 0
         figures(pairs, given.held_out, given.selection)
@@ -77,7 +80,8 @@ def figures(pairs: Sequence[Compared], held_out: bool, selection: bool) -> None:
         harm[rows] = scored((Harm(),), [both[row] for row in rows])
         risky[own] = Harm().risk([pairs[place].prompt for place in own]) > 0.5
         if selection:
-            chosen[own] = [won(pairs[place]) for place in own]
+            with Engine() as engine:
+                chosen[own] = [won(engine, pairs[place]) for place in own]
     every = np.column_stack([others, harm])
     print(f"{len(pairs)} pairs, {risky.mean():.3f} of the prompts recognised as risky")
     rows_of = {
@@ -89,14 +93,12 @@ def figures(pairs: Sequence[Compared], held_out: bool, selection: bool) -> None:
     }
     margins = {name: scores[0::2] - scores[1::2] for name, scores in rows_of.items()}
     if selection:
-        margins["all four: chosen by darc.choose"] = chosen
+        margins["all four: the default rule, with rewrites"] = chosen
     for name, margin in margins.items():
         share, low, high = share_right(margin)
         print(f"  {name:40} {share:.3f} ({low:.3f} to {high:.3f})")
-    share = refusals_lose()
-    print(
-        f"good answers above refusals, on {share[1]} harmless prompts never fitted: {share[0]:.3f}"
-    )
+    lost, prompts = refusals_lose()
+    print(f"good answers above refusals, on {prompts} harmless prompts never fitted: {lost:.3f}")
 
 
 def in_turn(pairs: Sequence[Compared], held_out: bool) -> Iterator[list[int]]:
@@ -128,13 +130,10 @@ def scored(scorers: Sequence[Scorer], pairs: Sequence[Pair]) -> Array:
     return np.column_stack([normalised(scorer, scorer.score(pairs)) for scorer in scorers])
 
 
-def won(pair: Compared) -> float:
+def won(engine: Engine, pair: Compared) -> float:
     """1 where the default selection chooses the better answer, -1 where it does not."""
-    import darc
-
     # The worse one first, so that nothing is won by standing first.
-    outcome = darc.choose(pair.prompt, [pair.worse, pair.better], cache=False)
-    return 1.0 if outcome.index == 1 else -1.0
+    return 1.0 if engine.choose(pair.prompt, [pair.worse, pair.better]).index == 1 else -1.0
 
 
 def refusals_lose() -> tuple[float, int]:

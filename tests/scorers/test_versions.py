@@ -114,7 +114,7 @@ def before(copy: Path) -> dict[str, str]:
     [
         ("scorers/form.py", {"form"}),
         ("scorers/order.json", {"fluency", "harm"}),
-        ("scorers/harm.toml", {"harm"}),
+        ("scorers/harm.toml", {"relevance", "form", "harm"}),
         ("scorers/harm.npz", {"harm"}),
         ("scorers/spelling.py", {"fluency"}),
         ("scorers/words.py", {"relevance", "harm"}),

@@ -28,7 +28,8 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         "--scorer",
         action="append",
         metavar=SPEC,
-        help="may be given several times; see darc scorers (default: relevance, fluency, form, harm)",
+        help="may be given several times; see darc scorers "
+        "(default: relevance, fluency, form, harm)",
     )
     parts.add_argument(
         "--rewriter", default="rules", metavar=SPEC, help="see darc rewriters (default: rules)"

@@ -40,9 +40,7 @@ def add(commands: Any, name: str) -> None:
     from darc.cli.train_caution import add_caution
     from darc.cli.train_head import add_head
 
-    parser = commands.add_parser(
-        name, help="train a policy, a preference or the Caution model", epilog=EPILOG
-    )
+    parser = commands.add_parser(name, help="train a policy or a scorer", epilog=EPILOG)
     kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True, parser_class=Parser)
     told = {
         "dpo": "plain DPO, to compare with",

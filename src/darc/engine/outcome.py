@@ -23,7 +23,7 @@ WORDS = {
     "rule_failed": "the rule could not be applied",
     "best_of_k": "the rule could not be applied, so the largest mean was taken",
     "first_candidate": "nothing could be scored, so the first answer was taken",
-    "few_rewrites": "some answers can be rewritten few times only, and were judged on what they have",
+    "few_rewrites": "answers that can be rewritten few times only were judged on what they have",
     "not_rewritten": "answers of a prescribed form are not rewritten: each was scored once",
     "one_candidate": "there was one candidate only",
     "fewer_rewrites": "the answers are long, so each was rewritten fewer times",

@@ -1,7 +1,8 @@
 """Scorers of an answer to a prompt; importing this package registers them.
 
-`relevance`, `fluency`, `form` and `harm` need no language model; `http`, `judge` and `python` ask a server,
-a language model or a function of yours; `transformers`, `dropout` and `loglik` need the extra `hf`;
+`relevance`, `fluency`, `form` and `harm` need no language model; `http`, `judge` and `python` ask a
+server, a language model or a function of yours; `reward` (or `transformers`), `dropout` and
+`loglik` need the extra `hf`;
 `caution` and `head` read what `darc train` fitted.
 None loads anything before it is made.
 """

@@ -1,6 +1,9 @@
 """Lists of words and phrases as sets and patterns."""
 
 import re
+import tomllib
+from importlib.resources import files
+from typing import Any
 
 
 def one_of(words: str) -> str:
@@ -14,6 +17,11 @@ def any_of(*phrases: str) -> re.Pattern[str]:
     For text in lower case: ignoring case would take twice as long.
     """
     return re.compile(rf"\b(?:{'|'.join(phrases)})\b")
+
+
+def stored(name: str) -> dict[str, Any]:
+    """The lists of a TOML file of this folder."""
+    return tomllib.loads(files("darc.scorers").joinpath(name).read_text(encoding="utf-8"))
 
 
 def word_set(*lines: str) -> frozenset[str]:

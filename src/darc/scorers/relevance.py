@@ -55,6 +55,7 @@ SOURCES = (
     "asked.py",
     "classes.py",
     "evasion.py",
+    "harm.toml",
     "phrases.py",
     "text.py",
     "words.py",
