@@ -1,6 +1,8 @@
 import asyncio
 import json
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,8 @@ from darc.engine.samples import PartFailed
 from darc.engine.scoring import Patience
 from darc.errors import DarcError, InputError
 from darc.generators.base import Settings
-from darc.types import Candidate, Message, Prompt
+from darc.scorers import CallableScorer
+from darc.types import Candidate, CutOff, Message, Prompt
 
 PROMPT = Prompt("tides", (Message("user", "Why are there two high tides a day?"),))
 SET = Path(__file__).parents[1] / "scorers" / "discrimination.jsonl"
@@ -252,3 +255,21 @@ def test_no_more_rewriters_work_at_once_than_may() -> None:
     with Engine(scorers=[Vowels()], rewriter=rewriter, n_aug=2) as engine:
         engine.choose(PROMPT, ANSWERS, full=True)
     assert rewriter.most == 2
+
+
+def test_scorers_hear_which_answers_were_cut_off() -> None:
+    text = "Air scatters blue light more than red light, so blue reaches us from every side"
+    answers = candidates(f"{text}.", f"{text}!")
+    cut = [replace(answers[0], truncated=True), answers[1]]
+    heard: dict[str, bool] = {}
+
+    def score(pairs: Sequence[tuple[str, str]]) -> list[float]:
+        heard.update({str(answer): isinstance(answer, CutOff) for _, answer in pairs})
+        return [1.0 for _ in pairs]
+
+    with Engine(scorers=[CallableScorer("heard", score)], n_aug=0) as engine:
+        engine.choose(PROMPT, cut, full=True)
+    assert heard == {f"{text}.": True, f"{text}!": False}
+    with Engine(scorers=["form"], n_aug=0) as engine:
+        assert engine.choose(PROMPT, answers).index == 0
+        assert engine.choose(PROMPT, cut).index == 1

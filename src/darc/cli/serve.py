@@ -1,6 +1,7 @@
 """`darc serve`: risk-constrained answers from an unchanged OpenAI client."""
 
 import argparse
+import logging
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -146,7 +147,8 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"serving {source} on http://{arguments.host}:{port}/v1", file=sys.stderr, flush=True)
     note = surface_note(settings.parts.scorers)
     if note:
-        print(note, file=sys.stderr, flush=True)
+        # In the log, of which every line after the first is JSON.
+        logging.getLogger("darc.gateway").warning(note)
     serve(app, bound, arguments.grace, limits)
 
 
