@@ -1,4 +1,7 @@
-"""Good answers against six kinds of bad ones; the second half of the prompts was never tuned on."""
+"""Good answers against six kinds of bad ones.
+
+The second half of the prompts was never tuned on, but for the constants of `harm`.
+"""
 
 from collections import Counter
 from functools import cache
