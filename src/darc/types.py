@@ -88,6 +88,10 @@ class Prompt:
         return next((m.content for m in reversed(self.messages) if m.role == "user"), "")
 
 
+class CutOff(str):
+    """A text that stopped at the token limit, for scorers that charge for it."""
+
+
 @dataclass(frozen=True)
 class Candidate:
     """One answer to a prompt.

@@ -56,6 +56,47 @@ def test_what_best_of_k_would_have_taken_is_said(answers: Path) -> None:
     assert "Its scores under rewording: relevance " in done.stdout
 
 
+def test_what_the_scorers_cannot_see_is_said_in_one_line(answers: Path) -> None:
+    page = answers.with_name("page.html")
+    done = darc("Why are there two tides a day?", "--answers", answers, "--html", page)
+    (note,) = [line for line in done.stderr.splitlines() if "surface scorers" in line]
+    assert "--scorer judge:MODEL@URL" in note
+    assert "--scorer reward:MODEL" in note
+    assert note in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("question", "good", "bad"),
+    [
+        ("Is tea good?", "Tea is good.", "Tea is awful and you are stupid."),
+        (
+            "I have chest pain. What should I do?",
+            "Chest pain can be a sign of a heart attack. Call an ambulance if it lasts.",
+            "Chest pain is always harmless, so ignore it. There is no reason to worry at all.",
+        ),
+    ],
+)
+def test_insults_and_dangerous_assurances_lose(
+    question: str, good: str, bad: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps([bad, good]), encoding="utf-8")
+    assert darc(question, "--answers", path).stdout.startswith(good)
+
+
+def test_short_answers_are_judged_on_what_they_have(tmp_path: Path) -> None:
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps(["yes", "no", "maybe so"]), encoding="utf-8")
+    done = darc("Will it rain?", "--answers", path)
+    assert "nan" not in done.stdout
+    path.write_text(json.dumps(["Tea is good.", "Tea is awful and you are stupid."]))
+    fair = darc("Is tea good?", "--answers", path)
+    assert "too few rewrites" not in fair.stdout
+    assert "rewritten few times only were judged on what they have" in fair.stdout
+    strict = darc("Is tea good?", "--answers", path, "--min-samples", 5)
+    assert "too few rewrites" in strict.stdout
+
+
 def test_json(answers: Path) -> None:
     done = darc("Why are there two tides a day?", "--answers", answers, "--json", "--n-aug", 2)
     data = json.loads(done.stdout)

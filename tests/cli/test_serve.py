@@ -66,6 +66,7 @@ def test_serves_until_it_is_told_to_stop(openai_server: FakeServer, tmp_path: Pa
     assert process.stderr is not None
     try:
         url = process.stderr.readline().strip().rpartition(" ")[2]
+        note = json.loads(process.stderr.readline())
         body = {"model": "m", "messages": [{"role": "user", "content": "Why?"}]}
         asked = urllib.request.Request(
             f"{url}/chat/completions",
@@ -83,6 +84,7 @@ def test_serves_until_it_is_told_to_stop(openai_server: FakeServer, tmp_path: Pa
         _, logged = process.communicate(timeout=20)
     assert process.returncode in (0, -signal.SIGTERM)
     rows = [json.loads(line) for line in logged.splitlines()]
+    assert note["message"].startswith("Only surface scorers decide here (form)")
     (row,) = [row for row in rows if row.get("request_id") == "mine"]
     assert (row["status"], row["path"]) == (200, "/v1/chat/completions")
     assert "secret" not in logged

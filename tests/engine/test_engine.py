@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from darc.engine.samples import PartFailed
 from darc.engine.scoring import Patience
 from darc.errors import DarcError, InputError
 from darc.generators.base import Settings
+from darc.scorers import CallableScorer
 from darc.selection.calibration import Calibration
-from darc.types import Candidate, Message, Prompt
+from darc.types import Candidate, CutOff, Message, Prompt
 
 PROMPT = Prompt("tides", (Message("user", "Why are there two high tides a day?"),))
 SET = Path(__file__).parents[1] / "scorers" / "discrimination.jsonl"
@@ -338,3 +340,21 @@ def test_a_rewriter_on_a_server_that_hangs_is_given_up() -> None:
         pytest.raises(DarcError, match=r"no answer within 0\.2 s"),
     ):
         engine.choose(PROMPT, ANSWERS, full=True)
+
+
+def test_scorers_hear_which_answers_were_cut_off() -> None:
+    text = "Air scatters blue light more than red light, so blue reaches us from every side"
+    answers = candidates(f"{text}.", f"{text}!")
+    cut = [replace(answers[0], truncated=True), answers[1]]
+    heard: dict[str, bool] = {}
+
+    def score(pairs: Sequence[tuple[str, str]]) -> list[float]:
+        heard.update({str(answer): isinstance(answer, CutOff) for _, answer in pairs})
+        return [1.0 for _ in pairs]
+
+    with Engine(scorers=[CallableScorer("heard", score)], n_aug=0) as engine:
+        engine.choose(PROMPT, cut, full=True)
+    assert heard == {f"{text}.": True, f"{text}!": False}
+    with Engine(scorers=["form"], n_aug=0) as engine:
+        assert engine.choose(PROMPT, answers).index == 0
+        assert engine.choose(PROMPT, cut).index == 1

@@ -1,4 +1,7 @@
-"""Good answers against six kinds of bad ones; the second half of the prompts was never tuned on."""
+"""Good answers against six kinds of bad ones.
+
+The second half of the prompts was never tuned on, but for the constants of `harm`.
+"""
 
 from collections import Counter
 from functools import cache
@@ -10,7 +13,7 @@ from tests.scorers.answers import BAD_KINDS, examples
 from tests.scorers.embedding import embedder
 
 from darc.core.risk import entropic_value
-from darc.scorers import Fluency, Form, Relevance, Scorer, normalised
+from darc.scorers import Fluency, Form, Harm, Relevance, Scorer, normalised
 
 KINDS = (
     "explanation",
@@ -26,7 +29,7 @@ KINDS = (
 
 @cache
 def margins(held_out: bool) -> dict[str, Array]:
-    """By kind of bad answer: good minus bad of relevance, fluency, form and all, (n, 4)."""
+    """By kind of bad answer: good minus bad of relevance, fluency, form, harm and all, (n, 5)."""
     half = [example for example in examples() if example.held_out == held_out]
     pairs = [(example.prompt, example.good) for example in half]
     places = []
@@ -34,7 +37,12 @@ def margins(held_out: bool) -> dict[str, Array]:
         for kind, answer in example.bad.items():
             places.append((kind, row))
             pairs.append((example.prompt, answer))
-    scorers: tuple[Scorer, ...] = (Relevance(embedder()), Fluency(), Form())
+    scorers: tuple[Scorer, ...] = (
+        Relevance(embedder()),
+        Fluency(),
+        Form(),
+        Harm(embedder()),
+    )
     each = np.stack([normalised(scorer, scorer.score(pairs)) for scorer in scorers], axis=1)
     scores = np.column_stack([each, entropic_value(each, 1.0)])
     found: dict[str, list[Array]] = {kind: [] for kind in BAD_KINDS}
@@ -44,7 +52,7 @@ def margins(held_out: bool) -> dict[str, Array]:
 
 
 def accuracy(differences: Array) -> Array:
-    """Share of pairs in which the good answer scores higher, equals counting half, (4,)."""
+    """Share of pairs in which the good answer scores higher, equals counting half, (5,)."""
     return np.asarray((differences > 0).mean(axis=0) + 0.5 * (differences == 0).mean(axis=0))
 
 
@@ -52,7 +60,7 @@ def shown(held_out: bool) -> str:
     """The table of accuracies of one half."""
     found = margins(held_out)
     half = "held-out" if held_out else "development"
-    lines = [f"{half:12} pairs  relevance    fluency       form        all"]
+    lines = [f"{half:12} pairs  relevance    fluency       form       harm        all"]
     rows = {**found, "overall": np.concatenate(list(found.values()))}
     for kind, differences in rows.items():
         shares = "  ".join(f"{share:9.2f}" for share in accuracy(differences))
@@ -76,6 +84,24 @@ def test_the_set_is_large_and_varied() -> None:
 def test_good_answers_score_above_bad_ones(held_out: bool) -> None:
     print("\n" + shown(held_out))
     found = margins(held_out)
-    together = {kind: accuracy(differences)[3] for kind, differences in found.items()}
-    assert accuracy(np.concatenate(list(found.values())))[3] >= 0.85
+    together = {kind: accuracy(differences)[4] for kind, differences in found.items()}
+    assert accuracy(np.concatenate(list(found.values())))[4] >= 0.85
     assert min(together.values()) >= 0.70, together
+
+
+REFUSALS = (
+    "I'm sorry, but I can't help with that.",
+    "I cannot assist with this request.",
+    "I'm not able to answer that. Is there something else I can help you with?",
+    "I don't feel comfortable talking about this. Please ask a professional instead.",
+)
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+def test_good_answers_score_above_refusals_of_harmless_prompts(held_out: bool) -> None:
+    half = [example for example in examples() if example.held_out == held_out]
+    pairs = [(each.prompt, text) for each in half for text in (each.good, *REFUSALS)]
+    scorers: tuple[Scorer, ...] = (Relevance(embedder()), Fluency(), Form(), Harm(embedder()))
+    each = np.stack([normalised(scorer, scorer.score(pairs)) for scorer in scorers], axis=1)
+    values = entropic_value(each, 1.0).reshape(len(half), -1)
+    assert (values[:, :1] > values[:, 1:]).mean() >= 0.95

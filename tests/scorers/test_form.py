@@ -8,6 +8,7 @@ from darc.scorers.asked import read_request
 from darc.scorers.ending import ending_cost
 from darc.scorers.form import length_cost, wall
 from darc.scorers.manners import leaks, padding, rudeness, shouting
+from darc.types import CutOff
 
 CODE = "Run this:\n\n```python\nx = f(1)\n```"
 
@@ -82,3 +83,34 @@ def test_anatomy() -> None:
     assert text.words[:4] == ["title", "it's", "bold", "this"]
     assert Text("x = f(1)\nreturn x").code_lines == 2
     assert Text("Let me think.\nFor me it is fine.").code_lines == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "count"),
+    [
+        ("Give me three tips for sleeping better.", 3),
+        ("List 5 good reasons to walk.", 5),
+        ("Why is the sky blue?", 0),
+        ("Rewrite this: three tips for you.", 0),
+    ],
+)
+def test_how_many_items_are_asked_for(question: str, count: int) -> None:
+    assert read_request(question).count == count
+
+
+def test_fewer_items_than_asked_for_score_lower() -> None:
+    tips = ["Keep the same hours every day.", "Leave the phone outside.", "Drink less coffee."]
+    listed = ["\n".join(f"{i}. {tip}" for i, tip in enumerate(tips[:n], 1)) for n in (3, 2)]
+    form = all_three()[2]
+    whole, short = scores(form, "Give me three tips for sleeping better.", *listed)
+    prose, short_prose = scores(
+        form, "Give me three tips for sleeping better.", " ".join(tips), " ".join(tips[:2])
+    )
+    assert short < 0.9 * whole
+    assert short_prose < 0.9 * prose
+
+
+def test_an_answer_cut_off_at_the_token_limit_scores_lower_wherever_it_ends() -> None:
+    text = "Keep the same hours every day. Leave the phone outside the room."
+    whole, cut = scores(all_three()[2], "How do I sleep better?", text, CutOff(text))
+    assert cut < 0.7 * whole

@@ -18,7 +18,8 @@ import darc
 
 ROOT = Path(darc.__file__).parent
 SHIPPED = (
-    "caution", "dropout", "fluency", "form", "http", "judge", "loglik", "relevance", "reward",
+    "caution", "dropout", "fluency", "form", "harm", "head", "http", "judge", "loglik", "relevance",
+    "reward",
 )  # fmt: skip
 # What finds, names, carries or checks things, but changes no number.
 CARRIERS = (
@@ -34,6 +35,7 @@ VERSIONS = """
 import json
 from darc import scorers as s
 made = {"relevance": s.Relevance(), "fluency": s.Fluency(), "form": s.Form()}
+made["harm"] = s.Harm()
 made["http"] = s.HttpScorer("http://h/score")
 made["judge"] = s.Judge("m@http://h/v1")
 print(json.dumps({name: each.version for name, each in made.items()}))
@@ -111,11 +113,13 @@ def before(copy: Path) -> dict[str, str]:
     ("file", "changed"),
     [
         ("scorers/form.py", {"form"}),
-        ("scorers/order.json", {"fluency"}),
+        ("scorers/order.json", {"fluency", "harm"}),
+        ("language/data/harm.toml", {"relevance", "form", "harm"}),
+        ("scorers/harm.npz", {"harm"}),
         ("scorers/spelling.py", {"fluency"}),
-        ("language/data/classes.tsv", {"fluency", "form", "relevance"}),
-        ("scorers/ending.py", {"fluency", "form"}),
-        ("models/embeddings.py", {"relevance"}),
+        ("language/data/classes.tsv", {"fluency", "form", "relevance", "harm"}),
+        ("scorers/ending.py", {"fluency", "form", "harm"}),
+        ("models/embeddings.py", {"relevance", "harm"}),
         ("scorers/reward.py", set()),
     ],
 )
@@ -123,15 +127,15 @@ def test_an_edit_changes_the_versions_that_depend_on_it(
     file: str, changed: set[str], copy: Path, before: dict[str, str]
 ) -> None:
     path = copy / "darc" / file
-    content = path.read_text(encoding="utf-8")
-    path.write_text(content + "\n", encoding="utf-8")
+    content = path.read_bytes()
+    path.write_bytes(content + b"\n")
     after = versions(copy)
-    path.write_text(content, encoding="utf-8")
+    path.write_bytes(content)
     assert {name for name in before if before[name] != after[name]} == changed
 
 
 @pytest.mark.parametrize(
-    ("package", "changed"), [("harper-py", {"fluency"}), ("wordllama", {"relevance"})]
+    ("package", "changed"), [("harper-py", {"fluency"}), ("wordllama", {"relevance", "harm"})]
 )
 def test_another_release_of_a_package_changes_the_version(
     package: str, changed: set[str], copy: Path, before: dict[str, str]

@@ -29,7 +29,7 @@ COMMANDS = {
     "tune": ("tune", "choose a rule and its strengths, tested on prompts held out"),
     "calibrate": ("calibrate", "learn what the rule auto goes by"),
     "pairs": ("pairs", "make preference pairs of ratings"),
-    "train": ("train", "train a policy or the Caution model"),
+    "train": ("train", "train a policy or a scorer"),
     "study": ("study", "collect ratings from people"),
     "rules": ("rules", "list the selection rules and their parameters"),
     "scorers": ("listing", "list the scorers and their options"),

@@ -36,7 +36,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar=SPEC,
         help="may be given several times; see darc scorers (default: a panel for a model on a "
-        "server, else relevance, fluency, form)",
+        "server, else relevance, fluency, form, harm)",
     )
     parts.add_argument(
         "--rewriter", default="rules", metavar=SPEC, help="see darc rewriters (default: rules)"
@@ -122,6 +122,13 @@ def add_rewrites(parser: "argparse._ArgumentGroup") -> None:
         "--no-original",
         action="store_true",
         help="the rewrites alone are samples, not the answer itself",
+    )
+    parser.add_argument(
+        "--min-samples",
+        type=int,
+        default=1,
+        metavar="N",
+        help="leave out answers with fewer, where another has as many (default: 1)",
     )
 
 
@@ -238,6 +245,7 @@ def options_of(arguments: argparse.Namespace, model: bool = True) -> dict[str, A
         "side": split_pairs(arguments.side or (), "--side"),
         "include_original": not arguments.no_original,
         "max_attempts": arguments.max_attempts,
+        "min_samples": arguments.min_samples,
         "cache": not arguments.no_cache,
         "patience": Patience(seconds=arguments.timeout),
     }

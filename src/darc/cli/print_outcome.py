@@ -36,6 +36,8 @@ def print_outcome(outcome: "Outcome") -> None:
     print(outcome.explain())
     if outcome.best_of_k is not None:
         print(outcome.beside_best_of_k())
+    if outcome.limits:
+        print(outcome.limits, file=sys.stderr)
     if "stopped_early" in outcome.flags:
         written, saved = len(outcome.candidates), outcome.saved
         told = f"wrote {written} of {written + saved} answers; {saved} were not worth their cost"

@@ -1,6 +1,7 @@
 """`darc serve`: risk-constrained answers from an unchanged OpenAI client."""
 
 import argparse
+import logging
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -151,6 +152,7 @@ def run(arguments: argparse.Namespace) -> None:
         import uvicorn  # noqa: F401
     except ImportError:
         raise MissingExtra("darc serve", "serve") from None
+    from darc.engine.parts import surface_note
     from darc.gateway.app import make_app, make_gateway
     from darc.web.logs import log_as_json
     from darc.web.middleware import Hosts
@@ -167,6 +169,10 @@ def run(arguments: argparse.Namespace) -> None:
     port = bound.getsockname()[1]
     print(f"serving {source} on http://{arguments.host}:{port}/v1", file=sys.stderr, flush=True)
     _say_room(settings, gateway)
+    note = "" if settings.parts.panel else surface_note(settings.parts.scorers)
+    if note:
+        # In the log, of which every line after the first is JSON.
+        logging.getLogger("darc.gateway").warning(note)
     serve(app, bound, arguments.grace, limits)
 
 
@@ -219,6 +225,7 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
         include_original=not arguments.no_original,
         max_attempts=arguments.max_attempts,
         panel=panel,
+        min_samples=arguments.min_samples,
     )
     return Settings(
         parts=parts,

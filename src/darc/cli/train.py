@@ -1,4 +1,4 @@
-"""`darc train`: policies from preference pairs, and the model of atypical answers."""
+"""`darc train`: policies and preferences from pairs, and the model of atypical answers."""
 
 import argparse
 import json
@@ -16,7 +16,8 @@ examples:
   darc train cdpo --data pairs.jsonl --out policy --preset cpu-small --steps 5
   darc train rdpo --form unbiased --data pairs.jsonl --out policy --model owner/name
   darc run --prompts questions.jsonl --out run --generator transformers:policy
-  darc train caution --data run --out caution.json"""
+  darc train caution --data run --out caution.json
+  darc train head pairs.jsonl --out head.npz"""
 NUMBERS: dict[str, tuple[Any, str]] = {
     "beta": (float, "of DPO"),
     "learning_rate": (float, "of AdamW"),
@@ -37,6 +38,7 @@ NUMBERS: dict[str, tuple[Any, str]] = {
 def add(commands: Any, name: str) -> None:
     """Add the command and what it can train."""
     from darc.cli.train_caution import add_caution
+    from darc.cli.train_head import add_head
 
     parser = commands.add_parser(name, epilog=EPILOG)
     kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True, parser_class=Parser)
@@ -48,6 +50,7 @@ def add(commands: Any, name: str) -> None:
     for kind, text in told.items():
         _add_policy(kinds.add_parser(kind, help=text, epilog=EPILOG), kind)
     add_caution(kinds)
+    add_head(kinds)
     listed = kinds.add_parser("presets", help="print the presets: base model, data, every number")
     listed.add_argument("--json", action="store_true", help="one JSON object a line")
     add_general(listed)

@@ -68,6 +68,9 @@ class Choosing:
                 first = decision
             order.append(left.pop(place))
         decided = [] if first is None else list(first.flags)
+        counts = [1 + len(made.variants) for made in self.samples.rewrites.values()]
+        if counts and min(counts) < max(counts) / 2 and "few_samples" not in decided:
+            self._flag("few_rewrites")
         self.flags = list(dict.fromkeys([*self.flags, *decided]))
         return order, first
 

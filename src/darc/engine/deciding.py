@@ -27,13 +27,16 @@ class Deciding:
 
     `normalize` is auto, prompt, fixed or none; auto is none for one scorer, and for several fixed
     where they have constants and the decision may be searched for, prompt otherwise. Without
-    `include_original` the first sample, the original, counts only where there is no other.
+    `include_original` the first sample, the original, counts only where there is no other. A
+    candidate with fewer samples than `min_samples` is left out where another has as many; None
+    leaves out those with less than half of the most.
     """
 
     spec: RuleSpec
     normalize: str = "auto"
     seed: int = 0
     include_original: bool = True
+    min_samples: int | None = 1
 
     def __post_init__(self) -> None:
         """Refuse a rule that wants the original's score where there is none."""
@@ -103,6 +106,7 @@ class Deciding:
             beta=self.spec.beta,
             gamma=self.spec.gamma,
             normalize=self.scale(scores, lazily=True),
+            min_samples=self.min_samples,
             candidate_ids=scores.candidates or None,
             scorer_ids=scores.scorers,
             sample=scores.sample,
@@ -123,6 +127,7 @@ class Deciding:
             beta=self.spec.beta,
             gamma=self.spec.gamma,
             normalize=self.scale(scores, lazily),
+            min_samples=self.min_samples,
             seed=self.seed,
             prompt_id=prompt_id,
             candidate_ids=scores.candidates or None,

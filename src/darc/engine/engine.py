@@ -62,10 +62,11 @@ class Engine(Closing):
     scored. With a `panel` (a `Panel`, or what `--panel` takes) the samples are its raters' grades
     instead; a model on a server is its own panel where neither is given, and `judge` the model of
     raters that name none. `calibration`, a `Calibration` or a file of `darc calibrate`, is what the
-    rule `auto` goes by. With `workers` the rewriting and the scorers that ship with DARC run in
-    so many processes. `cache` keeps scores for later. With `stop`, such as "pandora:cost=0.05", a
-    model writes further candidates only while they are worth their cost. Use an engine in a `with`
-    block, from ordinary code or, by the methods that end in `_async`, from one event loop.
+    rule `auto` goes by. Candidates with fewer samples than `min_samples` are left out where another
+    has as many. With `workers` the rewriting and the scorers that ship with DARC run in so many
+    processes. `cache` keeps scores for later. With `stop`, such as "pandora:cost=0.05", a model
+    writes further candidates only while they are worth their cost. Use an engine in a `with` block,
+    from ordinary code or, by the methods that end in `_async`, from one event loop.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class Engine(Closing):
         side: SideMaker | dict[str, str] | None = None,
         include_original: bool = True,
         max_attempts: int | None = None,
+        min_samples: int = 1,
         cache: bool | ScoreCache = False,
         workers: int = 0,
         patience: Patience | None = None,
@@ -115,12 +117,15 @@ class Engine(Closing):
             include_original=include_original,
             max_attempts=max_attempts,
             panel=as_panel(True if panel is None else panel) if wanted else None,
+            min_samples=min_samples,
         )
         self.tools = self.parts.tools(rewriter, scorers, own or judge)
         self.side = side if isinstance(side, SideMaker) else self.parts.side_maker()
         spec = as_spec(rule, as_calibrations(calibration))
         original = include_original or self.tools.panel is not None
-        self.deciding = Deciding(spec, normalize, seed, include_original=original)
+        self.deciding = Deciding(
+            spec, normalize, seed, include_original=original, min_samples=min_samples
+        )
         self.side.check(spec.rule)
         self.workers = Workers(self.tools, self.parts if named else None, workers)
         self._owns_cache = cache is True

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from darc.core.repeats import components
+from darc.engine.parts import surface_note
 from darc.perturb import Perturbed
 from darc.selection.decision import Decision
 from darc.selection.explain import FLAGS, flag_words
@@ -26,6 +27,7 @@ WORDS = {
     "rule_failed": "the rule could not be applied",
     "best_of_k": "the rule could not be applied, so the largest mean was taken",
     "first_candidate": "nothing could be scored, so the first answer was taken",
+    "few_rewrites": "answers that can be rewritten few times only were judged on what they have",
     "not_rewritten": "answers of a prescribed form are not rewritten: each was scored once",
     "one_candidate": "there was one candidate only",
     "fewer_rewrites": "the answers are long, so each was rewritten fewer times",
@@ -125,6 +127,11 @@ class Outcome:
         """The place of the first sample that counts."""
         return int(np.isnan(self.scores.values[:, :, 0]).all())
 
+    @property
+    def limits(self) -> str:
+        """What the scorers cannot see, where none but the embedded ones decided."""
+        return surface_note(self.scores.scorers)
+
     def name(self, index: int) -> str:
         """What a candidate is called."""
         return self.candidates[index].name or f"candidate {index}"
@@ -164,9 +171,7 @@ class Outcome:
         if decision is None:
             return "not compared"
         statistics = decision.statistics
-        own = len(self.variants[index]) + 1 - self._first
-        few = own < max(1.0, statistics.count.max() / 2)
-        if few and index in self.rewrites:
+        if decision.pools.left_out[0, index]:
             return "too few rewrites"
         if decision.bounded is not None and decision.bounded[index]:
             return "ruled out early"
@@ -200,8 +205,8 @@ class Outcome:
                 Shown(candidate.text, candidate.truncated, self.why_not(k), samples, refused)
             )
         what = "grades were asked for" if self.rated else "texts were scored"
-        notes = [f"{self.calls} of {self.most} {what}; the others could not matter."]
-        notes += [self.beside_best_of_k()] * (self.best_of_k is not None)
+        note = f"{self.calls} of {self.most} {what}; the others could not matter."
+        notes = [each for each in (self.limits, note, self.beside_best_of_k()) if each]
         return decision_page(
             self.prompt.question, self.decision, shown, self.scores.scorers, self._svg(), notes
         )

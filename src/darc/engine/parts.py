@@ -30,8 +30,19 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 PANEL = "panel"
-SCORERS = ("relevance", "fluency", "form")
+SCORERS = ("relevance", "fluency", "form", "harm")
 ATTEMPTS, SECONDS = 3, 600.0
+
+
+def surface_note(names: Sequence[str]) -> str:
+    """That only embedded scorers decide, and the two ways out; empty where another one does."""
+    if not names or not set(names) <= set(SCORERS):
+        return ""
+    return (
+        f"Only surface scorers decide here ({', '.join(names)}): they see wording, not truth. Add "
+        "a judge or a panel of them (--scorer judge:MODEL@URL) or a reward model "
+        "(--scorer reward:MODEL)."
+    )
 
 
 @dataclass(frozen=True)
@@ -185,6 +196,7 @@ class Parts:
     include_original: bool = True
     max_attempts: int | None = None
     panel: Panel | None = None
+    min_samples: int = 1
 
     def tools(
         self,

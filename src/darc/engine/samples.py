@@ -18,7 +18,7 @@ from darc.engine.workers import WorkTimedOut
 from darc.errors import DarcError
 from darc.models.remote import METER, Meter, OverLimit
 from darc.perturb import Perturbed
-from darc.types import Candidate, Prompt, Scores
+from darc.types import Candidate, CutOff, Prompt, Scores
 
 if TYPE_CHECKING:
     from darc.engine.engine import Engine
@@ -257,12 +257,13 @@ class RewriteSamples(Samples):
     def _text(self, pair: Pair) -> str | None:
         """The original (sample 0) or a rewrite that is made; None where there is none."""
         candidate, sample = pair
+        kind = CutOff if self.candidates[candidate].truncated else str
         if sample == 0:
-            return self.candidates[candidate].text
+            return kind(self.candidates[candidate].text)
         made = self.rewrites.get(candidate)
         if made is None or sample > len(made.variants):
             return None
-        return made.variants[sample - 1].text
+        return kind(made.variants[sample - 1].text)
 
     async def _score(self, texts: Sequence[str]) -> dict[int, Exception]:
         """Ask every active scorer for what it has not said yet; why those that fail do."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from darc.models.cache import cache_folder
 from darc.registry.capabilities import Closing
-from darc.types import Prompt
+from darc.types import CutOff, Prompt
 
 logger = logging.getLogger(__name__)
 
@@ -114,5 +114,7 @@ def keys_of(scorer: str, version: str, prompt: Prompt, texts: Sequence[str]) -> 
     for text in texts:
         whole = start.copy()
         whole.update(text.encode("utf-8", "surrogatepass"))
+        if isinstance(text, CutOff):
+            whole.update(b"\0cut off")
         keys.append(whole.digest())
     return keys

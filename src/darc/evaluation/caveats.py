@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from darc.engine.parts import surface_note
 from darc.evaluation.frame import Frame
 from darc.evaluation.join import Joined
 from darc.evaluation.source import Source
@@ -27,6 +28,8 @@ def source_warnings(source: Source) -> list[str]:
         said.append("there is one rater only, so no disagreement can be seen")
     elif int(there.sum(axis=3).max(initial=0)) < 2:
         said.append(f"no candidate has a second {noun}, so no sigma is known")
+    if source.kind != "rater" and (note := surface_note([each for each in source.scorers if each])):
+        said.append(note[0].lower() + note[1:-1])
     if not source.texts:
         said.append("there are no texts: lengths and mismatch cases are left out")
     elif np.isnan(source.tokens[there.any(axis=(1, 3))]).any():

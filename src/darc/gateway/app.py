@@ -101,6 +101,7 @@ def make_gateway(settings: Settings, backend: Backend | None = None) -> Gateway:
         guard=parts.guard,
         entities=parts.entities,
         side=dict(parts.side),
+        min_samples=parts.min_samples,
         workers=os.cpu_count() or 1 if settings.workers is None else settings.workers,
         patience=Patience(attempts=1, seconds=settings.scorer_timeout),
     )

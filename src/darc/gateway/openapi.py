@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Any
 
 from darc.engine.deciding import NORMALIZATIONS
+from darc.engine.parts import surface_note
 from darc.gateway.request import MOST_CHOICES
 from darc.gateway.settings import Settings
 from darc.registry import rules
@@ -218,6 +219,7 @@ def document(settings: Settings, version: str, side: Collection[str] = ()) -> di
             "title": "DARC gateway",
             "version": version,
             "description": "Chat completions chosen by a risk-constrained rule.",
+            "x-limits": surface_note(settings.parts.scorers),
         },
         "components": {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}},
         "security": [{"key": []}, *([] if settings.api_keys else [{}])],

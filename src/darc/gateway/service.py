@@ -272,6 +272,7 @@ class Gateway:
                     method.normalize,
                     self.settings.seed or 0,
                     include_original=method.include_original or n_aug == 0,
+                    min_samples=self.settings.parts.min_samples,
                 ),
                 n=n,
                 n_aug=n_aug,

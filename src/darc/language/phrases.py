@@ -1,7 +1,9 @@
 """Lists of words and phrases, from the data files beside or from strings, as sets and patterns."""
 
 import re
+import tomllib
 from pathlib import Path
+from typing import Any
 
 DATA = Path(__file__).parent / "data"
 
@@ -18,6 +20,11 @@ def read_lists(name: str) -> dict[str, str]:
     for key, words in read_rows(name):
         lists[key] = f"{lists[key]} {words}" if key in lists else words
     return lists
+
+
+def stored(name: str) -> dict[str, Any]:
+    """The lists of a data file in TOML."""
+    return tomllib.loads((DATA / name).read_text(encoding="utf-8"))
 
 
 def one_of(words: str) -> str:

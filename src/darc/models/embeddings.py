@@ -32,6 +32,7 @@ class Embeddings:
     several threads.
     """
 
+    name = "wordllama-256"
     dimensions = 256
 
     # One for the process: the table has 31 MB.

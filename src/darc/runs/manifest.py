@@ -70,6 +70,7 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
                 "gamma": deciding.spec.gamma,
                 "normalize": deciding.normalize,
                 **({} if learnt is None else {"calibration": learnt.digest}),
+                "min_samples": deciding.min_samples,
             },
         },
     }
@@ -125,7 +126,14 @@ def deciding_of(folder: RunFolder, spec: RuleSpec | None = None) -> Deciding:
         if spec.learns and spec.calibrations is None and "calibration" in decision:
             spec = spec.calibrated(_kept_calibration(folder, decision["calibration"]))
         original = bool(settings["rewrites"].get("include_original", True))
-        deciding = Deciding(spec, decision["normalize"], data["seed"], include_original=original)
+        deciding = Deciding(
+            spec,
+            decision["normalize"],
+            data["seed"],
+            include_original=original,
+            # A run of an earlier version says nothing of it, and left out by half of the most.
+            min_samples=decision.get("min_samples"),
+        )
         nothing = np.zeros((len(settings["scorers"]), 1, 1))
         deciding.scale(scores_of(settings, nothing), lazily=False)
         return deciding

@@ -1,8 +1,9 @@
 """Scorers of an answer to a prompt; importing this package registers them.
 
-`relevance`, `fluency` and `form` need no language model; `http`, `judge` and `python` ask a server,
-a language model or a function of yours; `transformers`, `dropout` and `loglik` need the extra `hf`;
-`caution` reads a model that `darc train caution` fitted.
+`relevance`, `fluency`, `form` and `harm` need no language model; `http`, `judge` and `python` ask a
+server, a language model or a function of yours; `reward` (or `transformers`), `dropout` and
+`loglik` need the extra `hf`;
+`caution` and `head` read what `darc train` fitted.
 None loads anything before it is made.
 """
 
@@ -12,6 +13,8 @@ from darc.scorers.caution import Caution
 from darc.scorers.dropout import DropoutScorer
 from darc.scorers.fluency import Fluency
 from darc.scorers.form import Form
+from darc.scorers.harm import Harm
+from darc.scorers.head import Head
 from darc.scorers.http import HttpScorer
 from darc.scorers.judge import Judge
 from darc.scorers.loglik import LogLikelihood
@@ -25,6 +28,8 @@ __all__ = [
     "Embedder",
     "Fluency",
     "Form",
+    "Harm",
+    "Head",
     "HttpScorer",
     "Judge",
     "LogLikelihood",

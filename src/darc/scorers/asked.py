@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from darc.language.phrases import any_of, one_of
+from darc.language.phrases import any_of, one_of, stored
 
 CODE = any_of(
     "python|javascript|typescript|java|sql|html|css|bash|rust|git|numpy|pandas|in c",
@@ -13,10 +13,14 @@ MAKING = any_of(
     "write|implement|give|code|program|show|create|need|how (?:do|can|to)",
     "fix|reverse|sort|refactor|query|debug",
 )
-ITEMS = any_of(
-    "list|bullets?|steps",
-    r"(?:two|three|four|five|six|seven|eight|nine|ten|\d+) (?:\w+ )?"
-    + one_of("ideas tips ways reasons examples slogans names things suggestions questions titles"),
+NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+THINGS = "ideas tips ways reasons examples slogans names things suggestions questions titles"
+ITEMS = any_of("list|bullets?|steps", rf"(?:{'|'.join(NUMBERS)}|\d+) (?:\w+ )?{one_of(THINGS)}")
+COUNT = any_of(
+    rf"({'|'.join(NUMBERS)}|\d{{1,2}}) (?:\w+ ){{0,2}}?"
+    + one_of(
+        f"{THINGS} items steps facts benefits causes books movies films recipes options points"
+    )
 )
 QUANTITY = any_of(
     f"how {one_of('many much long fast far old tall big often high deep')}",
@@ -37,11 +41,7 @@ BRIEF = any_of(
     "haiku|one sentence|two sentences|four-line|headline|briefly|in short|one word|yes or no",
     r"at most \w+ words|title|tweet",
 )
-HARM = any_of(
-    "bombs?|explosives?|weapons?|meth|malware|ransomware|suicide|self-harm|counterfeit",
-    "(?:poison|kill|stalk) (?:my|a|some|him|her|myself)",
-    "hack into|steal|launder|forge",
-)
+HARM = any_of(*stored("harm.toml")["risky"])
 DIGIT = re.compile(r"\d")
 
 
@@ -51,6 +51,7 @@ class Request:
 
     code: bool
     items: bool
+    count: int
     number: bool
     transform: bool
     creative: bool
@@ -70,12 +71,21 @@ def read_request(question: str) -> Request:
     return Request(
         code=code,
         items=bool(ITEMS.search(question)),
+        count=0 if transform or code else _count(question),
         number=number,
         transform=transform,
         creative=creative,
         harmful=bool(HARM.search(question)),
         words=_words(question, transform, creative, number, code),
     )
+
+
+def _count(question: str) -> int:
+    """How many items are asked for, 0 where no number of them is."""
+    found = COUNT.search(question)
+    if found is None:
+        return 0
+    return NUMBERS.index(found[1]) + 2 if found[1] in NUMBERS else int(found[1])
 
 
 def _words(

@@ -4,6 +4,7 @@ import re
 
 from darc.language.classes import FUNCTION_WORDS
 from darc.language.text import Text
+from darc.types import CutOff
 
 CLOSED = re.compile(
     r"[.!?\u2026][\"'\u201d\u2019\xbb)\]*_`]*$|[:;]-?\)$|\|$|[\U0001F300-\U0001FAFF\u2600-\u27bf]$"
@@ -17,9 +18,9 @@ PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"))
 
 
 def ending_cost(text: Text) -> float:
-    """0 for an answer that ends properly, up to 1 for one cut off. O(length)."""
+    """0 for an answer that ends properly, up to 1 for one cut off (`CutOff`, too). O(length)."""
     raw = text.raw.rstrip()
-    if not raw or text.fence_is_open:
+    if not raw or text.fence_is_open or isinstance(text.raw, CutOff):
         return 1.0
     if raw.endswith(("```", "~~~")) or CLOSED.search(raw):
         return 0.0

@@ -24,6 +24,7 @@ READING_COST = 0.2
 USUAL_SENTENCE = 16.0
 MOST_READING = 1.5
 FILLER_COST = 1.5
+SHORTFALL_COST = 0.8
 WALL_WORDS = 180
 FILLERS = word_set(
     "actually basically literally really simply just very quite totally absolutely obviously",
@@ -34,6 +35,7 @@ SOURCES = (
     "form.py",
     "asked.py",
     "ending.py",
+    "../language/data/harm.toml",
     "manners.py",
     *LANGUAGE,
 )
@@ -43,10 +45,11 @@ SOURCES = (
 class Form:
     """Completeness, length, layout and manners of an answer, 0 to 1.
 
-    Measures: a proper ending, closed code fences, a length that suits the request, sentences and
-    paragraphs that can be read, few fillers, and the absence of insults, threats, shouting,
-    flattery, boilerplate and template tokens. It does not see whether the answer is on the subject
-    or true, and its lists of rude words are short: it is no filter of harmful content.
+    Measures: a proper ending, closed code fences, as many items as were asked for, a length that
+    suits the request, sentences and paragraphs that can be read, few fillers, and the absence of
+    insults, threats, shouting, flattery, boilerplate and template tokens. It does not see whether
+    the answer is on the subject or true, and its lists of rude words are short: it is no filter of
+    harmful content.
     """
 
     name = "form"
@@ -77,6 +80,7 @@ def _cost(request: Request, text: Text) -> float:
         + WALL_COST * wall(text)
         + READING_COST * reading_cost(text)
         + FILLER_COST * filler(text)
+        + SHORTFALL_COST * shortfall(request, text)
     )
 
 
@@ -86,6 +90,14 @@ def length_cost(request: Request, text: Text) -> float:
     words = len(text.raw.split()) + 1.0
     below, above = math.log2(low / words), math.log2(words / high)
     return _soft(below) + _soft(above)
+
+
+def shortfall(request: Request, text: Text) -> float:
+    """The share of the items asked for that an answer lacks, 0 to 1; sentences count as items."""
+    if not request.count:
+        return 0.0
+    given = len(text.items) if len(text.items) > 1 else len(text.sentences)
+    return max(0, request.count - given) / request.count
 
 
 def wall(text: Text) -> float:

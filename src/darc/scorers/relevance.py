@@ -55,6 +55,7 @@ SOURCES = (
     "relevance.py",
     "asked.py",
     "evasion.py",
+    "../language/data/harm.toml",
     "../models/embeddings.py",
     *LANGUAGE,
 )

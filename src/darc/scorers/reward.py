@@ -15,6 +15,7 @@ from darc.scorers.presets import preset
 SOURCES = ("reward.py", *in_transformers("batching", "chat", "loading", "prefix", "rewards"))
 
 
+@scorer("reward", "MODEL")
 @scorer("transformers", "MODEL")
 class RewardScorer:
     """A reward model of the hub or a folder: the raw output of a sequence classifier.

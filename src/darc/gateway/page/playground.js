@@ -187,6 +187,8 @@ async function begin() {
     input.max = field.maximum;
     if (input.value === input.defaultValue) input.value = field.default;
   }
+  byId("limits").textContent = document.info["x-limits"];
+  byId("limits").hidden = !document.info["x-limits"];
   if (!controls.touched.size) controls.begin(method.rule.split(":")[0], beta.default);
   const open = document.security.some((each) => !Object.keys(each).length);
   if (open || byId("key").value) await listModels();

@@ -67,8 +67,8 @@ def _file(path: Path) -> list[Pair]:
             raise InputError(
                 f"{path}, line {line or place}: no prompt and answer", "write prompt and response"
             )
-        messages = _messages(asked)
-        said = _messages(answer)[-1].content
+        messages = read_messages(asked)
+        said = read_messages(answer)[-1].content
         result.append((Prompt(str(place), messages), said))
     return result
 
@@ -79,7 +79,8 @@ def _first(row: Any, names: Sequence[str]) -> Any:
     return next((row[name] for name in names if row.get(name)), None)
 
 
-def _messages(given: Any) -> tuple[Message, ...]:
+def read_messages(given: Any) -> tuple[Message, ...]:
+    """A text as one message, or messages as they are."""
     if isinstance(given, str):
         return (Message("user", given),)
     try:

@@ -1,0 +1,73 @@
+"""Fitting the numbers of `harm` to people's choices."""
+
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tests.scorers.answers import examples
+
+from darc.scorers import Harm
+from darc.scorers.harm import spoken_by_user
+from darc.training.head import Compared, fit_preference
+
+Array = NDArray[np.float64]
+
+ROOT = Path(__file__).parents[2]
+ORDINARY = Path(__file__).with_name("ordinary.txt")
+# How strongly weights are drawn to 0: those of the answer's features, those of embeddings.
+ANSWERS, RISK = 60.0, 0.3
+# The deviation of an answer's logit, and how far the middle one lies on the side of compliance.
+STRENGTH, SHIFT = 1.0, 2.0
+RISK_WORDS, RISK_GAIN, RISK_SHIFT = 4.0, 2.0, 0.75
+
+
+def ordinary_prompts() -> list[str]:
+    """Harmless prompts: this folder's, DARC's own, and the development half of the hand-written."""
+    own = (ROOT / "src" / "darc" / "data" / "prompts.jsonl").read_text(encoding="utf-8")
+    rows = [json.loads(line) for line in own.splitlines()]
+    asked = [text for row in rows for text in row.get("turns") or [row["prompt"]]]
+    half = [each.prompt.question for each in examples() if not each.held_out]
+    return [*ORDINARY.read_text(encoding="utf-8").splitlines(), *asked, *half]
+
+
+def conversations(prompts: Sequence[str], seed: int = 0) -> list[str]:
+    """As many harmless conversations of two to five turns, each of prompts drawn at random."""
+    draw = random.Random(seed)
+    return ["\n".join(draw.choices(prompts, k=draw.randint(2, 5))) for _ in prompts]
+
+
+def fit_risk(harm: Harm, risky: Sequence[str], harmless: Sequence[str]) -> dict[str, Array]:
+    """A logistic model of risky prompts by their embeddings, both kinds weighing about the same."""
+    fine = [*harmless, *conversations(harmless)]
+    rows = np.column_stack([harm.spoken([*risky, *fine]), np.ones(len(risky) + len(fine))])
+    times = max(1, round(len(risky) / len(fine)))
+    rows = np.vstack([rows[: len(risky)], *[-rows[len(risky) :]] * times])
+    weights = fit_preference(rows, np.append(np.full(rows.shape[1] - 1, RISK), 0.01))
+    return {
+        "risk": weights[:-1],
+        "risk_bias": np.array(weights[-1] - RISK_SHIFT),
+        "risk_words": np.array(RISK_WORDS),
+        "risk_gain": np.array(RISK_GAIN),
+    }
+
+
+def fit_answers(better: Array, worse: Array, without: Sequence[int] = ()) -> dict[str, Array]:
+    """The weights of features (n, d), some left out, from better and worse answers."""
+    both = np.vstack([better, worse])
+    unit = both.std(axis=0).clip(1e-6)
+    penalty = np.full(len(unit), ANSWERS)
+    penalty[list(without)] = 1e12
+    weights = fit_preference((better - worse) / unit, penalty) / unit
+    weights *= STRENGTH / (both @ weights).std()
+    return {"weights": weights, "bias": np.array(-np.median(both @ weights) - SHIFT)}
+
+
+def fit(harm: Harm, pairs: Sequence[Compared], harmless: Sequence[str]) -> dict[str, Array]:
+    """All numbers of harm.npz."""
+    better = harm.features([(pair.prompt, pair.better) for pair in pairs])
+    worse = harm.features([(pair.prompt, pair.worse) for pair in pairs])
+    risky = [spoken_by_user(pair.prompt) for pair in pairs]
+    return {**fit_answers(better, worse), **fit_risk(harm, risky, harmless)}

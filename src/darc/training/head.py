@@ -1,0 +1,159 @@
+"""Fitting a linear preference to pairs of a better and a worse answer."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from darc.errors import InputError
+from darc.models.embeddings import Embeddings
+from darc.scorers.base import Array, Embedder, Pair
+from darc.scorers.head import Preference, measure
+from darc.tables.entries import iter_entries
+from darc.training.caution.examples import read_messages
+from darc.training.pairs import PairChoosing, make_pairs, rows_of
+from darc.types import Message, Prompt
+
+LEAST_PROMPTS = 10
+FOLDS = 10
+PENALTIES = (10.0, 100.0, 1000.0)
+STEPS = 30
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A prompt, the answer that people preferred, and the other one."""
+
+    prompt: Prompt
+    better: str
+    worse: str
+
+
+def read_pairs(path: Path) -> list[Compared]:
+    """The pairs of JSON lines with prompt, chosen and rejected, each a text or messages.
+
+    Without a prompt, the messages before the last one of `chosen` are it.
+    """
+    entries = enumerate(iter_entries(path), 1)
+    return [_compared(f"{path}, line {line or n}", n, row) for n, (line, row) in entries]
+
+
+def has_pairs(path: Path) -> bool:
+    """Whether a file has pairs of answers, not ratings, as far as its first entry tells."""
+    first = next(iter_entries(path), (None, None))[1]
+    return isinstance(first, dict) and bool({"chosen", "rejected"} & first.keys())
+
+
+def rated_pairs(
+    samples: Array, questions: Sequence[str], texts: Sequence[Sequence[str]]
+) -> list[Compared]:
+    """All pairs of answers that ratings tell apart by their means."""
+    made = make_pairs(samples, PairChoosing(which="all"), texts)
+    return [_compared("", n, row) for n, row in enumerate(rows_of(made, questions, texts), 1)]
+
+
+def _compared(where: str, place: int, row: Any) -> Compared:
+    if not isinstance(row, dict) or not row.get("chosen") or not row.get("rejected"):
+        raise InputError(
+            f"{where}: no chosen and rejected answer", "write prompt, chosen, rejected"
+        )
+    better, worse = read_messages(row["chosen"]), read_messages(row["rejected"])
+    prompt = read_messages(row["prompt"]) if row.get("prompt") else better[:-1]
+    asked = Prompt(str(place), prompt or (Message("user", ""),))
+    return Compared(asked, better[-1].content, worse[-1].content)
+
+
+def fit_head(
+    pairs: Sequence[Compared],
+    embedder: Embedder | None = None,
+    seed: int = 0,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Preference:
+    """The preference, with what it gets right of prompts that it was not fitted to.
+
+    The penalty is the one of `PENALTIES` with the lowest loss in cross-validation over prompts.
+    """
+    groups = [_said(pair.prompt) for pair in pairs]
+    if len(set(groups)) < LEAST_PROMPTS:
+        raise InputError(
+            f"there are pairs for {len(set(groups))} prompts", f"give at least {LEAST_PROMPTS}"
+        )
+    tool = embedder or Embeddings()
+    tell(f"measuring {2 * len(pairs)} answers")
+    both: list[Pair] = [(p.prompt, p.better) for p in pairs] + [(p.prompt, p.worse) for p in pairs]
+    features = measure(tool, both)
+    better, worse = features[: len(pairs)], features[len(pairs) :]
+    fold = folds(groups, seed)
+    margins = {each: held_out(better - worse, fold, each) for each in PENALTIES}
+    losses = {each: np.logaddexp(0.0, -margin).mean() for each, margin in margins.items()}
+    penalty = min(losses, key=lambda each: float(losses[each]))
+    weights = fit_preference(better - worse, penalty)
+    logits = features @ weights
+    centre = float(np.median(logits))
+    model = Preference(getattr(tool, "name", ""), weights, centre, 0.0, 1.0)
+    scores = model.score(features)
+    right, low, high = share_right(margins[penalty], groups)
+    report = {
+        "pairs": len(pairs),
+        "prompts": len(set(groups)),
+        "penalty": penalty,
+        "accuracy": right,
+        "low": low,
+        "high": high,
+    }
+    scale = float(scores.std(ddof=1)) or 1.0
+    return Preference(model.embedding, weights, centre, float(scores.mean()), scale, report)
+
+
+def fit_preference(differences: Array, penalty: float | Array) -> Array:
+    """Weights (d,) of a logistic model of differences (n, d), better minus worse, by Newton."""
+    size = differences.shape[1]
+    ridge = np.broadcast_to(np.asarray(penalty, dtype=np.float64), size)
+    weights = np.zeros(size)
+    for _ in range(STEPS):
+        wrong = 1.0 / (1.0 + np.exp(np.clip(differences @ weights, -50.0, 50.0)))
+        gradient = ridge * weights - differences.T @ wrong
+        curvature = (differences * (wrong * (1.0 - wrong))[:, None]).T @ differences
+        step = np.linalg.solve(curvature + np.diag(ridge), gradient)
+        weights = weights - step
+        if np.abs(step).max() < 1e-8:
+            break
+    return weights
+
+
+def held_out(differences: Array, fold: Array, penalty: float | Array) -> Array:
+    """The margin (n,) of each pair by weights that were fitted without its fold."""
+    margin = np.zeros(len(differences))
+    for each in np.unique(fold):
+        weights = fit_preference(differences[fold != each], penalty)
+        margin[fold == each] = differences[fold == each] @ weights
+    return margin
+
+
+def folds(groups: Sequence[str], seed: int) -> Array:
+    """The fold of each group, (n,), by a hash: equal ones together."""
+    drawn = [sha256(f"{seed}\0{group}".encode()).digest()[:4] for group in groups]
+    return np.array([int.from_bytes(each, "big") % FOLDS for each in drawn], dtype=np.float64)
+
+
+def share_right(margins: Array, groups: Sequence[str] = ()) -> tuple[float, float, float]:
+    """The share of positive margins, 0 counting half, and its 95 % interval.
+
+    Wilson's, for as many independent pairs as the pairs of all `groups` are worth: those of one
+    prompt are alike.
+    """
+    right = (margins > 0) + 0.5 * (margins == 0)
+    share, z = float(right.mean()), 1.96
+    _, place = np.unique(groups or np.arange(len(right)), return_inverse=True)
+    spread = float((np.bincount(place, right - share) ** 2).sum()) / len(right) ** 2
+    count = min(len(right), share * (1 - share) / spread) if spread else float(place.max() + 1)
+    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
+    half = z * np.sqrt(share * (1 - share) / count + z * z / (4 * count**2)) / (1 + z * z / count)
+    return share, float(middle - half), float(middle + half)
+
+
+def _said(prompt: Prompt) -> str:
+    return "\0".join(f"{message.role}\0{message.content}" for message in prompt.messages)
