@@ -151,12 +151,17 @@ def _lazy(earlier: Path | None) -> Iterator[Row]:
 
 
 def _panel(_: Path | None) -> Iterator[Row]:
+    for rule in ("epsilon", "auto"):
+        yield _panel_row(rule)
+
+
+def _panel_row(rule: str) -> Row:
     asked = total = same = 0
     seconds = [0.0, 0.0]
     with gateway.started("-m", "tests.fakes.fast_server", str(PANEL_LATENCY)) as port:
         panel = darc.Panel(model=f"judge:fake@http://127.0.0.1:{port}/v1,key_env=,concurrency=64")
         answers = [f"Answer number {k} is about the Moon." for k in range(RATERS)]
-        with darc.Engine(panel=panel, rule="epsilon") as engine:
+        with darc.Engine(panel=panel, rule=rule) as engine:
             for place in range(PANEL_PROMPTS):
                 begun = time.perf_counter()
                 found = engine.choose(f"What is known about {place}?", answers)
@@ -166,11 +171,11 @@ def _panel(_: Path | None) -> Iterator[Row]:
                 seconds[1] += time.perf_counter() - middle
                 same += found.index == full.index
                 asked, total = asked + found.calls, total + full.calls
-    yield _row(
-        f"panel of {len(panel)} raters, K {RATERS}, {PANEL_LATENCY * 1000:.0f} ms a call",
+    return _row(
+        f"{len(panel)} raters, K {RATERS}, {PANEL_LATENCY * 1000:.0f} ms a call, {rule}",
         f"100% of the calls, {seconds[1] / PANEL_PROMPTS:.2f} s",
         f"{asked / total:.0%} of the calls, {seconds[0] / PANEL_PROMPTS:.2f} s, "
-        f"{same} of {PANEL_PROMPTS} choices the same",
+        f"{same} of {PANEL_PROMPTS} same",
         "at most 45%",
         asked <= 0.45 * total and same == PANEL_PROMPTS,
     )

@@ -13,7 +13,7 @@ def test_a_walk_names_what_ran_and_nothing_that_was_only_imported() -> None:
     try:
         found = walk.walks()
         for name, modules in found.items():
-            assert {"darc.core.risk"} & modules or {"darc.core.plain"} & modules, name
+            assert any(module.startswith("darc.core.") for module in modules), name
             assert "darc.training" not in modules
         assert "darc.runs.shard" in found["darc run"]
         assert "darc.gateway.app" in found["chat completion"]

@@ -257,4 +257,4 @@ def test_eval_and_tune_take_it(
     assert {row["method"] for row in rows_of_main} == {"mean", "auto"}
     assert main(["tune", str(ratings), "--rule", "auto", *shared]) == 0
     (row,) = json.loads(capsys.readouterr().out)["rules"]
-    assert row["setting"].startswith("auto:lam=")
+    assert row["setting"] == "auto"

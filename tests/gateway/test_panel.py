@@ -34,7 +34,7 @@ def test_own_model_grades_and_calls_are_saved(backend: FakeServer) -> None:
     table = pool(0)
     backend.reply = graded(table)
     with running(backend, parts=panel(), k=8) as gateway:
-        answer = ask(gateway, darc={"metadata": "full"}).json()
+        answer = ask(gateway, darc={"metadata": "full", "rule": "epsilon"}).json()
         metrics = httpx.get(f"{gateway.url}/metrics").text
         models = httpx.get(f"{gateway.url}/v1/models").json()
     told = answer["darc"]

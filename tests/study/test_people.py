@@ -114,7 +114,19 @@ def test_a_population_comes_back_from_the_pages(tmp_path: Path) -> None:
         assert close(one.store) == 0
         export(one.store, tmp_path / "out")
     out = tmp_path / "decisions.csv"
-    assert main(["select", str(tmp_path / "out" / "ratings.csv"), "--out", str(out)]) == 0
+    assert (
+        main(
+            [
+                "select",
+                str(tmp_path / "out" / "ratings.csv"),
+                "--rule",
+                "epsilon",
+                "--out",
+                str(out),
+            ]
+        )
+        == 0
+    )
     with (tmp_path / "out" / "ratings.csv").open() as file:
         rows = list(csv.DictReader(file))
     found = np.full(people.ratings.shape, np.nan)

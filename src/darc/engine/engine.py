@@ -136,8 +136,9 @@ class Engine(Closing):
         sampling = sampling or Settings(k=8, seed=seed)
         self.sampling = replace(sampling, max_tokens=sampling.tokens(limit))
         self.stopping = parse_stop(stop) if isinstance(stop, str) else stop
+        at_once = 1 if self.generator is None else int(self.generator.parallel)
         self._writing: Batcher[tuple[Prompt, Settings], list[Candidate]] = Batcher(
-            self._write, size=max(1, -(-self._at_once() // self.sampling.k)), calls=1
+            self._write, size=max(1, -(-at_once // self.sampling.k)), calls=1
         )
         self.rewriting = Turns(self.tools.rewriter.parallel)
         self.report: Report | None = None
@@ -356,9 +357,6 @@ class Engine(Closing):
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """What a coroutine returns, run in the engine's own event loop."""
         return self._background.run(work)
-
-    def _at_once(self) -> int:
-        return int(self.generator.parallel) if self.generator is not None else 1
 
     async def _write(
         self, wishes: list[tuple[Prompt, Settings]], _: Hashable

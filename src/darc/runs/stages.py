@@ -95,6 +95,8 @@ class Stages:
         choosing = Choosing(samples, self.engine.deciding)
         _, decision = await choosing.best()
         assert decision is not None
+        if samples.complete:
+            await samples.rewrite(range(len(samples.candidates)))
         self._rewritten(samples)
         self._scored(samples)
         await self._side(samples)

@@ -17,7 +17,7 @@ from darc.registry import scorer
 from darc.scorers.base import Array, Embedder, Pair, source_version
 
 SCHEMA = 1
-SOURCES = ("head.py", "text.py", "../models/embeddings.py")
+SOURCES = ("head.py", "../language/text.py", "../models/embeddings.py")
 PACKAGES = ("wordllama",)
 # An embedding's entries are about 1/16; so scaled they weigh like the others.
 EMBEDDING_SCALE = 16.0
