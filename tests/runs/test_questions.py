@@ -1,3 +1,4 @@
+import io
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ def test_bad_prompts(tmp_path: Path, text: str, words: str) -> None:
     ],
 )
 def test_answers_in_every_form(tmp_path: Path, text: str) -> None:
-    found = read_answers(write(tmp_path, text), "p")
+    found = read_answers([write(tmp_path, text)], "p")
     assert [(c.prompt_id, c.index, c.text) for c in found] == [("p", 0, "one"), ("p", 1, "two")]
 
 
@@ -75,10 +76,31 @@ def test_answers_in_every_form(tmp_path: Path, text: str) -> None:
 )
 def test_bad_answers(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(TableError) as caught:
-        read_answers(write(tmp_path, text), "p")
+        read_answers([write(tmp_path, text)], "p")
     assert words in str(caught.value)
 
 
 def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(TableError, match="cannot be read"):
-        read_answers(tmp_path / "none", "p")
+        read_answers([tmp_path / "none"], "p")
+
+
+def test_answers_of_tables_folders_and_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "answers.csv"
+    table.write_text('model,answer\none,"So, it is."\ntwo,No.\n', encoding="utf-8")
+    found = read_answers([table], "p", ["Perhaps."])
+    names = [("", "Perhaps."), ("one", "So, it is."), ("two", "No.")]
+    assert [(each.name, each.text) for each in found] == names
+    folder = tmp_path / "systems"
+    folder.mkdir()
+    (folder / "b.txt").write_text("Two\nlines.\n", encoding="utf-8")
+    (folder / "a.md").write_text("One.", encoding="utf-8")
+    found = read_answers([folder], "p")
+    assert [(each.id, each.text) for each in found] == [("a", "One."), ("b", "Two\nlines.")]
+    monkeypatch.setattr("sys.stdin", io.StringIO("Yes.\nNo.\n"))
+    assert [each.text for each in read_answers([Path("-")], "p")] == ["Yes.", "No."]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(TableError, match="no files"):
+        read_answers([tmp_path / "empty"], "p")

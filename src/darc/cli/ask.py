@@ -11,14 +11,16 @@ from darc.cli.parser import add_general
 
 DESCRIPTION = """\
 Choose one of several answers to a question: each is rewritten without changing its meaning, scored
-for relevance, fluency and form, and a rule decides. With --panel, and for a model on a server
+for relevance, fluency, form and harm, and a rule decides. With --panel, and for a model on a server
 unless there is a --scorer, raters with different points of view grade the answers instead. What
 cannot change the decision is never made. The answers come from a file or from a model."""
 EPILOG = """\
-an answer file is a JSON list, JSON lines (text, answer, response, output or content), or one a line
+an answer file is a JSON list, JSON lines or CSV (text, answer, response, output or content), or one
+a line; of several files, or those of a folder, each text is one answer
 
 examples:
   darc ask "Why is the sky blue?" --answers answers.jsonl
+  darc ask "Why is the sky blue?" --answer "Scattering." --answer "Because it is."
   darc models install; darc ask "Why is the sky blue?" --html decision.html
   darc ask "Why is the sky blue?" --generator openai:MODEL@http://localhost:8000/v1 --panel 4
   darc ask "Why is the sky blue?" --generator openai:MODEL@http://localhost:8000/v1 \\
@@ -30,7 +32,15 @@ def add(commands: Any, name: str) -> None:
     parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("question", help="what is asked; - reads standard input")
     parser.add_argument(
-        "--answers", type=Path, metavar="FILE", help="your own answers instead of a model's"
+        "--answers",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="your own answers instead of a model's: files, a folder, - for standard input",
+    )
+    parser.add_argument(
+        "--answer", action="append", default=[], metavar="TEXT", help="one of your own answers"
     )
     add_choice(parser)
     add_stop(parser)
@@ -55,11 +65,12 @@ def run(arguments: argparse.Namespace) -> None:
     prompt = as_prompt(text)
     if arguments.plot is not None:
         check_picture(arguments.plot)
-    with engine_of(arguments, model=arguments.answers is None) as engine:
-        if arguments.answers is not None:
+    own = bool(arguments.answers or arguments.answer)
+    with engine_of(arguments, model=not own) as engine:
+        if own:
             from darc.runs.questions import read_answers
 
-            answers = read_answers(arguments.answers, prompt.id)
+            answers = read_answers(arguments.answers, prompt.id, arguments.answer)
             say_cost(engine, len(answers), arguments.full)
             outcome = engine.choose(prompt, answers, full=arguments.full, beside=True)
         else:

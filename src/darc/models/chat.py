@@ -1,9 +1,12 @@
 """Chat models as users write them."""
 
+import os
+
 from darc.errors import InputError
 from darc.models.completion import ChatModel
 from darc.models.embedded import EmbeddedModel
 from darc.models.installed import require
+from darc.models.remote.address import BASE_URL
 from darc.models.remote.client import KEY
 from darc.models.remote.openai import OpenAIModel
 from darc.models.transformers import load_chat
@@ -39,7 +42,7 @@ def chat_version(text: str = "") -> str:
 
 
 def _check(text: str) -> None:
-    if "@" not in text:
+    if not ("@" in text or os.environ.get(BASE_URL) or os.environ.get(KEY)):
         raise InputError(
             f"there is no chat model {text!r}", "write embedded, transformers:MODEL or MODEL@URL"
         )

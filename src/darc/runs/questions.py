@@ -1,7 +1,9 @@
 """Questions to ask, from text, JSON lines, alpaca_eval and MT-Bench files; answers of one's own."""
 
+import csv
 import hashlib
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import as_file, files
@@ -13,7 +15,7 @@ import numpy as np
 
 from darc.core.draws import prompt_seeds
 from darc.errors import InputError, TableError
-from darc.tables.entries import iter_entries, read_entries
+from darc.tables.entries import entries_of, iter_entries
 from darc.types import Candidate, Message, Prompt
 
 TEXTS = ("prompt", "instruction", "question", "text")
@@ -168,18 +170,60 @@ def _message(path: Path, part: Any, line: int | None) -> Message:
     return Message(str(part.get("role", "user")), part["content"])
 
 
-def read_answers(path: Path, prompt_id: str) -> list[Candidate]:
-    """The candidates of a file: a JSON list, JSON lines, or one text a line.
+def read_answers(
+    paths: Sequence[Path], prompt_id: str, texts: Sequence[str] = ()
+) -> list[Candidate]:
+    """The candidates of some files, and those that are given as `texts`.
 
-    An entry is a text, or an object with one of text, answer, response, output or content.
+    A file is a JSON list, JSON lines, CSV with a header, or one text a line; "-" is standard input.
+    An entry is a text, or an object with one of text, answer, response, output or content, and
+    perhaps a name, system or model. Of several files, or those of a folder, each text is one answer
+    as a whole; a file with one answer gives it its name.
     """
-    entries = read_entries(path)
-    if not entries:
-        raise TableError(str(path), "there are no answers", "give one a line")
-    return [
-        Candidate(prompt_id, index, _text(path, entry, line))
-        for index, (line, entry) in enumerate(entries)
-    ]
+    found: list[tuple[str, str]] = [("", text) for text in texts]
+    files = [file for path in paths for file in _files(path)]
+    for path in files:
+        own = _answers(path, len(files) > 1)
+        if not own:
+            raise TableError(str(path), "there are no answers", "give one a line")
+        alone = len(files) > 1 and len(own) == 1 and not own[0][0]
+        found += [(path.stem, own[0][1])] if alone else own
+    return [Candidate(prompt_id, i, text, name=name) for i, (name, text) in enumerate(found)]
+
+
+def _files(path: Path) -> list[Path]:
+    """The file, or those of a folder in the order of their names."""
+    if not path.is_dir():
+        return [path]
+    found = sorted(each for each in path.iterdir() if each.is_file() and each.name[0] != ".")
+    if not found:
+        raise TableError(str(path), "the folder has no files", "put an answer into each")
+    return found
+
+
+def _answers(path: Path, whole: bool) -> list[tuple[str, str]]:
+    """Names, which may be empty, and texts; a plain text is one answer if it is `whole`."""
+    entries: Iterable[tuple[int | None, Any]]
+    try:
+        if path.suffix.lower() == ".csv":
+            with path.open(encoding="utf-8-sig", newline="") as file:
+                entries = list(enumerate(csv.DictReader(file), 2))
+        elif whole and path.suffix.lower() in ("", ".txt", ".md"):
+            entries = [(None, path.read_text(encoding="utf-8").strip())]
+        elif str(path) == "-":
+            entries = entries_of(path, sys.stdin)
+        else:
+            entries = iter_entries(path)
+        return [(_name(entry), _text(path, entry, line)) for line, entry in entries]
+    except OSError as problem:
+        raise TableError(str(path), f"it cannot be read ({problem.strerror})") from None
+    except UnicodeDecodeError:
+        raise TableError(str(path), "it is not UTF-8", "save it as UTF-8") from None
+
+
+def _name(entry: Any) -> str:
+    known = entry if isinstance(entry, dict) else {}
+    return next((str(known[key]) for key in ("name", "system", "model") if known.get(key)), "")
 
 
 def _text(path: Path, entry: Any, line: int | None) -> str:

@@ -4,7 +4,7 @@ import gzip
 import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from darc.errors import TableError
 from darc.files import parse_json
@@ -25,7 +25,7 @@ def iter_entries(path: Path) -> Iterator[Entry]:
             # Not str.splitlines, which also ends a line at characters that JSON may have in a text.
             io.TextIOWrapper(file, encoding="utf-8-sig", newline=None) as text,
         ):
-            yield from _entries(path, text)
+            yield from entries_of(path, text)
     except (gzip.BadGzipFile, EOFError):
         raise TableError(str(path), "it is no gzip file", "unpack or rename it") from None
     except OSError as problem:
@@ -34,7 +34,8 @@ def iter_entries(path: Path) -> Iterator[Entry]:
         raise TableError(str(path), "it is not UTF-8", "save it as UTF-8") from None
 
 
-def _entries(path: Path, text: io.TextIOWrapper) -> Iterator[Entry]:
+def entries_of(path: Path, text: TextIO) -> Iterator[Entry]:
+    """The entries of an open file, which errors call by `path`."""
     start = ""
     for number, line in enumerate(text, 1):
         if not line.strip():

@@ -26,6 +26,15 @@ def test_model_and_url() -> None:
     assert str(parse_address("m@https://h")) == "m@https://h/v1"
 
 
+def test_openais_own_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    assert str(parse_address("gpt-4o")) == "gpt-4o@https://api.openai.com/v1"
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1/")
+    assert str(parse_address("m")) == "m@http://localhost:1/v1"
+    assert str(parse_address("m@http://h")) == "m@http://h/v1"
+
+
 def test_several_urls() -> None:
     found = parse_address("m@http://a:1|https://b/v1/")
     assert found == Address("m", "http://a:1/v1|https://b/v1")
@@ -36,7 +45,9 @@ def test_several_urls() -> None:
     "wrong",
     ["m@http://a|", "m@http://a|b", "", "m", "m@h", "@http://h", "m@http://", "m@http://h:port"],
 )
-def test_what_is_no_address(wrong: str) -> None:
+def test_what_is_no_address(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with pytest.raises(InputError, match="write"):
         parse_address(wrong)
 

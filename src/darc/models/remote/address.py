@@ -1,5 +1,6 @@
 """Where a model is served: MODEL@URL, or MODEL@URL|URL where several servers have it."""
 
+import os
 import re
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
@@ -11,6 +12,7 @@ _VERSION = re.compile(r"v\d\w*\Z")
 _CHAT = "/chat/completions"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SEVERAL = "|"
+BASE_URL, KEY, OPENAI = "OPENAI_BASE_URL", "OPENAI_API_KEY", "https://api.openai.com/v1"
 
 
 @dataclass(frozen=True)
@@ -25,12 +27,18 @@ class Address:
 
 
 def parse_address(text: str) -> Address:
-    """The parts of "MODEL@URL"; the model's name may itself hold an @."""
+    """The parts of "MODEL@URL"; the model's name may itself hold an @.
+
+    Without a URL it is OPENAI_BASE_URL's, or OpenAI's own where there is a key for it.
+    """
+    usual = os.environ.get(BASE_URL) or (OPENAI if os.environ.get(KEY) else "")
+    if usual and text.strip() and "@" not in text:
+        text = f"{text}@{usual}"
     found = _ADDRESS.fullmatch(text.strip())
     if not found or not found["model"].strip():
         raise InputError(
             f"{text!r} names no model on a server",
-            "write MODEL@URL, such as my-model@http://localhost:8000",
+            f"write MODEL@URL, such as my-model@http://localhost:8000, or set {BASE_URL}",
         )
     return Address(found["model"].strip(), base_url(found["url"]))
 
