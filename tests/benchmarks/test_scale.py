@@ -5,6 +5,7 @@ import pytest
 from benchmarks import scale, scale_runs
 
 
+@pytest.mark.slow
 def test_a_row_says_whether_the_goal_is_reached(capsys: pytest.CaptureFixture[str]) -> None:
     (table,) = scale.run(rows="panel")
     assert [row[-1] for row in table.rows] == ["yes", "no"]  # epsilon, auto

@@ -51,6 +51,7 @@ def test_three_commands_give_one_advice(
     assert ("(beats Best-of-K beyond noise" in found["eval"]) == (name == "polarised")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (DATA / "ratings").is_dir(), reason=f"there are no ratings in {DATA}")
 def test_three_commands_give_one_advice_on_real_ratings(
     capsys: pytest.CaptureFixture[str],

@@ -203,6 +203,7 @@ start(folder, generator=Words(seconds=0.1), scorers=[scorer], normalize="none", 
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL is POSIX")
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "kills"), [("full", 20), ("lazy", 8), ("stop", 8)])
 def test_killed_runs_end_with_the_same_bytes(mode: str, kills: int, tmp_path: Path) -> None:
     how: dict[str, Any] = {"lazy": mode == "lazy", "stop": STOP if mode == "stop" else None}
