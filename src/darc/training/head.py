@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from darc.errors import InputError
-from darc.models.embeddings import Embeddings
 from darc.scorers.base import Array, Embedder, Pair
-from darc.scorers.head import Preference, measure
+from darc.scorers.head import Preference, best_embedder, measure
 from darc.tables.entries import iter_entries
 from darc.training.caution.examples import read_messages
 from darc.training.pairs import PairChoosing, make_pairs, rows_of
@@ -81,7 +80,7 @@ def fit_head(
         raise InputError(
             f"there are pairs for {len(set(groups))} prompts", f"give at least {LEAST_PROMPTS}"
         )
-    tool = embedder or Embeddings()
+    tool = embedder or best_embedder()
     tell(f"measuring {2 * len(pairs)} answers")
     both: list[Pair] = [(p.prompt, p.better) for p in pairs] + [(p.prompt, p.worse) for p in pairs]
     features = measure(tool, both)
