@@ -25,8 +25,8 @@ SHIPPED = (
 CARRIERS = (
     "errors", "types", "registry", "models.remote", "models.catalogue", "models.chat",
     "models.completion", "models.installed", "models.transformers.libraries",
-    "models.transformers.source", "models.transformers.version", "models.transformers.model", "scorers.callable",
-    "scorers.presets",
+    "models.transformers.source", "models.transformers.version", "models.transformers.model",
+    "scorers.callable", "scorers.presets",
 )  # fmt: skip
 # Reached through its own version, and only by models that are built on it.
 BY_VERSION = {"caution": ("scorers.reward",)}
