@@ -46,7 +46,7 @@ def test_the_report_reads_well(browser: Browser, report: Path, device: str, tmp_
     assert len(sizes) > 12
     assert all(width > 20 and height > 10 for width, height in sizes if (width, height) != (1, 1))
     headings = browser.script("return [...document.querySelectorAll('h2')].map(e => e.innerText)")
-    wanted = ["Warnings", "Rules compared", "Gains by disagreement", "Where the choice changed"]
+    wanted = ["Rules compared", "Where the choice changed", "Gains by disagreement", "Warnings"]
     assert [each for each in headings if each in wanted] == wanted
     assert (tmp_path / f"{device}.png").stat().st_size > 10_000
 
