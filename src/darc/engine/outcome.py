@@ -12,7 +12,8 @@ from darc.engine.parts import surface_note
 from darc.perturb import Perturbed
 from darc.selection.decision import Decision
 from darc.selection.explain import FLAGS, flag_words
-from darc.types import Array, Candidate, Prompt, Rejection, Scores, Variant
+from darc.types import Candidate, Prompt, Rejection, Scores, Variant
+from darc.typing import Array
 
 WORDS = {
     **FLAGS,
