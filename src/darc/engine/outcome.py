@@ -214,17 +214,19 @@ class Outcome:
 
     def _repr_html_(self) -> str:
         """The answer and why, for a notebook."""
-        from darc.views.page import element, table
+        from darc.views.html import render
 
         rows = []
         for k, candidate in enumerate(self.candidates):
             opening = " ".join(candidate.text.split())[:80]
             rows.append([self.name(k), self.why_not(k) or "chosen", opening])
         kinds = ["chosen" if k == self.index else "" for k in range(len(rows))]
-        return (
-            element("p", self.answer)
-            + element("p", self.explain())
-            + table(["candidate", "", "begins"], rows, kinds)
+        return render(
+            "outcome.html",
+            answer=self.answer,
+            explanation=self.explain(),
+            rows=rows,
+            kinds=kinds,
         )
 
     def _svg(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from darc.errors import MissingExtra
 from darc.selection.decision import Decision
 from darc.typing import Array
-from darc.views.plane_plot import BAND, CHOICE, INK, LABEL, OTHER
+from darc.views.palette import BAND, CHOICE, INK, LABEL, OTHER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
