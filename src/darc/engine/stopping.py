@@ -173,8 +173,8 @@ class WaveDrawing:
             places = begun
         finally:
             under_way = [*tasks, *self._scoring.values()]
-            for task in under_way:
-                task.cancel()
+            for each in under_way:
+                each.cancel()
             await asyncio.gather(*under_way, return_exceptions=True)
         self.saved = self.k - places
         return self._first(places)
