@@ -5,6 +5,7 @@ import pytest
 
 from darc.errors import TableError
 from darc.runs.questions import read_answers, read_questions
+from darc.tables.entries import iter_entries
 
 
 def write(folder: Path, text: str) -> Path:
