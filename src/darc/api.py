@@ -98,8 +98,9 @@ def select_batch(
     sample: str = "sample",
     **parameters: Any,
 ) -> Decisions:
-    """The `Decisions` of a rule for many prompts: scores (P, M, K, n), or a list of pools.
+    """The `Decisions` of a rule for many prompts.
 
+    Scores are (P, M, K, n), (P, K, n) of one scorer, or a list of pools.
     Pools in a list may differ in K and n, and candidates in their numbers of samples; a pool is
     (K, n), (M, K, n), or a list of lists. Side inputs have a leading prompt axis. Stochastic rules
     draw by (seed, prompt_id); prompt_ids default to the positions. `rater_ids` (P, K, n) and
@@ -107,6 +108,8 @@ def select_batch(
     """
     samples = pad(scores)
     prompts = len(samples)
+    if np.ndim(weights) == 3 and isinstance(scores, np.ndarray) and scores.ndim == 3:
+        weights = np.expand_dims(weights, 1)  # type: ignore[arg-type]
     if prompt_ids is not None and len(prompt_ids) != prompts:
         raise InputError(f"there are {len(prompt_ids)} prompt_ids for {prompts} prompts")
     bound, side = _bind(rule, parameters)
@@ -133,7 +136,7 @@ def calibrate(
 ) -> Calibration:
     """What ratings of many prompts teach the rule `auto`, for calibration=... in later decisions.
 
-    Scores are those of one scorer, (P, 1, K, n) or a list of pools (K, n), with ids as in
+    Scores are those of one scorer, (P, K, n) or a list of pools (K, n), with ids as in
     `select_batch`. `lam` is what a unit of sigma is worth in units of mean.
     """
     samples = pad(scores)
@@ -229,12 +232,13 @@ def _systems(given: Any, shape: tuple[int, ...]) -> Ids | None:
 def pad(scores: ArrayLike | Sequence[Any]) -> Array:
     """Scores of many prompts as one array (P, M, K, n), NaN where a pool is smaller."""
     if isinstance(scores, np.ndarray) and scores.dtype != object:
-        if scores.ndim != 4:
+        if scores.ndim not in (3, 4):
             raise InputError(
                 f"scores have {scores.ndim} dimensions",
-                "give (prompts, scorers, candidates, samples), or a list of pools",
+                "give (prompts, candidates, samples), (prompts, scorers, candidates, samples), or "
+                "a list of pools",
             )
-        return as_samples(scores)
+        return as_samples(scores if scores.ndim == 4 else scores[:, None])
     pools = [_pool(pool, position) for position, pool in enumerate(scores)]  # type: ignore[arg-type]
     if not pools:
         raise InputError("there are no prompts", "give at least one pool of scores")

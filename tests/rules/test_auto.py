@@ -201,6 +201,7 @@ def test_ids_are_names_however_they_are_written() -> None:
         ({"rater_ids": [["a", "b", "c"]]}, "has 3 entries where the scores have 2"),
         ({"system_ids": [["a"], ["b"]]}, "an id is a text or a whole number"),
         ({"system_ids": [1.5, 2.5]}, "an id is a text or a whole number"),
+        ({"system_ids": np.array([1.5, 2.5])}, "system_ids has 1.5; an id is a text"),
         ({"lam": -1.0}, "lam must be 0 or larger"),
         ({"calibration": [DEFAULT, DEFAULT]}, "2 entries for 1 scorers"),
         ({"calibration": 3.0}, "3.0 is no calibration"),
