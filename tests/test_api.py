@@ -41,7 +41,10 @@ def test_several_scorers_in_a_list() -> None:
 
 def test_prompts_of_one_scorer_need_no_axis_of_scorers() -> None:
     scores = np.random.default_rng(0).normal(size=(20, 4, 5))
-    ids = {"rater_ids": np.tile(np.arange(5), (20, 4, 1)), "system_ids": [[1, "b", None, 2]] * 20}
+    ids: dict[str, Any] = {
+        "rater_ids": np.tile(np.arange(5), (20, 4, 1)),
+        "system_ids": [[1, "b", None, 2]] * 20,
+    }
     found, full, listed = (
         darc.select_batch(given, "auto", **ids) for given in (scores, scores[:, None], list(scores))
     )

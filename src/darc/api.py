@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -120,7 +121,7 @@ def select_batch(
         normalize,
         as_weights(weights, samples.shape),
         min_samples,
-        prompt_seeds(seed, range(prompts) if prompt_ids is None else prompt_ids),
+        partial(prompt_seeds, seed, range(prompts) if prompt_ids is None else prompt_ids),
         _side_inputs(side, samples.shape),
         raters=_raters(rater_ids, samples.shape),
         systems=_systems(system_ids, samples.shape),

@@ -140,7 +140,7 @@ def decide_all(
         key = (spec.beta, spec.gamma)
         try:
             if key not in shared:
-                shared[key] = Pools(samples, *key, normalize, seeds=seeds, **ids)
+                shared[key] = Pools(samples, *key, normalize, drawn=seeds, **ids)
             known = spec.learns and learnt is not None
             rule = spec.rule.bind(calibration=learnt) if known else spec.rule
             decisions = decide(rule, _with_side(shared[key], spec, source.side, kept))
