@@ -109,8 +109,12 @@ def select_batch(
     """
     samples = pad(scores)
     prompts = len(samples)
-    if np.ndim(weights) == 3 and isinstance(scores, np.ndarray) and scores.ndim == 3:
-        weights = np.expand_dims(weights, 1)  # type: ignore[arg-type]
+    if (
+        weights is not None
+        and isinstance(scores, np.ndarray)
+        and scores.ndim == np.ndim(weights) == 3
+    ):
+        weights = np.asarray(weights)[:, None]
     if prompt_ids is not None and len(prompt_ids) != prompts:
         raise InputError(f"there are {len(prompt_ids)} prompt_ids for {prompts} prompts")
     bound, side = _bind(rule, parameters)
