@@ -45,12 +45,13 @@ def methods(
     gamma: float = 1.0,
     calibrations: Calibrations | None = None,
 ) -> list[RuleSpec]:
-    """The rules of texts such as "epsilon:epsilon=0.5", all registered rules for none.
+    """The rules of texts such as "epsilon:epsilon=0.5", the usual rules for none.
 
     Best-of-K, which everything is compared with, always comes first. Rules that learn go by the
     `calibrations`, if there are any.
     """
-    wanted = [BASELINE, *(text for text in texts or rules if text != BASELINE)]
+    usual = [name for name in rules if rules.get(name).unasked]
+    wanted = [BASELINE, *(text for text in texts or usual if text != BASELINE)]
     return parse_rules(wanted, {}, beta, gamma, calibrations)
 
 
