@@ -8,12 +8,11 @@ samples (raters), not for rewrites of one answer. Every function is O(1) per ele
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from darc.core.arrays import as_bounds, check_probability
 from darc.errors import InputError
-
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 # How far past a bound, in ranges, the rounding of a mean may carry it.
 _ROUNDING = 1e-9
@@ -136,7 +135,7 @@ def _log_ratio(factor: float, candidates: ArrayLike, delta: float) -> Array:
     count = np.asarray(candidates, dtype=np.float64)
     if not (np.isfinite(count).all() and (count >= 1).all()):
         raise InputError(f"candidates is {candidates!r}", "there must be at least one candidate")
-    return np.asarray(np.log(factor * count / check_probability("delta", delta)))
+    return np.asarray(np.log(factor * count) - np.log(check_probability("delta", delta)))
 
 
 def _bounds(bounds: ArrayLike) -> tuple[float, float]:

@@ -6,8 +6,7 @@ from numpy.typing import NDArray
 from darc.registry import rule
 from darc.selection.choice import Choice, largest
 from darc.selection.pools import Pools
-
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 
 @rule("borda", because="the largest share of others that raters rank below it", unasked=False)
