@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from tests.engine.makers import Vowels, Words
 
+import darc
 from darc.engine.engine import Engine, choose
 from darc.engine.samples import PartFailed
 from darc.engine.scoring import Patience
@@ -50,6 +51,23 @@ def test_lazy_choice_is_the_full_choice(rule: str) -> None:
     assert full.scores.complete
     assert full.why_not(full.index) == ""
     assert all(full.why_not(k) for k in range(4) if k != full.index)
+
+
+@pytest.mark.parametrize(
+    ("rule", "wide", "said"),
+    [
+        ("auto", (5.0, 6.0, 7.0), "ranked lower"),
+        ("auto", (3.0, 6.7, 9.0), "higher sigma"),
+        ("epsilon", (5.9, 6.1, 6.3), "higher sigma"),
+    ],
+)
+def test_higher_sigma_is_said_where_it_decided(
+    rule: str, wide: tuple[float, ...], said: str
+) -> None:
+    made = choose(PROMPT, ANSWERS[:2], scorers=[Vowels()], n_aug=1)
+    decision = darc.select([(6.1, 6.2, 6.3), wide], rule)
+    assert decision.index == 0
+    assert replace(made, decision=decision, order=(0, 1)).why_not(1) == said
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,11 @@ class Outcome:
         if not decision.feasible[index]:
             gap = np.nanmax(statistics.value) - statistics.value[index]
             return f"value {gap:.2f} below the best"
-        if statistics.sigma[index] > statistics.sigma[self.index]:
+        # Higher sigma is the reason where the rule goes by it, or nothing else speaks against.
+        goes_by_it = decision.rule.weakness == "sigma" or (
+            len(self.scores.scorers) == 1 and statistics.mean[index] >= statistics.mean[self.index]
+        )
+        if goes_by_it and statistics.sigma[index] > statistics.sigma[self.index]:
             return "higher sigma"
         return "ranked lower"
 

@@ -46,12 +46,13 @@ def methods(
     gamma: float = 1.0,
     calibrations: Calibrations | None = None,
 ) -> list[RuleSpec]:
-    """The rules of texts such as "epsilon:epsilon=0.5", all registered rules for none.
+    """The rules of texts such as "epsilon:epsilon=0.5", the usual rules for none.
 
     Best-of-K, which everything is compared with, always comes first. Rules that learn go by the
     `calibrations`, if there are any.
     """
-    wanted = [BASELINE, *(text for text in texts or rules if text != BASELINE)]
+    usual = [name for name in rules if rules.get(name).unasked]
+    wanted = [BASELINE, *(text for text in texts or usual if text != BASELINE)]
     return parse_rules(wanted, {}, beta, gamma, calibrations)
 
 
@@ -141,7 +142,7 @@ def decide_all(
         key = (spec.beta, spec.gamma)
         try:
             if key not in shared:
-                shared[key] = Pools(samples, *key, normalize, seeds=seeds, **ids)
+                shared[key] = Pools(samples, *key, normalize, drawn=seeds, **ids)
             known = spec.learns and learnt is not None
             rule = spec.rule.bind(calibration=learnt) if known else spec.rule
             decisions = decide(rule, _with_side(shared[key], spec, source.side, kept))

@@ -137,7 +137,7 @@ def check_rule(method: Method) -> None:
     needed = {name: side[name] for name in spec.rule.required() if name in side}
     try:
         pools = Pools(
-            scores, spec.beta, spec.gamma, seeds=np.zeros(1, dtype=np.uint64), side=needed
+            scores, spec.beta, spec.gamma, drawn=np.zeros(1, dtype=np.uint64), side=needed
         )
         decide(spec.rule, pools)
         if len(_FINE) >= MOST_FINE:

@@ -50,7 +50,7 @@ def _fill(codes: NDArray[np.int64], given: Any, found: dict[str, int], name: str
     """Write the numbers of nested ids into `codes`, and new names into `found`."""
     if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
         raise InputError(
-            f"{name} has {given!r} where a list is expected",
+            f"{name} has {_shown(given)} where a list is expected",
             "give them in the shape of the scores: one a sample for raters, one a candidate for "
             "systems",
         )
@@ -71,5 +71,9 @@ def _text(item: Any, name: str) -> str:
     if isinstance(item, float | np.floating) and item.is_integer():
         item = int(item)
     if isinstance(item, bool) or not isinstance(item, str | int | np.integer):
-        raise InputError(f"{name} has {item!r}", "an id is a text or a whole number, or None")
+        raise InputError(f"{name} has {_shown(item)}", "an id is a text or a whole number, or None")
     return str(item)
+
+
+def _shown(item: Any) -> str:
+    return repr(item.item() if isinstance(item, np.generic) else item)

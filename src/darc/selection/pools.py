@@ -1,6 +1,6 @@
 """The candidate pools of some prompts, as every rule sees them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -33,7 +33,8 @@ class Pools:
     A candidate without any sample is absent (shorter pools are padded so). A present candidate is
     `eligible` when it has at least `min_samples` samples, by default half of its pool's largest
     count, since few samples flatter a candidate; where none has, all present ones are. `raters`
-    names who gave each sample, (P, K, n), and `systems` what wrote each candidate, (P, K).
+    names who gave each sample, (P, K, n), and `systems` what wrote each candidate, (P, K). `drawn`
+    has the seeds of the prompts, or makes them.
     """
 
     samples: Array
@@ -42,11 +43,16 @@ class Pools:
     normalize: Normalization = None
     weights: Array | None = None
     min_samples: int | None = None
-    seeds: Seeds = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
+    drawn: Seeds | Callable[[], Seeds] = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
     side: Mapping[str, Array] = field(default_factory=dict)
     settled: Settled | None = None
     raters: Ids | None = None
     systems: Ids | None = None
+
+    @cached_property
+    def seeds(self) -> Seeds:
+        """One seed a prompt, (P,), made when a rule that draws first asks for them."""
+        return self.drawn() if callable(self.drawn) else self.drawn
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -141,7 +147,7 @@ class Pools:
             settled=Settled(cut(self.statistics, part), self.eligible[part], dropped[part]),
             samples=self.samples[part],
             weights=None if self.weights is None else self.weights[part],
-            seeds=self.seeds[part],
+            drawn=self.seeds[part],
             side={name: array[part] for name, array in self.side.items()},
             raters=None if self.raters is None else self.raters.part(part),
             systems=None if self.systems is None else self.systems.part(part),

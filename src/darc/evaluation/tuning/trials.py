@@ -88,7 +88,7 @@ def _trial(source: Source, way: str, needs_sigma: bool, seed: int, learnt: Any) 
     pools = Pools(
         np.where(part[:, None, :, None], select, np.nan)[usable],
         normalize=normalization(source),
-        seeds=prompt_seeds(seed, source.prompt_ids)[usable],
+        drawn=prompt_seeds(seed, source.prompt_ids)[usable],
         side={name: array[usable] for name, array in source.side.items()},
         **ids_of(source, halves.select_givers, np.flatnonzero(usable), learnt is None),
     )
