@@ -47,11 +47,16 @@ def _first(model: type[BaseModel], problem: ValidationError, where: str) -> tupl
     """What and what to do of the first fault that a validation found."""
     fault = problem.errors(include_url=False)[0]
     path = [str(part) for part in fault["loc"]]
-    place = f"{where}: {'.'.join(path)}" if where else ".".join(path)
+    whole = ".".join(path)
+    for part in (part for part in path if part.isdecimal()):
+        whole = whole.replace(f".{part}", f"[{part}]", 1)
+    place = f"{where}: {whole}" if where else whole
     if fault["type"] == "extra_forbidden":
         return f"{place} is unknown", nearest(path[-1], sorted(_inner(model, path[:-1])))
     if fault["type"] == "missing":
         return f"{place} is missing", "add it"
+    if fault["type"] == "model_type":
+        return f"{place} is not a section", f"write [{whole}]"
     text = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
     given = fault.get("input")
     shown = f" is {given!r}" if isinstance(given, str | int | float | bool | None) else ""
