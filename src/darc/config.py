@@ -119,19 +119,22 @@ def write_settings(path: Path, section: str, settings: Mapping[str, Any]) -> Non
     temporary.replace(path)
 
 
-def add_options(parser: Any, model: type[BaseModel], *names: str) -> None:
+def add_options(parser: Any, model: type[BaseModel], *names: str, unset: str = "") -> None:
     """Add an option for each of these fields, with the field's type, default and description.
 
     A truth value becomes a flag, a list an option that may be repeated, a Literal its choices.
-    `json_schema_extra` of a field may have `flags` (further spellings) and a `metavar`.
+    `json_schema_extra` of a field may have `flags` (further spellings) and a `metavar`. With
+    `unset`, which says what then counts, an option that is not given is None.
     """
     for name in names:
         field = model.model_fields[name]
         extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
         flags = [*map(str, _list(extra.get("flags"))), f"--{name.replace('_', '-')}"]
-        default = field.get_default(call_default_factory=True)
+        default = None if unset else field.get_default(call_default_factory=True)
         help_text = field.description or ""
-        if default not in (None, "", False) and not isinstance(default, list | tuple):
+        if unset:
+            help_text += f" (default: {unset})"
+        elif default not in (None, "", False) and not isinstance(default, list | tuple):
             help_text += f"{' ' if help_text else ''}(default: {default})"
         keywords: dict[str, Any] = {"dest": name, "default": default, "help": help_text}
         kinds = [kind for kind in _kinds(field) if kind not in (type(None), Ellipsis)]
