@@ -56,8 +56,10 @@ def _first(model: type[BaseModel], problem: ValidationError, where: str) -> tupl
     if fault["type"] == "missing":
         return f"{place} is missing", "add it"
     if fault["type"] == "model_type":
-        return f"{place} is not a section", f"write [{whole}]"
+        section = f"[[{whole.partition('[')[0]}]]" if "[" in whole else f"[{whole}]"
+        return f"{place} is not a section", f"write {section}"
     text = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    text = text.replace("a valid tuple", "a list").replace("a valid list", "a list")
     given = fault.get("input")
     shown = f" is {given!r}" if isinstance(given, str | int | float | bool | None) else ""
     return (f"{place}{shown}" if path else where or "the settings"), text

@@ -195,9 +195,9 @@ class StudySettings(Model):
     @classmethod
     def _named_once(cls, value: tuple[GroupQuestion, ...]) -> tuple[GroupQuestion, ...]:
         names = [each.name for each in value]
-        for place, name in enumerate(names):
-            if name in names[:place]:
-                raise ValueError(f"groups[{place}].name is {name!r} again: give each name once")
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"the name {name!r} is given twice")
         return value
 
     @property
