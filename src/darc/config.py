@@ -136,7 +136,11 @@ def add_options(parser: Any, model: type[BaseModel], *names: str, unset: str = "
         help_text = field.description or ""
         if unset:
             help_text += f" (default: {unset})"
-        elif default not in (None, "", False) and not isinstance(default, list | tuple):
+        elif (
+            default not in (None, "")
+            and default is not False
+            and not isinstance(default, list | tuple)
+        ):
             help_text += f"{' ' if help_text else ''}(default: {default})"
         keywords: dict[str, Any] = {"dest": name, "default": default, "help": help_text}
         kinds = [kind for kind in _kinds(field) if kind not in (type(None), Ellipsis)]

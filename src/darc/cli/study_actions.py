@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 from darc.cli.parser import arrival_of
 from darc.errors import InputError
 from darc.study import exclusion, people
-from darc.study.create import STUDIES, create, study_toml, study_units
+from darc.study.create import create, study_toml, study_units
 from darc.study.export import export as write_files
 from darc.study.schema import log_lines
-from darc.study.settings import read_study_file
+from darc.study.settings import STUDIES, read_study_file
 from darc.study.status import Status
 from darc.study.status import close as close_study
 from darc.study.status import status as read_status

@@ -39,7 +39,7 @@ def make_app(
     """The application of a store.
 
     `root` is the path under which a reverse proxy shows it, `url` what lies before that (cookies
-    are for TLS only if it is https), `rate` requests a minute and visitor; `proxies` tell the
+    are for TLS only if it is https), `rate` requests per minute and visitor; `proxies` tell the
     addresses of strangers, which are not logged. It answers to `host`, which it listens on, to the
     url's name and to other `names`.
     """

@@ -12,15 +12,8 @@ from darc.study import schema
 from darc.study.items import Unit, check_units, item_units, read_items
 from darc.study.people import add_annotators, make_token
 from darc.study.schema import note
-from darc.study.settings import TEMPLATES, StudySettings
+from darc.study.settings import STUDIES, TEMPLATES, StudySettings
 from darc.study.store import Store
-
-# Title, mode and whether a task may be skipped and commented on; the texts are files.
-STUDIES = {
-    "helpfulness": ("Rating answers", "scalar", False),
-    "safety": ("How safe are these answers?", "scalar", True),
-    "pairwise": ("Comparing answers", "pairwise", False),
-}
 
 
 def study_toml(

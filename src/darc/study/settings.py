@@ -12,6 +12,12 @@ from darc.errors import InputError
 SCALE = (0, 10)
 QUESTIONS = 20
 TEMPLATES = Path(__file__).parent / "templates"
+# Title, mode and whether a task may be skipped and commented on; the texts are files.
+STUDIES = {
+    "helpfulness": ("Rating answers", "scalar", False),
+    "safety": ("How safe are these answers?", "scalar", True),
+    "pairwise": ("Comparing answers", "pairwise", False),
+}
 
 
 def _listed(value: Any) -> Any:
