@@ -12,9 +12,8 @@ from darc.models.transformers.libraries import need, quiet, readable
 from darc.models.transformers.loading import SEQUENCE, Loaded, longest_input, mend_padding
 from darc.scorers.base import Pair
 from darc.scorers.caution_model import FILE, Encoder, write_model
-from darc.training.caution.logistic import log_loss, sigmoid
-from darc.training.caution.negatives import balanced
-from darc.training.caution.train import measured, parts_of
+from darc.training.caution.examples import balanced
+from darc.training.caution.train import log_loss, measured, parts_of, sigmoid
 from darc.typing import Array
 
 FOLDER = "encoder"

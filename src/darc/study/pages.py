@@ -1,16 +1,45 @@
-"""Markdown to HTML in which nothing runs, loads or leads elsewhere."""
+"""Pages of a study from its templates, and Markdown in which nothing runs, loads or leads on."""
 
-from functools import lru_cache
+from functools import cache, lru_cache
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from darc.errors import MissingExtra
+from darc.study.settings import TEMPLATES
+from darc.views.html import environment
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
     from markdown_it import MarkdownIt
 
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
 # Links and pictures stay the text that they are written as, so nothing is fetched or followed.
 OFF = ("link", "image", "autolink", "reference", "html_block", "html_inline")
 HEADINGS = 2
+
+
+def page(name: str, root: str, title: str, **values: Any) -> str:
+    """The page of a template; `root` goes before every path."""
+    return _templates().get_template(f"{name}.html").render(root=root, title=title, **values)
+
+
+def message(root: str, title: str, text: str) -> str:
+    """A page that says one thing."""
+    return page("message", root, title, text=text, again="")
+
+
+@cache
+def _templates() -> "Environment":
+    """The templates, in which what people wrote is Markdown and a study's own texts prose."""
+    from markupsafe import Markup
+
+    found = environment(TEMPLATES)
+    found.filters["markdown"] = lambda text: Markup(render(text))
+    found.filters["prose"] = lambda text: Markup(render(text, breaks=False))
+    return found
 
 
 def render(text: str, *, breaks: bool = True) -> str:
@@ -52,6 +81,4 @@ def _cell(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str
 
 def _code(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
     """Code without the name of its language."""
-    from html import escape
-
     return f"<pre><code>{escape(tokens[index].content)}</code></pre>\n"

@@ -1,5 +1,7 @@
 """Requests and replies of a study: cookies, forms, and who is asking."""
 
+import hashlib
+import hmac
 import logging
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -11,9 +13,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from darc.study.files import Unavailable
-from darc.study.pages.layout import POLICY, again_page, message
+from darc.study.pages import POLICY, message, page
 from darc.study.store import Store
-from darc.study.tokens import form_is_own
 from darc.web.bodies import read_body
 from darc.web.limits import Proxies, Rates
 from darc.web.problems import Problem
@@ -30,6 +31,11 @@ TITLES: dict[str | int, str] = {
 }
 DAYS = 60
 RETRY_SECONDS = 10
+UNSAVED = "This was NOT saved"
+KEPT_HERE = (
+    "The study cannot save anything at the moment. What you sent is kept on this page: wait a "
+    "minute, then press the button to send it again. If that fails, tell whoever invited you."
+)
 AWAY = "The study cannot be reached at the moment. Nothing is lost; reload this page in a minute."
 # Also behind a prefix or with something appended, so that a mistyped link is not logged either.
 _SECRET = re.compile(r"(.*?)/(lead/join|join|enrol)/+(.*)", re.DOTALL)
@@ -120,6 +126,11 @@ def secret_of(request: Request) -> str:
     return str(getattr(request.state, "secret", ""))
 
 
+def form_token(token: str) -> str:
+    """What a form must carry: made from the visitor's own token, so that no other site knows it."""
+    return hmac.new(token.encode(), b"form", hashlib.sha256).hexdigest()
+
+
 async def read_form(request: Request, token: str) -> dict[str, str]:
     """The fields of a form that this visitor's own page sent; anything else is refused.
 
@@ -135,7 +146,8 @@ async def read_form(request: Request, token: str) -> dict[str, str]:
         raise Problem(400, "The form cannot be read.") from None
     fields = {name: values[0] for name, values in found.items()}
     request.state.fields = fields
-    if token and not form_is_own(token, fields.get("form_token", "")):
+    own = form_token(token).encode()
+    if token and not hmac.compare_digest(own, fields.get("form_token", "").encode()):
         raise Problem(403, "The form is too old or not yours; open your link again.")
     return fields
 
@@ -183,5 +195,7 @@ async def told_unavailable(site: Site, request: Request, problem: Problem) -> Re
             fields = await read_form(request, "") if fields is None else fields
         except Problem as wrong:
             return told(site, wrong)
-        text = again_page(site.root, request.scope["path"], fields)
+        values = {"text": KEPT_HERE, "again": request.scope["path"]}
+        values |= {"token": fields.pop("form_token", ""), "fields": fields}
+        text = page("message", site.root, UNSAVED, **values)
     return page_response(text, problem.status, dict(problem.headers))

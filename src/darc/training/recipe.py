@@ -1,15 +1,84 @@
-"""The losses: what each form means, and how TRL is told of it."""
+"""How to train: every number by name, the named sets of them, and the losses."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
+from darc.config import Model, made
 from darc.errors import InputError, UnknownName
 from darc.typing import Array
 
 FORMS = ("dpo", "cdpo", "sup", "unbiased")
 NOISE = 0.10
+
+Whole = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0)]
+
+
+class TrainingRecipe(Model):
+    """The settings of a training run.
+
+    `quantised` loads the weights as 4-bit NF4 with double quantisation; `dtype` is what is computed
+    in. A step sees `batch` times `accumulation` pairs; `steps`, if not 0, ends the training before
+    its `epochs` do. A checkpoint is written and the held-out margin measured every `every` steps.
+    """
+
+    model: str = Field(default="", description="a hub name, a folder, a .gguf file or embedded")
+    quantised: bool = False
+    dtype: Literal["fp32", "bf16"] = Field(default="fp32", description="of the computation")
+    rank: Whole = Field(default=16, description="of LoRA")
+    alpha: Whole = Field(default=32, description="of LoRA")
+    dropout: float = Field(default=0.05, ge=0, lt=1, description="of LoRA")
+    beta: Positive = Field(default=0.1, description="of DPO")
+    learning_rate: Positive = Field(default=1e-5, description="of AdamW")
+    batch: Whole = Field(default=1, description="pairs in one pass")
+    accumulation: Whole = Field(default=16, description="passes a step")
+    epochs: Positive = Field(default=5.0, description="passes over the pairs")
+    steps: int = Field(default=0, ge=0, description="end after so many steps")
+    prompt_tokens: Whole = Field(default=512, description="of a prompt, from its end")
+    response_tokens: Whole = Field(default=512, description="of an answer, from its beginning")
+    every: Whole = Field(default=50, description="steps between checkpoints")
+    seed: int = Field(default=7, description="of everything")
+
+    def changed(self, **changes: Any) -> "TrainingRecipe":
+        """The recipe with what is not None changed."""
+        given = {name: value for name, value in changes.items() if value is not None}
+        return made(TrainingRecipe, self.plain() | given)
+
+    def plain(self) -> dict[str, Any]:
+        """The settings by name, for files."""
+        return self.model_dump()
+
+
+PRESETS = {
+    "paper": TrainingRecipe(model="meta-llama/Llama-3.1-8B-Instruct", quantised=True, dtype="bf16"),
+    "cpu-small": TrainingRecipe(
+        model="embedded",
+        rank=8,
+        alpha=16,
+        learning_rate=1e-4,
+        accumulation=4,
+        epochs=1.0,
+        prompt_tokens=128,
+        response_tokens=128,
+        every=5,
+    ),
+}
+
+# The paper names its base model, but no preference data.
+DATA = {
+    "paper": "preference pairs of yours (--data): the paper does not name its own",
+    "cpu-small": "preference pairs of yours (--data)",
+}
+
+
+def preset(name: str) -> TrainingRecipe:
+    """The recipe of this name; raises `UnknownName` with the nearest one."""
+    if name not in PRESETS:
+        raise UnknownName("preset", name, PRESETS)
+    return PRESETS[name]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What an annotator may ask of the server."""
+"""The annotators' pages: what they ask for and what they send."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,21 +9,21 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from darc.study import answers, people, schema
-from darc.study.claims import Step, next_step
-from darc.study.config import SCALE, Config
-from darc.study.pages import annotator as pages
-from darc.study.pages.layout import message
-from darc.study.tokens import form_token
-from darc.study.visits import (
+from darc.study.claims import LEARNING, Step, next_step
+from darc.study.pages import message, page
+from darc.study.requests import (
     ANNOTATOR,
     BAD_LINK,
     Site,
+    form_token,
     go,
     page_response,
     read_form,
     secret_of,
     with_cookie,
 )
+from darc.study.schema import outcome_of, side_of
+from darc.study.settings import SCALE, StudySettings
 from darc.web.keys import digest_of
 from darc.web.problems import Problem
 
@@ -45,10 +45,15 @@ ANSWERED = (
     "You have answered this before, and your first answer is kept. Open your link again to go on, "
     "or to change your last answer."
 )
-SIDES = {"left": 0.0, "right": 1.0, "tie": 0.5}
+COMMENT = 1000
+CHOICES = {
+    "left": "Answer 1 is better",
+    "tie": "They are equally good",
+    "right": "Answer 2 is better",
+}
 
 
-class Annotating:
+class AnnotatorPages:
     """Handlers of the annotator's pages; each works on the asking annotator's own tasks only."""
 
     def __init__(self, site: Site) -> None:
@@ -56,7 +61,7 @@ class Annotating:
         self._store = site.store
 
     @property
-    def _config(self) -> Config:
+    def _config(self) -> StudySettings:
         return self._store.config
 
     async def join(self, request: Request) -> Response:
@@ -80,9 +85,7 @@ class Annotating:
         if task is None or step.name not in ("task", "done"):
             return go(self._site, "/")
         shown = Step("task", task, max(0, step.done - 1), step.left + 1, step.seconds_each)
-        return page_response(
-            pages.task_page(self._site.root, form_token(token), self._config, shown, again=True)
-        )
+        return page_response(self._task(shown, form_token(token), again=True))
 
     async def consent(self, request: Request) -> Response:
         """Remember the consent."""
@@ -122,7 +125,7 @@ class Annotating:
         revision = fields.get("revision", "")
         if not revision.isdecimal() or len(revision) > 9:
             raise Problem(400, "The form has no revision; open your link again.")
-        comment = fields.get("comment", "").strip()[: pages.COMMENT]
+        comment = fields.get("comment", "").strip()[:COMMENT]
         await self._own(answers.submit, person["id"], code, int(revision), value, comment)
         return go(self._site, "/")
 
@@ -148,7 +151,7 @@ class Annotating:
             "person": query.get("PROLIFIC_PID", "")[:100],
             "session": query.get("SESSION_ID", "")[:100],
         }
-        return page_response(pages.enrol_page(self._site.root, self._config, **hidden))
+        return page_response(self._page("enrol", token="", hidden=hidden))
 
     async def take_part(self, request: Request) -> Response:
         """Enrol whoever pressed the button."""
@@ -196,11 +199,10 @@ class Annotating:
             if not given.isdecimal() or len(given) > 3 or int(given) > SCALE[1]:
                 raise Problem(400, f"Choose a rating from {SCALE[0]} to {SCALE[1]}.")
             return code, float(given)
-        if given not in SIDES or (given == "tie" and not self._config.study.tie):
+        if given not in CHOICES or (given == "tie" and not self._config.study.tie):
             raise Problem(400, "Choose one of the answers.")
         flipped = await self._own(answers.is_flipped, person["id"], code)
-        value = SIDES[given]
-        return code, 1.0 - value if flipped else value
+        return code, outcome_of(given, flipped)
 
     async def _own(self, work: Callable[..., Any], *given: Any) -> Any:
         try:
@@ -213,27 +215,86 @@ class Annotating:
             raise Problem(410, CLOSED) from None
 
     def _shown(self, step: Step, token: str) -> str:
-        root, config = self._site.root, self._config
-        if step.name == "consent":
-            return pages.consent_page(root, token, config)
-        if step.name == "groups":
-            return pages.groups_page(root, token, config)
-        if step.name == "comprehension":
-            return pages.comprehension_page(root, token, config, step.tries)
-        if step.name == "instructions":
-            return pages.instructions_page(root, token, config)
-        if step.name == "task":
-            return pages.task_page(root, token, config, step)
-        if step.name == "feedback":
-            return pages.feedback_page(root, token, config, step)
+        if step.name in ("task", "feedback"):
+            return self._task(step, token)
         if step.name == "done":
-            with self._store.read() as connection:
-                code = connection.execute(select(schema.study.c.completion_code)).scalar_one()
-            return pages.done_page(root, config, code, step)
-        if step.reason == "comprehension":
-            return pages.ended_page(root, config)
-        text = CLOSED if step.name == "closed" else EXCLUDED
-        return message(root, "Thank you", text)
+            return self._page("done", "Thank you", code=self._code(), done=step.done)
+        if step.name in ("closed", "excluded"):
+            if step.reason == "comprehension":
+                return self._page("ended", "Thank you for your time")
+            text = CLOSED if step.name == "closed" else EXCLUDED
+            return message(self._site.root, "Thank you", text)
+        return self._page(step.name, token=token, tries=step.tries)
+
+    def _page(self, step: str, title: str = "", **values: Any) -> str:
+        title = title or self._config.study.title
+        values |= {"step": step, "config": self._config}
+        return page("steps", self._site.root, title, **values)
+
+    def _code(self) -> str:
+        """The completion code, "" where nobody asks for one."""
+        if self._config.panel is not None and not self._config.study.completion_code:
+            return ""
+        with self._store.read() as connection:
+            return connection.execute(select(schema.study.c.completion_code)).scalar_one()
+
+    def _task(self, step: Step, token: str, *, again: bool = False) -> str:
+        """A task to be answered, its feedback, or with `again` one whose answer may be changed."""
+        task, config = step.task, self._config
+        assert task is not None
+        row, unit, low, high = task.row, task.unit, *SCALE
+
+        def said(value: float | None) -> Any:
+            if value is None:
+                return None
+            return side_of(value, row["flipped"]) if config.pairwise else float(value)
+
+        def words(value: float) -> str:
+            return CHOICES[said(value)].lower() if config.pairwise else f"{value:g}"
+
+        feedback = None
+        if step.name == "feedback":
+            feedback = {
+                "close": abs(row["answer"] - unit["reference"]) <= unit["tolerance"] + 1e-9,
+                "own": words(row["answer"]),
+                "reference": words(unit["reference"]),
+                "rationale": unit["rationale"],
+            }
+        ties = {name: text for name, text in CHOICES.items() if name != "tie" or config.study.tie}
+        return page(
+            "task",
+            self._site.root,
+            config.study.title,
+            token=token,
+            config=config,
+            again=again,
+            feedback=feedback,
+            hidden={"task": row["code"], **({} if feedback else {"revision": row["revision"]})},
+            learning=row["kind"] in LEARNING,
+            turns=unit["turns"],
+            sides=task.sides,
+            chosen=said(row["answer"] if again else row["draft"]),
+            choices=ties,
+            scale=range(low, high + 1),
+            ends={low: config.texts.low, high: config.texts.high},
+            comment=row["comment"],
+            longest=COMMENT,
+            done=step.done,
+            total=step.done + step.left,
+            progress=_progress(step),
+        )
+
+
+def _progress(step: Step) -> str:
+    """How far the annotator is, and how long the rest takes."""
+    assert step.task is not None
+    kind, total = step.task.row["kind"], step.done + step.left
+    stage = f"{kind.capitalize()} " if kind in LEARNING else ""
+    words = f"{stage}{min(step.done + 1, total)} of {total}"
+    if step.seconds_each is None or not step.left:
+        return words
+    left = max(1, round(step.left * step.seconds_each / 60))
+    return f"{words}, about {left} minute{'' if left == 1 else 's'} left"
 
 
 def _chosen(fields: dict[str, str], place: int, choices: Sequence[str]) -> str:
