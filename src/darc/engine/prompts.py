@@ -1,6 +1,6 @@
 """Prompts and candidates from what users give: texts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from darc.errors import DarcError, InputError
@@ -8,6 +8,8 @@ from darc.models.completion import without_thoughts
 from darc.types import Candidate, Message, Prompt
 
 FEWER = "fewer_candidates"
+# Texts or candidates in order, or texts by their names.
+Answers = Sequence[str | Candidate] | Mapping[str, str]
 
 
 def as_prompt(prompt: str | Prompt, name: str = "question") -> Prompt:
@@ -19,10 +21,12 @@ def as_prompt(prompt: str | Prompt, name: str = "question") -> Prompt:
     return Prompt(name, (Message("user", prompt.strip()),))
 
 
-def as_candidates(prompt: Prompt, answers: Sequence[str | Candidate]) -> list[Candidate]:
+def as_candidates(prompt: Prompt, answers: Answers) -> list[Candidate]:
     """Candidates; texts are numbered in their order."""
     if not answers:
         raise InputError("there are no answers to choose from", "give at least one")
+    if isinstance(answers, Mapping):
+        answers = [Candidate(prompt.id, 0, text, name=name) for name, text in answers.items()]
     made = [
         answer if isinstance(answer, Candidate) else Candidate(prompt.id, index, answer)
         for index, answer in enumerate(answers)
