@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 import darc.rules  # noqa: F401  (registers the rules)
 from darc.core.arrays import as_samples, as_weights, check_level
@@ -21,8 +21,7 @@ from darc.selection.lazy import LazySearch, Pair, drive, drive_async
 from darc.selection.learn import learn, with_intervals
 from darc.selection.pools import Pools
 from darc.selection.rule import Rule
-
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 
 def select(

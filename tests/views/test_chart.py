@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 
 from darc.views.chart import (
-    COLORS,
     DASHES,
     MARKERS,
     MOST_SERIES,
@@ -14,6 +13,7 @@ from darc.views.chart import (
     svg_of,
     write_picture,
 )
+from darc.views.palette import SERIES
 
 
 def luminance(color: str) -> float:
@@ -25,13 +25,13 @@ def test_every_series_is_told_apart_without_colour() -> None:
     found = looks([f"s{i}" for i in range(MOST_SERIES)]).values()
     assert len({look.marker for look in found}) == MOST_SERIES
     assert len({str(look.dashes) for look in found}) == MOST_SERIES
-    assert len(COLORS) == len(MARKERS) == len(DASHES)
+    assert len(SERIES) == len(MARKERS) == len(DASHES)
 
 
 def test_the_first_colours_differ_in_grey_and_all_stand_out_from_white() -> None:
-    greys = sorted(luminance(color) for color in COLORS[:4])
+    greys = sorted(luminance(color) for color in SERIES[:4])
     assert min(b - a for a, b in pairwise(greys)) > 0.1
-    assert max(luminance(color) for color in COLORS) < 0.7
+    assert max(luminance(color) for color in SERIES) < 0.7
 
 
 def test_too_many_series_are_refused() -> None:

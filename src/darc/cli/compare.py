@@ -124,16 +124,17 @@ def _print_standings(standings: "list[Standing] | Any") -> None:
 def _draw(found: "Comparison", path: Path) -> None:
     from darc.tables.write import atomic_path
     from darc.views import save_figure
-    from darc.views.chart import COLORS, new_figure, plainly, quiet
+    from darc.views.chart import new_figure, plainly, quiet
+    from darc.views.palette import SERIES
 
     standings = list(reversed(found.standings))
     with plainly():
         figure = new_figure(9.0, 1.6 + 0.42 * len(standings))
         means, unhappy = figure.subplots(1, 2, sharey=True)
         for place, each in enumerate(standings):
-            means.plot(each.interval, [place, place], color=COLORS[0], linewidth=2.2)
-            means.plot(each.mean, place, "o", color=COLORS[0])
-        unhappy.barh(range(len(standings)), [100 * s.unhappy for s in standings], color=COLORS[1])
+            means.plot(each.interval, [place, place], color=SERIES[0], linewidth=2.2)
+            means.plot(each.mean, place, "o", color=SERIES[0])
+        unhappy.barh(range(len(standings)), [100 * s.unhappy for s in standings], color=SERIES[1])
         means.set_yticks(range(len(standings)), [s.system for s in standings])
         quiet(means, "mean rating, 95 % interval")
         quiet(unhappy, f"unhappy people (below {found.threshold:g}), per cent")

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from darc.config import read_settings
 from darc.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,9 +46,12 @@ class Parser(argparse.ArgumentParser):
         actions = {action.dest: action for action in self._actions if action.option_strings}
         for name in ("help", "config"):
             actions.pop(name, None)
+        from darc.cli import COMMANDS
+        from darc.config import read_settings
+
         section = self.prog.split()[-1]
         try:
-            settings = read_settings(path, section, actions)
+            settings = read_settings(path, section, actions, COMMANDS)
             for name, value in settings.items():
                 actions[name].default = self._converted(path, section, actions[name], value)
                 actions[name].required = False

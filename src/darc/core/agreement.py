@@ -8,12 +8,11 @@ never touches the ratings again; the point estimate is the resample that draws e
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from darc.core.arrays import check_probability
 from darc.errors import InputError, UnknownName
-
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 # Draws of all units, (resamples, units), to alphas, (resamples,).
 Alphas = Callable[[Array], Array]

@@ -1,11 +1,10 @@
 """What every function of the core does to its arguments first."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from darc.errors import InputError
-
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 
 def as_samples(scores: ArrayLike, mask: ArrayLike | None = None, name: str = "scores") -> Array:

@@ -8,12 +8,11 @@ samples (raters), not for rewrites of one answer. Every function is O(1) per ele
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from darc.core.arrays import as_bounds, check_probability
 from darc.errors import InputError
-
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 # How far past a bound, in ranges, the rounding of a mean may carry it.
 _ROUNDING = 1e-9

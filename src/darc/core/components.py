@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.core.features import Features
+from darc.typing import Array
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 # What is assumed before any data, in units of the variance within candidates, and how many degrees
 # of freedom that counts for.

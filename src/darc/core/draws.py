@@ -6,7 +6,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from darc.typing import Array
+
 Seeds = NDArray[np.uint64]
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from darc.core.arrays import as_samples, as_weights
 from darc.errors import InputError
-
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 # A distance to the minimum below this share of the range is a tie: its square would underflow.
 _TIE = 1e-150

@@ -10,8 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from darc.typing import Array, Mask
 
 _MOST = 200
 _C4 = np.array(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 LARGEST = 1e300
 SERIES_BELOW = 1e-8

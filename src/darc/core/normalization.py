@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from darc.core.kernel import Columns
 from darc.errors import InputError
+from darc.typing import Array
 
-Array = NDArray[np.float64]
 Normalization = Literal["prompt", "none"] | Sequence[ArrayLike] | None
 
 ROUNDING = 1e-12

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from darc.errors import InputError, UnknownName
+from darc.typing import Array
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 # A utility gap to log F, its derivative, and minus its second derivative.

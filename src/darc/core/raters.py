@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from darc.typing import Array
+
 Codes = NDArray[np.int64]
 
 ROUNDS = 5

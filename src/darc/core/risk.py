@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from darc.core.arrays import as_samples, as_weights, check_level, check_probability, check_share
 from darc.core.kernel import LARGEST, Columns, columns
 from darc.errors import InputError
-
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 
 def mean(

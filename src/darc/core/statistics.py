@@ -15,8 +15,7 @@ from darc.core.kernel import Columns, by_column
 from darc.core.normalization import Normalization, Normalizer, Units, normalizer
 from darc.errors import InputError
 from darc.types import Statistics
-
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 # A block's scratch memory should stay in the cache, and a strip's cache lines in the innermost one
 # while they are read once for each sample.

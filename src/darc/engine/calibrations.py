@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.errors import InputError
 from darc.files import read_json
 from darc.selection.calibration import DEFAULT, Calibration
 from darc.selection.ids import Ids
 from darc.tables import atomic_writer
-
-Integers = NDArray[np.int64]
+from darc.typing import Integers
 
 FORM, VERSION = "darc calibrations", 1
 AGAIN = "make it again with darc calibrate"

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.api import lazy_search, select
 from darc.core.normalization import Normalization
@@ -16,8 +15,8 @@ from darc.errors import InputError
 from darc.selection.decision import Decision
 from darc.selection.lazy import LazySearch
 from darc.types import Scores
+from darc.typing import Array
 
-Array = NDArray[np.float64]
 NORMALIZATIONS = ("auto", "prompt", "fixed", "none")
 
 

@@ -12,7 +12,8 @@ from darc.engine.parts import surface_note
 from darc.perturb import Perturbed
 from darc.selection.decision import Decision
 from darc.selection.explain import FLAGS, flag_words
-from darc.types import Array, Candidate, Prompt, Rejection, Scores, Variant
+from darc.types import Candidate, Prompt, Rejection, Scores, Variant
+from darc.typing import Array
 
 WORDS = {
     **FLAGS,
@@ -213,17 +214,19 @@ class Outcome:
 
     def _repr_html_(self) -> str:
         """The answer and why, for a notebook."""
-        from darc.views.page import element, table
+        from darc.views.html import render
 
         rows = []
         for k, candidate in enumerate(self.candidates):
             opening = " ".join(candidate.text.split())[:80]
             rows.append([self.name(k), self.why_not(k) or "chosen", opening])
         kinds = ["chosen" if k == self.index else "" for k in range(len(rows))]
-        return (
-            element("p", self.answer)
-            + element("p", self.explain())
-            + table(["candidate", "", "begins"], rows, kinds)
+        return render(
+            "outcome.html",
+            answer=self.answer,
+            explanation=self.explain(),
+            rows=rows,
+            kinds=kinds,
         )
 
     def _svg(self) -> str:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.random import default_rng
 
-from darc.engine.samples import Array, OutOfCalls, Pair, PartFailed, Samples, words
+from darc.engine.samples import OutOfCalls, Pair, PartFailed, Samples, words
 from darc.errors import InputError, MissingExtra
 from darc.models.remote import OverLimit
 from darc.perturb import Perturbed
 from darc.scorers.panel import PESSIMISTIC, REFUSE, Panel
 from darc.types import Candidate, Scores
+from darc.typing import Array
 
 if TYPE_CHECKING:
     from darc.engine.engine import Engine

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.engine.side_inputs import LEAST, SIDE_NAMES, SideMaker, similarity_of
 from darc.errors import InputError
@@ -23,11 +22,11 @@ from darc.scorers.base import ReadyScorer, Scorer
 from darc.scorers.judge import Judge
 from darc.scorers.panel import Panel
 from darc.types import Candidate, Message, Prompt, Scores
+from darc.typing import Array
 
 if TYPE_CHECKING:
     from darc.scorers.base import Pair
 
-Array = NDArray[np.float64]
 
 PANEL = "panel"
 SCORERS = ("relevance", "fluency", "form", "harm")

@@ -16,8 +16,8 @@ from darc.selection.ids import Ids
 from darc.selection.pools import Pools
 from darc.tables import Batch, RatingTable
 from darc.tables.side import SideTable, check_side, side_inputs
+from darc.typing import Array
 
-Array = NDArray[np.float64]
 Report = Callable[[int, int], None]
 # Padded scores that a fit is made of: what is held in memory of a table of any size.
 FITTED = 2_000_000

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.engine.parts import Unfinished
 from darc.engine.scoring import Clock, Tally
@@ -19,13 +18,13 @@ from darc.errors import DarcError
 from darc.models.remote import METER, Meter, OverLimit
 from darc.perturb import Perturbed
 from darc.types import Candidate, CutOff, Prompt, Scores
+from darc.typing import Array
 
 if TYPE_CHECKING:
     from darc.engine.engine import Engine
 
 logger = logging.getLogger(__name__)
 
-Array = NDArray[np.float64]
 Pair = tuple[int, int]
 REWRITER = -1
 # How long a rewriter may keep a processor before others have their turns, in seconds.

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.engine.batcher import Batcher
 from darc.engine.parts import ATTEMPTS, SECONDS, Tools
@@ -18,10 +17,10 @@ from darc.engine.workers import Workers, WorkTimedOut
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.scorers.base import Pair
 from darc.types import Prompt
+from darc.typing import Array
 
 logger = logging.getLogger(__name__)
 
-Array = NDArray[np.float64]
 
 RESUME = "mend it and run again: what is written stays"
 # So that a batch of long texts does not keep everybody else waiting.

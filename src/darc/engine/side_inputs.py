@@ -12,6 +12,7 @@ from darc.perturb.filters import Similarity
 from darc.scorers.base import Embedder, Scorer
 from darc.selection.rule import Rule
 from darc.types import Candidate, Prompt
+from darc.typing import Array
 
 # Static embeddings of the hand-made rewrites in the tests: 1 in 100 good ones lies below.
 LEAST = 0.62
@@ -37,8 +38,6 @@ def similarities(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float64
     vectors = np.asarray(embedder.embed(list(texts)), dtype=np.float64)
     return np.asarray(vectors @ vectors.T)
 
-
-Array = NDArray[np.float64]
 
 SIDE_NAMES = {
     "log_likelihood": "loglik:MODEL",

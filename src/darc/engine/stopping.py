@@ -13,18 +13,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.engine.samples import UPSTREAM, OutOfCalls, PartFailed, Samples
 from darc.errors import InputError
 from darc.models.remote import OverLimit
 from darc.registry.names import parse_pairs
 from darc.types import Candidate, Prompt, Scores
+from darc.typing import Array
 
 if TYPE_CHECKING:
     from darc.engine.engine import Engine
 
-Array = NDArray[np.float64]
 # Some candidates from a place on, each to be awaited; None is one that could not be made.
 Wave = Callable[[int, int], Sequence[Awaitable[Candidate | None]]]
 

@@ -12,11 +12,12 @@ from darc.engine.calibrations import Calibrations, recurring, system_ids
 from darc.errors import InputError
 from darc.evaluation.join import join
 from darc.evaluation.methods import clipped
-from darc.evaluation.source import Array, Source
+from darc.evaluation.source import Source
 from darc.selection.calibration import DEFAULT, Calibration
 from darc.selection.ids import Ids
 from darc.selection.learn import learn, with_intervals
 from darc.selection.pools import Pools
+from darc.typing import Array
 
 # Weights of disagreement differ by about this much from the usual one.
 SPREAD = 0.25

@@ -15,9 +15,8 @@ from darc.core.raters import severity
 from darc.errors import InputError
 from darc.evaluation.bootstrap import DRAWS, draw_counts
 from darc.evaluation.source import NOBODY, Source
+from darc.typing import Array, Integers
 
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 WORST = 0.1
 ENDS = (2.5, 97.5)
 

@@ -9,13 +9,14 @@ from types import MappingProxyType
 import numpy as np
 
 from darc.errors import TableError
-from darc.evaluation.source import NOBODY, Array, Integers, Source
+from darc.evaluation.source import NOBODY, Source
 from darc.files import parse_json
 from darc.tables import Batch, read_ratings
 from darc.tables.formats import frames
 from darc.tables.read import BLOCK_BYTES
 from darc.tables.source import Source as File
 from darc.tables.text import text_blocks
+from darc.typing import Array, Integers
 
 SUFFIXES = (".gz", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq")
 

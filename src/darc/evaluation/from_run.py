@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.evaluation.source import NOBODY, Source
 from darc.evaluation.stacking import stacked
@@ -15,11 +14,11 @@ from darc.runs.manifest import check_complete, deciding_of
 from darc.runs.shard import Shard
 from darc.runs.summary import StageCost
 from darc.types import Candidate, Prompt
+from darc.typing import Array
 
 if TYPE_CHECKING:
     from darc.perturb import Perturbed
 
-Array = NDArray[np.float64]
 
 GIVEN, RULES = "given", "rules"
 SPENT = ("generated", "rewritten", "scored")

@@ -8,8 +8,9 @@ import numpy as np
 from darc.api import SIDE_INPUTS
 from darc.core.draws import candidate_lots
 from darc.errors import InputError
-from darc.evaluation.source import NOBODY, Array, Integers, Source
+from darc.evaluation.source import NOBODY, Source
 from darc.evaluation.split import Halves
+from darc.typing import Array, Integers
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,12 +13,13 @@ from darc.core.normalization import Normalization
 from darc.engine.calibrations import Calibrations, rater_ids, recurring, system_ids
 from darc.engine.rule_spec import RuleSpec, parse_rules
 from darc.errors import InputError
-from darc.evaluation.source import Array, Integers, Source
+from darc.evaluation.source import Source
 from darc.evaluation.split import Halves
 from darc.registry import rules
 from darc.selection.calibration import DEFAULT
 from darc.selection.decide import decide
 from darc.selection.pools import Pools, Settled
+from darc.typing import Array, Integers
 
 BASELINE = "mean"
 DROPPED = -1

@@ -3,14 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.core import risk
 from darc.core.bounds import lcb_coefficient
 from darc.evaluation.ranks import share_size
-from darc.evaluation.source import NOBODY, Array, Integers
-
-Mask = NDArray[np.bool_]
+from darc.evaluation.source import NOBODY
+from darc.typing import Array, Integers, Mask
 
 ROUNDING = 1e-12
 

@@ -3,11 +3,8 @@
 from math import ceil, lgamma
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from darc.typing import Array, Mask
 
 BLOCK = 2048
 

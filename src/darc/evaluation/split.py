@@ -7,12 +7,10 @@ candidate are, and rewrites by their number, the same numbers for all candidates
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.errors import InputError, UnknownName
-from darc.evaluation.source import NOBODY, Array, Integers, Source
-
-Mask = NDArray[np.bool_]
+from darc.evaluation.source import NOBODY, Source
+from darc.typing import Array, Integers, Mask
 
 SPLITS = ("auto", "rater", "sample")
 

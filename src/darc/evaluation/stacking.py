@@ -1,9 +1,8 @@
 """Arrays of different sizes as one."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 
 def stacked(arrays: list[Array]) -> Array:

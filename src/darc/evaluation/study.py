@@ -21,7 +21,6 @@ from darc.evaluation.methods import (
     runnable,
 )
 from darc.evaluation.metrics import (
-    Mask,
     aggregated,
     high_subset,
     lower_bound,
@@ -32,8 +31,9 @@ from darc.evaluation.metrics import (
     pooled_units,
     taken,
 )
-from darc.evaluation.source import Array, Integers, Source
+from darc.evaluation.source import Source
 from darc.evaluation.split import Halves, choose_split, draw_halves
+from darc.typing import Array, Integers, Mask
 
 Report = Callable[[int, int | None], None]
 

@@ -17,10 +17,9 @@ from darc.evaluation.bootstrap import (
     unrounded,
 )
 from darc.evaluation.evaluate import Evaluation
-from darc.evaluation.metrics import Mask
-from darc.evaluation.source import Array
 from darc.evaluation.study import Study
 from darc.evaluation.tables.common import prompts_in
+from darc.typing import Array, Mask
 
 NAMED = 4
 FEWEST = 8

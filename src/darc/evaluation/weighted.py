@@ -6,7 +6,7 @@ share the ranks that they would have if they were written out.
 
 import numpy as np
 
-from darc.evaluation.source import Array
+from darc.typing import Array
 
 
 def weighted_ranks(values: Array, weights: Array) -> Array:

@@ -16,9 +16,7 @@ from darc.selection.calibration import DEFAULT, Calibration, Given, calibrations
 from darc.selection.choice import Choice, largest
 from darc.selection.learn import learn
 from darc.selection.pools import Pools
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from darc.typing import Array, Mask
 
 
 def _calibrate(pools: Pools, parameters: Mapping[str, Any]) -> Mapping[str, Any]:

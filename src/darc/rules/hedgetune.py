@@ -5,7 +5,6 @@ from math import exp, lgamma, log
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.core import risk
 from darc.core.draws import uniforms
@@ -14,9 +13,7 @@ from darc.registry import rule
 from darc.rules.poisson import best_drawn
 from darc.selection.choice import Choice
 from darc.selection.pools import Pools
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from darc.typing import Array, Mask
 
 RATES = (4.0, 8.0, 12.0, 16.0)
 FEWEST = 10

@@ -5,13 +5,12 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.perturb import Perturbed
 from darc.runs.shard import Shard
 from darc.types import Candidate, Message, Prompt, Rejection, Scores, Variant
+from darc.typing import Array
 
-Array = NDArray[np.float64]
 RATER = "rater"
 
 

@@ -9,11 +9,12 @@ import numpy as np
 from darc.language.classes import content_words
 from darc.language.classes import loose_stem as stem
 from darc.language.text import Text
-from darc.scorers.base import Array, Embedder, Pair
+from darc.scorers.base import Embedder, Pair
 from darc.scorers.ending import ending_cost
 from darc.scorers.fluency import Fluency, breathlessness, repetition
 from darc.scorers.form import Form
 from darc.scorers.relevance import Question, Relevance, coverage, echo, mismatch
+from darc.typing import Array
 
 NAMES = (
     *("relevance", "fluency", "form"),

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from darc.errors import DarcError, InputError
 from darc.registry.capabilities import Capabilities
 from darc.types import Prompt
+from darc.typing import Array
 
-Array = NDArray[np.float64]
 Pair = tuple[Prompt, str]
 
 

@@ -12,9 +12,10 @@ from darc.models.transformers.version import files_hash
 from darc.registry import scorer
 from darc.scorers import fluency, form, relevance
 from darc.scorers.anatomy import NAMES, Anatomy
-from darc.scorers.base import Array, Embedder, Pair, source_version
+from darc.scorers.base import Embedder, Pair, source_version
 from darc.scorers.caution_model import FILE, Encoder, Model, Predictor, read_model
 from darc.scorers.reward import RewardScorer
+from darc.typing import Array
 
 OWN = ("caution.py", "caution_model.py", "../files.py")
 SOURCES = (*OWN, "anatomy.py", *fluency.SOURCES, *form.SOURCES, *relevance.SOURCES)

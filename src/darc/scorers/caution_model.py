@@ -10,7 +10,7 @@ import numpy as np
 
 from darc.errors import InputError
 from darc.files import read_json
-from darc.scorers.base import Array
+from darc.typing import Array
 
 SCHEMA = 1
 FILE = "caution.json"

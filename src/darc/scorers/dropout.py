@@ -8,9 +8,10 @@ from darc.core.draws import prompt_seeds
 from darc.errors import InputError
 from darc.models.transformers import Loaded
 from darc.registry import scorer
-from darc.scorers.base import Array, Pair, finite, in_transformers
+from darc.scorers.base import Pair, finite, in_transformers
 from darc.scorers.reward import SOURCES as REWARD_SOURCES
 from darc.scorers.reward import RewardScorer
+from darc.typing import Array
 
 SOURCES = (
     *REWARD_SOURCES,

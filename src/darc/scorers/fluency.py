@@ -7,10 +7,11 @@ import numpy as np
 
 from darc.language.text import Text
 from darc.registry import scorer
-from darc.scorers.base import LANGUAGE, Array, Pair, from_costs, source_version
+from darc.scorers.base import LANGUAGE, Pair, from_costs, source_version
 from darc.scorers.ending import ending_cost, imbalance
 from darc.scorers.order import order_gain
 from darc.scorers.spelling import Spelling
+from darc.typing import Array
 
 SLIP_COST = 0.06
 ORDER_COST = 7.0

@@ -9,9 +9,10 @@ from darc.language.phrases import word_set
 from darc.language.text import Text
 from darc.registry import scorer
 from darc.scorers.asked import Request, read_request
-from darc.scorers.base import LANGUAGE, Array, Pair, from_costs, source_version
+from darc.scorers.base import LANGUAGE, Pair, from_costs, source_version
 from darc.scorers.ending import ending_cost
 from darc.scorers.manners import leaks, padding, rudeness, shouting
+from darc.typing import Array
 
 RUDENESS_COST = 0.8
 SHOUTING_COST = 3.0

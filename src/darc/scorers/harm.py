@@ -13,7 +13,7 @@ from darc.language.text import Text
 from darc.models.embeddings import Embeddings
 from darc.registry import scorer
 from darc.scorers.asked import HARM
-from darc.scorers.base import Array, Embedder, Pair, source_version
+from darc.scorers.base import Embedder, Pair, source_version
 from darc.scorers.ending import ending_cost
 from darc.scorers.evasion import evasion
 from darc.scorers.manners import rudeness
@@ -21,6 +21,7 @@ from darc.scorers.order import order_gain
 from darc.scorers.relevance import SOURCES as RELEVANCE
 from darc.scorers.relevance import Question, coverage
 from darc.types import Prompt
+from darc.typing import Array
 
 ASSURANCE_COST = 1.2
 RUDENESS_COST = 1.2

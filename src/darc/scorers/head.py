@@ -17,7 +17,8 @@ from darc.models.installed import find
 from darc.models.minilm import MiniLM
 from darc.models.transformers.version import files_hash
 from darc.registry import scorer
-from darc.scorers.base import Array, Embedder, Pair, source_version
+from darc.scorers.base import Embedder, Pair, source_version
+from darc.typing import Array
 
 SCHEMA = 1
 SOURCES = ("head.py", "../language/text.py", "../models/embeddings.py", "../models/minilm.py")

@@ -11,9 +11,10 @@ from darc.models.remote.address import SEVERAL, checked_url
 from darc.models.remote.client import KEY
 from darc.registry import scorer
 from darc.registry.capabilities import Closing
-from darc.scorers.base import Array, Pair, source_version
+from darc.scorers.base import Pair, source_version
 from darc.scorers.callable import checked_scale
 from darc.scorers.http_forms import FORMS, Rows, form_name, one_each, read_rows
+from darc.typing import Array
 
 SOURCES = ("http.py", "http_forms.py", "text_pair.py")
 

@@ -8,7 +8,8 @@ from darc.errors import InputError
 from darc.models.transformers import Checkpoint
 from darc.models.transformers.chat import answer_ids, prompt_ids
 from darc.registry import scorer
-from darc.scorers.base import Array, Pair, finite, in_transformers, source_version
+from darc.scorers.base import Pair, finite, in_transformers, source_version
+from darc.typing import Array
 
 SOURCES = ("loglik.py", *in_transformers("batching", "chat", "likelihood", "loading", "prefix"))
 LEAST = -20.0

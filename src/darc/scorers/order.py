@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.language.classes import CLASSES, NUMBER_OF, class_of
+from darc.typing import Array
 
-Array = NDArray[np.float64]
 SMOOTHING = 8.0
 LARGEST_LIFT = 1.0
 GAPS = (1, 2)

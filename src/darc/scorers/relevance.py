@@ -11,8 +11,9 @@ from darc.language.text import Text
 from darc.models.embeddings import Embeddings
 from darc.registry import scorer
 from darc.scorers.asked import DIGIT, Request, read_request
-from darc.scorers.base import LANGUAGE, Array, Embedder, Pair, from_costs, source_version
+from darc.scorers.base import LANGUAGE, Embedder, Pair, from_costs, source_version
 from darc.scorers.evasion import evasion
+from darc.typing import Array
 
 BEST_SENTENCES = 3
 EXPECTED_SIMILARITY = 0.6

@@ -9,8 +9,9 @@ from darc.errors import InputError
 from darc.models.transformers import Checkpoint, Loaded
 from darc.models.transformers.loading import SEQUENCE
 from darc.registry import scorer
-from darc.scorers.base import Array, Pair, finite, in_transformers, source_version
+from darc.scorers.base import Pair, finite, in_transformers, source_version
 from darc.scorers.presets import preset
+from darc.typing import Array
 
 SOURCES = ("reward.py", *in_transformers("batching", "chat", "loading", "prefix", "rewards"))
 

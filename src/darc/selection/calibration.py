@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.core import components
 from darc.errors import InputError
 from darc.files import named, parse_json, read_json
+from darc.typing import Array
 
-Array = NDArray[np.float64]
 Pair = tuple[float, float]
 
 VERSION = 1

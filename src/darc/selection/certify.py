@@ -11,13 +11,13 @@ from darc.core.bounds import lower_confidence_bound
 from darc.core.dro import tilted_weights
 from darc.errors import InputError
 from darc.types import Certificate, Flip
+from darc.typing import Array
 
 if TYPE_CHECKING:
     from darc.selection.decision import Decision
     from darc.selection.pools import Pools
     from darc.selection.rule import Rule
 
-Array = NDArray[np.float64]
 
 SIZES = 24
 BISECTIONS = 40

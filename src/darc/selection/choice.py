@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.selection.pools import Pools
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from darc.typing import Array, Mask
 
 
 @dataclass(frozen=True)

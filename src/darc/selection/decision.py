@@ -15,8 +15,7 @@ from darc.selection.choice import Choice
 from darc.selection.pools import Pools
 from darc.selection.rule import Rule
 from darc.types import Certificate, Flip, Statistics
-
-Mask = NDArray[np.bool_]
+from darc.typing import Mask
 
 
 @dataclass(frozen=True)

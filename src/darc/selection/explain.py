@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.core import risk
+from darc.typing import Array, Mask
 
 if TYPE_CHECKING:
     from darc.selection.decision import Decision
@@ -28,9 +28,6 @@ FLAGS = {
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 NAMES = {"value": "value", "sigma": "sigma", "risk_premium": "risk premium"}
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 def words(decision: "Decision") -> str:

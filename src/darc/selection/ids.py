@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.errors import InputError
-
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,8 @@ from darc.selection.pools import Pools, Settled
 from darc.selection.rows import GAP, Cell, Frame, Row
 from darc.selection.rule import Rule
 from darc.selection.view import DOUBTFUL, View
+from darc.typing import Array
 
-Array = NDArray[np.float64]
 Pair = tuple[int, int]
 
 REMEMBERED = 1000

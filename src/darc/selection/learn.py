@@ -12,8 +12,8 @@ from darc.core.features import Features, c4
 from darc.core.raters import inflation, severity, shared_noise
 from darc.selection.calibration import Calibration, Pair
 from darc.selection.ids import Ids
+from darc.typing import Array
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 # Above this a system's mean is the taste of a small panel, and says nothing of other raters.

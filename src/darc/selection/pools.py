@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.core import risk
 from darc.core.arrays import check_level
@@ -15,9 +14,7 @@ from darc.core.statistics import batched, cut
 from darc.errors import InputError
 from darc.selection.ids import Ids
 from darc.types import Statistics
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from darc.typing import Array, Mask
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,14 +5,11 @@ from enum import Enum
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.core.statistics import batched, cut
 from darc.selection.rows import Frame, Row, lcb_weight
 from darc.types import Statistics
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from darc.typing import Array, Mask
 
 
 class Standing(Enum):

@@ -4,9 +4,8 @@ import math
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 REACH = 8.5
 NODES = 32

@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from darc.simulate.recipe import Recipe
 from darc.simulate.truth import Truth, truth
-
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from darc.typing import Array, Integers
 
 
 @dataclass(frozen=True, eq=False)

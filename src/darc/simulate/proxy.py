@@ -4,12 +4,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.simulate.population import Population
 from darc.simulate.recipe import ProxyRecipe
-
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 
 @dataclass(frozen=True, eq=False)

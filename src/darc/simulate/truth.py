@@ -4,14 +4,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.core import risk
 from darc.core.arrays import check_share
 from darc.simulate.noise import noise_below
 from darc.simulate.recipe import Recipe
-
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 FINE = 200
 BLOCK = 2_000_000

@@ -4,9 +4,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
-
-Integers = NDArray[np.int64]
 
 _ASSIGN, _ORDER, _SIDES, _CHECKS = 1, 2, 3, 5
 

@@ -4,13 +4,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.tables.codes import Names
-from darc.tables.grouping import Integers
 from darc.tables.labels import Labels
-
-Array = NDArray[np.float64]
+from darc.typing import Array, Integers
 
 
 @dataclass(frozen=True, eq=False)

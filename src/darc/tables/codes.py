@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from darc.errors import TableError
 from darc.tables.frame import Frame
-from darc.tables.grouping import Integers
 from darc.tables.index import HashIndex
+from darc.typing import Integers
 
 KNOWN_RATERS = 100_000
 _BLANK = hash("")

@@ -6,7 +6,6 @@ import numpy as np
 
 from darc.tables.codes import Names, Vocabulary
 from darc.tables.frame import Frame
-from darc.tables.grouping import Integers
 from darc.tables.labels import Labels
 from darc.tables.pairwise import PairwiseEncoder
 from darc.tables.partition import by_prompt
@@ -15,6 +14,7 @@ from darc.tables.schema import Schema
 from darc.tables.spill import RecordSpill
 from darc.tables.tidy import TidyEncoder
 from darc.tables.wide import WideEncoder
+from darc.typing import Integers
 
 LABEL_BYTES_A_ROW = 32
 

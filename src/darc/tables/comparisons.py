@@ -8,10 +8,11 @@ from darc.core.pairwise import scalarize
 from darc.errors import TableError, UnknownName
 from darc.tables.batch import Batch, Samples
 from darc.tables.codes import Names
-from darc.tables.grouping import Integers, first_appearance
+from darc.tables.grouping import first_appearance
 from darc.tables.labels import Labels
 from darc.tables.plan import Sizes
 from darc.tables.spill import Records
+from darc.typing import Integers
 
 METHODS = ("win-rate", "bradley-terry", "thurstone")
 # Raters x candidates x candidates that one fit may work on; more are fitted in turns.

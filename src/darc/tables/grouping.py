@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.tables.spill import Records
-
-Integers = NDArray[np.int64]
+from darc.typing import Integers
 
 
 @dataclass(frozen=True)

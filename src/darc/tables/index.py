@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.tables.grouping import Integers
+from darc.typing import Integers
 
 
 class HashIndex:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.tables.frame import Frame
-from darc.tables.grouping import Integers
 from darc.tables.spill import Records, Spill
+from darc.typing import Integers
 
 # Neither byte is ever part of UTF-8.
 _BETWEEN, _END = b"\xfe", b"\xff"

@@ -1,9 +1,8 @@
 """Text to numbers, a column at a time."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 MISSING = frozenset({"", "na", "nan", "null", "none"})
 _AS_USUALLY_SPELLED = MISSING | {"NA", "NaN", "NULL", "Null", "None", "NONE"}

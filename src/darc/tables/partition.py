@@ -4,8 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from darc.tables.grouping import Integers, narrow
+from darc.tables.grouping import narrow
 from darc.tables.spill import RecordSpill
+from darc.typing import Integers
 
 
 def ranges(counts: Integers, limit: int) -> list[tuple[int, int]]:

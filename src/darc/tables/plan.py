@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from darc.tables.grouping import Integers
+from darc.typing import Integers
 
 # Padded cells for each rating that a batch may hold.
 PADDING = 2

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import count, takewhile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.errors import InputError, TableError, nearest
 from darc.selection.rule import Rule
@@ -15,8 +14,8 @@ from darc.tables.formats import frames
 from darc.tables.numbers import Numbers
 from darc.tables.read import BLOCK_BYTES
 from darc.tables.source import Source
+from darc.typing import Array
 
-Array = NDArray[np.float64]
 Numbers1 = dict[tuple[str, str], float]
 Numbers2 = dict[tuple[str, str, str], float]
 

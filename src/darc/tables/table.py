@@ -7,10 +7,10 @@ from typing import Protocol
 from darc.errors import TableError
 from darc.registry.capabilities import Closing
 from darc.tables.batch import Batch
-from darc.tables.grouping import Integers
 from darc.tables.labels import Labels
 from darc.tables.plan import Sizes
 from darc.tables.spill import Records, RecordSpill
+from darc.typing import Integers
 
 
 class Assembler(Protocol):

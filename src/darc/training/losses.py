@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.errors import InputError, UnknownName
-
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 FORMS = ("dpo", "cdpo", "sup", "unbiased")
 NOISE = 0.10

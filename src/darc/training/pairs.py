@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.core.statistics import statistics
 from darc.errors import InputError, UnknownName
-
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 CRITERIA = ("mean", "value")
 TREATMENTS = ("keep", "drop", "soft")

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darc.errors import MissingExtra
+from darc.views.palette import GRID, INK, PALE, SERIES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-INK, PALE, GRID = "#1f2933", "#8a94a3", "#e8ecf0"
-COLORS = ("#0b5a8a", "#d1611a", "#1f2933", "#35b892", "#b0559f", "#c79a00", "#6db3e0", "#7d8794")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES: tuple[Any, ...] = (
     "-",
@@ -55,7 +54,7 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
     """A look for each of at most `MOST_SERIES` names."""
     if len(names) > MOST_SERIES:
         raise ValueError(f"{len(names)} series, at most {MOST_SERIES} can be told apart")
-    rows = zip(names, COLORS, MARKERS, DASHES, strict=False)
+    rows = zip(names, SERIES, MARKERS, DASHES, strict=False)
     return {name: Look(*look) for name, *look in rows}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from darc.selection.decision import Decision
-from darc.views.page import element, page, table
+from darc.views.html import render
 
 
 @dataclass(frozen=True)
@@ -31,22 +31,26 @@ def decision_page(
     notes: Sequence[str],
 ) -> str:
     """The HTML page; `picture` is an SVG element of our own making, all other text is escaped."""
-    chosen = candidates[decision.index]
     order = sorted(
         range(len(candidates)), key=lambda k: (k != decision.index, -_value(decision, k))
     )
-    parts = [
-        element("h1", question),
-        element("p", chosen.text, kind="answer"),
-        element("p", decision.explain()),
-        "".join(element("p", note, kind="pale") for note in notes),
-        f"<figure>{picture}</figure>" if picture else "",
-        element("h2", "Candidates"),
-        _overview(decision, candidates, order),
-        element("h2", "Samples and scores"),
-        "".join(_details(k, candidates[k], scorers, k == decision.index) for k in order),
-    ]
-    return page(question[:80], "\n".join(part for part in parts if part))
+    return render(
+        "decision.html",
+        title=question,
+        candidates=candidates,
+        chosen=decision.index,
+        explanation=decision.explain(),
+        notes=notes,
+        picture=picture,
+        scorers=list(scorers),
+        order=order,
+        rows=[_row(decision, k, candidates[k]) for k in order],
+        kinds=["chosen" if k == decision.index else "" for k in order],
+        samples=[
+            [[name, *map(_number, own), text] for name, text, own in candidate.samples]
+            for candidate in candidates
+        ],
+    )
 
 
 def _value(decision: Decision, index: int) -> float:
@@ -54,31 +58,14 @@ def _value(decision: Decision, index: int) -> float:
     return value if value == value else float("-inf")
 
 
-def _overview(decision: Decision, candidates: Sequence[Shown], order: Sequence[int]) -> str:
+def _row(decision: Decision, k: int, candidate: Shown) -> list[str]:
     statistics = decision.statistics
-    rows, kinds = [], []
-    for k in order:
-        bounded = decision.bounded is not None and bool(decision.bounded[k])
-        signs = ("≤ ", "≤ ", "≥ ", "≥ ") if bounded else ("", "", "", "")
-        numbers = (statistics.value, statistics.mean, statistics.sigma, statistics.risk_premium)
-        cells = [sign + _number(array[k]) for sign, array in zip(signs, numbers, strict=True)]
-        count = str(sum(all(x is not None for x in own) for *_, own in candidates[k].samples))
-        rows.append([str(k), *cells, count, candidates[k].why_not or "chosen"])
-        kinds.append("chosen" if k == decision.index else "")
-    header = ["candidate", "value", "mean", "sigma", "premium", "samples", ""]
-    return table(header, rows, kinds)
-
-
-def _details(index: int, shown: Shown, scorers: Sequence[str], opened: bool) -> str:
-    rows = [[name, *map(_number, own), text] for name, text, own in shown.samples]
-    mark = " (cut off at the token limit)" if shown.truncated else ""
-    inner = table(["", *scorers, "text"], rows, [""] * len(rows))
-    if shown.rejected:
-        refused = [[reason, text] for reason, text in shown.rejected]
-        inner += element("p", f"{len(refused)} rewrites were refused:", kind="pale")
-        inner += table(["reason", "text"], refused, [""] * len(refused))
-    summary = element("summary", f"candidate {index}{mark}")
-    return f"<details{' open' if opened else ''}>{summary}{inner}</details>"
+    bounded = decision.bounded is not None and bool(decision.bounded[k])
+    signs = ("≤ ", "≤ ", "≥ ", "≥ ") if bounded else ("", "", "", "")
+    numbers = (statistics.value, statistics.mean, statistics.sigma, statistics.risk_premium)
+    cells = [sign + _number(array[k]) for sign, array in zip(signs, numbers, strict=True)]
+    count = sum(all(x is not None for x in own) for *_, own in candidate.samples)
+    return [str(k), *cells, str(count), candidate.why_not or "chosen"]
 
 
 def _number(value: float | None) -> str:

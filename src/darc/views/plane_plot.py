@@ -4,13 +4,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darc.errors import InputError, MissingExtra
+from darc.views.palette import BAND, CHOICE, INK, LABEL, OTHER, PALE
 from darc.views.plane import Plane, Point
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-INK, PALE, LABEL, CHOICE, BAND = "#1f2933", "#8a94a3", "#5a6573", "#0b6fa4", "#dcecf5"
-OTHER = "#c2571a"
 FORMATS = (".png", ".svg", ".pdf")
 
 

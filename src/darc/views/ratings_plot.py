@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.errors import MissingExtra
 from darc.selection.decision import Decision
-from darc.views.plane_plot import BAND, CHOICE, INK, LABEL, OTHER
+from darc.typing import Array
+from darc.views.palette import BAND, CHOICE, INK, LABEL, OTHER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 
 MOST, WIDE, BINS = 8, 46, 40
 PALE_OTHER = "#fbe9dd"

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from darc.evaluation.frame import Frame
-from darc.evaluation.source import Array
 from darc.evaluation.split import Halves
 from darc.evaluation.study import Study
+from darc.typing import Array
 
 POINTS = 101
 

@@ -9,11 +9,12 @@ from darc.evaluation.ablations.knobs import HELD_OUT, ablation_frame
 from darc.evaluation.frame import Frame
 from darc.evaluation.join import Joined
 from darc.evaluation.methods import methods
-from darc.evaluation.source import Array, Source
+from darc.evaluation.source import Source
 from darc.evaluation.split import Halves, choose_split, halves_of
 from darc.evaluation.study import Settings, lambdas_of, study_of
 from darc.evaluation.tables.common import compared, compared_tail, prompts_in
 from darc.evaluation.tables.scorers import with_scorers
+from darc.typing import Array
 
 RULES = ("entropic", "epsilon")
 MOST = 6

@@ -12,7 +12,7 @@ import numpy as np
 
 from darc.evaluation.diagnosis.panel import Panel
 from darc.evaluation.diagnosis.reliability import Reliability, gaussian_noise
-from darc.evaluation.source import Array
+from darc.typing import Array
 
 
 @dataclass(frozen=True)

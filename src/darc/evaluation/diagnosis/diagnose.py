@@ -19,7 +19,8 @@ from darc.evaluation.diagnosis.reliability import (
 from darc.evaluation.diagnosis.spread import Spread, spread
 from darc.evaluation.diagnosis.variance import Component, variance_components
 from darc.evaluation.ranks import correlation
-from darc.evaluation.source import Array, Source
+from darc.evaluation.source import Source
+from darc.typing import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 
 from darc.evaluation.diagnosis.panel import Panel
 from darc.evaluation.diagnosis.raters import additive
-from darc.evaluation.source import Array, Integers
+from darc.typing import Array, Integers
 
 UNKNOWN = ""
 

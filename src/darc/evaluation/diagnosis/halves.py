@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from darc.evaluation.diagnosis.panel import Panel, deviations, shrinkage_of_deviation
-from darc.evaluation.source import Array, Integers
+from darc.typing import Array, Integers
 
 LEVELS = ("within", "overall", "prompt")
 # A few candidates that can be split do not speak for the others.

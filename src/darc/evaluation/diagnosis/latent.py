@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from darc.evaluation.diagnosis.panel import Panel
-from darc.evaluation.source import Array
+from darc.typing import Array
 
 FEWEST_RATERS = 4
 FEWEST_PROMPTS = 10

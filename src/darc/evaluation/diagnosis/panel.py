@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from darc.core.draws import candidate_lots
 from darc.errors import InputError
-from darc.evaluation.source import NOBODY, Array, Integers, Source
+from darc.evaluation.source import NOBODY, Source
+from darc.typing import Array, Integers
 
 Booleans = NDArray[np.bool_]
 

@@ -10,7 +10,7 @@ from darc.errors import MissingExtra
 from darc.evaluation.diagnosis.diagnose import Diagnosis
 from darc.evaluation.diagnosis.reliability import TARGETS
 from darc.evaluation.diagnosis.words import sigma_within
-from darc.views.plane_plot import CHOICE, INK, LABEL, OTHER, PALE
+from darc.views.palette import CHOICE, INK, LABEL, OTHER, PALE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from darc.evaluation.diagnosis.panel import Panel
-from darc.evaluation.source import Array, Integers
+from darc.typing import Array, Integers
 
 FAR = 3.5
 CONSTANT = 0.9

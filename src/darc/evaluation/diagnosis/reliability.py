@@ -17,7 +17,7 @@ from darc.evaluation.diagnosis.panel import (
     deviations,
     shrinkage_of_deviation,
 )
-from darc.evaluation.source import Array
+from darc.typing import Array
 
 TARGETS = (0.5, 0.7)
 # Below this share of the sum of squares, a variance is rounding.

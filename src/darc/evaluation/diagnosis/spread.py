@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from darc.evaluation.diagnosis.panel import Panel, centred, deviations, rater_cells
-from darc.evaluation.source import Array, Integers
+from darc.typing import Array, Integers
 
 # A candidate divides the raters when at least this share of its ratings is in each of two tails,
 # which begin a standard deviation of all ratings away from their mean, or at the ends of the scale.

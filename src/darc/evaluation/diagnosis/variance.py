@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from darc.evaluation.diagnosis.panel import Panel
-from darc.evaluation.source import Array, Integers
+from darc.typing import Array, Integers
 
 # A set of factors whose equations are worse conditioned than this cannot be told apart.
 _CONDITION = 1e5

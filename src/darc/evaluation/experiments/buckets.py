@@ -10,8 +10,7 @@ from darc.core import risk
 from darc.engine.rule_spec import parse_rules
 from darc.evaluation.experiments.result import Line, Panel, Report, Result, average, of, silent
 from darc.simulate import Preset, proxy_scores, simulate
-
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 COUNT = 5
 WEIGHT = 2.0

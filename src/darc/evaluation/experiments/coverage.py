@@ -10,7 +10,7 @@ from darc.core.bounds import lcb_coefficient, lower_confidence_bound
 from darc.evaluation.experiments.result import Line, Panel, Report, Result, of, silent
 from darc.selection.decision import Decisions
 from darc.simulate import Population, Preset, proxy_scores, simulate
-from darc.simulate.population import Array
+from darc.typing import Array
 
 SIZES = (5, 16, 64, 256, 1024)
 DELTA = 0.05

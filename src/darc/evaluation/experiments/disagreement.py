@@ -6,17 +6,9 @@ from darc.api import select_batch
 from darc.core import risk
 from darc.errors import InputError
 from darc.evaluation.experiments.ranks import jaccard, spearman
-from darc.evaluation.experiments.result import (
-    Array,
-    Line,
-    Panel,
-    Report,
-    Result,
-    average,
-    of,
-    silent,
-)
+from darc.evaluation.experiments.result import Line, Panel, Report, Result, average, of, silent
 from darc.simulate import Preset, proxy_scores, simulate
+from darc.typing import Array
 
 PAPER = {
     "mean of the largest variance": (0.65, 0.74),

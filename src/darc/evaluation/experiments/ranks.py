@@ -1,9 +1,8 @@
 """Rank correlation and overlap of the largest, with ties."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 
 def ranks(numbers: Array) -> Array:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from darc.typing import Array
+
 Report = Callable[[int, int | None], None]
 
 

@@ -2,7 +2,8 @@
 
 from darc.evaluation.figures.picture import Picture, metric_name, numbers, tail_of, values
 from darc.evaluation.frame import Frame
-from darc.views.chart import PALE, legend_below, looks, new_figure, quiet
+from darc.views.chart import legend_below, looks, new_figure, quiet
+from darc.views.palette import PALE
 
 KNOBS = {
     "K": "candidates a prompt (K)",

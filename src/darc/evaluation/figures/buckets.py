@@ -10,7 +10,8 @@ from darc.evaluation.figures.picture import (
     values,
 )
 from darc.evaluation.frame import Frame
-from darc.views.chart import PALE, legend_below, looks, new_figure, quiet
+from darc.views.chart import legend_below, looks, new_figure, quiet
+from darc.views.palette import PALE
 
 
 def draw_buckets(buckets: Frame) -> list[Picture]:

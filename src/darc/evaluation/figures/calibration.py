@@ -3,7 +3,8 @@
 from darc.evaluation.figures.picture import Picture, few, left_out, numbers, values
 from darc.evaluation.frame import Frame
 from darc.evaluation.methods import BASELINE
-from darc.views.chart import PALE, looks, new_figure, quiet
+from darc.views.chart import looks, new_figure, quiet
+from darc.views.palette import PALE
 
 
 def draw_calibration(calibration: Frame) -> list[Picture]:

@@ -3,7 +3,8 @@
 from darc.evaluation.figures.picture import Picture, numbers, values
 from darc.evaluation.frame import Frame
 from darc.evaluation.methods import BASELINE
-from darc.views.chart import INK, MOST_SERIES, legend_below, looks, new_figure, quiet
+from darc.views.chart import MOST_SERIES, legend_below, looks, new_figure, quiet
+from darc.views.palette import INK
 
 
 def draw_frontier(frontier: Frame) -> list[Picture]:

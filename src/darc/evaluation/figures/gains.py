@@ -3,7 +3,8 @@
 from darc.evaluation.figures.picture import Picture, metric_name, number, tail_of, values
 from darc.evaluation.frame import Frame
 from darc.evaluation.methods import BASELINE
-from darc.views.chart import INK, PALE, looks, new_figure, quiet
+from darc.views.chart import looks, new_figure, quiet
+from darc.views.palette import INK, PALE
 
 
 def draw_gains(human: Frame) -> list[Picture]:

@@ -2,7 +2,8 @@
 
 from darc.evaluation.figures.picture import Picture, numbers, values
 from darc.evaluation.frame import Frame
-from darc.views.chart import PALE, looks, new_figure, quiet
+from darc.views.chart import looks, new_figure, quiet
+from darc.views.palette import PALE
 
 
 def draw_overlap(overlap: Frame) -> list[Picture]:

@@ -5,7 +5,8 @@ from typing import Any
 from darc.evaluation.figures.picture import Picture, numbers, values
 from darc.evaluation.frame import Frame
 from darc.evaluation.methods import BASELINE
-from darc.views.chart import COLORS, INK, PALE, new_figure, quiet
+from darc.views.chart import new_figure, quiet
+from darc.views.palette import INK, PALE, SERIES
 
 OVERLAP = 1.7
 COLUMNS = 3
@@ -51,7 +52,7 @@ def _panel(axes: Any, frame: Frame, methods: list[str]) -> None:
         floor = len(methods) - 1 - place
         heights = [floor + OVERLAP * each / top for each in y]
         layer = 2 * place + 2
-        color = INK if method == BASELINE else COLORS[0]
+        color = INK if method == BASELINE else SERIES[0]
         axes.fill_between(x, floor, heights, color=color, alpha=0.22, linewidth=0, zorder=layer)
         axes.plot(x, heights, color=color, linewidth=1.3, zorder=layer + 1)
         if base is not None and method != BASELINE:

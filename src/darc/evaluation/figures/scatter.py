@@ -2,7 +2,8 @@
 
 from darc.evaluation.figures.picture import Picture, numbers, values
 from darc.evaluation.frame import Frame
-from darc.views.chart import COLORS, new_figure, quiet
+from darc.views.chart import new_figure, quiet
+from darc.views.palette import SERIES
 
 MANY = 400
 
@@ -26,7 +27,7 @@ def _picture(source: str, frame: Frame) -> Picture:
                 linestyle="none",
                 marker=marker,
                 markersize=(3.0 if many else 4.5) + color,
-                markerfacecolor=COLORS[color],
+                markerfacecolor=SERIES[color],
                 markeredgecolor="none",
                 alpha=0.3 if many and not color else 0.55,
             )

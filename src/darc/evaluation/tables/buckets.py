@@ -3,10 +3,9 @@
 import numpy as np
 
 from darc.evaluation.frame import Frame
-from darc.evaluation.metrics import Mask
-from darc.evaluation.source import Array
 from darc.evaluation.study import Study
 from darc.evaluation.tables.common import compared, compared_tail, described, prompts_in, tally
+from darc.typing import Array, Mask
 
 BUCKETS = 5
 

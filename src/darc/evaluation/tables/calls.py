@@ -8,8 +8,9 @@ from darc.api import select_batch, select_lazily
 from darc.engine.rule_spec import RuleSpec
 from darc.evaluation.frame import Frame
 from darc.evaluation.methods import clipped
-from darc.evaluation.source import Array, Source
+from darc.evaluation.source import Source
 from darc.selection.lazy import Pair
+from darc.typing import Array
 
 MOST = 10
 BATCH = 4

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from darc.evaluation.bootstrap import average, estimate, over_splits, tail
-from darc.evaluation.metrics import Mask
-from darc.evaluation.source import Array
 from darc.evaluation.study import Study
+from darc.typing import Array, Mask
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,11 +6,11 @@ from darc.api import select_lazily
 from darc.engine.rule_spec import RuleSpec
 from darc.evaluation.frame import Frame
 from darc.evaluation.methods import clipped
-from darc.evaluation.metrics import Mask
-from darc.evaluation.source import Array, Source
+from darc.evaluation.source import Source
 from darc.evaluation.study import Study
 from darc.evaluation.tables.calls import BATCH, MOST
 from darc.selection.lazy import Pair
+from darc.typing import Array, Mask
 
 SECONDS, GIVEN = " seconds", "given"
 PARTS = ("generated", "rewritten", "scored")

@@ -4,11 +4,11 @@ import numpy as np
 
 from darc.evaluation.frame import Frame
 from darc.evaluation.join import Joined
-from darc.evaluation.metrics import Mask, aggregated, pooled_units, taken
-from darc.evaluation.source import Array
+from darc.evaluation.metrics import aggregated, pooled_units, taken
 from darc.evaluation.study import Study
 from darc.evaluation.tables.buckets import BUCKETS, bucket_columns, bucket_masks, bucket_rows
 from darc.evaluation.tables.common import described
+from darc.typing import Array, Mask
 
 
 def sigma_errors(joined: Joined, study: Study, rescaled: bool = False) -> Array:

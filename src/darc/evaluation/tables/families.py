@@ -6,10 +6,10 @@ import numpy as np
 
 from darc.evaluation.frame import Frame
 from darc.evaluation.join import Joined
-from darc.evaluation.metrics import Mask
 from darc.evaluation.study import Study
 from darc.evaluation.tables.common import mean_of, prompts_in, tail_of
 from darc.evaluation.tables.validity import agreement, items_of
+from darc.typing import Mask
 
 DEFAULT = "style"
 Pairs = Sequence[tuple[Joined, Study]]

@@ -4,7 +4,8 @@ import numpy as np
 
 from darc.core import risk
 from darc.evaluation.frame import Frame
-from darc.evaluation.source import Array, Source
+from darc.evaluation.source import Source
+from darc.typing import Array
 
 
 def largest_variance(samples: Array) -> Array:

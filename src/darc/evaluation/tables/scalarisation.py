@@ -3,11 +3,10 @@
 import numpy as np
 
 from darc.evaluation.frame import Frame
-from darc.evaluation.metrics import Mask
 from darc.evaluation.ranks import spearman
-from darc.evaluation.source import Array
 from darc.evaluation.study import Study
 from darc.evaluation.tables.common import compared, described, prompts_in, tally
+from darc.typing import Array, Mask
 
 
 def scalarisation_table(study: Study) -> Frame:

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from darc.evaluation.frame import Frame
-from darc.evaluation.metrics import Mask
-from darc.evaluation.source import Array, Source
+from darc.evaluation.source import Source
 from darc.evaluation.split import Halves
 from darc.evaluation.study import Report, Settings, Study, halves_of_seeds, study_of
 from darc.evaluation.tables.common import compared, prompts_in, tally
+from darc.typing import Array, Mask
 
 COLUMNS = ("source", "subset", "scorer", "method", "prompts", "win", "tie", "loss")
 DELTAS = ("delta", "low_delta", "high_delta")

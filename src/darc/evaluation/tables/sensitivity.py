@@ -4,9 +4,9 @@ import numpy as np
 
 from darc.core import risk
 from darc.evaluation.frame import Frame
-from darc.evaluation.source import Array
 from darc.evaluation.study import Study
 from darc.evaluation.tables.common import mean_of
+from darc.typing import Array
 
 FACTORS = (0.5, 1.0, 2.0)
 RAW, Z_SCORED = 5.0, 3.0

@@ -10,13 +10,13 @@ from darc.evaluation.bootstrap import draw_counts, interval
 from darc.evaluation.frame import Frame
 from darc.evaluation.join import Joined
 from darc.evaluation.metrics import aggregated
-from darc.evaluation.source import Array, Integers
 from darc.evaluation.weighted import (
     partial_of,
     weighted_correlations,
     weighted_overlap,
     weighted_ranks,
 )
+from darc.typing import Array, Integers
 
 SHARE = 0.2
 CURVE = tuple(round(0.05 * step, 2) for step in range(1, 11))

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from darc.evaluation.tuning.setting import Setting
 from darc.selection.pools import Pools
 
-Integers = NDArray[np.int64]
 Report = Callable[[int], None]
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.core import draws
 from darc.core.draws import prompt_seeds
@@ -13,10 +12,7 @@ from darc.evaluation.tuning.choices import Report
 from darc.evaluation.tuning.objective import Objective
 from darc.evaluation.tuning.setting import Setting
 from darc.evaluation.tuning.trials import Trial, judged_by_all
-
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from darc.typing import Array, Integers, Mask
 
 CELLS_AT_ONCE = 4_000_000
 

@@ -4,11 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.evaluation.bootstrap import DRAWS, draw_counts, noise_band, over_splits, unrounded
-
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 CELLS_AT_ONCE = 8_000_000
 

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from math import floor, log10
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.core import risk
 from darc.errors import InputError, UnknownName
 from darc.evaluation.tuning.setting import Knob, Setting
 from darc.registry import rules
+from darc.typing import Array
 
-Array = NDArray[np.float64]
 Variants = list[dict[str, Knob]]
 
 SIZES = {"coarse": (8, 9), "fine": (45, 66)}

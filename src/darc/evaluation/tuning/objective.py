@@ -3,14 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.core.arrays import check_level, check_share
 from darc.errors import InputError, UnknownName
 from darc.evaluation.bootstrap import average, tail
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from darc.typing import Array, Mask
 
 ROUNDING = 1e-12
 NAMES = ("tradeoff", "cvar", "mean")

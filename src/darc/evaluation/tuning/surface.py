@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.evaluation.tuning.setting import Setting
 from darc.evaluation.tuning.tune import Row
-
-Array = NDArray[np.float64]
+from darc.typing import Array
 
 
 @dataclass(frozen=True, eq=False)

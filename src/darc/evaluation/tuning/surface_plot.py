@@ -7,8 +7,9 @@ import numpy as np
 from darc.errors import MissingExtra
 from darc.evaluation.advice import Advice
 from darc.evaluation.tuning.setting import BEST_OF_K
-from darc.evaluation.tuning.surface import Array, Surface, surface_of
-from darc.views.plane_plot import CHOICE, INK, LABEL, PALE
+from darc.evaluation.tuning.surface import Surface, surface_of
+from darc.typing import Array
+from darc.views.palette import CHOICE, INK, LABEL, PALE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,7 +6,6 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.core.draws import prompt_seeds
 from darc.core.statistics import batched
@@ -17,9 +16,7 @@ from darc.evaluation.split import choose_split, draw_halves
 from darc.evaluation.tuning.choices import Report, choices
 from darc.evaluation.tuning.setting import Setting
 from darc.selection.pools import Pools
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from darc.typing import Array, Mask
 
 ATTEMPTS = 5
 

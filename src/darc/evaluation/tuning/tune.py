@@ -4,7 +4,6 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.engine.calibrations import Calibrations
 from darc.engine.rule_spec import parse_rules
@@ -18,9 +17,8 @@ from darc.evaluation.tuning.grid import Scale, grid, scale_of, tunable
 from darc.evaluation.tuning.objective import Objective
 from darc.evaluation.tuning.setting import BEST_OF_K, Setting
 from darc.evaluation.tuning.trials import Trial, draw_trials, judged_by_all
+from darc.typing import Mask
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Progress = Callable[[int, int | None], None]
 
 

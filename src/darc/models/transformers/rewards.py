@@ -5,15 +5,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from darc.models.transformers.batching import by_tokens, padded
 from darc.models.transformers.chat import templated, tokens
 from darc.models.transformers.loading import Loaded
 from darc.models.transformers.prefix import Prefix, grouped
 from darc.types import Message
+from darc.typing import Array
 
-Array = NDArray[np.float64]
 Row = dict[str, list[int]]
 
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from darc.models.transformers.libraries import need, quiet, readable
 from darc.models.transformers.loading import SEQUENCE, Loaded, longest_input, mend_padding
-from darc.scorers.base import Array, Pair
+from darc.scorers.base import Pair
 from darc.scorers.caution_model import FILE, Encoder, write_model
 from darc.training.caution.logistic import log_loss, sigmoid
 from darc.training.caution.negatives import balanced
 from darc.training.caution.train import measured, parts_of
+from darc.typing import Array
 
 FOLDER = "encoder"
 

@@ -8,12 +8,13 @@ import numpy as np
 
 from darc.models.embeddings import Embeddings
 from darc.scorers.anatomy import NAMES, Anatomy
-from darc.scorers.base import Array, Embedder, Pair
+from darc.scorers.base import Embedder, Pair
 from darc.scorers.caution_model import Classifier, Predictor, expanded, standardised
 from darc.scorers.reward import RewardScorer
 from darc.training.caution.examples import divide
 from darc.training.caution.logistic import auc, fit_logistic
 from darc.training.caution.negatives import balanced, each_kind
+from darc.typing import Array
 
 Tell = Callable[[str], None]
 RIDGES = (1.0, 10.0, 100.0, 1000.0)
