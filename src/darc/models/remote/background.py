@@ -4,11 +4,13 @@ import asyncio
 import threading
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import wait
 from typing import Any, TypeVar
 
 from darc.models.remote.scope import HOST
 
 Result = TypeVar("Result")
+HEARING = 0.2
 
 
 class Background:
@@ -32,6 +34,9 @@ class Background:
             return host.run(work)
         future = asyncio.run_coroutine_threadsafe(work, self._start())
         try:
+            # An interrupt that another thread received is heard at the next turn.
+            while not wait([future], HEARING).done:
+                pass
             return future.result()
         except BaseException:
             future.cancel()
