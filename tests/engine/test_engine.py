@@ -272,7 +272,7 @@ def test_an_engine_left_open_ends_quietly() -> None:
 
 
 def test_an_event_loop_of_ones_own_uses_the_engine_and_closes_it() -> None:
-    async def main() -> list[str]:
+    async def main() -> list[object]:
         async with Engine(Words(), scorers=[Vowels()], n_aug=2, sampling=Settings(k=2)) as engine:
             asked = await engine.ask_async("Why?")
             chosen = await engine.choose_async("Why?", {"a": asked.answer})

@@ -122,9 +122,7 @@ class Engine(Closing):
         self.side = side if isinstance(side, SideMaker) else self.parts.side_maker()
         spec = as_spec(rule, as_calibrations(calibration))
         original = include_original or self.tools.panel is not None
-        self.deciding = Deciding(
-            spec, normalize, seed, include_original=original, min_samples=min_samples
-        )
+        self.deciding = Deciding(spec, normalize, seed, original, min_samples)
         self.side.check(spec.rule)
         self.workers = Workers(self.tools, self.parts if named else None, workers)
         self._owns_cache = cache is True
@@ -332,10 +330,8 @@ class Engine(Closing):
         """Let go of everything, from the event loop that used it."""
         await self.scoring.aclose()
         await self._writing.aclose()
-        side = map(declared, self.side.scorers.values())
-        parts: list[Any] = [self.tools.rewriter, *self.tools.scorers, *side]
-        if self.generator is not None:
-            parts.append(self.generator)
+        parts: list[Any] = [self.tools.rewriter, *self.tools.scorers]
+        parts += [*map(declared, self.side.scorers.values()), *filter(None, [self.generator])]
         # A model that is busy is not waited for: it closes when it is done.
         closing = (asyncio.wait_for(part.aclose(), CLOSING_SECONDS) for part in parts)
         for ended in await asyncio.gather(*closing, return_exceptions=True):
