@@ -21,11 +21,10 @@ from darc.core.statistics import statistics
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.registry import generator, rewriter, rule, rules, scorer
 from darc.selection.calibration import Calibration
-from darc.selection.choice import Choice, largest, pick
 from darc.selection.decision import Decision, Decisions
 from darc.selection.lazy import LazySearch
 from darc.selection.pools import Pools
-from darc.selection.rule import Rule
+from darc.selection.rule import Choice, Rule, largest, pick
 from darc.types import Candidate, Certificate, Flip, Message, Prompt, Scores, Statistics
 
 if TYPE_CHECKING:

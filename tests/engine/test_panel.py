@@ -293,7 +293,7 @@ def test_budget_of_grades_ends_the_search(server: FakeServer) -> None:
 
 
 def test_grades_are_kept_for_later(server: FakeServer, tmp_path: Path) -> None:
-    from darc.engine.score_cache import ScoreCache
+    from darc.engine.scoring import ScoreCache
 
     server.reply = lambda body, _: "accuracy: 8\nclarity: 5"
     panel = darc.Panel(model=judge(server), criteria=("accuracy", "clarity"), repeats=2).first(2)
@@ -418,7 +418,7 @@ def test_a_passing_fault_is_tried_again(server: FakeServer) -> None:
 
 
 def test_part_failed_is_what_decide_raises(server: FakeServer) -> None:
-    from darc.engine.prompts import as_candidates, as_prompt
+    from darc.engine.stopping import as_candidates, as_prompt
 
     server.reply = lambda body, _: "no"
     prompt = as_prompt(QUESTION)

@@ -19,25 +19,31 @@ from typing import Any, Self, TypeVar
 import darc.generators
 import darc.scorers  # noqa: F401  (register what users name)
 from darc.engine.batcher import Batcher, Turns
-from darc.engine.calibrations import as_calibrations
 from darc.engine.choose import Choosing
-from darc.engine.deciding import Deciding
+from darc.engine.deciding import Deciding, RuleSpec, as_calibrations, as_spec, parse_rules
 from darc.engine.outcome import Outcome
 from darc.engine.panel_samples import PanelSamples
-from darc.engine.parts import SCORERS, Parts
-from darc.engine.prompts import FEWER, Answers, as_candidates, as_prompt, numbered, spoken
-from darc.engine.rule_spec import RuleSpec, as_spec, parse_rules
+from darc.engine.parts import SCORERS, Parts, SideMaker
 from darc.engine.samples import PartFailed, RewriteSamples, Samples
-from darc.engine.score_cache import ScoreCache
-from darc.engine.scoring import Clock, Patience, Scoring, Tally
-from darc.engine.side_inputs import SideMaker
-from darc.engine.stopping import Stopping, WaveDrawing, parse_stop, waves_of
+from darc.engine.scoring import Clock, Patience, ScoreCache, Scoring, Tally
+from darc.engine.stopping import (
+    FEWER,
+    Answers,
+    Stopping,
+    WaveDrawing,
+    as_candidates,
+    as_prompt,
+    numbered,
+    parse_stop,
+    spoken,
+    waves_of,
+)
 from darc.engine.workers import Workers
 from darc.errors import InputError
 from darc.generators.base import MAX_TOKENS, Generator, ReadyGenerator, Settings
 from darc.models.completion import ChatModel
 from darc.models.remote import Meter, OpenAIModel
-from darc.models.remote.background import Background
+from darc.models.remote.scope import Background
 from darc.perturb import Rewriter
 from darc.registry import DEFAULT_RULE, generators
 from darc.registry.capabilities import Closing, declared

@@ -4,9 +4,17 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import InputError, MissingExtra
-from darc.models.transformers.libraries import need, quiet, readable
-from darc.models.transformers.loading import CAUSAL, DTYPES, load
-from darc.models.transformers.source import EMBEDDED, Source, resolve
+from darc.models.transformers.loading import (
+    CAUSAL,
+    DTYPES,
+    EMBEDDED,
+    Source,
+    load,
+    need,
+    quiet,
+    readable,
+    resolve,
+)
 from darc.training.presets import Recipe
 
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from darc.models.transformers.libraries import quiet
-from darc.models.transformers.version import fingerprint
+from darc.models.transformers.loading import fingerprint, quiet
 from darc.training import folder as place
 from darc.training.base import base_name, load_base, need_training, source_of
 from darc.training.losses import Loss

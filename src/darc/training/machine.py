@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from darc.errors import DarcError
-from darc.models.transformers.libraries import import_torch
-from darc.models.transformers.source import Source
+from darc.models.transformers.loading import Source, import_torch
 from darc.training.presets import Recipe
 
 # Working memory beside the weights: the runtime, activations, adapters and their optimizer.

@@ -4,9 +4,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from darc.models.remote.breaker import Breaker
+from darc.models.remote.endpoints import Breaker, Retry
 from darc.models.remote.problems import Failed, Refused
-from darc.models.remote.retry import Retry
 from darc.models.remote.scope import Meter
 
 LONGEST = 100
