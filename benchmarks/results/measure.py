@@ -12,7 +12,7 @@ from darc.errors import InputError
 from darc.evaluation.from_ratings import read_texts, stem, texts_beside
 from darc.evaluation.from_run import read_run
 from darc.evaluation.source import Source
-from darc.models.catalogue import DEFAULT
+from darc.models.installed import DEFAULT
 from darc.registry import rules
 from darc.runs.questions import EXAMPLES, find_questions
 

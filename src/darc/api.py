@@ -15,12 +15,10 @@ from darc.core.normalization import Normalization
 from darc.errors import InputError
 from darc.registry import DEFAULT_RULE, rules
 from darc.selection.calibration import Calibration
-from darc.selection.decide import decide
-from darc.selection.decision import Decision, Decisions, Labels
-from darc.selection.ids import Ids, as_ids
+from darc.selection.decision import Decision, Decisions, Labels, decide
 from darc.selection.lazy import LazySearch, Pair, drive, drive_async
 from darc.selection.learn import learn, with_intervals
-from darc.selection.pools import Pools
+from darc.selection.pools import Ids, Pools, as_ids
 from darc.selection.rule import Rule
 from darc.typing import Array
 

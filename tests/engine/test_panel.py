@@ -118,7 +118,8 @@ def test_auto_asks_for_hardly_more_than_would_prove_its_choice() -> None:
         table = pool(seed)
         found = darc.select_lazily(
             lambda pairs: [table[pair] for pair in pairs],  # noqa: B023
-            *table.shape,
+            table.shape[0],
+            table.shape[1],
             "auto",
             (0.0, 10.0),
         )
@@ -313,7 +314,7 @@ def test_budget_of_grades_ends_the_search(server: FakeServer) -> None:
 
 
 def test_grades_are_kept_for_later(server: FakeServer, tmp_path: Path) -> None:
-    from darc.engine.score_cache import ScoreCache
+    from darc.engine.scoring import ScoreCache
 
     server.reply = lambda body, _: "accuracy: 8\nclarity: 5"
     panel = darc.Panel(model=judge(server), criteria=("accuracy", "clarity"), repeats=2).first(2)
@@ -438,7 +439,7 @@ def test_a_passing_fault_is_tried_again(server: FakeServer) -> None:
 
 
 def test_part_failed_is_what_decide_raises(server: FakeServer) -> None:
-    from darc.engine.prompts import as_candidates, as_prompt
+    from darc.engine.stopping import as_candidates, as_prompt
 
     server.reply = lambda body, _: "no"
     prompt = as_prompt(QUESTION)

@@ -23,7 +23,7 @@ SHIPPED = (
 )  # fmt: skip
 # What finds, names, carries or checks things, but changes no number.
 CARRIERS = (
-    "errors", "types", "registry", "models.remote", "models.catalogue", "models.chat",
+    "errors", "types", "typing", "registry", "models.remote", "models.catalogue", "models.chat",
     "models.completion", "models.installed", "models.transformers.libraries",
     "models.transformers.source", "models.transformers.version", "models.transformers.model",
     "scorers.callable", "scorers.presets",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from darc.errors import DarcError
-from darc.models.transformers.source import Source
+from darc.models.transformers.loading import Source
 from darc.training.base import Machine, check_machine, count_parameters
 from darc.training.recipe import PRESETS, TrainingRecipe
 

@@ -10,14 +10,20 @@ import numpy as np
 import darc.rules  # noqa: F401  (registers the rules)
 from darc.core.draws import prompt_seeds
 from darc.core.normalization import Normalization
-from darc.engine.calibrations import Calibrations, rater_ids, recurring, system_ids
-from darc.engine.rule_spec import RuleSpec, parse_rules
+from darc.engine.deciding import (
+    Calibrations,
+    RuleSpec,
+    parse_rules,
+    rater_ids,
+    recurring,
+    system_ids,
+)
 from darc.errors import InputError
 from darc.evaluation.source import Source
 from darc.evaluation.split import Halves
 from darc.registry import rules
 from darc.selection.calibration import DEFAULT
-from darc.selection.decide import decide
+from darc.selection.decision import decide
 from darc.selection.pools import Pools, Settled
 from darc.typing import Array, Integers
 

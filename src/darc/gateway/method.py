@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from darc.engine.deciding import NORMALIZATIONS
-from darc.engine.rule_spec import RuleSpec, parse_rules
+from darc.engine.deciding import NORMALIZATIONS, RuleSpec, parse_rules
 from darc.engine.stopping import Stopping, parse_stop
 from darc.errors import DarcError
 from darc.gateway.settings import POLICIES, Settings
@@ -119,7 +118,7 @@ def check_rule(method: Method) -> None:
     """Refuse parameters that the rule itself refuses, before anything is spent."""
     import numpy as np
 
-    from darc.selection.decide import decide
+    from darc.selection.decision import decide
     from darc.selection.pools import Pools
 
     spec = method.spec

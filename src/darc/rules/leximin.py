@@ -5,8 +5,8 @@ import numpy as np
 from darc.core.normalization import ROUNDING
 from darc.registry import rule
 from darc.rules.borda import averaged
-from darc.selection.choice import Choice, largest
 from darc.selection.pools import Pools
+from darc.selection.rule import Choice, largest
 
 
 @rule("leximin", because="the best sorted samples, compared from the worst up", unasked=False)

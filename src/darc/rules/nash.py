@@ -5,8 +5,8 @@ import numpy as np
 from darc.core.arrays import check_number
 from darc.registry import rule
 from darc.rules.borda import averaged
-from darc.selection.choice import Choice, largest
 from darc.selection.pools import Pools
+from darc.selection.rule import Choice, largest
 
 BELOW = 0.1
 

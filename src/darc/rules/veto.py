@@ -4,8 +4,8 @@ import numpy as np
 
 from darc.registry import rule
 from darc.rules.borda import by_rater
-from darc.selection.choice import Choice, largest
 from darc.selection.pools import Pools
+from darc.selection.rule import Choice, largest
 
 NOTHING = 1e-9
 

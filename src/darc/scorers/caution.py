@@ -8,7 +8,7 @@ import numpy as np
 
 from darc.errors import InputError
 from darc.models.embeddings import Embeddings
-from darc.models.transformers.version import files_hash
+from darc.models.transformers.loading import files_hash
 from darc.registry import scorer
 from darc.scorers import fluency, form, relevance
 from darc.scorers.anatomy import NAMES, Anatomy

@@ -6,7 +6,7 @@ import numpy as np
 
 from darc.errors import InputError
 from darc.models.transformers import Checkpoint
-from darc.models.transformers.chat import answer_ids, prompt_ids
+from darc.models.transformers.batching import answer_ids, prompt_ids
 from darc.registry import scorer
 from darc.scorers.base import Pair, finite, in_transformers, source_version
 from darc.typing import Array

@@ -7,9 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import DarcError, InputError, MissingExtra
-from darc.models.transformers.libraries import import_torch, need, quiet, readable
-from darc.models.transformers.loading import CAUSAL, DTYPES, load
-from darc.models.transformers.source import EMBEDDED, Source, resolve
+from darc.models.transformers.loading import (
+    CAUSAL,
+    DTYPES,
+    EMBEDDED,
+    Source,
+    import_torch,
+    load,
+    need,
+    quiet,
+    readable,
+    resolve,
+)
 from darc.training.recipe import TrainingRecipe
 
 # Working memory beside the weights: the runtime, activations, adapters and their optimizer.

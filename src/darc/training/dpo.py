@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darc.errors import MissingExtra
-from darc.models.transformers.libraries import quiet
-from darc.models.transformers.version import fingerprint
+from darc.models.transformers.loading import fingerprint, quiet
 from darc.training import folder as place
 from darc.training.base import (
     base_name,

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from darc.engine.rule_spec import parse_rules
+from darc.engine.deciding import parse_rules
 from darc.errors import InputError, UnknownName
 from darc.evaluation.tuning.choices import choices
 from darc.evaluation.tuning.grid import VARIANTS, Scale, grid, one_two_five, scale_of, tunable

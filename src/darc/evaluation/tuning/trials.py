@@ -9,7 +9,7 @@ import numpy as np
 
 from darc.core.draws import prompt_seeds
 from darc.core.statistics import batched
-from darc.engine.calibrations import Calibrations
+from darc.engine.deciding import Calibrations
 from darc.evaluation.methods import clipped, ids_of, learnt_before, normalization
 from darc.evaluation.source import Source
 from darc.evaluation.split import choose_split, draw_halves

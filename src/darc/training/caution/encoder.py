@@ -8,8 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from darc.models.transformers.libraries import need, quiet, readable
-from darc.models.transformers.loading import SEQUENCE, Loaded, longest_input, mend_padding
+from darc.models.transformers.loading import (
+    SEQUENCE,
+    Loaded,
+    longest_input,
+    mend_padding,
+    need,
+    quiet,
+    readable,
+)
 from darc.scorers.base import Pair
 from darc.scorers.caution_model import FILE, Encoder, write_model
 from darc.training.caution.examples import balanced
