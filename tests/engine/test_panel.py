@@ -118,7 +118,8 @@ def test_auto_asks_for_hardly_more_than_would_prove_its_choice() -> None:
         table = pool(seed)
         found = darc.select_lazily(
             lambda pairs: [table[pair] for pair in pairs],  # noqa: B023
-            *table.shape,
+            8,
+            8,
             "auto",
             (0.0, 10.0),
         )
