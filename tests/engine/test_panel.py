@@ -118,13 +118,8 @@ def test_auto_asks_for_hardly_more_than_would_prove_its_choice() -> None:
         table = pool(seed)
         found = darc.select_lazily(
             lambda pairs: [table[pair] for pair in pairs],  # noqa: B023
-<<<<<<< HEAD
-            table.shape[0],
-            table.shape[1],
-=======
             8,
             8,
->>>>>>> 1f3aeadb3c21f53de9194d1e242683baa4e32871
             "auto",
             (0.0, 10.0),
         )
