@@ -11,8 +11,8 @@ from tests.scorers.test_scorers import prompt
 
 from darc.cli import main
 from darc.errors import InputError
-from darc.models.cache import VARIABLE
 from darc.models.embeddings import Embeddings
+from darc.models.installed import VARIABLE
 from darc.registry import scorers
 from darc.scorers import Head
 from darc.scorers.head import read_preference, write_preference
