@@ -229,9 +229,9 @@ def test_bad_input(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGINT is POSIX")
-@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("written_first", ["prompts", "candidates"])
 def test_interrupted_run_says_how_to_go_on(
-    late: bool, tmp_path: Path, prompts: Path, environment: dict[str, str]
+    written_first: str, tmp_path: Path, prompts: Path, environment: dict[str, str]
 ) -> None:
     command = ["run", "--prompts", "examples", "--out", tmp_path / "run", *PARTS, "--n-aug", "40"]
     process = subprocess.Popen(
@@ -242,8 +242,7 @@ def test_interrupted_run_says_how_to_go_on(
         start_new_session=True,
     )
     deadline = time.monotonic() + 60
-    written = tmp_path / "run" / "shards" / "00000" / ("decisions" if late else "candidates")
-    written = written.with_suffix(".jsonl")
+    written = tmp_path / "run" / "shards" / "00000" / f"{written_first}.jsonl"
     while not written.exists() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     pressed = time.monotonic()

@@ -23,9 +23,8 @@ SHIPPED = (
 )  # fmt: skip
 # What finds, names, carries or checks things, but changes no number.
 CARRIERS = (
-    "errors", "types", "typing", "registry", "models.remote", "models.catalogue", "models.chat",
-    "models.completion", "models.installed", "models.transformers.libraries",
-    "models.transformers.source", "models.transformers.version", "models.transformers.model",
+    "errors", "files", "types", "typing", "registry", "models.remote", "models.chat",
+    "models.completion", "models.installed", "models.transformers.model",
     "scorers.callable", "scorers.presets",
 )  # fmt: skip
 # Reached through its own version, and only by models that are built on it.

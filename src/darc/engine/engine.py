@@ -12,7 +12,6 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
@@ -24,7 +23,7 @@ from darc.engine.deciding import Deciding, RuleSpec, as_calibrations, as_spec, p
 from darc.engine.outcome import Outcome
 from darc.engine.panel_samples import PanelSamples
 from darc.engine.parts import SCORERS, Parts, SideMaker
-from darc.engine.samples import PartFailed, RewriteSamples, Samples
+from darc.engine.samples import RewriteSamples, Samples, plainly
 from darc.engine.scoring import Clock, Patience, ScoreCache, Scoring, Tally
 from darc.engine.stopping import (
     FEWER,
@@ -180,13 +179,13 @@ class Engine(Closing):
     async def ask_async(self, prompt: str | Prompt, **options: Any) -> Outcome:
         """`ask`, awaited."""
         prompt, clock = as_prompt(prompt), Clock()
-        with clock.stage("generate"), _plainly():
+        with clock.stage("generate"), plainly():
             samples = self.samples(prompt, options.get("calls"), options.get("meters"))
             strict = options.get("strict") is not False
             candidates, failed, drawn = await self.draw(samples, options.get("n"), strict)
             options["drawn"] = drawn
         flags = [*options.pop("flags", ()), *([FEWER] if failed else [])]
-        with _plainly():
+        with plainly():
             return await self.decide(prompt, candidates, clock=clock, flags=flags, **options)
 
     def ask(self, prompt: str | Prompt, **options: Any) -> Outcome:
@@ -196,7 +195,7 @@ class Engine(Closing):
     async def choose_async(self, prompt: str | Prompt, answers: Answers, **options: Any) -> Outcome:
         """`choose`, awaited."""
         prompt = as_prompt(prompt)
-        with _plainly():
+        with plainly():
             return await self.decide(prompt, as_candidates(prompt, answers), **options)
 
     def choose(self, prompt: str | Prompt, answers: Answers, **options: Any) -> Outcome:
@@ -377,15 +376,6 @@ class Engine(Closing):
             own = await self.workers.in_thread(self.generator.generate, prompts, sampling, report)
             made |= zip(places, own, strict=True)
         return [made[place] for place in range(len(wishes))]
-
-
-@contextmanager
-def _plainly() -> Iterator[None]:
-    """Raise why a part failed, not that it did."""
-    try:
-        yield
-    except PartFailed as failed:
-        raise next(iter(failed.causes.values())) from None
 
 
 async def _next(outcomes: AsyncIterator[Outcome]) -> Outcome | None:

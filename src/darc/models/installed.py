@@ -95,6 +95,7 @@ def lookup(name: str) -> Model:
 
 
 NOTE = "installed.json"
+READ_BELOW = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -185,3 +186,18 @@ def file_sha256(path: Path) -> str:
     """The SHA-256 of a file's content, in hexadecimal."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def files_hash(paths: list[Path]) -> str:
+    """A hash of names and contents; beyond `READ_BELOW` bytes, of names, sizes and times."""
+    digest = hashlib.sha256()
+    stats = [path.stat() for path in paths]
+    small = sum(stat.st_size for stat in stats) < READ_BELOW
+    for path, stat in zip(paths, stats, strict=True):
+        digest.update(f"{path.name}\0{stat.st_size}\0".encode())
+        if small:
+            with path.open("rb") as stream:
+                digest.update(hashlib.file_digest(stream, "sha256").digest())
+        else:
+            digest.update(f"{stat.st_mtime_ns}\0".encode())
+    return digest.hexdigest()[:16]

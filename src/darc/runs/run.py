@@ -14,7 +14,7 @@ from darc.core.repeats import components
 from darc.engine.choose import Choosing
 from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
-from darc.engine.samples import PartFailed, Samples
+from darc.engine.samples import Samples, plainly
 from darc.engine.scoring import Clock
 from darc.engine.stopping import FEWER, STOPPED
 from darc.errors import DarcError, InputError, MissingExtra
@@ -45,10 +45,8 @@ class Stages:
         answers: list[str] = []
         for _ in question.turns:
             prompt = question.prompt(answers)
-            try:
+            with plainly():
                 await self._advance(await self._candidates(prompt))
-            except PartFailed as failed:
-                raise next(iter(failed.causes.values())) from None
             answers.append(self.shard.rows("decisions.jsonl")[prompt.id]["answer"])
             say("deciding")
 

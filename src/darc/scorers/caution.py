@@ -8,7 +8,7 @@ import numpy as np
 
 from darc.errors import InputError
 from darc.models.embeddings import Embeddings
-from darc.models.transformers.loading import files_hash
+from darc.models.installed import files_hash
 from darc.registry import scorer
 from darc.scorers import fluency, form, relevance
 from darc.scorers.anatomy import NAMES, Anatomy
@@ -17,7 +17,7 @@ from darc.scorers.caution_model import FILE, Encoder, Model, Predictor, read_mod
 from darc.scorers.reward import RewardScorer
 from darc.typing import Array
 
-OWN = ("caution.py", "caution_model.py", "../files.py")
+OWN = ("caution.py", "caution_model.py")
 SOURCES = (*OWN, "anatomy.py", *fluency.SOURCES, *form.SOURCES, *relevance.SOURCES)
 PACKAGES = (*fluency.PACKAGES, *relevance.PACKAGES)
 

@@ -16,7 +16,7 @@ from darc.typing import Array
 SOURCES = (
     *REWARD_SOURCES,
     "dropout.py",
-    *in_transformers("stochastic"),
+    *in_transformers(),
     "../core/draws.py",
 )
 

@@ -11,7 +11,7 @@ from darc.registry import scorer
 from darc.scorers.base import Pair, finite, in_transformers, source_version
 from darc.typing import Array
 
-SOURCES = ("loglik.py", *in_transformers("batching", "chat", "likelihood", "loading", "prefix"))
+SOURCES = ("loglik.py", *in_transformers("batching", "likelihood", "loading", "prefix"))
 LEAST = -20.0
 
 

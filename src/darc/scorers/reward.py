@@ -13,7 +13,7 @@ from darc.scorers.base import Pair, finite, in_transformers, source_version
 from darc.scorers.presets import preset
 from darc.typing import Array
 
-SOURCES = ("reward.py", *in_transformers("batching", "chat", "loading", "prefix", "rewards"))
+SOURCES = ("reward.py", *in_transformers("batching", "loading", "prefix", "rewards"))
 
 
 @scorer("reward", "MODEL")

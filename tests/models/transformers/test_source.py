@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from darc.errors import InputError, MissingExtra
-from darc.models.transformers.loading import Source, files_hash, need, resolve
+from darc.models.installed import files_hash
+from darc.models.transformers.loading import Source, need, resolve
 
 
 def folder(path: Path, **files: object) -> str:

@@ -1,6 +1,5 @@
 """Models and tokenizers from the hub, from folders, from GGUF files, with adapters."""
 
-import hashlib
 import importlib
 import importlib.util
 import os
@@ -15,7 +14,7 @@ from typing import Any
 
 from darc.errors import DarcError, InputError, MissingExtra, UnknownName
 from darc.files import read_json
-from darc.models.installed import require
+from darc.models.installed import files_hash, require
 
 WAITING = "OMP_WAIT_POLICY"
 
@@ -148,7 +147,6 @@ def _base(folder: Path) -> str:
     return name
 
 
-READ_BELOW = 1_000_000_000
 KINDS = (".safetensors", ".bin", ".gguf", ".json", ".model", ".jinja", ".txt")
 
 
@@ -168,21 +166,6 @@ def _of(weights: str, gguf: str) -> str:
         found = [path for path in folder.iterdir() if path.suffix in KINDS and path.is_file()]
         return files_hash(sorted(found))
     return hub_commit(weights)
-
-
-def files_hash(paths: list[Path]) -> str:
-    """A hash of names and contents; beyond `READ_BELOW` bytes, of names, sizes and times."""
-    digest = hashlib.sha256()
-    stats = [path.stat() for path in paths]
-    small = sum(stat.st_size for stat in stats) < READ_BELOW
-    for path, stat in zip(paths, stats, strict=True):
-        digest.update(f"{path.name}\0{stat.st_size}\0".encode())
-        if small:
-            with path.open("rb") as stream:
-                digest.update(hashlib.file_digest(stream, "sha256").digest())
-        else:
-            digest.update(f"{stat.st_mtime_ns}\0".encode())
-    return digest.hexdigest()[:16]
 
 
 def hub_commit(name: str) -> str:
