@@ -10,10 +10,9 @@ from tests.scorers.test_scorers import all_three, scores
 from darc.errors import MissingExtra
 from darc.language.classes import CLASSES, class_of
 from darc.language.text import Text
-from darc.scorers.ending import imbalance
-from darc.scorers.fluency import garbled, repetition
+from darc.scorers.flaws import imbalance
+from darc.scorers.fluency import Spelling, garbled, repetition
 from darc.scorers.order import count_pairs, gains, log_lift, order_gain
-from darc.scorers.spelling import Spelling
 
 PLAIN = "The baker opens the shop at six. She sells bread and rolls, and the queue is often long."
 

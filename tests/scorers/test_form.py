@@ -4,10 +4,9 @@ import pytest
 from tests.scorers.test_scorers import all_three, scores
 
 from darc.language.text import Text
-from darc.scorers.asked import read_request
-from darc.scorers.ending import ending_cost
+from darc.scorers.expectation import expectation
+from darc.scorers.flaws import ending_cost, leaks, padding, rudeness, shouting
 from darc.scorers.form import length_cost, wall
-from darc.scorers.manners import leaks, padding, rudeness, shouting
 from darc.types import CutOff
 
 CODE = "Run this:\n\n```python\nx = f(1)\n```"
@@ -51,7 +50,7 @@ def test_length_suits_the_request() -> None:
     short, long = Text("Paris."), Text("word " * 2000)
     usual = Text("word " * 80)
     for question in ("Explain rain.", "When was it?", "Write a story.", "Summarise this: a b."):
-        request = read_request(question)
+        request = expectation(question)
         assert length_cost(request, usual) < 0.3
         assert length_cost(request, short) > length_cost(request, usual)
         assert length_cost(request, long) > length_cost(request, usual)
@@ -95,7 +94,7 @@ def test_anatomy() -> None:
     ],
 )
 def test_how_many_items_are_asked_for(question: str, count: int) -> None:
-    assert read_request(question).count == count
+    assert expectation(question).count == count
 
 
 def test_fewer_items_than_asked_for_score_lower() -> None:

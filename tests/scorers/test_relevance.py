@@ -6,8 +6,8 @@ from tests.scorers.test_scorers import all_three, scores
 from darc.language.classes import content_words, subject_words
 from darc.language.classes import loose_stem as stem
 from darc.language.text import Text
-from darc.scorers.asked import read_request
-from darc.scorers.evasion import evasion
+from darc.scorers.expectation import expectation
+from darc.scorers.flaws import evasion
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from darc.scorers.evasion import evasion
     ],
 )
 def test_requests_are_read_from_their_wording(question: str, traits: set[str]) -> None:
-    request = read_request(question)
+    request = expectation(question)
     named = ("code", "items", "number", "transform", "creative", "harmful")
     assert {name for name in named if getattr(request, name)} == traits
 

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,17 @@ def read_lists(name: str) -> dict[str, str]:
 def stored(name: str) -> dict[str, Any]:
     """The lists of a data file in TOML."""
     return tomllib.loads((DATA / name).read_text(encoding="utf-8"))
+
+
+@cache
+def patterns(name: str, table: str) -> dict[str, re.Pattern[str]]:
+    """The patterns of a table of a TOML file, %name% in them replaced by that of its fragments."""
+
+    def text(parts: str | list[str]) -> str:
+        return re.sub(r"%(\w+)%", lambda match: text(data["fragments"][match[1]]), "".join(parts))
+
+    data = stored(name)
+    return {key: re.compile(text(parts)) for key, parts in data[table].items()}
 
 
 def one_of(words: str) -> str:

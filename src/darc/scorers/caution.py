@@ -11,14 +11,14 @@ from darc.models.embeddings import Embeddings
 from darc.models.transformers.version import files_hash
 from darc.registry import scorer
 from darc.scorers import fluency, form, relevance
-from darc.scorers.anatomy import NAMES, Anatomy
 from darc.scorers.base import Embedder, Pair, source_version
 from darc.scorers.caution_model import FILE, Encoder, Model, Predictor, read_model
+from darc.scorers.pair_features import NAMES, PairFeatures
 from darc.scorers.reward import RewardScorer
 from darc.typing import Array
 
 OWN = ("caution.py", "caution_model.py", "../files.py")
-SOURCES = (*OWN, "anatomy.py", *fluency.SOURCES, *form.SOURCES, *relevance.SOURCES)
+SOURCES = (*OWN, "pair_features.py", *fluency.SOURCES, *form.SOURCES, *relevance.SOURCES)
 PACKAGES = (*fluency.PACKAGES, *relevance.PACKAGES)
 
 
@@ -65,18 +65,18 @@ class Caution:
             assert self._network is not None
             return np.asarray(1.0 / (1.0 + np.exp(-np.clip(self._network.score(pairs), -700, 700))))
         if isinstance(self.model, Predictor):
-            prompts = self._anatomy.embed([prompt.question for prompt, _ in pairs])
+            prompts = self._pair_features.embed([prompt.question for prompt, _ in pairs])
             return self.model.atypicality(prompts, self._features(pairs))
         return self.model.atypicality(self._features(pairs))
 
     def _features(self, pairs: Sequence[Pair]) -> Array:
         if self._network is not None:
             return self._network.hidden(pairs)
-        return self._anatomy.measure(pairs)
+        return self._pair_features.measure(pairs)
 
     @cached_property
-    def _anatomy(self) -> Anatomy:
-        return Anatomy(self._embedder or Embeddings())
+    def _pair_features(self) -> PairFeatures:
+        return PairFeatures(self._embedder or Embeddings())
 
     @cached_property
     def _network(self) -> RewardScorer | None:

@@ -12,14 +12,12 @@ from darc.language.phrases import any_of, stored
 from darc.language.text import Text
 from darc.models.embeddings import Embeddings
 from darc.registry import scorer
-from darc.scorers.asked import HARM
 from darc.scorers.base import Embedder, Pair, source_version
-from darc.scorers.ending import ending_cost
-from darc.scorers.evasion import evasion
-from darc.scorers.manners import rudeness
+from darc.scorers.expectation import HARM
+from darc.scorers.flaws import ending_cost, evasion, rudeness
 from darc.scorers.order import order_gain
 from darc.scorers.relevance import SOURCES as RELEVANCE
-from darc.scorers.relevance import Question, coverage
+from darc.scorers.relevance import PromptWords, coverage
 from darc.types import Prompt
 from darc.typing import Array
 
@@ -28,15 +26,7 @@ RUDENESS_COST = 1.2
 FEW_WORDS, MOST_WORDS = 12, 60
 SHAPE = ("order", "evasion", "rudeness", "words", "sentences", "ending", "covered", "close")
 
-SOURCES = (
-    "harm.py",
-    "harm.npz",
-    "ending.py",
-    "manners.py",
-    "order.json",
-    "order.py",
-    *RELEVANCE,
-)
+SOURCES = ("harm.py", "harm.npz", "order.json", "order.py", *RELEVANCE)
 PACKAGES = ("wordllama",)
 DENIAL = 24
 DENIED = re.compile(r"(?:\b(?:not|never|hardly|no)|n't)(?: \w+)? $")
@@ -154,5 +144,5 @@ def _shape(question: str, text: Text) -> list[float]:
         float(np.log1p(len(text.words))),
         float(np.log1p(len(text.sentences))),
         ending_cost(text),
-        coverage(Question.of(question), text, stems),
+        coverage(PromptWords.of(question), text, stems),
     ]

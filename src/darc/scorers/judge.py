@@ -12,13 +12,20 @@ from darc.models.remote.client import KEY
 from darc.registry import scorer
 from darc.scorers.base import Pair, source_version
 from darc.scorers.callable import checked_scale
-from darc.scorers.judge_prompt import AGAIN, comparison, rating
-from darc.scorers.judge_reading import BEST, expected_grade, first_is_better, grade_in
+from darc.scorers.judge_dialogue import (
+    AGAIN,
+    BEST,
+    comparison,
+    expected_grade,
+    first_is_better,
+    grade_in,
+    rating,
+)
 from darc.types import Message, Prompt
 from darc.typing import Array
 
 TOP = 20
-SOURCES = ("judge.py", "judge_prompt.py", "judge_reading.py")
+SOURCES = ("judge.py", "judge_dialogue.py")
 
 
 class Unreadable(DarcError):
