@@ -19,7 +19,7 @@ help:
 	@echo "make test-model   install the embedded model, run the tests that need it"
 	@echo "make test-hf install torch and transformers, run the tests that need them"
 	@echo "make test-browser   open the pages in headless Chromium (Debian: chromium, chromium-driver)"
-	@echo "make docs    write docs/api.md from the docstrings"
+	@echo "make docs    write docs/api.md from the docstrings, build the site in build/site"
 	@echo "make test-train   install torch, peft and TRL, run the tests that train"
 	@echo "make test-ray   install Ray, run the tests on a cluster of two nodes on this machine"
 	@echo "make test-clients   install LangChain, LiteLLM and others, call the gateway with each"
@@ -116,8 +116,15 @@ chromium:
 test-browser: chromium $(VENV)/.browser
 	$(BIN)/python -m pytest tests/browser -m browser
 
-docs: $(VENV)/.test
+$(VENV)/.docs: $(VENV)/.test
+	@echo "installing what builds the documentation into $(VENV)"
+	$(PIP) install --group docs
+	@touch $@
+
+docs: $(VENV)/.docs
 	$(BIN)/python docs/make_api.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -q
+	@echo "the site is build/site/index.html"
 
 test-train: $(VENV)/.train
 	@echo "running the tests that train small models, without network"
