@@ -12,7 +12,7 @@ from darc.models.transformers.version import files_hash
 from darc.registry import scorer
 from darc.scorers import fluency, form, relevance
 from darc.scorers.base import Embedder, Pair, source_version
-from darc.scorers.caution_model import FILE, Encoder, Model, Predictor, read_model
+from darc.scorers.caution_model import FILE, EncoderModel, Model, Predictor, read_model
 from darc.scorers.pair_features import NAMES, PairFeatures
 from darc.scorers.reward import RewardScorer
 from darc.typing import Array
@@ -38,7 +38,7 @@ class Caution:
     def __init__(self, path: str, embedder: Embedder | None = None) -> None:
         self._path = Path(path)
         self.model: Model = read_model(self._path)
-        if not isinstance(self.model, Encoder) and not (
+        if not isinstance(self.model, EncoderModel) and not (
             isinstance(self.model, Predictor) and self.model.target
         ):
             _check_names(self.model.features, self._path)
@@ -50,7 +50,7 @@ class Caution:
         if not isinstance(self._embedder, Embeddings | None):
             return ""
         file = self._path / FILE if self._path.is_dir() else self._path
-        alone = isinstance(self.model, Encoder)
+        alone = isinstance(self.model, EncoderModel)
         code = source_version(*OWN) if alone else source_version(*SOURCES, packages=PACKAGES)
         if self._network is None:
             return f"{files_hash([file])}-{code}"
@@ -61,7 +61,7 @@ class Caution:
         """One probability of "atypical" a pair, (n,)."""
         if not pairs:
             return np.empty(0)
-        if isinstance(self.model, Encoder):
+        if isinstance(self.model, EncoderModel):
             assert self._network is not None
             return np.asarray(1.0 / (1.0 + np.exp(-np.clip(self._network.score(pairs), -700, 700))))
         if isinstance(self.model, Predictor):
@@ -81,7 +81,7 @@ class Caution:
     @cached_property
     def _network(self) -> RewardScorer | None:
         """The encoder, or the reward model whose features are predicted."""
-        if isinstance(self.model, Encoder):
+        if isinstance(self.model, EncoderModel):
             folder = self._path if self._path.is_dir() else self._path.parent
             return RewardScorer(
                 str(folder / self.model.folder),

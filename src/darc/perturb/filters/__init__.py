@@ -114,8 +114,8 @@ __all__ = [
     "ORIGINAL",
     "Entities",
     "Filter",
-    "Judge",
     "Reading",
+    "RewriteJudge",
     "Similarity",
     "dissimilar",
     "duplicate",
@@ -127,7 +127,7 @@ __all__ = [
 ]
 
 
-class Judge:
+class RewriteJudge:
     """Judges rewrites of one text, which is read only once."""
 
     def __init__(self, original: str, family: str, find_entities: Entities | None = None) -> None:
@@ -173,4 +173,4 @@ def judge(
     original: str, rewrite: str, family: str = "style", find_entities: Entities | None = None
 ) -> str | None:
     """Why the rewrite is refused, or None if every filter lets it pass."""
-    return Judge(original, family, find_entities).reason(rewrite)
+    return RewriteJudge(original, family, find_entities).reason(rewrite)

@@ -7,7 +7,7 @@ from darc.language.senses import WORDINGS
 from darc.perturb.transforms.transform import (
     Draws,
     Found,
-    Step,
+    Substitution,
     Transform,
     capital,
     like,
@@ -48,8 +48,8 @@ def _next(match: Found, draws: Draws) -> str:
     return match["next"].upper()
 
 
-hedges = replacing("hedges", Step(PATTERNS["hedge"], _next))
-without_markers = replacing("no markers", Step(PATTERNS["adding"], _next, 0.7))
+hedges = replacing("hedges", Substitution(PATTERNS["hedge"], _next))
+without_markers = replacing("no markers", Substitution(PATTERNS["adding"], _next, 0.7))
 
 
 def _dropped(match: Found, draws: Draws) -> str | None:
@@ -59,7 +59,7 @@ def _dropped(match: Found, draws: Draws) -> str | None:
     return None if kept else ""
 
 
-fillers = replacing("fillers", Step(PATTERNS["filler"], _dropped, 0.7))
+fillers = replacing("fillers", Substitution(PATTERNS["filler"], _dropped, 0.7))
 
 _SHORT = dict(WORDINGS["short"])
 WORDY = re.compile(
@@ -72,7 +72,7 @@ def _short(match: Found, draws: Draws) -> str:
     return like(match.group(), _SHORT[match.group().lower()])
 
 
-concise = replacing("concise", Step(WORDY, _short, 0.7))
+concise = replacing("concise", Substitution(WORDY, _short, 0.7))
 
 GROUPS = [tuple(group.split("; ")) for (group,) in read_rows("markers.tsv")]
 _GROUP_OF = {marker: group for group in GROUPS for marker in group}
@@ -88,4 +88,4 @@ def _other(match: Found, draws: Draws) -> str | None:
     return draws.pick(choices) if draws.chance(0.8) else None
 
 
-discourse_markers = replacing("discourse markers", Step(MARKER, _other))
+discourse_markers = replacing("discourse markers", Substitution(MARKER, _other))

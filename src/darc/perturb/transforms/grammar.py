@@ -7,7 +7,7 @@ from darc.language.words import WORD_LISTS
 from darc.perturb.transforms.transform import (
     Draws,
     Found,
-    Step,
+    Substitution,
     capital,
     like,
     rephrasing,
@@ -46,8 +46,8 @@ def _with_that(match: Found, draws: Draws) -> str | None:
 
 that = replacing(
     "optional that",
-    Step(PATTERNS["that"], _without_that, 0.7),
-    Step(PATTERNS["no_that"], _with_that, 0.7, otherwise=True),
+    Substitution(PATTERNS["that"], _without_that, 0.7),
+    Substitution(PATTERNS["no_that"], _with_that, 0.7, otherwise=True),
 )
 
 
@@ -58,8 +58,8 @@ def _reduced(match: Found, draws: Draws) -> str | None:
 # "a drug that is used" as "a drug used", ", which is a" as ", a"
 relatives = replacing(
     "short relatives",
-    Step(PATTERNS["relative"], _reduced, 0.7),
-    Step(PATTERNS["apposition"], r", \g<rest>", 0.7),
+    Substitution(PATTERNS["relative"], _reduced, 0.7),
+    Substitution(PATTERNS["apposition"], r", \g<rest>", 0.7),
 )
 
 
@@ -70,8 +70,8 @@ def _subject(match: Found, draws: Draws) -> str:
 # "There are many things that help" as "Many things help"
 there = replacing(
     "there are",
-    Step(PATTERNS["there"], lambda match, draws: f"{_subject(match, draws)} ", 0.7),
-    Step(PATTERNS["exist"], lambda match, draws: f"{_subject(match, draws)} exist", 0.5),
+    Substitution(PATTERNS["there"], lambda match, draws: f"{_subject(match, draws)} ", 0.7),
+    Substitution(PATTERNS["exist"], lambda match, draws: f"{_subject(match, draws)} exist", 0.5),
 )
 
 
@@ -86,13 +86,13 @@ def _lets(match: Found, draws: Draws) -> str:
 
 turns = replacing(
     "turns of phrase",
-    Step(PATTERNS["you_can"], "It is possible to ", 0.4),
-    Step(PATTERNS["possible"], lambda match, draws: like(match.group(), "you can "), 0.4),
-    Step(PATTERNS["should"], "It is best to ", 0.4),
-    Step(PATTERNS["purpose"], "In order to ", 0.5),
-    Step(PATTERNS["lets"], _lets, 0.6),
-    Step(PATTERNS["allows"], r"allows \g<who> to ", 0.6, otherwise=True),
-    Step(PATTERNS["number"], _about),
+    Substitution(PATTERNS["you_can"], "It is possible to ", 0.4),
+    Substitution(PATTERNS["possible"], lambda match, draws: like(match.group(), "you can "), 0.4),
+    Substitution(PATTERNS["should"], "It is best to ", 0.4),
+    Substitution(PATTERNS["purpose"], "In order to ", 0.5),
+    Substitution(PATTERNS["lets"], _lets, 0.6),
+    Substitution(PATTERNS["allows"], r"allows \g<who> to ", 0.6, otherwise=True),
+    Substitution(PATTERNS["number"], _about),
 )
 
 
@@ -103,7 +103,7 @@ def _which(match: Found, draws: Draws) -> str | None:
 
 
 # "a battery that lasts" as "a battery which lasts", and back; never of people
-which = replacing("that and which", Step(PATTERNS["which"], _which, 0.5))
+which = replacing("that and which", Substitution(PATTERNS["which"], _which, 0.5))
 
 
 def _then(match: Found, draws: Draws) -> str | None:
@@ -115,10 +115,10 @@ def _then(match: Found, draws: Draws) -> str | None:
 
 small_turns = replacing(
     "small turns",
-    Step(PATTERNS["then"], _then, 0.6),
-    Step(PATTERNS["keep"], lambda match, draws: f"{_TURNED[match['verb']]} ", 0.6),
-    Step(PATTERNS["little"], lambda match, draws: f"{_TURNED[match['word']]} ", 0.6),
-    Step(
+    Substitution(PATTERNS["then"], _then, 0.6),
+    Substitution(PATTERNS["keep"], lambda match, draws: f"{_TURNED[match['verb']]} ", 0.6),
+    Substitution(PATTERNS["little"], lambda match, draws: f"{_TURNED[match['word']]} ", 0.6),
+    Substitution(
         PATTERNS["must"], lambda match, draws: f"{match['lead']}{_TURNED[match['verb']]} to ", 0.6
     ),
 )

@@ -7,7 +7,7 @@ from darc.language.words import LIGHT_WORDS, WORD_LISTS
 from darc.perturb.transforms.transform import (
     Draws,
     Found,
-    Step,
+    Substitution,
     occurring,
     rephrasing,
     replacing,
@@ -41,7 +41,7 @@ def _joined(match: Found, draws: Draws) -> str | None:
 
 
 # With "and" or a semicolon, when the second opens on a pronoun.
-join = replacing("join sentences", Step(PATTERNS["join"], _joined))
+join = replacing("join sentences", Substitution(PATTERNS["join"], _joined))
 
 
 def _parted(match: Found, draws: Draws) -> str | None:
@@ -54,8 +54,8 @@ def _contrasted(match: Found, draws: Draws) -> str | None:
     return None if bound else f". However, {match['subject']} "
 
 
-_at_and = replacing("split at and", Step(PATTERNS["part"], _parted, 0.7))
-_at_but = replacing("split at but", Step(PATTERNS["but"], _contrasted, 0.7))
+_at_and = replacing("split at and", Substitution(PATTERNS["part"], _parted, 0.7))
+_at_but = replacing("split at but", Substitution(PATTERNS["but"], _contrasted, 0.7))
 
 
 @transform("split sentences")
@@ -109,7 +109,9 @@ def _turned(match: Found, draws: Draws) -> str | None:
 
 
 _reordered = replacing(
-    "items", Step(PATTERNS["couple"], _swapped, 0.6), Step(PATTERNS["triple"], _turned)
+    "items",
+    Substitution(PATTERNS["couple"], _swapped, 0.6),
+    Substitution(PATTERNS["triple"], _turned),
 )
 
 
@@ -145,8 +147,10 @@ def adverbs(match: Found, draws: Draws) -> str | None:
 # "the surface of the Earth" as "the Earth's surface", and back
 owners = replacing(
     "owners",
-    Step(PATTERNS["of"], r"\g<article> \g<owner>'s \g<thing>", 0.7),
-    Step(PATTERNS["genitive"], r"\g<article> \g<thing> of the \g<owner>", 0.7, otherwise=True),
+    Substitution(PATTERNS["of"], r"\g<article> \g<owner>'s \g<thing>", 0.7),
+    Substitution(
+        PATTERNS["genitive"], r"\g<article> \g<thing> of the \g<owner>", 0.7, otherwise=True
+    ),
 )
 
 _STRAIGHT = re.compile(r"(?<=\w)'(?=\w)")

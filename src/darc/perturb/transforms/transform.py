@@ -131,7 +131,7 @@ Found = re.Match[str]
 Put = Callable[[Found, Draws], str | None]
 
 
-class Step(NamedTuple):
+class Substitution(NamedTuple):
     """What is put for a pattern's matches: a template, or what a function makes, None for as is.
 
     Each is put with a probability, drawn after the function has made it. `otherwise`: only where
@@ -154,7 +154,7 @@ class Step(NamedTuple):
         return self.pattern.sub(replaced, text)
 
 
-def replacing(name: str, *steps: Step) -> Transform:
+def replacing(name: str, *steps: Substitution) -> Transform:
     """A transform that goes through the steps, where a pattern of one occurs at all."""
     occurs = occurring(*(step.pattern for step in steps))
 

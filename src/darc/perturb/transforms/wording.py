@@ -12,7 +12,7 @@ from darc.perturb.transforms.transform import (
     REMEMBERED,
     Draws,
     Found,
-    Step,
+    Substitution,
     like,
     pieces,
     replacing,
@@ -246,5 +246,5 @@ def _in_question(match: Found) -> bool:
     return any(each.start() <= match.start() < each.end() for each in questions)
 
 
-contract = replacing("contract", Step(PATTERNS["contract"], _short))
-expand = replacing("expand", Step(PATTERNS["expand"], _full))
+contract = replacing("contract", Substitution(PATTERNS["contract"], _short))
+expand = replacing("expand", Substitution(PATTERNS["expand"], _full))
