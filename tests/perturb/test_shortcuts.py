@@ -70,7 +70,7 @@ class Whole(Reading):
 
 def reasons(kind: type[Reading], original: str, rewrite: str, family: str) -> list[str | None]:
     first, second = kind(original), kind(rewrite)
-    return [refuse(first, second, family) for refuse in FILTERS]
+    return [refuse(first, second, family) for refuse in FILTERS.values()]
 
 
 @settings(deadline=None, max_examples=150)
