@@ -40,8 +40,8 @@ class PairFeatures:
     """Measures pairs by the embedded scorers, static embeddings and the layout of sentences."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
         self._scorers = (Relevance(embedder), Fluency(), Form())
+        self.embed = self._scorers[0].embed
 
     def measure(self, pairs: Sequence[Pair]) -> Array:
         """One row a pair, (n, features) in the order of `NAMES`; about 5 ms for 200 words."""
@@ -54,10 +54,6 @@ class PairFeatures:
         meaning = self._meaning(questions, texts)
         shape = [_shape(read[asked], text) for asked, text in zip(questions, texts, strict=True)]
         return np.column_stack([scores, meaning, np.array(shape)])
-
-    def embed(self, texts: Sequence[str]) -> Array:
-        """Rows of unit length, (n, d)."""
-        return np.asarray(self._embedder.embed(texts), dtype=np.float64)
 
     def _meaning(self, questions: Sequence[str], texts: Sequence[Text]) -> Array:
         pieces = [[*text.sentences, *text.code] or [text.raw] for text in texts]

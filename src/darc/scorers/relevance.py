@@ -58,8 +58,28 @@ SOURCES = (*OWN, "../models/embeddings.py", *LANGUAGE, *PHRASES)
 PACKAGES = ("wordllama",)
 
 
+class EmbeddingScorer:
+    """Scores between 0 and 1 that rest on embeddings, the static ones unless others are given.
+
+    What is scored with others has no version, since nothing is known of them.
+    """
+
+    version: str
+    in_process = True
+    bounds = (0.0, 1.0)
+
+    def __init__(self, embedder: Embedder | None = None) -> None:
+        self._embedder = embedder or Embeddings()
+        if not isinstance(self._embedder, Embeddings):
+            self.version = ""
+
+    def embed(self, texts: Sequence[str]) -> Array:
+        """Rows of unit length, (n, d)."""
+        return np.asarray(self._embedder.embed(texts), dtype=np.float64)
+
+
 @scorer("relevance")
-class Relevance:
+class Relevance(EmbeddingScorer):
     """Closeness of an answer to its prompt, 0 to 1.
 
     Measures: similarity of static word embeddings (the whole answer and its best sentences), how
@@ -71,16 +91,9 @@ class Relevance:
 
     name = "relevance"
     version = source_version(*SOURCES, packages=PACKAGES)
-    in_process = True
     # Printed by `python -m tests.scorers.calibrate`.
     location = 0.482
     scale = 0.176
-    bounds = (0.0, 1.0)
-
-    def __init__(self, embedder: Embedder | None = None) -> None:
-        self._embedder = embedder or Embeddings()
-        if not isinstance(self._embedder, Embeddings):
-            self.version = ""
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One number between 0 and 1 a pair, (n,); 1 to 2 ms for 200 words, in one batch."""
@@ -107,7 +120,7 @@ class Relevance:
         starts = np.cumsum([0, *counts[:-1]])
         flat = [part for parts in pieces for part in parts]
         asked = {question: row for row, question in enumerate(dict.fromkeys(questions))}
-        vectors = np.asarray(self._embedder.embed([*asked, *flat]), dtype=np.float64)
+        vectors = self.embed([*asked, *flat])
         prompts = vectors[[asked[question] for question in questions]]
         parts = vectors[len(asked) :]
         sizes = np.array([len(part) for part in flat], dtype=np.float64)

@@ -160,6 +160,7 @@ def test_what_each_can_do(transform: Transform, text: str, changed: str) -> None
         (clauses.to_front, "I know when the shop is open."),
         (clauses.to_front, "Anna sings when the shop is open."),
         (clauses.phrase_to_end, "In addition, the bus was late."),
+        (clauses.phrase_to_end, "In winter, relax."),
         (clauses.time_to_front, "Do not water the plants every day."),
         (clauses.results, "It is so late, so do not go."),
         (clauses.results, "We show it to them, so they can learn."),
