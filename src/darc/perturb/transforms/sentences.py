@@ -19,15 +19,19 @@ PATTERNS = patterns("transforms.toml", "sentences")
 _MOST_WORDS = 16
 
 
-def _clauses(match: Found) -> tuple[str, str]:
-    """What stands before a match in its sentence, and after it in its own."""
+def _before(match: Found) -> str:
+    """What stands before a match in its sentence."""
     text, end = match.string, match.start()
-    start = max(text.rfind(mark, 0, end) for mark in (". ", "! ", "? ", "\n"))
-    return text[start + 1 : end], re.split(r"[.!?\n]", text[match.end() :], maxsplit=1)[0]
+    return text[max(text.rfind(mark, 0, end) for mark in (". ", "! ", "? ", "\n")) + 1 : end]
+
+
+def _after(match: Found) -> str:
+    """What stands after a match in its sentence."""
+    return re.split(r"[.!?\n]", match.string[match.end() :], maxsplit=1)[0]
 
 
 def _joined(match: Found, draws: Draws) -> str | None:
-    before, after = _clauses(match)
+    before, after = _before(match), _after(match)
     longest = max(len(before.split()), len(after.split()))
     end = match.end() + len(after)
     asked = "?" in match.string[end : end + 1]
@@ -46,11 +50,11 @@ join = replacing("join sentences", Substitution(PATTERNS["join"], _joined))
 
 def _parted(match: Found, draws: Draws) -> str | None:
     subject = match["subject"] or match["after"]
-    return None if PATTERNS["bound"].search(_clauses(match)[0]) else f". {subject.capitalize()} "
+    return None if PATTERNS["bound"].search(_before(match)) else f". {subject.capitalize()} "
 
 
 def _contrasted(match: Found, draws: Draws) -> str | None:
-    bound = PATTERNS["bound"].search(_clauses(match)[0])
+    bound = PATTERNS["bound"].search(_before(match))
     return None if bound else f". However, {match['subject']} "
 
 
@@ -76,7 +80,7 @@ def join_plain(text: str, draws: Draws) -> str:
 
     def joined(match: Found) -> str:
         nonlocal done
-        before, after = _clauses(match)
+        before, after = _before(match), _after(match)
         whole, sizes = f"{before} {after}", (len(before.split()), len(after.split()))
         bound = PATTERNS["linked"].search(whole) or PATTERNS["bound"].search(whole) or "," in whole
         if match.start() < done or bound or max(sizes) > _MOST_WORDS or sizes[0] < 4:

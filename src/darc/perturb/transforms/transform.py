@@ -145,13 +145,15 @@ class Substitution(NamedTuple):
 
     def changed(self, text: str, draws: Draws) -> str:
         """The text with the matches replaced."""
+        pattern, put, chance, _ = self
 
         def replaced(match: Found) -> str:
-            put = match.expand(self.put) if isinstance(self.put, str) else self.put(match, draws)
-            kept = put is None or (self.chance < 1.0 and not draws.chance(self.chance))
-            return match.group() if put is None or kept else put
+            new = match.expand(put) if isinstance(put, str) else put(match, draws)
+            if new is None or (chance < 1.0 and not draws.chance(chance)):
+                return match.group()
+            return new
 
-        return self.pattern.sub(replaced, text)
+        return pattern.sub(replaced, text)
 
 
 def replacing(name: str, *steps: Substitution) -> Transform:

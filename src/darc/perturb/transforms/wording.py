@@ -211,6 +211,7 @@ def _with_article(before: str, wording: Wording) -> str:
 
 
 PATTERNS = patterns("transforms.toml", "wording")
+_WHOLE = {**NEGATED, **PRONOUNS, "let's": "let us"}
 _FULL = {full: short for short, full in {**NEGATED, **PRONOUNS}.items() if full != "i have"}
 _FULL["can not"] = "can't"
 _QUESTION = re.compile(r"[^.!?\n]*\?")
@@ -230,7 +231,7 @@ def _full(match: Found, draws: Draws) -> str | None:
     if _in_question(match) or not draws.chance(0.8):
         return None
     words = match["short"].lower().replace("\u2019", "'")
-    found = {**NEGATED, **PRONOUNS, "let's": "let us"}.get(words)
+    found = _WHOLE.get(words)
     if found is None and words.endswith("'s"):
         found = words.removesuffix("'s") + " is"
     opens = match.group()[:1].isupper()
