@@ -189,7 +189,7 @@ class Outcome:
 
     def to_html(self) -> str:
         """Everything as a self-contained page."""
-        from darc.views.decision_page import Shown, decision_page
+        from darc.views.decision_page import CandidateView, decision_page
 
         assert self.decision is not None
         shown = []
@@ -207,7 +207,9 @@ class Outcome:
             ]
             refused = [(r.reason, r.text) for r in self.rejections if r.candidate == k]
             shown.append(
-                Shown(candidate.text, candidate.truncated, self.why_not(k), samples, refused)
+                CandidateView(
+                    candidate.text, candidate.truncated, self.why_not(k), samples, refused
+                )
             )
         what = "grades were asked for" if self.rated else "texts were scored"
         note = f"{self.calls} of {self.most} {what}; the others could not matter."

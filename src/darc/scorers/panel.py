@@ -15,8 +15,7 @@ from darc.models.completion import ChatModel
 from darc.models.remote import Said
 from darc.registry.names import parse_spec
 from darc.scorers.judge import Judge
-from darc.scorers.judge_prompt import rating, reply_form
-from darc.scorers.judge_reading import grade_in, grades_in
+from darc.scorers.judge_dialogue import grade_in, grades_in, rating, reply_form
 from darc.types import Message, Prompt
 
 ABSTAIN: Final = "abstain"

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from darc.models.embeddings import Embeddings
-from darc.scorers.anatomy import NAMES, Anatomy
 from darc.scorers.base import Embedder, Pair
 from darc.scorers.caution_model import Classifier, Predictor, expanded, standardised
+from darc.scorers.pair_features import NAMES, PairFeatures
 from darc.scorers.reward import RewardScorer
 from darc.training.caution.examples import balanced, divide, each_kind
 from darc.typing import Array
@@ -41,7 +41,7 @@ def fit_classifier(
     pairs: Sequence[Pair], seed: int = 7, embedder: Embedder | None = None, tell: Tell = print
 ) -> Classifier:
     """A logistic model on the embedded features, stopped early; with held-out AUCs by kind."""
-    parts, anatomy = parts_of(pairs, seed), Anatomy(embedder or Embeddings())
+    parts, anatomy = parts_of(pairs, seed), PairFeatures(embedder or Embeddings())
     tell(f"measuring {len(parts.fitted)} answers to fit, {len(parts.stopping)} to stop by")
     features, labels = _labelled(anatomy, parts.fitted, seed)
     stop_features, stop_labels = _labelled(anatomy, parts.stopping, seed + 1)
@@ -74,7 +74,7 @@ def fit_predictor(
     those that stop it. `target` names a reward model whose features are predicted instead of the
     embedded ones; of more than 64 the leading components are.
     """
-    parts, anatomy = parts_of(pairs, seed), Anatomy(embedder or Embeddings())
+    parts, anatomy = parts_of(pairs, seed), PairFeatures(embedder or Embeddings())
     network = RewardScorer(target) if target else None
 
     def features_of(own: Sequence[Pair]) -> Array:
@@ -137,7 +137,7 @@ def measured(
     return found
 
 
-def _labelled(anatomy: Anatomy, pairs: Sequence[Pair], seed: int) -> tuple[Array, Array]:
+def _labelled(anatomy: PairFeatures, pairs: Sequence[Pair], seed: int) -> tuple[Array, Array]:
     """Features and labels, 1 for atypical, as many of each."""
     rounds = min(12, max(4, ROWS // len(pairs)))
     negatives = [pair for pair, _ in balanced(pairs, seed, rounds)]

@@ -10,10 +10,10 @@ from darc.language.classes import content_words
 from darc.language.classes import loose_stem as stem
 from darc.language.text import Text
 from darc.scorers.base import Embedder, Pair
-from darc.scorers.ending import ending_cost
+from darc.scorers.flaws import ending_cost
 from darc.scorers.fluency import Fluency, breathlessness, repetition
 from darc.scorers.form import Form
-from darc.scorers.relevance import Question, Relevance, coverage, echo, mismatch
+from darc.scorers.relevance import PromptWords, Relevance, coverage, echo, mismatch
 from darc.typing import Array
 
 NAMES = (
@@ -21,16 +21,8 @@ NAMES = (
     *("whole", "best", "middle", "worst", "first", "last"),
     *("outlier", "second outlier", "next", "next least", "order", "loneliest", "lonely gap"),
     *("sentences", "words", "ending", "open fence", "covered", "mismatch", "echo"),
-    *(
-        "repetition",
-        "breath",
-        "opens linked",
-        "numbers fall",
-        "last half",
-        "new words",
-        "strangest",
-    ),
-    *("ordinals fall", "markers inside"),
+    *("repetition", "breath", "opens linked", "numbers fall", "last half", "new words"),
+    *("strangest", "ordinals fall", "markers inside"),
 )
 LINKED = re.compile(
     r"(?:then|finally|also|but|however|so|because|this|these|those|it|they|that|next|lastly|after|"
@@ -39,27 +31,17 @@ LINKED = re.compile(
 )
 # A list's marker in the middle of a line.
 INSIDE = re.compile(r"[^\s\d] +(?:[-*\u2022]|\d{1,2}[.)]) +(?=[A-Z*`])")
-ORDINALS = {
-    "first": 0,
-    "firstly": 0,
-    "second": 1,
-    "secondly": 1,
-    "then": 1,
-    "next": 1,
-    "third": 2,
-    "thirdly": 2,
-    "finally": 3,
-    "lastly": 3,
-}
+_PLACES = ("first firstly", "second secondly then next", "third thirdly", "finally lastly")
+ORDINALS = {word: place for place, words in enumerate(_PLACES) for word in words.split()}
 NUMBERED = re.compile(r"^[ \t]*(\d{1,3})[.)][ \t]", re.MULTILINE)
 
 
-class Anatomy:
+class PairFeatures:
     """Measures pairs by the embedded scorers, static embeddings and the layout of sentences."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
         self._scorers = (Relevance(embedder), Fluency(), Form())
+        self.embed = self._scorers[0].embed
 
     def measure(self, pairs: Sequence[Pair]) -> Array:
         """One row a pair, (n, features) in the order of `NAMES`; about 5 ms for 200 words."""
@@ -68,14 +50,10 @@ class Anatomy:
         scores = np.column_stack([scorer.score(pairs) for scorer in self._scorers])
         texts = [Text(answer) for _, answer in pairs]
         questions = [prompt.question for prompt, _ in pairs]
-        read = {question: Question.of(question) for question in questions}
+        read = {question: PromptWords.of(question) for question in questions}
         meaning = self._meaning(questions, texts)
         shape = [_shape(read[asked], text) for asked, text in zip(questions, texts, strict=True)]
         return np.column_stack([scores, meaning, np.array(shape)])
-
-    def embed(self, texts: Sequence[str]) -> Array:
-        """Rows of unit length, (n, d)."""
-        return np.asarray(self._embedder.embed(texts), dtype=np.float64)
 
     def _meaning(self, questions: Sequence[str], texts: Sequence[Text]) -> Array:
         pieces = [[*text.sentences, *text.code] or [text.raw] for text in texts]
@@ -124,7 +102,7 @@ def _relations(prompt: Array, parts: Array, sizes: Array) -> list[float]:
     ]
 
 
-def _shape(question: Question, text: Text) -> list[float]:
+def _shape(question: PromptWords, text: Text) -> list[float]:
     """What the words and marks of an answer show."""
     stems = {stem(word) for word in content_words(text.words)}
     sentences = text.sentences
@@ -158,7 +136,7 @@ def ordinals_fall(text: Text) -> float:
     return falls / (len(ranks) - 1) if len(ranks) > 1 else 0.0
 
 
-def strangest(question: Question, sentences: Sequence[str]) -> float:
+def strangest(question: PromptWords, sentences: Sequence[str]) -> float:
     """How many content words of the strangest sentence stand nowhere else, as log(1 + count)."""
     own = [{stem(word) for word in content_words(Text(each).words)} for each in sentences]
     counts: dict[str, int] = {}

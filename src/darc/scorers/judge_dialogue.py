@@ -1,11 +1,84 @@
-"""Numbers from what a judging model says."""
+"""What a judging model is told, and numbers from what it says.
 
+The texts that it judges cannot speak to it.
+"""
+
+import hashlib
 import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from darc.language.phrases import stored
 from darc.models.completion import without_thoughts
+from darc.types import Message, Prompt
+
+TOLD = stored(Path(__file__).with_name("judge.toml"))
+CODE_LENGTH = 16
+_CONTROL = re.compile(
+    r"<(?=\|)|(?<=\|)>|<(?=\uff5c)|(?<=\uff5c)>|<(?=/?s>)|<(?=(?:start|end)_of_turn>)|\[(?=/?INST\])",
+    re.IGNORECASE,
+)
+
+
+def rating(
+    prompt: Prompt, answer: str, view: str = "", criteria: Sequence[str] = ()
+) -> tuple[Message, ...]:
+    """The conversation that asks for a grade, by a reader's view and for each criterion."""
+    told = TOLD["rate"].format(
+        whose=TOLD["particular"].format(view=view.strip()) if view else TOLD["careful"],
+        number="one whole number for each criterion" if criteria else "one whole number",
+        form=reply_form(criteria),
+    )
+    material = delimited({"CONVERSATION": _turns(prompt), "ANSWER": answer})
+    asked = TOLD["ask_numbers" if criteria else "ask_number"]
+    return Message("system", told), Message("user", f"{material}\n\n{asked}")
+
+
+def reply_form(criteria: Sequence[str]) -> str:
+    """How the grades are to be written."""
+    if not criteria:
+        return "Reply with the number alone."
+    lines = "\n".join(f"{name}: NUMBER" for name in criteria)
+    return (
+        f"Reply with these lines, a whole number from 0 to 10 in each, and nothing else:\n{lines}"
+    )
+
+
+def comparison(prompt: Prompt, first: str, second: str) -> tuple[Message, ...]:
+    """The conversation that asks for the better of two answers."""
+    parts = {"CONVERSATION": _turns(prompt), "ANSWER A": first, "ANSWER B": second}
+    return Message("system", TOLD["compare"]), Message(
+        "user", f"{delimited(parts)}\n\n{TOLD['ask_letter']}"
+    )
+
+
+def delimited(parts: dict[str, str]) -> str:
+    """Texts between marker lines that no text can hold.
+
+    The code of the markers is a hash of all the texts, so whoever writes one would have to know
+    the hash of what they write; should it stand in a text all the same, another is taken. The
+    same texts have the same code. What chat templates use to end a turn is broken up.
+    """
+    inner = {name: defused(text) for name, text in parts.items()}
+    whole = "\0".join(inner.values())
+    code = hashlib.sha256(whole.encode()).hexdigest()[:CODE_LENGTH]
+    while code in whole:
+        code = hashlib.sha256(code.encode()).hexdigest()[:CODE_LENGTH]
+    return "\n\n".join(
+        f"[BEGIN {name} {code}]\n{text}\n[END {name} {code}]" for name, text in inner.items()
+    )
+
+
+def defused(text: str) -> str:
+    """The text with a space in what a chat template could take for the end of a turn."""
+    return _CONTROL.sub(lambda found: f" {found[0]} ", text)
+
+
+def _turns(prompt: Prompt) -> str:
+    return "\n\n".join(f"{m.role}: {m.content}" for m in prompt.messages)
+
 
 LEAST_MASS = 0.5
 FIRST_TOKENS = 8
