@@ -16,7 +16,7 @@ from darc.study.annotator import AnnotatorPages
 from darc.study.claims import numbering
 from darc.study.files import Unavailable
 from darc.study.lead import LeadPages
-from darc.study.requests import LARGEST, HiddenSecrets, Site, told, told_unavailable
+from darc.study.requests import LARGEST, HiddenSecrets, Site, problem_page, unavailable_page
 from darc.study.settings import TEMPLATES
 from darc.study.store import Store
 from darc.views.palette import style_sheet
@@ -82,12 +82,12 @@ def make_app(
         store.close()
 
     async def nothing(scope: Any, receive: Any, send: Any) -> None:
-        await told(site, Problem(404, "Open the link that you were given once more, all of it."))(
-            scope, receive, send
-        )
+        await problem_page(
+            site, Problem(404, "Open the link that you were given once more, all of it.")
+        )(scope, receive, send)
 
     router = Router(routes, lifespan=lifespan, default=nothing)
-    shell = Shell(router, Guard(), hosts=hosts, tell=partial(told, site), linked=True)
+    shell = Shell(router, Guard(), hosts=hosts, tell=partial(problem_page, site), linked=True)
     return HiddenSecrets(shell, site.root)
 
 
@@ -98,9 +98,9 @@ def _guarded(site: Site, handler: Handler) -> Callable[[Request], Awaitable[Resp
         try:
             response = handler(request)
         except Problem as problem:
-            return told(site, problem)
+            return problem_page(site, problem)
         except Unavailable as problem:
-            return told_unavailable(site, request, site.failed(problem))
+            return unavailable_page(site, request, site.failed(problem))
         if request.method == "POST":
             site.saved()
         return response
@@ -109,7 +109,7 @@ def _guarded(site: Site, handler: Handler) -> Callable[[Request], Awaitable[Resp
         try:
             request.state.body = await read_body(request, LARGEST)
         except Problem as problem:
-            return told(site, problem)
+            return problem_page(site, problem)
         return await run_in_threadpool(answer, request)
 
     return serve

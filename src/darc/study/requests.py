@@ -174,7 +174,7 @@ def with_cookie(site: Site, response: Response, name: str, token: str) -> Respon
     return response
 
 
-def told(site: Site, problem: Problem) -> Response:
+def problem_page(site: Site, problem: Problem) -> Response:
     """A problem as a page."""
     title = TITLES.get(problem.code or "", TITLES.get(problem.status, "That did not work"))
     return page_response(
@@ -184,14 +184,14 @@ def told(site: Site, problem: Problem) -> Response:
     )
 
 
-def told_unavailable(site: Site, request: Request, problem: Problem) -> Response:
+def unavailable_page(site: Site, request: Request, problem: Problem) -> Response:
     """A page in plain words where the database is away; a form can be sent again from it."""
     text = message(site.root, "That did not work", AWAY)
     if request.method == "POST":
         try:
             fields = read_form(request, "")
         except Problem as wrong:
-            return told(site, wrong)
+            return problem_page(site, wrong)
         values = {"text": KEPT_HERE, "again": request.scope["path"]}
         values |= {"token": fields.pop("form_token", ""), "fields": fields}
         text = page("message", site.root, UNSAVED, **values)
