@@ -27,6 +27,8 @@ if status.exists():
     print(next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")))
 else:
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(used.ru_utime + used.ru_stime)
 sys.exit(code)
 """
 
@@ -46,8 +48,8 @@ def write(path: Path, prompts: int, scattered: bool) -> None:
                 )
 
 
-def measure(path: Path, version: Path) -> tuple[float, float]:
-    """Seconds and peak megabytes of `darc select` with two rules, by the sources of a version."""
+def measure(path: Path, version: Path) -> tuple[float, float, float]:
+    """Seconds, peak MB and processor seconds of `darc select` with two rules, by a version."""
     out = path.with_suffix(".out.csv")
     command = ["select", str(path), "--rule", "mean", "--rule", "epsilon", "--out", str(out)]
     started = time.perf_counter()
@@ -58,7 +60,9 @@ def measure(path: Path, version: Path) -> tuple[float, float]:
         text=True,
         env={**os.environ, "PYTHONPATH": str(version)},
     )
-    return time.perf_counter() - started, float(done.stdout)
+    seconds = time.perf_counter() - started
+    memory, used = map(float, done.stdout.split())
+    return seconds, memory, used
 
 
 def run(prompts: int = PROMPTS) -> list[Table]:
@@ -70,10 +74,18 @@ def run(prompts: int = PROMPTS) -> list[Table]:
             path = Path(folder) / f"{name}.csv"
             write(path, prompts, scattered)
             for version, sources in versions.items():
-                seconds, memory = measure(path, sources)
+                seconds, memory, used = measure(path, sources)
                 ratings = prompts * CANDIDATES * RATERS
-                rows.append([name, version, prompts, seconds, ratings / seconds, memory])
-    header = ["rows of a prompt", "version", "prompts", "seconds", "ratings/s", "peak MB"]
+                rows.append([name, version, prompts, seconds, used, ratings / seconds, memory])
+    header = [
+        "rows of a prompt",
+        "version",
+        "prompts",
+        "seconds",
+        "processor s",
+        "ratings/s",
+        "peak MB",
+    ]
     load = " ".join(f"{each:.1f}" for each in os.getloadavg())
     note = (
         f"the limit for 100,000 prompts is {LIMIT} MB; before: commit {BEFORE}, which read tables "

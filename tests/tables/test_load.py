@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tables.helpers import TIDY, Cell, cells_of, refusal, table_of
 
-from darc.errors import TableError
+from darc.errors import InputError, TableError
 from darc.tables import read_ratings
-from darc.tables.load import Loaded, load, mostly_numbers, sniff_delimiter
+from darc.tables.database import Loaded, mostly_numbers
+from darc.tables.load import load, sniff_delimiter
 from darc.tables.source import Source
 
 repeatable = settings(derandomize=True, max_examples=60, deadline=None, database=None)
@@ -201,3 +202,42 @@ def test_an_interrupt_reaches_the_database() -> None:
             loaded.run(
                 "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b", stop
             )
+
+
+FRAME = {"prompt_id": [1, 1], "candidate_id": ["a", "b"], "rater_id": ["r", "r"]}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "lists"])
+def test_rows_in_memory(library: str) -> None:
+    columns = {**FRAME, "rating": [4.0, 2.5]}
+    if library == "lists":
+        source: Any = [
+            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+        ]
+    else:
+        source = pytest.importorskip(library).DataFrame(columns)
+    with read_ratings(source) as table:
+        batch = next(table.batches())
+    assert (batch.prompt_ids, batch.candidate_ids) == (["1"], [["a", "b"]])
+    assert batch.scores[0, 0].tolist() == [[4.0], [2.5]]
+    with pytest.raises(TableError, match="the ratings, line 1: every rating of candidate 'a'"):
+        read_ratings([{**{k: v[0] for k, v in FRAME.items()}, "rating": None}])
+    for wrong in ([], [1, 2]):
+        with pytest.raises(InputError):
+            read_ratings(wrong)
+
+
+def test_a_folder_with_a_file_for_each_system(tmp_path: Path) -> None:
+    for name, rating in (("big", 5), ("small", 3)):
+        text = f"prompt_id,rater_id,rating\nq,ann,{rating}\nq,bob,{rating}\n"
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    with read_ratings(tmp_path) as table:
+        batch = next(table.batches())
+        assert batch.candidate_ids == [["big", "small"]]
+        assert batch.scores[0, 0].tolist() == [[5.0, 5.0], [3.0, 3.0]]
+    (tmp_path / "small.csv").write_text("prompt_id,rater_id,rating\nq,ann,x\n", encoding="utf-8")
+    with pytest.raises(TableError, match=r"small\.csv, line 2: 'x'"):
+        read_ratings(tmp_path)
+    (tmp_path / "small.csv").write_text("prompt_id,rater,rating\nq,ann,1\n", encoding="utf-8")
+    with pytest.raises(TableError, match=r"not the columns of big\.csv"):
+        read_ratings(tmp_path)

@@ -125,8 +125,9 @@ def test_no_such_file(tmp_path: Path) -> None:
         read_ratings(tmp_path / "rating.csv")
     with pytest.raises(TableError, match="no such file"):
         read_ratings(tmp_path / "nowhere" / "rating.csv")
+    (tmp_path / "empty").mkdir()
     with pytest.raises(TableError, match="folder"):
-        read_ratings(tmp_path)
+        read_ratings(tmp_path / "empty")
     with pytest.raises(TableError, match="the file is empty"):
         read_ratings(tmp_path / "ratings.csv")
 

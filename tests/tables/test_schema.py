@@ -1,7 +1,7 @@
 import pytest
 
 from darc.errors import TableError, UnknownName
-from darc.tables.load import mostly_numbers
+from darc.tables.database import mostly_numbers
 from darc.tables.schema import check_columns, decide, guess_layout
 
 

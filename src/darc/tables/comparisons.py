@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from darc.core.pairwise import scalarize
 from darc.errors import TableError, UnknownName
 from darc.tables.batch import Samples
-from darc.tables.load import Loaded, shorten
+from darc.tables.database import Loaded, shorten
 from darc.tables.schema import Schema
 from darc.tables.table import (
     MISSING_SQL,

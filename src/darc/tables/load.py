@@ -4,20 +4,15 @@ import csv
 import io
 import json
 import re
-import secrets
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from itertools import chain, islice
 from pathlib import Path, PurePath
 from typing import Any
 
-import numpy as np
-
-from darc.errors import DarcError, MissingExtra, TableError, UnknownName
+from darc.errors import InputError, MissingExtra, TableError, UnknownName
 from darc.files import parse_json
-from darc.registry.capabilities import Closing
+from darc.tables.database import MEMORY_MB, Loaded, quoted, shorten
 from darc.tables.source import LONGEST_LINE, Source, text_blocks
 
 FORMATS = ("csv", "excel", "jsonl", "parquet", "tsv")
@@ -28,137 +23,10 @@ SUFFIXES = {
     ".xlsx": "excel",
 }  # fmt: skip
 BLOCK_BYTES = 2**20
-MEMORY_MB = 400
-# The first rows, from which columns of numbers are known.
-HEAD = 2_000
-MISSING = frozenset({"", "na", "nan", "null", "none"})
+TEXTS = (".texts.jsonl", ".texts.jsonl.gz")
 OBJECT = "write one JSON object a line"
 
 Advance = Callable[[int], None]
-Share = Callable[[float], None]
-
-
-class Loaded(Closing):
-    """The table `raw` of a file: column i is `c{i}`, all text, and rowid the row's number from 0.
-
-    Columns go by number because the database takes names that differ in case only for equal.
-    `absent` has the first row without a field, and `late` the first row and text of a field that
-    the first block does not have: only JSON has either.
-    """
-
-    def __init__(self, source: str, memory_mb: int = MEMORY_MB) -> None:
-        # Deferred: it takes a tenth of a second, and `import darc` does not need it.
-        import duckdb
-
-        self.source = source
-        self.names: tuple[str, ...] = ()
-        self.rows = 0
-        self.absent: dict[str, int] = {}
-        self.late: dict[str, tuple[int, str]] = {}
-        self.failure = duckdb.Error
-        self._resources = ExitStack()
-        self.line: Callable[[int], int] = lambda row: row + 1
-        self._db = self._resources.enter_context(duckdb.connect())
-        self._pool = self._resources.enter_context(ThreadPoolExecutor(1))
-        spill = Path(tempfile.gettempdir()) / f"darc-{secrets.token_hex(8)}"
-        for name, value in {
-            "memory_limit": f"'{memory_mb}MB'",
-            "temp_directory": quoted(spill),
-            "threads": "2",
-            "enable_progress_bar": "true",
-            "enable_progress_bar_print": "false",
-            "autoinstall_known_extensions": "false",
-        }.items():
-            self._db.execute(f"SET {name} = {value}")
-
-    def run(self, sql: str, share: Share | None = None) -> Any:
-        """The answer to some SQL; `share` hears how much of the work is done.
-
-        The work is done beside this thread, which so hears of an interrupt.
-        """
-        work = self._pool.submit(self._db.execute, sql)
-        try:
-            while not wait([work], 0.2).done:
-                if share is not None:
-                    share(max(0.0, self._db.query_progress()) / 100)
-            return work.result()
-        except self.failure as problem:
-            said = str(problem)
-            if "Out of Memory" in said or ("IO Error" in said and "darc-" in said):
-                raise _no_room(said.splitlines()[0]) from None
-            raise
-        except BaseException:
-            self._db.interrupt()
-            wait([work])
-            raise
-
-    def arrays(self, sql: str) -> dict[str, Any]:
-        """The answer to some SQL as columns."""
-        return dict(self.run(sql).fetchnumpy())
-
-    def row(self, sql: str) -> tuple[Any, ...]:
-        """The first row of the answer to some SQL."""
-        return tuple(self.run(sql).fetchone() or ())
-
-    def column(self, name: str) -> str:
-        """What `raw` calls a column of the file."""
-        return f"c{self.names.index(name)}"
-
-    def text(self, name: str) -> str:
-        """The SQL for a column's text, empty where there is none."""
-        return f"coalesce({self.column(name)}, '')"
-
-    def texts(self, name: str, limit: int | None = None) -> list[str]:
-        """The cells of a column, or the first ones, empty where there is none."""
-        few = "" if limit is None else f" WHERE rowid < {limit}"
-        sql = f"SELECT {self.text(name)} FROM raw{few} ORDER BY rowid"
-        return [text for (text,) in self.run(sql).fetchall()]
-
-    def looks_numeric(self, name: str) -> bool:
-        """Whether a column seems to hold numbers: most of its first cells, or all are missing."""
-        return mostly_numbers(self.texts(name, HEAD))
-
-    def fault(self, row: int, message: str, hint: str = "") -> TableError:
-        """The error that says what is wrong with a row."""
-        return TableError(self.source, message, hint, self.line(row))
-
-    def close(self) -> None:
-        """Forget everything."""
-        self._resources.close()
-
-    def name(self, names: Sequence[str], line: int = 1) -> None:
-        """Take the names of the columns, which stand on a line."""
-        self.names = tuple(name.strip() for name in names)
-        named = [name for name in self.names if name]
-        if len(set(named)) < len(named):
-            twice = next(name for name in named if named.count(name) > 1)
-            raise TableError(self.source, f"the header names {twice!r} twice", "rename one", line)
-
-    def fill(self, query: str, line: Callable[[int], int], share: Share | None = None) -> None:
-        """Make `raw` of a query; `line` says where a row is in the file."""
-        self.run(f"CREATE TABLE raw AS {query}", share)
-        (self.rows,) = self.row("SELECT count(*) FROM raw")
-        self.line = line
-
-    def append(self, lines: Sequence[int], columns: Sequence[Sequence[str]]) -> None:
-        """Add rows, given by column, to a `raw` that is made of them alone."""
-        block = {f"c{i}": np.array(cells, dtype=object) for i, cells in enumerate(columns)}
-        block["line"] = np.array(lines, dtype=np.int64)
-        self._db.register("block", block)
-        if self.rows:
-            self.run("INSERT INTO raw SELECT * FROM block")
-        else:
-            self.run("CREATE TABLE raw AS SELECT * FROM block")
-            self.line = lambda row: int(self.row(f"SELECT line FROM raw WHERE rowid = {row}")[0])
-        self.rows += len(lines)
-
-    def spare(self, suffix: str) -> Path:
-        """The path of a file that is removed with the rest."""
-        try:
-            folder = self._resources.enter_context(tempfile.TemporaryDirectory(prefix="darc-"))
-        except OSError as problem:
-            raise _no_room(problem.strerror) from None
-        return Path(folder) / f"copy{suffix}"
 
 
 def check_format(name: str) -> None:
@@ -191,6 +59,57 @@ def load(
             empty = "the file is empty" if source.total == 0 else "there are no rows"
             raise TableError(source.name, empty, "give at least one rating")
         advance(source.done if source.total is None else source.total)
+    except BaseException:
+        loaded.close()
+        raise
+    return loaded
+
+
+def load_rows(rows: Any, memory_mb: int = MEMORY_MB) -> Loaded:
+    """The rows of a data frame (pandas, polars) or a list of dicts; lines are rows, from 1."""
+    if hasattr(rows, "columns"):
+        found = {str(name): list(rows[name]) for name in rows.columns}
+    else:
+        if not all(isinstance(row, Mapping) for row in rows):
+            raise InputError("the ratings are no rows", "give a data frame or a list of dicts")
+        names = dict.fromkeys(str(name) for row in rows for name in row)
+        found = {name: [row.get(name) for row in rows] for name in names}
+    if not found or not len(next(iter(found.values()))):
+        raise InputError("there are no rows", "give at least one rating")
+    loaded = Loaded("the ratings", memory_mb)
+    try:
+        loaded.name(list(found))
+        cells = [[_cell(value) for value in column] for column in found.values()]
+        loaded.append(range(1, len(cells[0]) + 1), cells)
+    except BaseException:
+        loaded.close()
+        raise
+    return loaded
+
+
+def load_folder(folder: Path, chosen: str = "auto", memory_mb: int = MEMORY_MB) -> Loaded:
+    """The rows of a folder's files, one a system: its name is the candidate where none is given."""
+    paths = sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
+    paths = [path for path in paths if not path.name.endswith(TEXTS)]
+    if not paths:
+        raise TableError(str(folder), "the folder has no files", "put one a system into it")
+    loaded = Loaded(str(folder), memory_mb)
+    try:
+        for path in paths:
+            with Source(path) as source, load(source, chosen) as part:
+                found = {name: part.texts(name) for name in part.names}
+                lines = part.lines()
+            if "candidate_id" not in found and "left_id" not in found:
+                found["candidate_id"] = [path.name.partition(".")[0]] * len(lines)
+            if not loaded.rows:
+                loaded.name(list(found))
+            if set(found) != set(loaded.names):
+                other = sorted(set(found) ^ set(loaded.names))[0]
+                raise TableError(
+                    str(path), f"not the columns of {paths[0].name} ({other!r})", "use the same"
+                )
+            loaded.files.append((loaded.rows, str(path)))
+            loaded.append(lines, [found[name] for name in loaded.names])
     except BaseException:
         loaded.close()
         raise
@@ -423,30 +342,6 @@ def sheet_rows(data: bytes, name: str) -> list[tuple[int, list[str]]]:
     return rows
 
 
-def mostly_numbers(texts: Sequence[str]) -> bool:
-    """Whether at least half of what is not missing can be read as numbers."""
-    verdict = [_is_number(text) for text in texts if text.strip().lower() not in MISSING]
-    return 2 * sum(verdict) >= len(verdict)
-
-
-def quoted(text: object) -> str:
-    """Some text as SQL writes it."""
-    return "'" + str(text).replace("'", "''") + "'"
-
-
-def shorten(text: str, length: int = 40) -> str:
-    """`text` in quotation marks, cut where it gets too long for an error message."""
-    return repr(text if len(text) <= length else text[: length - 3] + "...")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text
-
-
 def _cell(value: object) -> str:
     if isinstance(value, str):
         return value
@@ -457,11 +352,5 @@ def _cell(value: object) -> str:
         return str(int(value))
     if isinstance(value, bool | list | dict):
         return json.dumps(value, ensure_ascii=False)
-    return str(value)
-
-
-def _no_room(reason: str | None) -> DarcError:
-    return DarcError(
-        f"cannot keep temporary data in {tempfile.gettempdir()} ({reason})",
-        "set TMPDIR to a folder with room",
-    )
+    # The missing values of data frames print as this.
+    return "" if str(value) in ("<NA>", "NaT") else str(value)

@@ -8,7 +8,7 @@ import numpy as np
 
 from darc.errors import TableError
 from darc.tables.batch import Samples
-from darc.tables.load import Loaded, quoted, shorten
+from darc.tables.database import Loaded, quoted, shorten
 from darc.tables.schema import Schema
 from darc.tables.table import (
     MISSING_SQL,

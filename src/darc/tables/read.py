@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import BinaryIO
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from darc.errors import InputError
 from darc.tables.comparisons import Comparisons, check_method
-from darc.tables.load import BLOCK_BYTES, MEMORY_MB, Loaded, check_format, load, mostly_numbers
+from darc.tables.database import MEMORY_MB, Loaded, mostly_numbers
+from darc.tables.load import BLOCK_BYTES, check_format, load, load_folder, load_rows
 from darc.tables.ratings import Ratings
 from darc.tables.schema import Schema, check_columns, check_layout, decide, is_named
 from darc.tables.source import Source
@@ -16,7 +18,7 @@ Progress = Callable[[int, int | None], None]
 
 
 def read_ratings(
-    source: str | os.PathLike[str],
+    source: Any,
     *,
     layout: str = "auto",
     format: str = "auto",  # noqa: A002
@@ -31,6 +33,8 @@ def read_ratings(
 ) -> RatingTable:
     """The table of ratings in a file, or on standard input for "-", read and checked in full.
 
+    The source is also a folder with one file a system, a data frame of pandas or polars, or a list
+    of dicts.
     `layout` is tidy, wide or pairwise and `format` csv, tsv, jsonl, parquet or excel, or "auto" for
     either; `columns` says what the file calls a column, as in {"prompt_id": "question"}; `raters`
     names the rater columns of a wide table; `scalarize` is how comparisons become samples.
@@ -45,13 +49,7 @@ def read_ratings(
     for name, size in (("batch_rows", batch_rows), ("memory_mb", memory_mb)):
         if size < 1:
             raise InputError(f"{name} must be 1 or more, not {size}")
-    with Source(source, stream) as opened:
-
-        def advance(done: int) -> None:
-            if progress is not None:
-                progress(done, opened.total)
-
-        loaded = load(opened, format, memory_mb=memory_mb, block_bytes=block_bytes, advance=advance)
+    loaded = _load(source, format, memory_mb, block_bytes, progress, stream)
     try:
         schema = decide(loaded, layout, columns or {}, raters)
         _check_fields(loaded, schema)
@@ -61,6 +59,27 @@ def read_ratings(
     except BaseException:
         loaded.close()
         raise
+
+
+def _load(
+    source: Any,
+    format: str,  # noqa: A002
+    memory_mb: int,
+    block_bytes: int,
+    progress: Progress | None,
+    stream: BinaryIO | None,
+) -> Loaded:
+    if not isinstance(source, str | os.PathLike):
+        return load_rows(source, memory_mb)
+    if stream is None and Path(source).is_dir():
+        return load_folder(Path(source), format, memory_mb)
+    with Source(source, stream) as opened:
+
+        def advance(done: int) -> None:
+            if progress is not None:
+                progress(done, opened.total)
+
+        return load(opened, format, memory_mb=memory_mb, block_bytes=block_bytes, advance=advance)
 
 
 def _check_fields(loaded: Loaded, schema: Schema) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from darc.errors import TableError
 from darc.registry.capabilities import Closing
 from darc.tables.batch import Batch, Samples
-from darc.tables.load import MISSING, Loaded, quoted
+from darc.tables.database import MISSING, Loaded, quoted
 from darc.tables.schema import Schema
 from darc.typing import Integers
 
