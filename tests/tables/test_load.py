@@ -204,7 +204,11 @@ def test_an_interrupt_reaches_the_database() -> None:
             )
 
 
-FRAME = {"prompt_id": [1, 1], "candidate_id": ["a", "b"], "rater_id": ["r", "r"]}
+FRAME: dict[str, list[Any]] = {
+    "prompt_id": [1, 1],
+    "candidate_id": ["a", "b"],
+    "rater_id": ["r", "r"],
+}
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "lists"])
