@@ -4,8 +4,8 @@ import numpy as np
 
 from darc.core.arrays import check_level
 from darc.registry import rule
-from darc.selection.choice import Choice, largest
 from darc.selection.pools import Pools
+from darc.selection.rule import Choice, largest
 
 
 @rule("uwo", because="the largest mean less {lam:g} times the variance over scorers")
