@@ -15,7 +15,6 @@ from tests.tables.helpers import TIDY, Cell, cells_of, refusal, table_of
 
 from darc.errors import InputError, TableError
 from darc.tables import read_ratings
-from darc.tables.database import Loaded, mostly_numbers
 from darc.tables.load import load, sniff_delimiter
 from darc.tables.source import Source
 
@@ -184,24 +183,6 @@ def test_spreadsheets(tmp_path: Path) -> None:
     book.save(path)
     with pytest.raises(TableError, match=r"x\.xlsx, line 3: 'good' in column 'rating'"):
         read_ratings(path)
-
-
-def test_most_numbers_make_a_column_of_numbers() -> None:
-    assert mostly_numbers(["1", "2", "oops", ""])
-    assert mostly_numbers(["", "NA"])
-    assert not mostly_numbers(["7b", "7", "13b"])
-
-
-def test_an_interrupt_reaches_the_database() -> None:
-    with Loaded("x") as loaded:
-
-        def stop(share: float) -> None:
-            raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            loaded.run(
-                "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b", stop
-            )
 
 
 FRAME: dict[str, list[Any]] = {

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from darc.core.pairwise import scalarize
 from darc.errors import TableError, UnknownName
 from darc.tables.batch import Samples
-from darc.tables.database import Loaded, shorten
+from darc.tables.database import RawRows, shorten
 from darc.tables.schema import Schema
 from darc.tables.table import (
     MISSING_SQL,
@@ -35,7 +35,7 @@ class Comparisons:
     The outcome is the left candidate's share of the win.
     """
 
-    def __init__(self, loaded: Loaded, schema: Schema, method: str) -> None:
+    def __init__(self, loaded: RawRows, schema: Schema, method: str) -> None:
         self._loaded, self._columns, self._method = loaded, schema.columns, method
         left, right, prompt, rater, winner = (
             loaded.text(schema.columns[part])

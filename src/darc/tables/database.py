@@ -21,7 +21,7 @@ MISSING = frozenset({"", "na", "nan", "null", "none"})
 Share = Callable[[float], None]
 
 
-class Loaded(Closing):
+class RawRows(Closing):
     """The table `raw` of a file: column i is `c{i}`, all text, and rowid the row's number from 0.
 
     Columns go by number because the database takes names that differ in case only for equal.

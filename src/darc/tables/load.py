@@ -12,7 +12,7 @@ from typing import Any
 
 from darc.errors import InputError, MissingExtra, TableError, UnknownName
 from darc.files import parse_json
-from darc.tables.database import MEMORY_MB, Loaded, quoted, shorten
+from darc.tables.database import MEMORY_MB, RawRows, quoted, shorten
 from darc.tables.source import LONGEST_LINE, Source, text_blocks
 
 FORMATS = ("csv", "excel", "jsonl", "parquet", "tsv")
@@ -42,10 +42,10 @@ def load(
     memory_mb: int = MEMORY_MB,
     block_bytes: int = BLOCK_BYTES,
     advance: Advance = lambda done: None,
-) -> Loaded:
+) -> RawRows:
     """The rows of `source`; `advance` hears how many of its bytes are done."""
     found = detect(source) if chosen == "auto" else chosen
-    loaded = Loaded(source.name, memory_mb)
+    loaded = RawRows(source.name, memory_mb)
     try:
         if found == "parquet":
             _load_parquet(loaded, source)
@@ -65,7 +65,7 @@ def load(
     return loaded
 
 
-def load_rows(rows: Any, memory_mb: int = MEMORY_MB) -> Loaded:
+def load_rows(rows: Any, memory_mb: int = MEMORY_MB) -> RawRows:
     """The rows of a data frame (pandas, polars) or a list of dicts; lines are rows, from 1."""
     if hasattr(rows, "columns"):
         found = {str(name): list(rows[name]) for name in rows.columns}
@@ -76,7 +76,7 @@ def load_rows(rows: Any, memory_mb: int = MEMORY_MB) -> Loaded:
         found = {name: [row.get(name) for row in rows] for name in names}
     if not found or not len(next(iter(found.values()))):
         raise InputError("there are no rows", "give at least one rating")
-    loaded = Loaded("the ratings", memory_mb)
+    loaded = RawRows("the ratings", memory_mb)
     try:
         loaded.name(list(found))
         cells = [[_cell(value) for value in column] for column in found.values()]
@@ -87,13 +87,13 @@ def load_rows(rows: Any, memory_mb: int = MEMORY_MB) -> Loaded:
     return loaded
 
 
-def load_folder(folder: Path, chosen: str = "auto", memory_mb: int = MEMORY_MB) -> Loaded:
+def load_folder(folder: Path, chosen: str = "auto", memory_mb: int = MEMORY_MB) -> RawRows:
     """The rows of a folder's files, one a system: its name is the candidate where none is given."""
     paths = sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
     paths = [path for path in paths if not path.name.endswith(TEXTS)]
     if not paths:
         raise TableError(str(folder), "the folder has no files", "put one a system into it")
-    loaded = Loaded(str(folder), memory_mb)
+    loaded = RawRows(str(folder), memory_mb)
     try:
         for path in paths:
             with Source(path) as source, load(source, chosen) as part:
@@ -143,7 +143,9 @@ def sniff_delimiter(header: str) -> str:
     return max(DELIMITERS, key=bare.count)
 
 
-def _load_delimited(loaded: Loaded, source: Source, kind: str, size: int, advance: Advance) -> None:
+def _load_delimited(
+    loaded: RawRows, source: Source, kind: str, size: int, advance: Advance
+) -> None:
     """Text that is checked first, then read by the database as its header says."""
     path = _plain(loaded, source, size, advance)
     text = _Delimited(loaded.source, path, "\t" if kind == "tsv" else "")
@@ -176,7 +178,7 @@ def _load_delimited(loaded: Loaded, source: Source, kind: str, size: int, advanc
         raise TableError(loaded.source, f"it cannot be read ({reason})") from None
 
 
-def _plain(loaded: Loaded, source: Source, size: int, advance: Advance) -> Path:
+def _plain(loaded: RawRows, source: Source, size: int, advance: Advance) -> Path:
     """A file with the checked text of `source`: itself, or a copy.
 
     The database wants all lines to end alike, and takes a name with an asterisk for several files.
@@ -257,7 +259,7 @@ class _Delimited:
         return TableError(self._source, message, hint, line)
 
 
-def _load_objects(loaded: Loaded, source: Source, size: int, advance: Advance) -> None:
+def _load_objects(loaded: RawRows, source: Source, size: int, advance: Advance) -> None:
     """JSON lines; numbers stay the text that the file has, so that ids keep their spelling."""
     for block in text_blocks(source, size):
         advance(source.done)
@@ -287,7 +289,7 @@ def _load_objects(loaded: Loaded, source: Source, size: int, advance: Advance) -
         loaded.append(lines, [[_cell(row.get(name)) for row in rows] for name in loaded.names])
 
 
-def _load_parquet(loaded: Loaded, source: Source) -> None:
+def _load_parquet(loaded: RawRows, source: Source) -> None:
     """Parquet, whose lines are its rows, from 1; lists and structures become JSON."""
     path = source.path
     if path is None or source.packed or set("*?[") & set(str(path)):
@@ -313,7 +315,7 @@ def _nested(kind: str) -> bool:
     return kind.endswith("]") or kind.startswith(("MAP", "STRUCT", "UNION"))
 
 
-def _load_sheet(loaded: Loaded, source: Source) -> None:
+def _load_sheet(loaded: RawRows, source: Source) -> None:
     """The first sheet of a workbook; its lines are its rows."""
     data = bytearray()
     while block := source.read(BLOCK_BYTES):

@@ -8,7 +8,7 @@ import numpy as np
 
 from darc.errors import TableError
 from darc.tables.batch import Samples
-from darc.tables.database import Loaded, quoted, shorten
+from darc.tables.database import RawRows, quoted, shorten
 from darc.tables.schema import Schema
 from darc.tables.table import (
     MISSING_SQL,
@@ -24,7 +24,7 @@ from darc.typing import Integers
 class Ratings:
     """The table `samples` (candidate, scorer, rater, value), sorted by candidate, scorer, row."""
 
-    def __init__(self, loaded: Loaded, schema: Schema) -> None:
+    def __init__(self, loaded: RawRows, schema: Schema) -> None:
         self._loaded, self._schema = loaded, schema
         wide, columns = schema.layout == "wide", schema.columns
         self._cells = list(schema.raters) if wide else [columns["rating"]]
@@ -153,7 +153,7 @@ class Ratings:
         )
 
 
-def check_numbers(loaded: Loaded, ids: Iterable[str], columns: Iterable[str]) -> None:
+def check_numbers(loaded: RawRows, ids: Iterable[str], columns: Iterable[str]) -> None:
     """Refuse the first row without an id, or with a cell that is no finite number."""
 
     def unreadable(row: int, name: str) -> TableError:

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 from darc.errors import InputError
 from darc.tables.comparisons import Comparisons, check_method
-from darc.tables.database import MEMORY_MB, Loaded, mostly_numbers
+from darc.tables.database import MEMORY_MB, RawRows, mostly_numbers
 from darc.tables.load import BLOCK_BYTES, check_format, load, load_folder, load_rows
 from darc.tables.ratings import Ratings
 from darc.tables.schema import Schema, check_columns, check_layout, decide, is_named
@@ -68,7 +68,7 @@ def _load(
     block_bytes: int,
     progress: Progress | None,
     stream: BinaryIO | None,
-) -> Loaded:
+) -> RawRows:
     if not isinstance(source, str | os.PathLike):
         return load_rows(source, memory_mb)
     if stream is None and Path(source).is_dir():
@@ -82,7 +82,7 @@ def _load(
         return load(opened, format, memory_mb=memory_mb, block_bytes=block_bytes, advance=advance)
 
 
-def _check_fields(loaded: Loaded, schema: Schema) -> None:
+def _check_fields(loaded: RawRows, schema: Schema) -> None:
     """Refuse objects without a rating, and raters who turn up after the first rows (JSON only)."""
     for part in ("rating", "winner"):
         name = schema.columns.get(part, "")

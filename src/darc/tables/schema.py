@@ -25,7 +25,7 @@ PARTS = sorted(
 _UNNAMED = re.compile(r"(Unnamed: \d+)?")
 
 
-class Columns(Protocol):
+class NamedColumns(Protocol):
     """What a table is known by: its columns."""
 
     source: str
@@ -65,7 +65,7 @@ def check_columns(columns: Mapping[str, str]) -> None:
 
 
 def decide(
-    table: Columns, layout: str, columns: Mapping[str, str], raters: Iterable[str] | None
+    table: NamedColumns, layout: str, columns: Mapping[str, str], raters: Iterable[str] | None
 ) -> Schema:
     """The schema of a table; missing columns are refused."""
     names = [name for name in table.names if is_named(name)]

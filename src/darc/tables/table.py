@@ -9,7 +9,7 @@ import numpy as np
 from darc.errors import TableError
 from darc.registry.capabilities import Closing
 from darc.tables.batch import Batch, Samples
-from darc.tables.database import MISSING, Loaded, quoted
+from darc.tables.database import MISSING, RawRows, quoted
 from darc.tables.schema import Schema
 from darc.typing import Integers
 
@@ -55,7 +55,7 @@ class RatingTable(Closing):
     """
 
     def __init__(
-        self, loaded: Loaded, schema: Schema, assembler: Assembler, batch_rows: int
+        self, loaded: RawRows, schema: Schema, assembler: Assembler, batch_rows: int
     ) -> None:
         self.layout = schema.layout
         self.rows = loaded.rows
@@ -162,7 +162,7 @@ def plan(sizes: Sizes, scorers: int, limit: int) -> list[tuple[int, int]]:
     return ranges
 
 
-def number_items(loaded: Loaded, table: str, column: str) -> list[str]:
+def number_items(loaded: RawRows, table: str, column: str) -> list[str]:
     """The distinct texts of a column by first appearance, and a table (n, id) of them."""
     loaded.run(
         f"""CREATE TABLE {table} AS
@@ -173,7 +173,7 @@ def number_items(loaded: Loaded, table: str, column: str) -> list[str]:
     return [word for (word,) in loaded.run(f"SELECT id FROM {table} ORDER BY n").fetchall()]
 
 
-def number_candidates(loaded: Loaded, schema: Schema, rated: str) -> None:
+def number_candidates(loaded: RawRows, schema: Schema, rated: str) -> None:
     """Tables `prompts` (n, id) and `candidates` (n, prompt, prompt_id, id, first, rated).
 
     Both are numbered by first appearance. A candidate also has, for each extra column, whether it
@@ -191,7 +191,7 @@ def number_candidates(loaded: Loaded, schema: Schema, rated: str) -> None:
     )
 
 
-def number_groups(loaded: Loaded, groups: str) -> None:
+def number_groups(loaded: RawRows, groups: str) -> None:
     """The tables of prompts and candidates made of rows (prompt_id, id, first, rated, ...)."""
     loaded.run(f"CREATE TEMP TABLE groups AS {groups}")
     loaded.run(
@@ -211,7 +211,7 @@ def trimmed(text: str) -> str:
     return f"lower(trim({text}, {_SPACE}))"
 
 
-def refuse_first(loaded: Loaded, ids: Iterable[str], faults: Mapping[str, Any]) -> None:
+def refuse_first(loaded: RawRows, ids: Iterable[str], faults: Mapping[str, Any]) -> None:
     """Raise the error of the first row without an id, or with one of some faults in it.
 
     `faults` are conditions, each with a column and what makes the error of a row and that column.
@@ -231,7 +231,7 @@ def refuse_first(loaded: Loaded, ids: Iterable[str], faults: Mapping[str, Any]) 
         raise error(row, name)
 
 
-def _kept(loaded: Loaded, schema: Schema) -> tuple[str, ...]:
+def _kept(loaded: RawRows, schema: Schema) -> tuple[str, ...]:
     """The extra columns that do not vary within any candidate."""
     if not schema.extras:
         return ()
