@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from tests.fakes import FakeServer
 from tests.gateway.running import QUESTION, Running, parts, running, settings_for
 from tests.gateway.scorers import CALLS
@@ -228,14 +229,19 @@ def test_answers_have_ids_and_safe_headers(gateway: Running) -> None:
 def test_metrics_count(gateway: Running) -> None:
     for _ in range(2):
         assert post(gateway).status_code == 200
-    text = httpx.get(f"{gateway.url}/metrics").text
-    assert 'darc_requests_total{path="/v1/chat/completions",status="200"} 2' in text
-    assert "darc_candidates_total 8" in text
-    assert 'darc_calls_total{stage="candidates"} 2' in text
-    assert "darc_chat_seconds_count 2" in text
-    assert "darc_requests_running 0" in text
-    for line in text.splitlines():
-        assert line.startswith("# ") or len(line.rsplit(" ", 1)) == 2
+    answer = httpx.get(f"{gateway.url}/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    found = {
+        (sample.name, *sorted(sample.labels.values())): sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
+    assert found["darc_requests_total", "/v1/chat/completions", "200"] == 2
+    assert found["darc_candidates_total",] == 8
+    assert found["darc_calls_total", "candidates"] == 2
+    assert found["darc_chat_seconds_count",] == found["darc_chat_seconds_bucket", "+Inf"] == 2
+    assert found["darc_requests_running",] == 0
+    assert found["darc_backend_ready",] == 1
 
 
 def test_readiness_follows_the_backend() -> None:

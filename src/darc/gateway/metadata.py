@@ -14,8 +14,7 @@ from darc.engine.outcome import Outcome
 from darc.errors import InputError
 from darc.files import append_private, json_lines, private_folder
 from darc.gateway.candidates import Reply
-from darc.gateway.method import Method
-from darc.gateway.usage import Spent
+from darc.gateway.requests import Method, Spent
 from darc.runs.records import numbers, scores_row
 
 
@@ -65,8 +64,8 @@ def short(
         "k": len(replies),
         "saved": outcome.saved,
         "n_aug": method.n_aug,
-        "include_original": method.include_original,
-        "policy": method.policy,
+        "include_original": method.options.include_original,
+        "policy": method.options.policy,
         "candidates": rows,
         "scored": outcome.calls,
         **({"panel": outcome.panel()} if outcome.rated else {}),
