@@ -28,6 +28,7 @@ from darc.gateway.service import Gateway
 from darc.gateway.settings import ServeSettings
 from darc.models.remote import Breaker, OpenAIModel, Retry
 from darc.models.remote.openai import NAMED
+from darc.views.palette import style_sheet
 from darc.web.bodies import check_json
 from darc.web.keys import Keys, read_keys
 from darc.web.limits import trusted_proxies
@@ -190,6 +191,8 @@ class _Routes:
     async def file(self, request: Request) -> Response:
         # Not by the URL, which a client's Host header is part of.
         path = self.files[request.scope["path"]]
+        if path.suffix == ".css":
+            return Response(style_sheet(path), media_type=KINDS[path.suffix])
         return FileResponse(path, media_type=KINDS[path.suffix])
 
     async def other(self, request: Request) -> Response:

@@ -13,7 +13,6 @@ from starlette.responses import Response
 
 from darc.engine.choose import FEW
 from darc.engine.deciding import Deciding
-from darc.engine.outcome import WORDS
 from darc.errors import DarcError
 from darc.gateway import streaming
 from darc.gateway.errors import told
@@ -28,11 +27,10 @@ from darc.gateway.requests import (
     split_model,
     wrong,
 )
-from darc.gateway.service import SMALL, Completed, Gateway
+from darc.gateway.service import SMALL, Completed, Gateway, notes
 from darc.gateway.streaming import ClientLeft, ClosingResponse, begun, ended, unless_gone
 from darc.models.remote.scope import Caller
 from darc.registry import rules
-from darc.selection.explain import flag_words
 from darc.types import Scores
 from darc.web.bodies import read_body, read_object
 from darc.web.problems import Problem
@@ -211,7 +209,7 @@ def by_scores(given: SelectScores, method: Method, request_id: str, seed: int) -
     scores = Scores(
         values,
         tuple(f"scorer {m}" if each is None else each.name for m, each in enumerate(known)),
-        tuple(_bounds((None, None) if each is None else each.bounds) for each in known),
+        tuple(_bounds([None, None] if each is None else each.bounds) for each in known),
         tuple(None if each is None else each.location for each in known),
         tuple(None if each is None else each.scale for each in known),
         samples=tuple(given.raters),
@@ -236,11 +234,6 @@ def by_scores(given: SelectScores, method: Method, request_id: str, seed: int) -
     }
 
 
-def notes(flags: Any) -> list[str]:
-    """The flags of a decision in words."""
-    return [flag_words(flag, WORDS) for flag in flags]
-
-
 def as_json(data: Any) -> bytes:
     """The bytes of an answer."""
     return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")
@@ -251,7 +244,7 @@ def ascii_only(text: str) -> str:
     return text.encode("ascii", "replace").decode("ascii")
 
 
-def _bounds(given: tuple[float | None, float | None]) -> tuple[float, float]:
+def _bounds(given: list[float | None]) -> tuple[float, float]:
     low, high = given
     return (-np.inf if low is None else low, np.inf if high is None else high)
 

@@ -19,6 +19,7 @@ from darc.gateway.requests import (
 from darc.registry import rules
 from darc.selection.rule import Rule
 
+ON_SCORES = "OnScores"
 REFERENCE = "#/components/schemas/{model}"
 
 
@@ -56,7 +57,12 @@ def rule_form(options: type[Options], rule: Rule, side: Collection[str], kindred
             kept = [v for v in (True, False) if usable(rule.bind(**{name: v}), side)]
             kind = Literal[tuple(kept)]
         own[name] = (kind, default)
-    extra: dict[str, Any] = {"x-needs": list(rule.required()), "x-parameters": list(own)}
+    extra: dict[str, Any] = {
+        "x-needs": list(rule.required()),
+        "x-parameters": list(own),
+        "x-by-value": rule.by_value,
+        "x-scores": kindred == ON_SCORES,
+    }
     if rule.exclusive:
         extra["not"] = {"required": list(rule.exclusive)}
     title = rule.name.replace("_", " ").title().replace(" ", "")
@@ -92,7 +98,7 @@ def document(forms: Forms, version: str, side: Collection[str] = ()) -> dict[str
         if usable(rule, whole)
     }
     made = [of_rule[rule.name] for rule in known if usable(rule, side)]
-    on_scores = [rule_form(bare, rule, (), "OnScores") for rule in known if usable(rule, ())]
+    on_scores = [rule_form(bare, rule, (), ON_SCORES) for rule in known if usable(rule, ())]
     darc = darc_of([*of_rule.values(), plain], settings.rule)
     words = f"up to {MOST_CHOICES} where darc.k or the temperature makes one candidate"
     n: Any = Annotated[int, Field(ge=1, le=settings.max_k, description=words)]
@@ -133,7 +139,6 @@ def document(forms: Forms, version: str, side: Collection[str] = ()) -> dict[str
             "version": version,
             "description": "Chat completions chosen by a risk-constrained rule.",
             "x-limits": surface_note(settings.parts.scorers),
-            "x-backend": settings.backend,
         },
         "components": {
             "schemas": definitions["$defs"],

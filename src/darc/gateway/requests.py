@@ -142,7 +142,7 @@ class ScorerScale(Body):
     name: str
     location: Number | None = None
     scale: Annotated[float, Field(gt=0)] | None = None
-    bounds: tuple[Number | None, Number | None] = (None, None)
+    bounds: Annotated[list[Number | None], Field(min_length=2, max_length=2)] = [None, None]
 
 
 class SelectScores(Body):

@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 from darc.engine.choose import FEW, FIRST
 from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
-from darc.engine.outcome import Outcome
+from darc.engine.outcome import WORDS, Outcome
 from darc.engine.samples import PartFailed
 from darc.engine.scoring import Clock
+from darc.engine.side_inputs import SideMaker
 from darc.engine.stopping import Stopping, WaveDrawing
 from darc.errors import DarcError
 from darc.gateway import metadata
@@ -38,6 +39,7 @@ from darc.generators.base import candidate_seeds
 from darc.models.completion import without_thoughts
 from darc.models.remote import METER, OverLimit
 from darc.models.remote.scope import CALLER, Caller
+from darc.selection.explain import flag_words
 from darc.types import Prompt
 from darc.web.limits import Gate
 from darc.web.problems import Problem
@@ -312,12 +314,24 @@ class Gateway:
     async def _told(self, work: Work, replies: Sequence[Reply], outcome: Outcome) -> dict[str, Any]:
         """What is said of a choice, counted and written down."""
         data, row = await self.busily(is_large(outcome), _described, work, replies, outcome)
+        if work.method.options.metadata == "full":
+            data |= await asyncio.to_thread(self._beside, outcome)
         self.metrics.choice(data)
         if self.audit is not None:
             head = {"prompt_id": work.prompt.id, **row, "answer": outcome.answer}
             line = {**head, "request_id": work.request_id, **metadata.audit_scores(outcome)}
             await asyncio.to_thread(self.audit.add, line)
         return data
+
+    def _beside(self, outcome: Outcome) -> dict[str, Any]:
+        """What a rule may take besides scores, as far as it costs no model's call."""
+        side = SideMaker({}, self.engine.side.embedder)
+        return {
+            "notes": notes(outcome.flags),
+            "decided": [] if outcome.decision is None else list(outcome.decision.flags),
+            "min_samples": self.settings.parts.min_samples,
+            "side": side.make(outcome.prompt, outcome.candidates),
+        }
 
     def seeds(self, asked: ChatRequest, prompt: Prompt, request_id: str) -> list[int]:
         """A seed a candidate: the client's plus i, or derived from the request or the prompt."""
@@ -344,6 +358,11 @@ def part_failed(failed: PartFailed) -> Problem:
     """A 503 for a part that failed, or for the limit that made it."""
     limit = next((each for each in failed.causes.values() if isinstance(each, OverLimit)), None)
     return told(limit) if limit else unavailable(str(failed), "part_failed")
+
+
+def notes(flags: Sequence[str]) -> list[str]:
+    """The flags of a decision in words."""
+    return [flag_words(flag, WORDS) for flag in flags]
 
 
 def is_large(outcome: Outcome) -> bool:
