@@ -77,7 +77,8 @@ def test_side_inputs_and_scales_are_taken(gateway: Running) -> None:
     rows = select(gateway, fixed).json()["candidates"]
     decision = darc.select(np.clip(scores, 0.0, 1.5), "mean", normalize=([1.0], [2.0]))
     assert [each["mean"] for each in rows] == pytest.approx(decision.statistics.mean.tolist())
-    for odd in ({"scorers": []}, {"scorers": [scale] * 2}, {"raters": ["x"]}):
+    changes: list[dict[str, Any]] = [{"scorers": []}, {"scorers": [scale] * 2}, {"raters": ["x"]}]
+    for odd in changes:
         assert select(gateway, {**fixed, **odd}).status_code == 400, odd
 
 

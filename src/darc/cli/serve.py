@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.gateway.app import make_app, make_gateway
     from darc.web.logs import log_as_json
     from darc.web.middleware import Hosts
-    from darc.web.server import check_address, listening, serve
+    from darc.web.server import check_address, listening, serve, url_of
 
     settings = settings_of(arguments)
     check_address(arguments.host, settings.api_keys is not None)
@@ -103,8 +103,9 @@ def run(arguments: argparse.Namespace) -> None:
     bound = listening(arguments.host, arguments.port)
     log_as_json(arguments.log_level, key_env=settings.backend_key_env)
     source = settings.backend or "the embedded model"
-    port = bound.getsockname()[1]
-    print(f"serving {source} on http://{arguments.host}:{port}/v1", file=sys.stderr, flush=True)
+    url = url_of(arguments.host, bound.getsockname()[1])
+    words = f"serving {source}: open {url}/ in a browser, or give clients the base URL {url}/v1"
+    print(words, file=sys.stderr, flush=True)
     _say_room(settings, gateway)
     note = "" if settings.parts.panel else surface_note(settings.parts.scorers)
     if note:

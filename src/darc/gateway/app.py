@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route, Router
 
 from darc import __version__
@@ -26,6 +26,7 @@ from darc.gateway.remote import RemoteBackend, onward
 from darc.gateway.requests import PREFIX, Forms
 from darc.gateway.service import Gateway
 from darc.gateway.settings import ServeSettings
+from darc.gateway.tracing import Tracing, provider_of
 from darc.models.remote import Breaker, OpenAIModel, Retry
 from darc.models.remote.openai import NAMED
 from darc.views.palette import style_sheet
@@ -44,7 +45,7 @@ KINDS = {
     ".css": "text/css",
     ".svg": "image/svg+xml",
 }
-FREE = ("/healthz", "/readyz", "/openapi.json")
+FREE = ("/healthz", "/readyz", "/openapi.json", "/v1")
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -104,7 +105,8 @@ def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gat
         workers=os.cpu_count() or 1 if settings.workers is None else settings.workers,
         patience=Patience(attempts=1, seconds=settings.scorer_timeout),
     )
-    return Gateway(settings, backend or make_backend(settings), engine)
+    tracing = Tracing(provider_of())
+    return Gateway(settings, backend or make_backend(settings), engine, tracing)
 
 
 def make_app(
@@ -144,6 +146,7 @@ class _Routes:
             Route("/metrics", self.metrics, methods=["GET"]),
             Route("/openapi.json", self.openapi, methods=["GET"]),
             *(Route(path, self.file, methods=["GET"]) for path in self.files),
+            Route("/v1", self.page, methods=["GET"]),
             Route("/v1/responses", self.responses, methods=everything),
             Route("/v1/{rest:path}", self.other, methods=everything),
             Route("/{rest:path}", self.nothing, methods=everything),
@@ -194,6 +197,10 @@ class _Routes:
         if path.suffix == ".css":
             return Response(style_sheet(path), media_type=KINDS[path.suffix])
         return FileResponse(path, media_type=KINDS[path.suffix])
+
+    async def page(self, _: Request) -> Response:
+        # Whoever opens the clients' URL in a browser wants to see something.
+        return RedirectResponse("/")
 
     async def other(self, request: Request) -> Response:
         return await anything(self.gateway, request)

@@ -218,7 +218,8 @@ def read_reply(
     """A choice as a candidate."""
     message = choice["message"]
     calls = message.get("tool_calls") or message.get("function_call")
-    content = said_in(message)
+    audio = message.get("audio")
+    content = said_in(message) or (audio.get("transcript") if isinstance(audio, Mapping) else None)
     said = without_thoughts(content) if isinstance(content, str) else ""
     text = said or ""
     if calls:

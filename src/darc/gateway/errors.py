@@ -38,7 +38,8 @@ def told(problem: DarcError) -> Problem:
         case TooLarge():
             return too_large("max_answer", problem.limit)
         case TimedOut():
-            return _own(504, "the backend did not answer in time", "upstream_timeout")
+            message = f"the backend did not answer in time: {problem.message}; raise --timeout"
+            return _own(504, message, "upstream_timeout")
         case LeftAlone():
             return _own(
                 503,
@@ -49,7 +50,9 @@ def told(problem: DarcError) -> Problem:
         case OverLimit():
             return _own(503, "the request has used up its calls or tokens", "over_limit")
         case Failed():
-            return _own(502, "the backend cannot be reached", "upstream_unreachable")
+            where = "check that it runs at the address of --backend (darc check URL)"
+            message = f"the backend cannot be reached: {problem.message}; {where}"
+            return _own(502, message, "upstream_unreachable")
     return Problem(400, problem.message, code="invalid_request")
 
 

@@ -31,7 +31,8 @@ async def passed_through(
     if not asked.same:
         content = json.dumps(asked.body).encode()
     plain = not asked.method.options.metadata
-    response = await _sent(gateway, request, CHAT, content, True, plain, asked.method.budget)
+    with gateway.tracing.chat(asked, request.headers):
+        response = await _sent(gateway, request, CHAT, content, True, plain, asked.method.budget)
     if plain or response.status_code != 200:
         return response
     data = {

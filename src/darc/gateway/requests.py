@@ -496,6 +496,13 @@ def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
     return Prompt(prompt_id(messages), turns)
 
 
+def has_media(messages: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a conversation has parts that scorers of text cannot see."""
+    contents = (message.get("content") for message in messages)
+    parts = (part for content in contents if isinstance(content, list) for part in content)
+    return any(not isinstance(part.get("text", part.get("refusal")), str) for part in parts)
+
+
 def prompt_id(messages: Any) -> str:
     """The first 16 hexadecimal digits of a hash of the messages."""
     text = json.dumps(messages, sort_keys=True, ensure_ascii=True)

@@ -28,12 +28,14 @@ from darc.gateway.requests import (
     Spent,
     check_rule,
     check_work,
+    has_media,
     read_prompt,
     rewrites_within,
     unfit,
     wrong,
 )
 from darc.gateway.settings import ServeSettings
+from darc.gateway.tracing import Tracing
 from darc.generators.base import Settings as Sampling
 from darc.generators.base import candidate_seeds
 from darc.models.completion import without_thoughts
@@ -89,8 +91,15 @@ class Work:
 class Gateway:
     """Everything that lives as long as the service: backend, engine, limits, counts."""
 
-    def __init__(self, settings: ServeSettings, backend: Backend, engine: Engine) -> None:
+    def __init__(
+        self,
+        settings: ServeSettings,
+        backend: Backend,
+        engine: Engine,
+        tracing: Tracing | None = None,
+    ) -> None:
         self.settings, self.backend, self.engine = settings, backend, engine
+        self.tracing = tracing or Tracing()
         self.forms = Forms(settings)
         self.gate = Gate(settings.active, settings.queue)
         self.audit = Audit(settings.audit, settings.audit_bytes) if settings.audit else None
@@ -121,12 +130,14 @@ class Gateway:
         if asked.k > 1:
             self._check(work.method)
             check_work(work.method, work.prompt, asked.k, self.settings)
-        async with self.gate:
-            flags, replies, drawn = await self._candidates(asked, work, headers, tell)
-            outcome = await self._chosen(asked, work, replies, flags, drawn)
-            outcome = outcome if drawn is None else replace(outcome, saved=drawn.saved)
-        data = await self._told(work, replies, outcome)
-        body = completion(asked, replies, outcome, work.spent, request_id)
+        with self.tracing.chat(asked, headers) as span:
+            async with self.gate:
+                flags, replies, drawn = await self._candidates(asked, work, headers, tell)
+                outcome = await self._chosen(asked, work, replies, flags, drawn)
+                outcome = outcome if drawn is None else replace(outcome, saved=drawn.saved)
+            data = await self._told(work, replies, outcome)
+            body = completion(asked, replies, outcome, work.spent, request_id)
+            span.chosen(outcome, body)
         if work.method.options.metadata or tell is not None:
             body["darc"] = data
         return Completed(body, outcome.flags, is_large(outcome))
@@ -160,6 +171,7 @@ class Gateway:
     async def aclose(self) -> None:
         """Let go of everything."""
         await self.engine.aclose()
+        await asyncio.to_thread(self.tracing.close)
         await self.backend.aclose()
 
     def _check(self, method: Method) -> None:
@@ -248,8 +260,14 @@ class Gateway:
         rated = self.settings.parts.panel is not None
         if not rated and (asked.forced or any(reply.bound for reply in replies)):
             flags, n_aug = [*flags, "not_rewritten"], 0
+        if has_media(asked.body["messages"]):
+            flags = [*flags, "text_only"]
         if len(replies) == 1:
             return self._taken(work, replies, 1, [*flags, "one_candidate"])
+        if not any(reply.text.strip() for reply in replies):
+            if asked.method.closed:
+                raise unavailable("no answer has any text to be scored", "no_text")
+            return self._taken(work, replies, asked.given.n, [*flags, "no_text", FIRST])
         fitting = rewrites_within(self.settings, [reply.text for reply in replies], n_aug)
         if fitting != n_aug:
             if asked.method.closed:
