@@ -14,7 +14,8 @@ from darc.engine.outcome import Outcome
 from darc.errors import InputError
 from darc.files import append_private, json_lines, private_folder
 from darc.gateway.candidates import Reply
-from darc.gateway.requests import Method, Spent
+from darc.gateway.cost import Spent
+from darc.gateway.requests import Method
 from darc.runs.records import numbers, scores_row
 
 

@@ -21,7 +21,6 @@ from darc.engine.rule_spec import RuleSpec, parse_rules
 from darc.engine.stopping import Stopping, parse_stop
 from darc.errors import DarcError
 from darc.gateway.settings import Normalize, Policy, ServeSettings
-from darc.models.remote import Meter
 from darc.selection.rule import Rule
 from darc.types import Message, Prompt
 from darc.web.problems import Problem
@@ -32,10 +31,6 @@ MOST_CHOICES = 128
 MOST_BUDGET = 10**12
 # What is not passed on with the candidates: these are answered here.
 HERE = ("darc", "n", "stream", "stream_options")
-STAGES = ("candidates", "rewrites", "scores")
-# Rules that have been found fine need not be tried again.
-MOST_FINE = 1000
-_FINE: set[tuple[str, str, float, float]] = set()
 WORDS = {
     "missing": "is missing",
     "extra_forbidden": "is not known",
@@ -356,7 +351,11 @@ class Forms:
             stopping = parse_stop(options.stop)
         except DarcError as problem:
             raise wrong("darc.stop", f"cannot be used: {problem}") from None
-        read(_parameters(spec.rule.function), parameters, PREFIX)
+        own = _parameters(spec.rule.function)
+        bound = {n: v for n, v in spec.rule.parameters.items() if n in own.model_fields}
+        read(own, bound, PREFIX)
+        if all(spec.rule.parameters.get(n) is not None for n in spec.rule.exclusive or ("",)):
+            raise wrong("darc.rule", f"takes one of {' and '.join(spec.rule.exclusive)} only")
         if not all(isinstance(x, int | float) and x >= 0 for x in (spec.beta, spec.gamma)):
             raise wrong("darc.beta", "and gamma must be 0 or more")
         if settings.parts.panel is not None:
@@ -422,74 +421,6 @@ def split_model(name: str) -> tuple[str, str]:
     return head[len(PREFIX) + 1 :], rest
 
 
-def check_rule(method: Method) -> None:
-    """Refuse parameters that the rule itself refuses, before anything is spent."""
-    import numpy as np
-
-    from darc.selection.decide import decide
-    from darc.selection.pools import Pools
-
-    spec = method.spec
-    key = (spec.rule.name, repr(spec.rule.parameters), spec.beta, spec.gamma)
-    if key in _FINE:
-        return
-    side = {
-        "log_likelihood": np.zeros((1, 2)),
-        "tokens": np.ones((1, 2)),
-        "atypicality": np.zeros((1, 2)),
-        "similarity": np.ones((1, 2, 2)),
-        "dropout": np.zeros((1, 2, 2)),
-    }
-    scores = np.array([[[[1.0, 2.0], [2.0, 2.5]]]])
-    needed = {name: side[name] for name in spec.rule.required() if name in side}
-    try:
-        pools = Pools(
-            scores, spec.beta, spec.gamma, seeds=np.zeros(1, dtype=np.uint64), side=needed
-        )
-        decide(spec.rule, pools)
-        if len(_FINE) >= MOST_FINE:
-            _FINE.clear()
-        _FINE.add(key)
-    except (DarcError, ValueError, TypeError, ArithmeticError) as problem:
-        raise unfit(problem) from None
-
-
-def check_work(
-    method: Method, prompt: Prompt, k: int, settings: ServeSettings, texts: Sequence[str] = ()
-) -> None:
-    """Refuse what would be too long to choose among.
-
-    The work is the characters that are read: each of the `texts`, where they are known yet, once
-    and for each of its rewrites, and the prompt once a wave of the k candidates and theirs.
-    """
-    samples = samples_of(settings, method.n_aug)
-    waves = -(-k * samples // method.options.wave)
-    asked = sum(len(message.content) for message in prompt.messages)
-    work = samples * sum(map(len, texts)) + waves * asked
-    if work > settings.max_work:
-        message = (
-            f"choosing would read {work} characters, more than {settings.max_work} (max_work): "
-            "send less text, or ask for a smaller darc.k or darc.n_aug"
-        )
-        raise Problem(400, message, code="max_work", param="darc")
-
-
-def samples_of(settings: ServeSettings, n_aug: int) -> int:
-    """How often each candidate is read: by all raters, or with each of its rewrites."""
-    panel = settings.parts.panel
-    return n_aug + 1 if panel is None else len(panel) * panel.repeats
-
-
-def rewrites_within(settings: ServeSettings, texts: Sequence[str], n_aug: int) -> int | None:
-    """How many rewrites each of the texts may have, None where they are too long to be scored."""
-    if max(map(len, texts)) > settings.max_candidate_characters:
-        return None
-    times = settings.max_work // max(1, sum(map(len, texts)))
-    if settings.parts.panel is not None:
-        return n_aug if times >= samples_of(settings, n_aug) else None
-    return min(n_aug, times - 1) if times else None
-
-
 def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
     """The conversation as scorers see it; its id is a hash of the messages."""
     turns = tuple(Message(message["role"], _text(message)) for message in messages)
@@ -521,37 +452,3 @@ def _text(message: Mapping[str, Any]) -> str:
         text = part.get("text", part.get("refusal"))
         words.append(text if isinstance(text, str) else f"[{str(part.get('type', 'part'))[:40]}]")
     return "\n".join(words)
-
-
-class Spent:
-    """Calls and tokens by stage, as the servers that were called report them.
-
-    The budget's upstream limits bound all stages together, retries included.
-    """
-
-    def __init__(self, budget: Budget) -> None:
-        self.whole = Meter(budget.upstream_calls, budget.upstream_tokens)
-        self._stages = {name: Meter(whole=self.whole) for name in STAGES}
-
-    def meter(self, stage: str) -> Meter:
-        """What counts the calls of a stage."""
-        return self._stages[stage]
-
-    def total(self, saved: int | None = None) -> dict[str, Any]:
-        """The usage of the candidates, all of them, in OpenAI's shape.
-
-        Beside it, `upstream` has the calls and tokens of all models, retries included, and how many
-        calls of a panel were `saved`, where there is one.
-        """
-        upstream = {"calls": self.whole.calls, "tokens": self.whole.tokens}
-        return {
-            "prompt_tokens": 0,
-            "completion_tokens": 0,
-            "total_tokens": 0,
-            **self.meter("candidates").usage,
-            "upstream": upstream if saved is None else {**upstream, "saved": saved},
-        }
-
-    def items(self) -> dict[str, Any]:
-        """Calls and tokens by stage."""
-        return {name: {"calls": own.calls, **own.usage} for name, own in self._stages.items()}

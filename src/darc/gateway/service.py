@@ -17,6 +17,7 @@ from darc.engine.stopping import Stopping, WaveDrawing
 from darc.errors import DarcError
 from darc.gateway import metadata
 from darc.gateway.candidates import Backend, Reply, Singles, candidates
+from darc.gateway.cost import Spent, check_work, rewrites_within
 from darc.gateway.errors import told, unavailable
 from darc.gateway.metadata import Audit
 from darc.gateway.metrics import Metrics
@@ -25,12 +26,8 @@ from darc.gateway.requests import (
     ChatRequest,
     Forms,
     Method,
-    Spent,
-    check_rule,
-    check_work,
     has_media,
     read_prompt,
-    rewrites_within,
     unfit,
     wrong,
 )
@@ -176,7 +173,6 @@ class Gateway:
 
     def _check(self, method: Method) -> None:
         """Refuse a rule that cannot be applied as asked, before anything is spent."""
-        check_rule(method)
         try:
             self.engine.side.check(method.spec.rule)
         except DarcError as problem:
