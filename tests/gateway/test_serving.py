@@ -287,6 +287,20 @@ def test_playground_tells_errors(gateway: Running) -> None:
     assert "event: error" in post(gateway, {"model": "fake", "messages": []}, "playground").text
 
 
+def test_playground_says_where_the_backend_should_be(tmp_path: Path) -> None:
+    with FakeServer() as gone:
+        pass
+    with running(gone, attempts=1) as gateway:
+        told = post(gateway, BODY, "playground").text
+        assert "darc check URL" in told
+        assert gone.url in told
+    token = make_key(tmp_path / "keys", "alice")
+    with running(gone, attempts=1, api_keys=tmp_path / "keys") as gateway:
+        told = post(gateway, BODY, "playground", headers=key(token)).text
+        assert "cannot be reached" in told
+        assert gone.url not in told
+
+
 def test_own_scores_and_candidates_are_chosen_among(gateway: Running) -> None:
     scores = post(gateway, {"scores": [[9, 1, 6], [5, 5, 6]]}, "select").json()
     assert scores["index"] == 1

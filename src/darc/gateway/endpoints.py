@@ -115,6 +115,13 @@ class Endpoints:
         content = await read_body(request, self.gateway.settings.max_body)
         return content, await self.gateway.busily(len(content) > SMALL, read_object, content)
 
+    def _placed(self, problem: Problem) -> Problem:
+        """An error with the backend's address, where the reader is whoever runs the gateway."""
+        upstream = (problem.code or "").startswith("upstream_")
+        if not upstream or self.gateway.settings.api_keys is not None:
+            return problem
+        return replace(problem, message=f"{problem.message} ({self.gateway.backend.name})")
+
     async def _by_scores(
         self, given: SelectScores, method: Method, request_id: str
     ) -> dict[str, Any]:
@@ -178,7 +185,7 @@ class Endpoints:
                 data = body.pop("darc")
                 yield _step("decision", {**data, "completion": body})
             except Problem as problem:
-                yield _step("error", problem.body())
+                yield _step("error", self._placed(problem).body())
             except Exception:
                 yield _step("error", Problem(500, "the server failed", "server_error").body())
                 raise
