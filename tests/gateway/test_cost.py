@@ -1,7 +1,7 @@
 import pytest
 
+from darc.gateway.bodies import Budget
 from darc.gateway.cost import Spent
-from darc.gateway.requests import Budget
 from darc.models.remote import OverLimit
 
 

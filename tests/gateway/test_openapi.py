@@ -9,8 +9,9 @@ from tests.fakes import FakeServer
 from tests.gateway.running import Running, parts, running
 
 from darc.gateway.app import _Routes, make_gateway
+from darc.gateway.bodies import ChatBody
 from darc.gateway.openapi import document
-from darc.gateway.requests import ChatBody, Forms
+from darc.gateway.requests import Forms
 from darc.gateway.settings import ServeSettings
 from darc.web.problems import Problem
 

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from darc.engine.prompts import FEWER
 from darc.errors import DarcError
 from darc.gateway.errors import told
+from darc.gateway.requests import wrong
 from darc.models.completion import without_thoughts
 from darc.models.remote import Failed, OverLimit
 from darc.models.remote.protocol import said_in
@@ -199,6 +200,15 @@ class Singles:
         self.arrived(reply)
         self._endless |= reply.endless
         return None if reply.endless else reply.candidate(self.prompt_id, place)
+
+
+def own_reply(place: int, text: str) -> Reply:
+    """A candidate that the client brings."""
+    choice = {"index": place, "message": {"role": "assistant", "content": text}}
+    said = without_thoughts(text)
+    if said is None:
+        raise wrong(f"candidates.{place}", "is a thought (<think>) that never ends")
+    return Reply(place, choice, None, {}, said, False, len(said.split()), None)
 
 
 def failure_flags(failures: Sequence[Failed]) -> list[str]:

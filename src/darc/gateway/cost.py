@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from darc.gateway.requests import Budget, Method
+from darc.gateway.bodies import Budget
+from darc.gateway.requests import Method
 from darc.gateway.settings import ServeSettings
 from darc.models.remote import Meter
 from darc.types import Prompt

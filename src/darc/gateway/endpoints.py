@@ -15,19 +15,20 @@ from darc.engine.choose import FEW
 from darc.engine.deciding import Deciding
 from darc.errors import DarcError
 from darc.gateway import streaming
+from darc.gateway.bodies import SelectScores
 from darc.gateway.errors import told
+from darc.gateway.metadata import notes
 from darc.gateway.proxy import passed_through
 from darc.gateway.remote import for_candidates, onward
 from darc.gateway.requests import (
     ChatRequest,
     Method,
-    SelectScores,
     count,
     read_prompt,
     split_model,
     wrong,
 )
-from darc.gateway.service import SMALL, Completed, Gateway, notes
+from darc.gateway.service import SMALL, Completed, Gateway
 from darc.gateway.streaming import ClientLeft, ClosingResponse, begun, ended, unless_gone
 from darc.models.remote.scope import Caller
 from darc.registry import rules

@@ -7,15 +7,8 @@ from pydantic import BaseModel, Field, create_model
 from pydantic.json_schema import models_json_schema
 
 from darc.engine.parts import surface_note
-from darc.gateway.requests import (
-    MOST_CHOICES,
-    Body,
-    ChatBody,
-    Forms,
-    Options,
-    SelectScores,
-    parameters_of,
-)
+from darc.gateway.bodies import MOST_CHOICES, Body, ChatBody, Options, SelectScores
+from darc.gateway.requests import Forms, parameters_of
 from darc.registry import rules
 from darc.selection.rule import Rule
 

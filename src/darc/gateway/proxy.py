@@ -10,9 +10,10 @@ from urllib.parse import quote, unquote_to_bytes
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from darc.gateway.bodies import Budget
 from darc.gateway.cost import Spent
 from darc.gateway.remote import onward
-from darc.gateway.requests import Budget, ChatRequest
+from darc.gateway.requests import ChatRequest
 from darc.gateway.service import Gateway
 from darc.gateway.streaming import DONE, ClientLeft, ClosingResponse, begun, event, unless_gone
 from darc.models.remote import METER

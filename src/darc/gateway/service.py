@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 from darc.engine.choose import FEW, FIRST
 from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
-from darc.engine.outcome import WORDS, Outcome
+from darc.engine.outcome import Outcome
 from darc.engine.samples import PartFailed
 from darc.engine.scoring import Clock
 from darc.engine.side_inputs import SideMaker
 from darc.engine.stopping import Stopping, WaveDrawing
 from darc.errors import DarcError
 from darc.gateway import metadata
-from darc.gateway.candidates import Backend, Reply, Singles, candidates
+from darc.gateway.candidates import Backend, Reply, Singles, candidates, own_reply
 from darc.gateway.cost import Spent, check_work, rewrites_within
 from darc.gateway.errors import told, unavailable
 from darc.gateway.metadata import Audit
@@ -29,16 +29,13 @@ from darc.gateway.requests import (
     has_media,
     read_prompt,
     unfit,
-    wrong,
 )
 from darc.gateway.settings import ServeSettings
 from darc.gateway.tracing import Tracing
 from darc.generators.base import Settings as Sampling
 from darc.generators.base import candidate_seeds
-from darc.models.completion import without_thoughts
 from darc.models.remote import METER, OverLimit
 from darc.models.remote.scope import CALLER, Caller
-from darc.selection.explain import flag_words
 from darc.types import Prompt
 from darc.web.limits import Gate
 from darc.web.problems import Problem
@@ -341,7 +338,7 @@ class Gateway:
         """What a rule may take besides scores, as far as it costs no model's call."""
         side = SideMaker({}, self.engine.side.embedder)
         return {
-            "notes": notes(outcome.flags),
+            "notes": metadata.notes(outcome.flags),
             "decided": [] if outcome.decision is None else list(outcome.decision.flags),
             "min_samples": self.settings.parts.min_samples,
             "side": side.make(outcome.prompt, outcome.candidates),
@@ -374,11 +371,6 @@ def part_failed(failed: PartFailed) -> Problem:
     return told(limit) if limit else unavailable(str(failed), "part_failed")
 
 
-def notes(flags: Sequence[str]) -> list[str]:
-    """The flags of a decision in words."""
-    return [flag_words(flag, WORDS) for flag in flags]
-
-
 def is_large(outcome: Outcome) -> bool:
     """Whether there is so much to say that saying it takes a while."""
     return outcome.scores.values.size > FEW
@@ -401,12 +393,3 @@ def completion(
         "choices": choices,
         "usage": spent.total(outcome.panel()["saved"] if outcome.rated else None),
     }
-
-
-def own_reply(place: int, text: str) -> Reply:
-    """A candidate that the client brings."""
-    choice = {"index": place, "message": {"role": "assistant", "content": text}}
-    said = without_thoughts(text)
-    if said is None:
-        raise wrong(f"candidates.{place}", "is a thought (<think>) that never ends")
-    return Reply(place, choice, None, {}, said, False, len(said.split()), None)
