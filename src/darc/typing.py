@@ -11,6 +11,7 @@ Mask = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 
 # A rule's parameters are declared with their bounds, which services and pages offer them by.
+Number = Annotated[float, Gt(-1e12), Lt(1e12)]
 Level = Annotated[float, Ge(0), Lt(1e12)]
 Positive = Annotated[float, Gt(0), Lt(1e6)]
 Share = Annotated[float, Ge(0), Le(1)]

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from tests.evaluation.helpers import make_source
 
 from darc.api import select, select_batch
-from darc.engine.calibrations import as_calibrations
+from darc.engine.deciding import as_calibrations
 from darc.errors import InputError, UnknownName
 from darc.evaluation.methods import clipped, decide_all, methods, normalization, runnable
 from darc.evaluation.source import Source
@@ -14,9 +14,8 @@ from darc.evaluation.split import Halves, draw_halves
 from darc.evaluation.study import Settings, make_study
 from darc.registry import rules
 from darc.selection.calibration import Calibration
-from darc.selection.choice import Choice
 from darc.selection.pools import Pools
-from darc.selection.rule import Rule
+from darc.selection.rule import Choice, Rule
 
 
 def test_every_rule_chooses_as_by_itself() -> None:

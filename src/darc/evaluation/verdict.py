@@ -29,6 +29,12 @@ BAND = (
 )
 
 
+AS_GIVEN = (
+    "These lines are about rules as given; the recommendation is about rules whose settings were "
+    "chosen on other prompts than they are judged on, with a band of its own."
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Verdict:
     """What a study says on one subset: differences to Best-of-K and their bands.
@@ -142,7 +148,7 @@ def summary(
     if not found:
         why = f"there are fewer than {FEWEST} prompts or no other rule"
         return [*said, f"Whether a rule beats Best-of-K cannot be told: {why}."]
-    said.append(BAND)
+    said.append(f"{BAND} {AS_GIVEN}" if advices else BAND)
     if any(study.source.kind != "rater" for study in result.studies):
         names = ", ".join(s.source.name for s in result.studies if s.source.kind != "rater")
         said.append(f"In {names} scorers judge held-out rewrites; no person was asked.")

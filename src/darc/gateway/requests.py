@@ -14,7 +14,7 @@ from pydantic import (
     create_model,
 )
 
-from darc.engine.rule_spec import RuleSpec, parse_rules
+from darc.engine.deciding import RuleSpec, parse_rules
 from darc.engine.stopping import Stopping, parse_stop
 from darc.errors import DarcError
 from darc.gateway.bodies import (

@@ -10,9 +10,9 @@ from darc.engine.choose import FEW, FIRST
 from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
 from darc.engine.outcome import Outcome
+from darc.engine.parts import SideMaker
 from darc.engine.samples import PartFailed
 from darc.engine.scoring import Clock
-from darc.engine.side_inputs import SideMaker
 from darc.engine.stopping import Stopping, WaveDrawing
 from darc.errors import DarcError
 from darc.gateway import metadata

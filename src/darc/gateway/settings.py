@@ -6,9 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, InstanceOf, model_validator
 
 from darc.config import Model
-from darc.engine.calibrations import Calibrations
+from darc.engine.deciding import Calibrations, parse_rules
 from darc.engine.parts import Parts
-from darc.engine.rule_spec import parse_rules
 from darc.engine.stopping import parse_stop
 from darc.errors import InputError
 from darc.models.remote.client import KEY

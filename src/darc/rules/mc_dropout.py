@@ -3,8 +3,8 @@
 from darc.core import risk
 from darc.core.arrays import check_level
 from darc.registry import rule
-from darc.selection.choice import Choice, largest
 from darc.selection.pools import Pools
+from darc.selection.rule import Choice, largest
 from darc.typing import Level
 
 

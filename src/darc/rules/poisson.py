@@ -7,8 +7,8 @@ from darc.core.draws import poisson as poisson_numbers
 from darc.core.draws import uniforms
 from darc.errors import InputError
 from darc.registry import rule
-from darc.selection.choice import Choice, largest
 from darc.selection.pools import Pools
+from darc.selection.rule import Choice, largest
 from darc.typing import Positive, Reward
 
 

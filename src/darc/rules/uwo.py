@@ -4,8 +4,8 @@ import numpy as np
 
 from darc.core.arrays import check_level
 from darc.registry import rule
-from darc.selection.choice import Choice, largest
 from darc.selection.pools import Pools
+from darc.selection.rule import Choice, largest
 from darc.typing import Level
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from darc.engine.rule_spec import parse_rules
+from darc.engine.deciding import parse_rules
 from darc.evaluation.frame import Frame
 from darc.evaluation.methods import BASELINE
 from darc.evaluation.source import Source

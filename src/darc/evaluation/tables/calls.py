@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from darc.api import select_batch, select_lazily
-from darc.engine.rule_spec import RuleSpec
+from darc.engine.deciding import RuleSpec
 from darc.evaluation.frame import Frame
 from darc.evaluation.methods import clipped
 from darc.evaluation.source import Source

@@ -9,7 +9,7 @@ import numpy as np
 
 from darc.core.draws import prompt_seeds
 from darc.core.statistics import batched
-from darc.engine.calibrations import Calibrations
+from darc.engine.deciding import Calibrations
 from darc.evaluation.methods import clipped, ids_of, learnt_before, normalization
 from darc.evaluation.source import Source
 from darc.evaluation.split import choose_split, draw_halves
@@ -88,7 +88,7 @@ def _trial(source: Source, way: str, needs_sigma: bool, seed: int, learnt: Any) 
     pools = Pools(
         np.where(part[:, None, :, None], select, np.nan)[usable],
         normalize=normalization(source),
-        seeds=prompt_seeds(seed, source.prompt_ids)[usable],
+        drawn=prompt_seeds(seed, source.prompt_ids)[usable],
         side={name: array[usable] for name, array in source.side.items()},
         **ids_of(source, halves.select_givers, np.flatnonzero(usable), learnt is None),
     )
