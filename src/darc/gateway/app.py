@@ -18,7 +18,7 @@ from darc.engine.scoring import Patience
 from darc.errors import InputError
 from darc.gateway.candidates import Backend
 from darc.gateway.embedded import EmbeddedBackend
-from darc.gateway.endpoints import Endpoints
+from darc.gateway.endpoints import ChatEndpoints
 from darc.gateway.metrics import TYPE
 from darc.gateway.openapi import document
 from darc.gateway.proxy import anything
@@ -134,7 +134,7 @@ class _Routes:
         self.files = {"/": PAGE / "index.html", **{f"/{name}": PAGE / name for name in own}}
 
     def all(self) -> list[Route]:
-        own = Endpoints(self.gateway)
+        own = ChatEndpoints(self.gateway)
         everything = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
         return [
             Route("/v1/chat/completions", _json(own.completions), methods=["POST"]),

@@ -41,7 +41,7 @@ LEFT = 499
 FLAGS = "x-darc-flags"
 
 
-class Endpoints:
+class ChatEndpoints:
     """What answers conversations, and what chooses among a client's own candidates."""
 
     def __init__(self, gateway: Gateway) -> None:
