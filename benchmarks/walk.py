@@ -22,7 +22,7 @@ from benchmarks.report import Table
 from darc.cli import main as darc
 from darc.engine.parts import Parts
 from darc.gateway.app import make_app
-from darc.gateway.settings import Settings
+from darc.gateway.settings import ServeSettings
 
 # What was said of the first version, what this count finds in it (commit eaa3a85), and the goals.
 FIRST = {"darc run": "93", "darc eval": "62", "darc select": "47", "chat completion": "about 110"}
@@ -98,7 +98,7 @@ def request(walk: Walk) -> set[str]:
 
     parts = Parts(scorers=("form",), n_aug=2, guard=False)
     with FakeServer() as backend:
-        app = make_app(Settings(backend=backend.url, k=2, parts=parts, workers=0))
+        app = make_app(ServeSettings(backend=backend.url, k=2, parts=parts, workers=0))
         said = {"model": "fake", "messages": [{"role": "user", "content": "Why two tides?"}]}
         with TestClient(app, base_url="http://127.0.0.1") as client:
 

@@ -11,6 +11,7 @@ from tests.browser.page import WIDTHS, Browser
 from tests.fakes import FakeServer, Fault
 from tests.gateway.running import Running, parts, running
 
+from darc.registry import rules
 from darc.web.keys import make_key
 
 Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
@@ -69,6 +70,16 @@ class Visit:
         self.keys("#seed", seed)
         self.keys("#prompt", PROMPT, Keys.CONTROL + Keys.ENTER)
         self.until(lambda: self.text("#status").startswith("Done"))
+        self.settled()
+
+    def settled(self) -> None:
+        """Wait until the gateway has decided by what the controls say."""
+        self.until(lambda: self.find("#answer").get_attribute("aria-busy") != "true")
+
+    def rule(self, name: str) -> None:
+        script = "let r = document.getElementById('rule'); r.value = arguments[0];"
+        self.browser.script(script + "r.dispatchEvent(new Event('change'))", name)
+        self.settled()
 
     @property
     def chosen(self) -> int:
@@ -106,7 +117,7 @@ def test_a_prompt_is_answered(
     assert len(browser.driver.find_elements("css selector", "#plane .point")) == len(ANSWERS)
     values = [each["value"] for each in expected["candidates"]]
     rows = browser.script(ROWS)
-    assert rows == sorted(rows, key=lambda k: -values[k])
+    assert rows == sorted(rows, key=lambda k: (k != expected["index"], -values[k]))
     assert sum(not why for why in visit.texts) == 1
     browser.screenshot(tmp_path / f"{device}.png")
     print(f"the screenshot is {tmp_path / device}.png")
@@ -130,7 +141,7 @@ def test_candidates_are_seen_as_they_arrive(
     assert visit.text("#go") == "Ask"
 
 
-def test_sliders_decide_again_without_a_call(
+def test_sliders_decide_again_without_a_call_to_a_model(
     browser: Browser, gateway: Running, fake: FakeServer
 ) -> None:
     visit = Visit(browser, gateway.url)
@@ -138,13 +149,10 @@ def test_sliders_decide_again_without_a_call(
     calls, first = len(fake.received), visit.chosen
     seen: dict[tuple[str, str, str], int] = {}
     for rule, slider in (("epsilon", "epsilon"), ("epsilon", "beta"), ("tau", "tau")):
-        visit.browser.script(
-            "let r = document.getElementById('rule'); r.value = arguments[0];"
-            "r.dispatchEvent(new Event('change'))",
-            rule,
-        )
+        visit.rule(rule)
         for key in (Keys.HOME, Keys.PAGE_UP, Keys.PAGE_UP, Keys.ARROW_RIGHT, Keys.END):
             visit.keys(f"#{slider}", key)
+            visit.settled()
             names = ("beta", rule)
             numbers = [visit.find(f"#{n}-number").get_attribute("value") for n in names]
             seen[rule, *numbers] = visit.chosen
@@ -152,12 +160,13 @@ def test_sliders_decide_again_without_a_call(
     assert len(fake.received) == calls
     assert len(set(seen.values())) > 1
     for (rule, beta, level), index in seen.items():
-        method = {"rule": rule, "beta": float(beta), rule: float(level)}
+        method = {"rule": rule, "beta": float(beta), **({rule: float(level)} if level else {})}
         assert decision(gateway.url, **method)["index"] == index, method
     visit.keys("#reset", Keys.ENTER)
+    visit.settled()
     assert visit.chosen == first
     assert visit.find("#rule").get_attribute("value") == "auto"
-    assert visit.text("#reason") == decision(gateway.url)["explanation"]
+    assert visit.text("#reason").lower() == decision(gateway.url)["explanation"].lower()
     assert browser.problems() == []
 
 
@@ -199,7 +208,7 @@ def test_one_candidate_and_one_sample(browser: Browser, gateway: Running) -> Non
     assert browser.problems() == []
 
 
-def test_a_rule_that_the_page_does_not_know_keeps_its_choice(
+def test_every_rule_is_offered_and_decides_as_the_gateway_does(
     browser: Browser, fake: FakeServer
 ) -> None:
     scorers = ("form", f"{fake.url}/plain,name=reward,location=0,scale=8")
@@ -207,15 +216,97 @@ def test_a_rule_that_the_page_does_not_know_keeps_its_choice(
         visit = Visit(browser, gateway.url)
         visit.ask()
         said = decision(gateway.url)
-        assert said["rule"] == "cvar"
-        assert visit.chosen == said["index"]
+        assert (said["rule"], visit.chosen) == ("cvar", said["index"])
         assert visit.find("#rule").get_attribute("value") == "cvar"
-        visit.keys("#rule", Keys.ARROW_UP)
-        assert visit.find("#rule").get_attribute("value") == "mean"
-        assert visit.chosen == decision(gateway.url, rule="mean")["index"]
-        visit.keys("#rule", Keys.ARROW_DOWN)
-        assert visit.chosen == said["index"]
+        offered = browser.script("return [...document.querySelectorAll('#rule option')]"
+                                 ".filter(e => !e.disabled).map(e => e.value)")  # fmt: skip
+        assert {"auto", "epsilon", "lcb", "worst", "soft", "poisson"} <= set(offered)
+        assert ("median" in offered) == ("median" in list(rules)), "a plugin's rule"
+        assert "mc_dropout" not in offered, "nothing makes its side input"
+        for name in offered:
+            visit.rule(name)
+            assert visit.chosen == decision(gateway.url, rule=name)["index"], name
         assert browser.problems() == []
+
+
+def test_markdown_is_drawn_and_never_markup(browser: Browser, fake: FakeServer) -> None:
+    text = (
+        "## Why\n\nIt **matters** to `a < b`:\n\n- one\n- two\n\n```js\nlet x = '<b>';\n```\n\n"
+        "<img src=x onerror=alert(1)> [fine](https://example.org) [bad](javascript:alert(1))"
+    )
+    fake.reply = lambda body, index: text
+    with running(fake, k=2) as gateway:
+        visit = Visit(browser, gateway.url)
+        visit.ask()
+        inside = (
+            "return [...document.getElementById('text').querySelectorAll(arguments[0])]"
+            ".map(e => e.textContent)"
+        )
+        assert browser.script(inside, "li") == ["one", "two"]
+        assert browser.script(inside, "pre code") == ["let x = '<b>';"]
+        assert browser.script(inside, "strong") == ["matters"]
+        assert browser.script(inside, "a") == ["fine"]
+        assert browser.script(inside, "img, b, script") == []
+        assert "<img src=x onerror=alert(1)>" in visit.text("#text")
+        assert browser.problems() == []
+
+
+def test_long_answers_are_folded(browser: Browser, fake: FakeServer) -> None:
+    fake.reply = lambda body, index: "\n\n".join(f"Paragraph {i} of {index}." for i in range(60))
+    with running(fake, k=2) as gateway:
+        visit = Visit(browser, gateway.url)
+        visit.ask()
+        assert visit.find("#text").size["height"] < 450
+        visit.keys("#chosen button", Keys.ENTER)
+        assert visit.find("#text").size["height"] > 1000
+
+
+def test_a_conversation_and_own_answers(
+    browser: Browser, gateway: Running, fake: FakeServer
+) -> None:
+    visit = Visit(browser, gateway.url)
+    visit.keys("#conversation summary", Keys.ENTER)
+    visit.keys("#system", "Be brief.")
+    for _ in range(2):
+        visit.keys("#add-turn", Keys.ENTER)
+    boxes = browser.driver.find_elements("css selector", "#turns textarea")
+    for box, words in zip(boxes, ("Hello.", "Hello to you."), strict=True):
+        box.send_keys(words)
+    visit.ask()
+    sent = fake.bodies[0]["messages"]
+    assert [each["role"] for each in sent] == ["system", "user", "assistant", "user"]
+    assert [each["content"] for each in sent[:3]] == ["Be brief.", "Hello.", "Hello to you."]
+    calls = [body for body in fake.bodies if "messages" in body]
+    visit.keys("#own summary", Keys.ENTER)
+    boxes = browser.driver.find_elements("css selector", "#answers textarea")
+    for box, words in zip(boxes, ANSWERS[:2], strict=True):
+        box.send_keys(words)
+    visit.keys("#prompt", Keys.CONTROL + Keys.ENTER)
+    visit.until(lambda: len(browser.script(ROWS)) == 2 and visit.text("#text") in ANSWERS[:2])
+    assert [body for body in fake.bodies if "messages" in body] == calls, "no model wrote"
+    assert browser.problems() == []
+
+
+def test_a_decision_is_saved_and_opened_again(
+    browser: Browser, gateway: Running, tmp_path: Path
+) -> None:
+    visit = Visit(browser, gateway.url)
+    visit.ask()
+    chosen = visit.chosen
+    browser.script("URL.createObjectURL = (b) => { window.saved = b; return '#' }")
+    visit.keys("#save", Keys.ENTER)
+    content = browser.driver.execute_async_script("window.saved.text().then(arguments[0])")
+    (file := tmp_path / "decision.json").write_text(content)
+    visit = Visit(browser, gateway.url)
+    visit.until(lambda: visit.find("#model").get_attribute("value"))
+    visit.find("#open").send_keys(str(file))
+    visit.until(lambda: visit.text("#status").startswith("Done"))
+    visit.settled()
+    assert visit.chosen == chosen
+    assert visit.find("#prompt").get_attribute("value") == PROMPT
+    (bad := tmp_path / "bad.json").write_text("[")
+    visit.find("#open").send_keys(str(bad))
+    visit.until(lambda: "did not save that file" in visit.text("#status"))
 
 
 def test_a_scorer_that_fails_is_left_out_of_the_arithmetic(

@@ -10,7 +10,6 @@ import pytest
 from tests.fakes import FakeServer
 
 from darc.cli import main
-from darc.cli.serve import LIMITS
 
 pytest.importorskip("starlette")
 
@@ -34,11 +33,13 @@ def test_settings_are_checked_before_serving(
     assert capsys.readouterr().err.startswith("darc: ")
 
 
-def test_limits_have_the_defaults_of_the_settings() -> None:
-    from darc.gateway.settings import Settings
+def test_options_have_the_defaults_of_the_settings() -> None:
+    from darc.cli import parser_of
+    from darc.cli.serve import settings_of
+    from darc.gateway.settings import ServeSettings
 
-    for name, default, _, _ in LIMITS:
-        assert getattr(Settings(), name.replace("-", "_")) == default
+    plain = settings_of(parser_of("serve").parse_args(["serve"]))
+    assert plain == ServeSettings(parts=plain.parts)
 
 
 def test_key_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from tests.fakes import FakeServer
 from darc.engine.parts import Parts
 from darc.gateway.app import make_app, make_gateway
 from darc.gateway.service import Gateway
-from darc.gateway.settings import Settings
+from darc.gateway.settings import ServeSettings
 from darc.web.middleware import Hosts
 from darc.web.server import listening, server
 
@@ -24,7 +24,7 @@ class Running:
     """A gateway under test: its URL, itself, and a way to stop it."""
 
     def __init__(
-        self, settings: Settings, gateway: Gateway | None = None, hosts: Hosts | None = None
+        self, settings: ServeSettings, gateway: Gateway | None = None, hosts: Hosts | None = None
     ) -> None:
         self.settings = settings
         self.gateway = gateway or make_gateway(settings)
@@ -58,7 +58,7 @@ def parts(**given: Any) -> Parts:
     return Parts(**{"scorers": ("form",), "n_aug": 2, "guard": False, **given})
 
 
-def settings_for(backend: FakeServer | None, /, **given: Any) -> Settings:
+def settings_for(backend: FakeServer | None, /, **given: Any) -> ServeSettings:
     base: dict[str, Any] = {
         "backend": "" if backend is None else backend.url,
         "k": 4,
@@ -68,7 +68,7 @@ def settings_for(backend: FakeServer | None, /, **given: Any) -> Settings:
         "keep_alive": 3.0,
         "workers": 0,
     }
-    return Settings(**{**base, **given})
+    return ServeSettings(**{**base, **given})
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from tests.gateway.running import Running, parts
 
 from darc.gateway.app import make_gateway
 from darc.gateway.embedded import EmbeddedBackend
-from darc.gateway.settings import Settings
+from darc.gateway.settings import ServeSettings
 from darc.models import EmbeddedModel
 from darc.web.problems import Problem
 
@@ -25,7 +25,7 @@ class Kept(EmbeddedBackend):
 
 @pytest.fixture
 def gateway(model: EmbeddedModel) -> Any:
-    settings = Settings(k=2, parts=parts(n_aug=1), keep_alive=30.0, workers=0)
+    settings = ServeSettings(k=2, parts=parts(n_aug=1), keep_alive=30.0, workers=0)
     one = Running(settings, make_gateway(settings, Kept(model)))
     yield one
     one.close()

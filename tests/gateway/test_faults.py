@@ -9,7 +9,7 @@ from tests.fakes import FakeServer, Fault
 from tests.gateway import scorers as slow_scorers
 from tests.gateway.running import QUESTION, Running, parts, running
 
-from darc.gateway.settings import Settings
+from darc.gateway.settings import ServeSettings
 
 HERE = "python:tests.gateway.scorers:"
 
@@ -222,6 +222,6 @@ def test_request_is_tried_six_times_in_all(openai_server: FakeServer, k: int) ->
     again = {"Retry-After": "0"}
     kinds = (Fault(status=503, headers=again), Fault("half", 200, content=b"{"), Fault("reset"))
     openai_server.faults = [kinds[i % 3] for i in range(99)]
-    with running(openai_server, attempts=Settings().attempts) as gateway:
+    with running(openai_server, attempts=ServeSettings().attempts) as gateway:
         assert ask(gateway, {"k": k}).status_code in (502, 503)
     assert len(openai_server.received) == 6

@@ -16,7 +16,7 @@ from tests.fakes import Fault
 from tests.fakes.fast_server import FastServer
 from tests.gateway.running import QUESTION, Running, parts
 
-from darc.gateway.settings import Settings
+from darc.gateway.settings import ServeSettings
 
 REQUESTS, CLIENTS, SHARE = 2000, 24, 0.12
 FAULTS = [
@@ -140,7 +140,7 @@ def test_two_thousand_requests_with_faults(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     backend = Backend()
     judge = f"judge:fake@{backend.fake.url},key_env=,timeout=0.5,concurrency=64"
-    settings = Settings(
+    settings = ServeSettings(
         backend=backend.fake.url,
         k=4,
         parts=parts(scorers=(judge,), n_aug=0),

@@ -92,7 +92,7 @@ def test_others_hardly_notice_ten_who_ask_for_much(
         before = asyncio.run(usual(url))
         during = asyncio.run(abused(url))
         begun = time.monotonic()
-        while "darc_requests_running 0" not in httpx.get(f"{url}/metrics", timeout=60).text:
+        while "darc_requests_running 0.0" not in httpx.get(f"{url}/metrics", timeout=60).text:
             time.sleep(0.05)
             assert time.monotonic() - begun < 10
         after = asyncio.run(usual(url))

@@ -6,10 +6,14 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from tests.fakes import FakeServer
-from tests.gateway.running import Running, running
+from tests.gateway.running import Running, parts, running
 
+from darc.gateway.app import _Routes, make_gateway
+from darc.gateway.bodies import ChatBody
 from darc.gateway.openapi import document
-from darc.gateway.settings import Settings
+from darc.gateway.requests import Forms
+from darc.gateway.settings import ServeSettings
+from darc.web.problems import Problem
 
 schemathesis = pytest.importorskip("schemathesis")
 
@@ -23,9 +27,45 @@ CASES = settings(
 )
 
 
-def test_document_names_every_endpoint() -> None:
-    paths = document(Settings(), "1")["paths"]
-    assert {"/v1/chat/completions", "/v1/models", "/v1/select", "/metrics"} <= paths.keys()
+def test_document_names_the_endpoints_that_there_are() -> None:
+    gateway = make_gateway(ServeSettings(backend="http://127.0.0.1:9", parts=parts(), workers=0))
+    routes = _Routes(gateway)
+    served = {
+        (route.path, method.lower())
+        for route in routes.all()
+        for method in route.methods - {"HEAD"}
+        if route.path not in routes.files and "{" not in route.path
+    }
+    others = {("/openapi.json", "get"), ("/v1", "get")}
+    others |= {(path, method) for path, method in served if path == "/v1/responses"}
+    paths = document(Forms(gateway.settings), "1")["paths"]
+    named = {(path, method) for path, each in paths.items() for method in each}
+    assert named == served - others
+
+
+def test_document_has_the_fields_and_bounds_that_hold() -> None:
+    forms = Forms(ServeSettings(max_k=4, k=2))
+    schemas = document(forms, "1")["components"]["schemas"]
+    assert schemas["ChatCompletion"]["properties"].keys() == ChatBody.model_fields.keys()
+    checked = 0
+    for schema in schemas.values():
+        for name, field in schema["properties"].items() if "x-parameters" in schema else ():
+            rule = schema["properties"]["rule"]["const"]
+            for plain in field.get("anyOf", [field]):
+                for bad in outside(plain):
+                    with pytest.raises(Problem) as caught:
+                        forms.method({"rule": rule, "n_aug": 1, name: bad})
+                    assert caught.value.param == f"darc.{name}", (rule, name, bad)
+                    checked += 1
+    assert checked > 300
+
+
+def outside(field: dict[str, Any]) -> list[Any]:
+    """Values that a schema forbids."""
+    bounds = {"minimum": -1, "maximum": 1, "exclusiveMinimum": 0, "exclusiveMaximum": 0}
+    beyond = [field[name] + by for name, by in bounds.items() if name in field]
+    other: dict[str, list[Any]] = {"integer": [1.5, "1", True], "number": ["1", True]}
+    return beyond + other.get(field.get("type", ""), []) + ([[]] if "enum" in field else [])
 
 
 def test_what_is_allowed_is_accepted_and_nothing_makes_a_500(openai_server: FakeServer) -> None:
@@ -52,7 +92,8 @@ def test_document_that_promises_too_much_is_found(openai_server: FakeServer) -> 
         gateway.ready()
         served = httpx.get(f"{gateway.url}/openapi.json").json()
         chat = served["paths"]["/v1/chat/completions"]["post"]["requestBody"]["content"]
-        schema = chat["application/json"]["schema"]
+        name = chat["application/json"]["schema"]["$ref"].rpartition("/")[2]
+        schema = served["components"]["schemas"][name]
         schema["required"].append("n")
         schema["properties"]["n"] = {"type": "integer", "minimum": 0, "maximum": 1}
         (operation,) = (
@@ -61,7 +102,7 @@ def test_document_that_promises_too_much_is_found(openai_server: FakeServer) -> 
             if result.ok().path == "/v1/chat/completions"
         )
         strategy = operation.as_strategy(generation_mode=schemathesis.GenerationMode.POSITIVE)
-        with pytest.raises(AssertionError, match="n must be a whole number"):
+        with pytest.raises(AssertionError, match="n should be greater than or equal to 1"):
             check(gateway, strategy, [], allowed=True)
 
 
@@ -86,9 +127,16 @@ def check(gateway: Running, strategy: Any, answered: list[int], *, allowed: bool
 
 
 def is_ragged(body: Any) -> bool:
-    """Whether scores are no block of numbers, which no schema can say."""
+    """Whether scores are no block of numbers, or named otherwise, which no schema can say."""
     scores = body.get("scores") if isinstance(body, dict) else None
-    return scores is not None and shape(scores) is None
+    if scores is None:
+        return False
+    size = shape(scores)
+    if size is None:
+        return True
+    scorers = 1 if len(size) == 2 else size[0]
+    named = {"scorers": scorers, "raters": size[-1]}
+    return any(len(body.get(name, ())) not in (0, most) for name, most in named.items())
 
 
 def shape(value: Any) -> tuple[int, ...] | None:

@@ -45,7 +45,7 @@ def test_own_model_grades_and_calls_are_saved(backend: FakeServer) -> None:
     assert asked + saved == 64
     assert asked == told["scored"] == told["spent"]["scores"]["calls"] <= 0.45 * 64
     assert answer["usage"]["upstream"]["saved"] == saved
-    assert f"darc_calls_saved_total {saved}" in metrics
+    assert f"darc_calls_saved_total {float(saved)}" in metrics
     assert models["data"][0]["darc"]["raters"] == list(VIEWS)
     assert {body["model"] for body in backend.bodies} == {"mine"}
 

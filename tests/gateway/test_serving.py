@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from tests.fakes import FakeServer
 from tests.gateway.running import QUESTION, Running, parts, running, settings_for
 from tests.gateway.scorers import CALLS
@@ -228,14 +229,19 @@ def test_answers_have_ids_and_safe_headers(gateway: Running) -> None:
 def test_metrics_count(gateway: Running) -> None:
     for _ in range(2):
         assert post(gateway).status_code == 200
-    text = httpx.get(f"{gateway.url}/metrics").text
-    assert 'darc_requests_total{path="/v1/chat/completions",status="200"} 2' in text
-    assert "darc_candidates_total 8" in text
-    assert 'darc_calls_total{stage="candidates"} 2' in text
-    assert "darc_chat_seconds_count 2" in text
-    assert "darc_requests_running 0" in text
-    for line in text.splitlines():
-        assert line.startswith("# ") or len(line.rsplit(" ", 1)) == 2
+    answer = httpx.get(f"{gateway.url}/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    found = {
+        (sample.name, *sorted(sample.labels.values())): sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
+    assert found["darc_requests_total", "/v1/chat/completions", "200"] == 2
+    assert found["darc_candidates_total",] == 8
+    assert found["darc_calls_total", "candidates"] == 2
+    assert found["darc_chat_seconds_count",] == found["darc_chat_seconds_bucket", "+Inf"] == 2
+    assert found["darc_requests_running",] == 0
+    assert found["darc_backend_ready",] == 1
 
 
 def test_readiness_follows_the_backend() -> None:
@@ -279,6 +285,20 @@ def test_steps_are_told_to_the_playground(gateway: Running) -> None:
 
 def test_playground_tells_errors(gateway: Running) -> None:
     assert "event: error" in post(gateway, {"model": "fake", "messages": []}, "playground").text
+
+
+def test_playground_says_where_the_backend_should_be(tmp_path: Path) -> None:
+    with FakeServer() as gone:
+        pass
+    with running(gone, attempts=1) as gateway:
+        told = post(gateway, BODY, "playground").text
+        assert "darc check URL" in told
+        assert gone.url in told
+    token = make_key(tmp_path / "keys", "alice")
+    with running(gone, attempts=1, api_keys=tmp_path / "keys") as gateway:
+        told = post(gateway, BODY, "playground", headers=key(token)).text
+        assert "cannot be reached" in told
+        assert gone.url not in told
 
 
 def test_own_scores_and_candidates_are_chosen_among(gateway: Running) -> None:

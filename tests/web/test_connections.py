@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from tests.web.raw import ask, code_of, connected, flood, heard, read, request, served, slowest
 
+from darc.config import made
 from darc.errors import InputError
 from darc.web.bodies import read_body
 from darc.web.limits import Arrival
@@ -44,7 +45,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    limits = {"header_bytes": 10_000, "header_seconds": 0.6, "body_seconds": 1.6}
+    limits = {"max_header": 10_000, "header_timeout": 0.6, "body_timeout": 1.6}
     with served(Shell(app, Guard()), **limits) as found:
         yield found
 
@@ -157,7 +158,7 @@ def test_a_flood_of_headers_stops_nobody(port: int) -> None:
     attacker.join()
 
 
-@pytest.mark.parametrize("name", ["header_bytes", "header_seconds", "body_seconds"])
+@pytest.mark.parametrize("name", ["max_header", "header_timeout", "body_timeout"])
 def test_limits_of_nothing_are_refused(name: str) -> None:
-    with pytest.raises(InputError, match="give more than 0"):
-        Arrival(**{name: 0})
+    with pytest.raises(InputError, match=f"{name} is 0; should be greater than 0"):
+        made(Arrival, {name: 0})

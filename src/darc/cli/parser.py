@@ -137,22 +137,18 @@ def add_arrival(parser: Any) -> None:
         metavar="NAME",
         help="a further name under which it is asked for, such as a reverse proxy's; repeatable",
     )
-    parser.add_argument(
-        "--max-header", type=int, default=65_536, metavar="BYTES", help="default: 65536"
-    )
-    parser.add_argument(
-        "--header-timeout", type=float, default=10.0, help="seconds for headers (default: 10)"
-    )
-    parser.add_argument(
-        "--body-timeout", type=float, default=60.0, help="seconds for a body (default: 60)"
-    )
+    from darc.config import add_options
+    from darc.web.limits import Arrival
+
+    add_options(parser, Arrival, *Arrival.model_fields)
 
 
 def arrival_of(arguments: argparse.Namespace) -> "Arrival":
     """The limits that the options stand for."""
+    from darc.config import made, options_of
     from darc.web.limits import Arrival
 
-    return Arrival(arguments.max_header, arguments.header_timeout, arguments.body_timeout)
+    return made(Arrival, options_of(arguments, Arrival))
 
 
 def add_trusted_proxy(parser: Any) -> None:

@@ -33,6 +33,8 @@ WORDS = {
     "one_candidate": "there was one candidate only",
     "fewer_rewrites": "the answers are long, so each was rewritten fewer times",
     "too_long": "the answers are too long to be scored",
+    "text_only": "scorers saw the text of the conversation only, not its images or sounds",
+    "no_text": "no answer has any text to be scored",
 }
 
 

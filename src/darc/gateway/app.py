@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route, Router
 
 from darc import __version__
@@ -17,19 +17,19 @@ from darc.engine.engine import Engine
 from darc.engine.scoring import Patience
 from darc.errors import InputError
 from darc.gateway.candidates import Backend
-from darc.gateway.chat import Chat
 from darc.gateway.embedded import EmbeddedBackend
-from darc.gateway.method import PREFIX, read_method
+from darc.gateway.endpoints import ChatEndpoints
 from darc.gateway.metrics import TYPE
 from darc.gateway.openapi import document
 from darc.gateway.proxy import anything
-from darc.gateway.remote import RemoteBackend
-from darc.gateway.request import onward
-from darc.gateway.select_endpoint import selection
+from darc.gateway.remote import RemoteBackend, onward
+from darc.gateway.requests import PREFIX, Forms
 from darc.gateway.service import Gateway
-from darc.gateway.settings import Settings
+from darc.gateway.settings import ServeSettings
+from darc.gateway.tracing import Tracing, provider_of
 from darc.models.remote import Breaker, OpenAIModel, Retry
 from darc.models.remote.openai import NAMED
+from darc.views.palette import style_sheet
 from darc.web.bodies import check_json
 from darc.web.keys import Keys, read_keys
 from darc.web.limits import trusted_proxies
@@ -45,11 +45,11 @@ KINDS = {
     ".css": "text/css",
     ".svg": "image/svg+xml",
 }
-FREE = ("/healthz", "/readyz", "/openapi.json")
+FREE = ("/healthz", "/readyz", "/openapi.json", "/v1")
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def make_backend(settings: Settings) -> Backend:
+def make_backend(settings: ServeSettings) -> Backend:
     """The server behind the URL, or the installed model."""
     if settings.backend:
         return RemoteBackend(
@@ -64,14 +64,14 @@ def make_backend(settings: Settings) -> Backend:
     return EmbeddedBackend(EmbeddedModel(require().path), settings.max_tokens)
 
 
-def own_judge(settings: Settings) -> OpenAIModel | None:
+def own_judge(settings: ServeSettings) -> OpenAIModel | None:
     """The backend as the judge of a panel: whatever model a request names."""
     if not (settings.backend and settings.parts.panel):
         return None
     return OpenAIModel(f"{NAMED}@{settings.backend}", **_calling(settings))
 
 
-def _calling(settings: Settings) -> dict[str, Any]:
+def _calling(settings: ServeSettings) -> dict[str, Any]:
     return {
         "key_env": settings.backend_key_env,
         "timeout": settings.timeout,
@@ -81,11 +81,11 @@ def _calling(settings: Settings) -> dict[str, Any]:
     }
 
 
-def make_gateway(settings: Settings, backend: Backend | None = None) -> Gateway:
+def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gateway:
     """The gateway; whatever is wrong with the settings is told here, before it serves."""
     parts = settings.parts
     try:
-        spec = read_method(None, "", settings).spec
+        spec = Forms(settings).method(None).spec
     except Problem as problem:
         raise InputError(problem.message) from None
     engine = Engine(
@@ -105,11 +105,12 @@ def make_gateway(settings: Settings, backend: Backend | None = None) -> Gateway:
         workers=os.cpu_count() or 1 if settings.workers is None else settings.workers,
         patience=Patience(attempts=1, seconds=settings.scorer_timeout),
     )
-    return Gateway(settings, backend or make_backend(settings), engine)
+    tracing = Tracing(provider_of())
+    return Gateway(settings, backend or make_backend(settings), engine, tracing)
 
 
 def make_app(
-    settings: Settings, gateway: Gateway | None = None, hosts: Hosts | None = None
+    settings: ServeSettings, gateway: Gateway | None = None, hosts: Hosts | None = None
 ) -> Shell:
     """The application with everything around it; without `hosts` its names are the loopback's."""
     keys = Keys() if settings.api_keys is None else read_keys(settings.api_keys)
@@ -127,23 +128,25 @@ class _Routes:
     def __init__(self, gateway: Gateway) -> None:
         self.gateway = gateway
         self.ready = False
+        self._document: dict[str, Any] | None = None
         # The page's own files by their paths, fixed as the service starts.
         own = sorted(each.name for each in PAGE.iterdir() if each.suffix in KINDS)
         self.files = {"/": PAGE / "index.html", **{f"/{name}": PAGE / name for name in own}}
 
     def all(self) -> list[Route]:
-        chat = Chat(self.gateway)
+        own = ChatEndpoints(self.gateway)
         everything = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
         return [
-            Route("/v1/chat/completions", _json(chat.completions), methods=["POST"]),
-            Route("/v1/playground", _json(chat.playground), methods=["POST"]),
-            Route("/v1/select", _json(self.select), methods=["POST"]),
+            Route("/v1/chat/completions", _json(own.completions), methods=["POST"]),
+            Route("/v1/playground", _json(own.playground), methods=["POST"]),
+            Route("/v1/select", _json(own.select), methods=["POST"]),
             Route("/v1/models", self.models, methods=["GET"]),
             Route("/healthz", self.health, methods=["GET"]),
             Route("/readyz", self.readiness, methods=["GET"]),
             Route("/metrics", self.metrics, methods=["GET"]),
             Route("/openapi.json", self.openapi, methods=["GET"]),
             *(Route(path, self.file, methods=["GET"]) for path in self.files),
+            Route("/v1", self.page, methods=["GET"]),
             Route("/v1/responses", self.responses, methods=everything),
             Route("/v1/{rest:path}", self.other, methods=everything),
             Route("/{rest:path}", self.nothing, methods=everything),
@@ -159,9 +162,6 @@ class _Routes:
             warming.cancel()
             await asyncio.gather(warming, return_exceptions=True)
             await self.gateway.aclose()
-
-    async def select(self, request: Request) -> Response:
-        return await selection(self.gateway, request)
 
     async def models(self, request: Request) -> Response:
         settings, backend = self.gateway.settings, self.gateway.backend
@@ -182,17 +182,25 @@ class _Routes:
         return JSONResponse({"status": "ok" if fine else "not ready"}, 200 if fine else 503)
 
     async def metrics(self, _: Request) -> Response:
-        return PlainTextResponse(self.gateway.metrics.text(), media_type=TYPE)
+        return Response(self.gateway.metrics.text(), headers={"content-type": TYPE})
 
     async def openapi(self, _: Request) -> Response:
-        side = self.gateway.engine.side
-        made = {*side.scorers, *(() if side.embedder is None else ("similarity",))}
-        return JSONResponse(document(self.gateway.settings, __version__, made))
+        if self._document is None:
+            side = self.gateway.engine.side
+            made = {*side.scorers, *(() if side.embedder is None else ("similarity",))}
+            self._document = document(self.gateway.forms, __version__, made)
+        return JSONResponse(self._document)
 
     async def file(self, request: Request) -> Response:
         # Not by the URL, which a client's Host header is part of.
         path = self.files[request.scope["path"]]
+        if path.suffix == ".css":
+            return Response(style_sheet(path), media_type=KINDS[path.suffix])
         return FileResponse(path, media_type=KINDS[path.suffix])
+
+    async def page(self, _: Request) -> Response:
+        # Whoever opens the clients' URL in a browser wants to see something.
+        return RedirectResponse("/")
 
     async def other(self, request: Request) -> Response:
         return await anything(self.gateway, request)

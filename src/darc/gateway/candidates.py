@@ -11,6 +11,7 @@ from starlette.responses import Response
 from darc.engine.stopping import FEWER
 from darc.errors import DarcError
 from darc.gateway.errors import told
+from darc.gateway.requests import wrong
 from darc.models.completion import without_thoughts
 from darc.models.remote import Failed, OverLimit
 from darc.models.remote.protocol import DrawnChoice, said_in, samples
@@ -200,6 +201,15 @@ class Singles:
         return None if reply.endless else reply.candidate(self.prompt_id, place)
 
 
+def own_reply(place: int, text: str) -> Reply:
+    """A candidate that the client brings."""
+    choice = {"index": place, "message": {"role": "assistant", "content": text}}
+    said = without_thoughts(text)
+    if said is None:
+        raise wrong(f"candidates.{place}", "is a thought (<think>) that never ends")
+    return Reply(place, choice, None, {}, said, False, len(said.split()), None)
+
+
 def failure_flags(failures: Sequence[Failed]) -> list[str]:
     """What is to be said of calls that failed."""
     over = any(isinstance(failure, OverLimit) for failure in failures)
@@ -217,7 +227,8 @@ def read_reply(
     """A choice as a candidate."""
     message = choice["message"]
     calls = message.get("tool_calls") or message.get("function_call")
-    content = said_in(message)
+    audio = message.get("audio")
+    content = said_in(message) or (audio.get("transcript") if isinstance(audio, Mapping) else None)
     said = without_thoughts(content) if isinstance(content, str) else ""
     text = said or ""
     if calls:

@@ -10,7 +10,7 @@ from typing import Any
 from starlette.responses import Response
 
 from darc.errors import DarcError
-from darc.gateway.method import wrong
+from darc.gateway.requests import wrong
 from darc.models.embedded import EmbeddedModel, refused
 from darc.models.remote.scope import begin_call, count_usage
 from darc.web.problems import Problem

@@ -38,7 +38,8 @@ def told(problem: DarcError) -> Problem:
         case TooLarge():
             return too_large("max_answer", problem.limit)
         case TimedOut():
-            return _own(504, "the backend did not answer in time", "upstream_timeout")
+            message = "the backend did not answer in time; raise --timeout, or ask for less"
+            return _own(504, message, "upstream_timeout")
         case LeftAlone():
             return _own(
                 503,
@@ -49,7 +50,8 @@ def told(problem: DarcError) -> Problem:
         case OverLimit():
             return _own(503, "the request has used up its calls or tokens", "over_limit")
         case Failed():
-            return _own(502, "the backend cannot be reached", "upstream_unreachable")
+            message = "the backend cannot be reached; check with darc check URL that it runs"
+            return _own(502, message, "upstream_unreachable")
     return Problem(400, problem.message, code="invalid_request")
 
 

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from darc.engine.deciding import decided_on
-from darc.engine.outcome import Outcome
+from darc.engine.outcome import WORDS, Outcome
 from darc.errors import InputError
 from darc.files import append_private, json_lines, private_folder
 from darc.gateway.candidates import Reply
-from darc.gateway.method import Method
-from darc.gateway.usage import Spent
+from darc.gateway.cost import Spent
+from darc.gateway.requests import Method
 from darc.runs.records import numbers, scores_row
+from darc.selection.explain import flag_words
 
 
 def decision_row(outcome: Outcome) -> dict[str, Any]:
@@ -65,14 +66,19 @@ def short(
         "k": len(replies),
         "saved": outcome.saved,
         "n_aug": method.n_aug,
-        "include_original": method.include_original,
-        "policy": method.policy,
+        "include_original": method.options.include_original,
+        "policy": method.options.policy,
         "candidates": rows,
         "scored": outcome.calls,
         **({"panel": outcome.panel()} if outcome.rated else {}),
         "spent": spent.items(),
         "milliseconds": {name: round(ms, 1) for name, ms in milliseconds.items()},
     }
+
+
+def notes(flags: Sequence[str]) -> list[str]:
+    """The flags of a decision in words."""
+    return [flag_words(flag, WORDS) for flag in flags]
 
 
 def audit_scores(outcome: Outcome) -> dict[str, Any]:

@@ -10,11 +10,12 @@ from urllib.parse import quote, unquote_to_bytes
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from darc.gateway.method import Budget
-from darc.gateway.request import Asked, onward
+from darc.gateway.bodies import Budget
+from darc.gateway.cost import Spent
+from darc.gateway.remote import onward
+from darc.gateway.requests import ChatRequest
 from darc.gateway.service import Gateway
 from darc.gateway.streaming import DONE, ClientLeft, ClosingResponse, begun, event, unless_gone
-from darc.gateway.usage import spent_within
 from darc.models.remote import METER
 from darc.web.bodies import read_body
 from darc.web.problems import Problem
@@ -26,13 +27,14 @@ _UNFIT = re.compile(rb"[\x00-\x1f\x7f]")
 
 
 async def passed_through(
-    gateway: Gateway, request: Request, asked: Asked, content: bytes
+    gateway: Gateway, request: Request, asked: ChatRequest, content: bytes
 ) -> Response:
     """One sample of the backend's, as it says it; `darc` is added where it was asked for."""
     if not asked.same:
         content = json.dumps(asked.body).encode()
-    plain = not asked.method.metadata
-    response = await _sent(gateway, request, CHAT, content, True, plain, asked.method.budget)
+    plain = not asked.method.options.metadata
+    with gateway.tracing.chat(asked, request.headers):
+        response = await _sent(gateway, request, CHAT, content, True, plain, asked.method.budget)
     if plain or response.status_code != 200:
         return response
     data = {
@@ -101,7 +103,7 @@ async def _sent(
 
     async def ask() -> Response:
         # It is a task of its own, so that nobody else's calls are counted.
-        METER.set(spent_within(budget or Budget()).meter("candidates"))
+        METER.set(Spent(budget or Budget()).meter("candidates"))
         await stack.enter_async_context(gateway.gate)
         return await gateway.backend.forward(request.method, path, query, headers, content, again)
 

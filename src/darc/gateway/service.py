@@ -10,22 +10,30 @@ from darc.engine.choose import FEW, FIRST
 from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
 from darc.engine.outcome import Outcome
+from darc.engine.parts import SideMaker
 from darc.engine.samples import PartFailed
 from darc.engine.scoring import Clock
 from darc.engine.stopping import Stopping, WaveDrawing
 from darc.errors import DarcError
 from darc.gateway import metadata
-from darc.gateway.candidates import Backend, Reply, Singles, candidates
+from darc.gateway.candidates import Backend, Reply, Singles, candidates, own_reply
+from darc.gateway.cost import Spent, check_work, rewrites_within
 from darc.gateway.errors import told, unavailable
 from darc.gateway.metadata import Audit
-from darc.gateway.method import Method, check_rule, check_work, rewrites_within, wrong
 from darc.gateway.metrics import Metrics
-from darc.gateway.request import Asked, for_candidates, read_prompt
-from darc.gateway.settings import Settings
-from darc.gateway.usage import Spent, spent_within
+from darc.gateway.remote import for_candidates
+from darc.gateway.requests import (
+    ChatRequest,
+    Forms,
+    Method,
+    has_media,
+    read_prompt,
+    unfit,
+)
+from darc.gateway.settings import ServeSettings
+from darc.gateway.tracing import Tracing
 from darc.generators.base import Settings as Sampling
 from darc.generators.base import candidate_seeds
-from darc.models.completion import without_thoughts
 from darc.models.remote import METER, OverLimit
 from darc.models.remote.scope import CALLER, Caller
 from darc.types import Prompt
@@ -77,16 +85,25 @@ class Work:
 class Gateway:
     """Everything that lives as long as the service: backend, engine, limits, counts."""
 
-    def __init__(self, settings: Settings, backend: Backend, engine: Engine) -> None:
+    def __init__(
+        self,
+        settings: ServeSettings,
+        backend: Backend,
+        engine: Engine,
+        tracing: Tracing | None = None,
+    ) -> None:
         self.settings, self.backend, self.engine = settings, backend, engine
+        self.tracing = tracing or Tracing()
+        self.forms = Forms(settings)
         self.gate = Gate(settings.active, settings.queue)
-        self.metrics = Metrics()
         self.audit = Audit(settings.audit, settings.audit_bytes) if settings.audit else None
-        self.metrics.gauges = {
-            "darc_requests_running": lambda: self.gate.running,
-            "darc_requests_waiting": lambda: self.gate.waiting,
-            "darc_backend_ready": lambda: float(backend.ready()),
-        }
+        self.metrics = Metrics(
+            {
+                "darc_requests_running": lambda: self.gate.running,
+                "darc_requests_waiting": lambda: self.gate.waiting,
+                "darc_backend_ready": lambda: float(backend.ready()),
+            }
+        )
 
     @property
     def trusting(self) -> bool:
@@ -95,26 +112,27 @@ class Gateway:
 
     async def complete(
         self,
-        asked: Asked,
+        asked: ChatRequest,
         headers: Mapping[str, str],
         request_id: str,
         tell: Tell | None = None,
     ) -> Completed:
         """The completion that the rule chooses; `tell` hears of candidates as they arrive."""
-        work = Work(
-            asked.method, read_prompt(asked.body), request_id, spent_within(asked.method.budget)
-        )
+        prompt = read_prompt(asked.body["messages"])
+        work = Work(asked.method, prompt, request_id, Spent(asked.method.budget))
         CALLER.set(Caller(self.backend.name, asked.model, for_candidates(headers)))
         if asked.k > 1:
             self._check(work.method)
             check_work(work.method, work.prompt, asked.k, self.settings)
-        async with self.gate:
-            flags, replies, drawn = await self._candidates(asked, work, headers, tell)
-            outcome = await self._chosen(asked, work, replies, flags, drawn)
-            outcome = outcome if drawn is None else replace(outcome, saved=drawn.saved)
-        data = await self._told(work, replies, outcome)
-        body = completion(asked, replies, outcome, work.spent, request_id)
-        if work.method.metadata or tell is not None:
+        with self.tracing.chat(asked, headers) as span:
+            async with self.gate:
+                flags, replies, drawn = await self._candidates(asked, work, headers, tell)
+                outcome = await self._chosen(asked, work, replies, flags, drawn)
+                outcome = outcome if drawn is None else replace(outcome, saved=drawn.saved)
+            data = await self._told(work, replies, outcome)
+            body = completion(asked, replies, outcome, work.spent, request_id)
+            span.chosen(outcome, body)
+        if work.method.options.metadata or tell is not None:
             body["darc"] = data
         return Completed(body, outcome.flags, is_large(outcome))
 
@@ -129,7 +147,7 @@ class Gateway:
     ) -> dict[str, Any]:
         """The decision among a client's own candidates."""
         CALLER.set(caller)
-        work = Work(method, prompt, request_id, spent_within(method.budget))
+        work = Work(method, prompt, request_id, Spent(method.budget))
         self._check(method)
         check_work(method, prompt, len(texts), self.settings, texts)
         replies = [own_reply(place, text) for place, text in enumerate(texts)]
@@ -147,18 +165,18 @@ class Gateway:
     async def aclose(self) -> None:
         """Let go of everything."""
         await self.engine.aclose()
+        await asyncio.to_thread(self.tracing.close)
         await self.backend.aclose()
 
     def _check(self, method: Method) -> None:
         """Refuse a rule that cannot be applied as asked, before anything is spent."""
-        check_rule(method)
         try:
             self.engine.side.check(method.spec.rule)
         except DarcError as problem:
-            raise Problem(400, str(problem), code="invalid_darc", param="darc") from None
+            raise unfit(problem) from None
 
     async def _candidates(
-        self, asked: Asked, work: Work, headers: Mapping[str, str], tell: Tell | None
+        self, asked: ChatRequest, work: Work, headers: Mapping[str, str], tell: Tell | None
     ) -> tuple[list[str], list[Reply], WaveDrawing | None]:
         body = asked.sent
         hidden = "log_likelihood" in asked.method.spec.rule.required() and asked.k > 1
@@ -171,7 +189,7 @@ class Gateway:
             if tell is not None:
                 tell("candidate", {"index": reply.index, "seed": reply.seed, "text": reply.text})
 
-        drawing, strict = None, asked.method.policy == "closed"
+        drawing, strict = None, asked.method.closed
         seeds = self.seeds(asked, work.prompt, work.request_id)
         sent = for_candidates(headers)
         token = METER.set(work.spent.meter("candidates"))
@@ -190,7 +208,7 @@ class Gateway:
                         body,
                         seeds,
                         sent,
-                        seeded=asked.seed is not None,
+                        seeded=asked.given.seed is not None,
                         singly=tell is not None,
                         strict=strict,
                         deadline=work.deadline,
@@ -206,14 +224,14 @@ class Gateway:
         return wave.flags, replies, drawing
 
     def _drawing(
-        self, asked: Asked, work: Work, stopping: Stopping, singles: Singles
+        self, asked: ChatRequest, work: Work, stopping: Stopping, singles: Singles
     ) -> WaveDrawing:
         """What takes candidates as long as they are worth their cost."""
         meters = {name: work.spent.meter(f"{name}s") for name in ("rewrite", "score")}
         return WaveDrawing(
             self.engine.samples(work.prompt, work.method.budget.calls, meters),
             asked.k,
-            stopping.at_least(asked.n),
+            stopping.at_least(asked.given.n),
             singles.wave,
             singles.strict,
             self.settings.max_candidate_characters,
@@ -222,7 +240,7 @@ class Gateway:
 
     async def _chosen(
         self,
-        asked: Asked,
+        asked: ChatRequest,
         work: Work,
         replies: list[Reply],
         flags: list[str],
@@ -235,16 +253,22 @@ class Gateway:
         rated = self.settings.parts.panel is not None
         if not rated and (asked.forced or any(reply.bound for reply in replies)):
             flags, n_aug = [*flags, "not_rewritten"], 0
+        if has_media(asked.body["messages"]):
+            flags = [*flags, "text_only"]
         if len(replies) == 1:
             return self._taken(work, replies, 1, [*flags, "one_candidate"])
+        if not any(reply.text.strip() for reply in replies):
+            if asked.method.closed:
+                raise unavailable("no answer has any text to be scored", "no_text")
+            return self._taken(work, replies, asked.given.n, [*flags, "no_text", FIRST])
         fitting = rewrites_within(self.settings, [reply.text for reply in replies], n_aug)
         if fitting != n_aug:
-            if asked.method.policy == "closed":
+            if asked.method.closed:
                 raise unavailable("the answers are too long to choose among (max_work)", "max_work")
             if fitting is None:
-                return self._taken(work, replies, asked.n, [*flags, "too_long", FIRST])
+                return self._taken(work, replies, asked.given.n, [*flags, "too_long", FIRST])
             flags, n_aug = [*flags, "fewer_rewrites"], fitting
-        return await self._decided(work, replies, flags, asked.n, n_aug, drawn)
+        return await self._decided(work, replies, flags, asked.given.n, n_aug, drawn)
 
     def _taken(self, work: Work, replies: Sequence[Reply], n: int, flags: Sequence[str]) -> Outcome:
         """The first replies, without any comparison."""
@@ -269,15 +293,15 @@ class Gateway:
                 [reply.candidate(work.prompt.id, place) for place, reply in enumerate(replies)],
                 deciding=Deciding(
                     method.spec,
-                    method.normalize,
+                    method.options.normalize,
                     self.settings.seed or 0,
-                    include_original=method.include_original or n_aug == 0,
+                    include_original=method.options.include_original or n_aug == 0,
                     min_samples=self.settings.parts.min_samples,
                 ),
                 n=n,
                 n_aug=n_aug,
-                full=method.full,
-                strict=method.policy == "closed",
+                full=method.options.full,
+                strict=method.closed,
                 calls=method.budget.calls,
                 deadline=work.deadline,
                 wave=self.wave(method, len(replies)),
@@ -291,15 +315,18 @@ class Gateway:
         except OverLimit as limit:
             raise told(limit) from None
         except DarcError as problem:
-            raise Problem(400, str(problem), code="invalid_darc", param="darc") from None
+            raise unfit(problem) from None
 
     def wave(self, method: Method, k: int) -> int:
         """How much is asked for at a time: of a panel no more than a grade for each answer."""
-        return method.wave if self.settings.parts.panel is None else min(method.wave, k)
+        most = method.options.wave
+        return most if self.settings.parts.panel is None else min(most, k)
 
     async def _told(self, work: Work, replies: Sequence[Reply], outcome: Outcome) -> dict[str, Any]:
         """What is said of a choice, counted and written down."""
         data, row = await self.busily(is_large(outcome), _described, work, replies, outcome)
+        if work.method.options.metadata == "full":
+            data |= await asyncio.to_thread(self._beside, outcome)
         self.metrics.choice(data)
         if self.audit is not None:
             head = {"prompt_id": work.prompt.id, **row, "answer": outcome.answer}
@@ -307,10 +334,20 @@ class Gateway:
             await asyncio.to_thread(self.audit.add, line)
         return data
 
-    def seeds(self, asked: Asked, prompt: Prompt, request_id: str) -> list[int]:
+    def _beside(self, outcome: Outcome) -> dict[str, Any]:
+        """What a rule may take besides scores, as far as it costs no model's call."""
+        side = SideMaker({}, self.engine.side.embedder)
+        return {
+            "notes": metadata.notes(outcome.flags),
+            "decided": [] if outcome.decision is None else list(outcome.decision.flags),
+            "min_samples": self.settings.parts.min_samples,
+            "side": side.make(outcome.prompt, outcome.candidates),
+        }
+
+    def seeds(self, asked: ChatRequest, prompt: Prompt, request_id: str) -> list[int]:
         """A seed a candidate: the client's plus i, or derived from the request or the prompt."""
-        if asked.seed is not None:
-            return [asked.seed + i for i in range(asked.k)]
+        if asked.given.seed is not None:
+            return [asked.given.seed + i for i in range(asked.k)]
         fixed = self.settings.seed
         name = prompt.id if fixed is not None else request_id
         return candidate_seeds(Sampling(k=asked.k, seed=fixed or 0), name)
@@ -323,7 +360,7 @@ def _described(
     row = metadata.decision_row(outcome)
     head = {"request_id": work.request_id, "prompt_id": work.prompt.id}
     data = metadata.short(row, outcome, replies, work.method, work.spent, work.milliseconds, head)
-    if work.method.metadata == "full":
+    if work.method.options.metadata == "full":
         data |= metadata.details(outcome)
     return data, row
 
@@ -340,7 +377,7 @@ def is_large(outcome: Outcome) -> bool:
 
 
 def completion(
-    asked: Asked, replies: Sequence[Reply], outcome: Outcome, spent: Spent, request_id: str
+    asked: ChatRequest, replies: Sequence[Reply], outcome: Outcome, spent: Spent, request_id: str
 ) -> dict[str, Any]:
     """The chosen choices as one chat completion."""
     chosen = [replies[k] for k in outcome.order]
@@ -356,12 +393,3 @@ def completion(
         "choices": choices,
         "usage": spent.total(outcome.panel()["saved"] if outcome.rated else None),
     }
-
-
-def own_reply(place: int, text: str) -> Reply:
-    """A candidate that the client brings."""
-    choice = {"index": place, "message": {"role": "assistant", "content": text}}
-    said = without_thoughts(text)
-    if said is None:
-        raise wrong(f"candidates.{place}", "is a thought (<think>) that never ends")
-    return Reply(place, choice, None, {}, said, False, len(said.split()), None)

@@ -16,7 +16,7 @@ from darc.selection.calibration import DEFAULT, Calibration, Given, calibrations
 from darc.selection.learn import learn
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
-from darc.typing import Array, Mask
+from darc.typing import Array, Level, Mask
 
 
 def _calibrate(pools: Pools, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -39,7 +39,7 @@ def _calibrate(pools: Pools, parameters: Mapping[str, Any]) -> Mapping[str, Any]
     calibrate=_calibrate,
     plan=plans.auto,
 )
-def auto(pools: Pools, *, lam: float = 2.0, calibration: Given = None) -> Choice:
+def auto(pools: Pools, *, lam: Level = 2.0, calibration: Given = None) -> Choice:
     """Largest shrunken mean less as much of the disagreement as ratings have earned it.
 
     The posterior expectation of mean - lam sigma: a candidate with few samples is drawn towards the

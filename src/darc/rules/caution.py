@@ -4,12 +4,13 @@ from darc.core.arrays import check_level
 from darc.registry import rule
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
+from darc.typing import Level, Reward
 
 
 @rule(
     "caution", needs=("atypicality",), because="the largest reward less {a:g} times its atypicality"
 )
-def caution(pools: Pools, *, a: float = 1.0, reward: str = "mean") -> Choice:
+def caution(pools: Pools, *, a: Level = 1.0, reward: Reward = "mean") -> Choice:
     """Largest reward - a * atypicality (side input `atypicality` (K,), a probability)."""
     penalty = check_level("a", a) * pools.side_input("atypicality")
     return largest(pools, pools.reward(reward) - penalty)

@@ -7,6 +7,7 @@ from darc.registry import rule
 from darc.selection import plans
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, pick
+from darc.typing import Level
 
 
 @rule(
@@ -18,7 +19,7 @@ from darc.selection.rule import Choice, pick
     weakness="sigma",
     plan=plans.epsilon,
 )
-def epsilon(pools: Pools, *, epsilon: float = 0.25) -> Choice:
+def epsilon(pools: Pools, *, epsilon: Level = 0.25) -> Choice:
     """Lowest sigma among values within epsilon of the best (DARC-epsilon); ties to mean, value."""
     statistics, eligible = pools.statistics, pools.eligible
     band = check_level("epsilon", epsilon)

@@ -8,6 +8,7 @@ from darc.registry import rule
 from darc.selection import plans
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
+from darc.typing import Inside, Level
 
 
 @rule(
@@ -16,7 +17,13 @@ from darc.selection.rule import Choice, largest
     instead={"no_sigma": "the largest mean"},
     plan=plans.lcb,
 )
-def lcb(pools: Pools, *, lam: float | None = None, delta: float = 0.05, c: float = 1.0) -> Choice:
+def lcb(
+    pools: Pools,
+    *,
+    lam: Level | None = None,
+    delta: Inside = 0.05,
+    c: Level = 1.0,
+) -> Choice:
     """Largest mean - lam sigma, lam = c sqrt(log(K/delta)/n) unless given: a heuristic, no bound.
 
     K counts the pool's present candidates and n is each candidate's own sample count.

@@ -5,6 +5,7 @@ from darc.core.arrays import check_level
 from darc.registry import rule
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
+from darc.typing import Level
 
 
 @rule(
@@ -13,7 +14,7 @@ from darc.selection.rule import Choice, largest
     because="the largest mean less {lam:g} sigma over its passes",
     instead={"no_sigma": "the largest mean over its passes"},
 )
-def mc_dropout(pools: Pools, *, lam: float = 1.0) -> Choice:
+def mc_dropout(pools: Pools, *, lam: Level = 1.0) -> Choice:
     """Largest mean - lam sigma over T stochastic passes of one scorer: `dropout` (K, T)."""
     weight = check_level("lam", lam)
     passes = pools.side_input("dropout")

@@ -7,12 +7,13 @@ from darc.registry import rule
 from darc.rules.borda import averaged
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
+from darc.typing import Number
 
 BELOW = 0.1
 
 
 @rule("nash", because="the largest mean log of its samples above the floor", unasked=False)
-def nash(pools: Pools, *, floor: float | None = None) -> Choice:
+def nash(pools: Pools, *, floor: Number | None = None) -> Choice:
     """Largest mean of log(sample - floor), the product of what raters have above a floor (Nash).
 
     A sample at or below the floor rules a candidate out while another has none. Without a `floor`

@@ -5,6 +5,7 @@ from darc.registry import rule
 from darc.selection import plans
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
+from darc.typing import Level
 
 
 @rule(
@@ -14,7 +15,7 @@ from darc.selection.rule import Choice, largest
     by_value=True,
     plan=plans.by_row(lambda row, p: row.best_penalty(p["lam"])),
 )
-def penalty(pools: Pools, *, lam: float = 1.0) -> Choice:
+def penalty(pools: Pools, *, lam: Level = 1.0) -> Choice:
     """Largest value minus lam times the risk premium (the Lagrangian form of `tau`)."""
     statistics = pools.statistics
     objective = statistics.value - check_level("lam", lam) * statistics.risk_premium

@@ -7,6 +7,7 @@ from darc.core.draws import uniforms
 from darc.registry import rule
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
+from darc.typing import Level
 
 MOST = 1e200
 
@@ -14,7 +15,7 @@ MOST = 1e200
 @rule(
     "pessimism", because="been accepted first, by a weight that rises with its mean", unasked=False
 )
-def pessimism(pools: Pools, *, b: float = 1.0) -> Choice:
+def pessimism(pools: Pools, *, b: Level = 1.0) -> Choice:
     """A candidate accepted with probability w / max w, w = max(0, (mean - t) / b), mean w = 1.
 
     Candidates are offered in a random order, seeded per prompt; the larger b, the nearer to a plain

@@ -9,6 +9,7 @@ from darc.errors import InputError
 from darc.registry import rule
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
+from darc.typing import Positive, Reward
 
 
 @rule(
@@ -16,7 +17,7 @@ from darc.selection.rule import Choice, largest
     because="the largest reward of {near} candidates drawn",
     alone="the only candidate drawn",
 )
-def poisson(pools: Pools, *, rate: float = 12.0, reward: str = "mean") -> Choice:
+def poisson(pools: Pools, *, rate: Positive = 12.0, reward: Reward = "mean") -> Choice:
     """Largest reward within a random subset of clip(Poisson(rate), 1, K), seeded per prompt.
 
     The flag `capped` tells where K bound the draw.

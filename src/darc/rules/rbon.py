@@ -1,7 +1,7 @@
 """Regularised Best-of-N: reward plus closeness to the reference policy or to the other answers."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from darc.core.arrays import check_level
 from darc.errors import InputError
@@ -9,6 +9,7 @@ from darc.registry import rule
 from darc.rules.mbr import mean_similarity
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
+from darc.typing import Level, Reward
 
 
 def _needs(parameters: Mapping[str, Any]) -> tuple[str, ...]:
@@ -19,7 +20,12 @@ def _needs(parameters: Mapping[str, Any]) -> tuple[str, ...]:
 
 @rule("rbon", needs=_needs, because="the largest reward plus {b:g} times its regulariser")
 def rbon(
-    pools: Pools, *, b: float = 0.02, form: str = "kl", per_token: bool = True, reward: str = "mean"
+    pools: Pools,
+    *,
+    b: Level = 0.02,
+    form: Literal["kl", "wd"] = "kl",
+    per_token: bool = True,
+    reward: Reward = "mean",
 ) -> Choice:
     """Largest reward + b * log-likelihood per token (form `kl`) or + b * similarity (form `wd`).
 

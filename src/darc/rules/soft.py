@@ -7,12 +7,13 @@ from darc.core.draws import uniforms
 from darc.registry import rule
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
+from darc.typing import Positive
 
 
 @rule(
     "soft", because="been drawn with probability proportional to exp(mean / T), T = {temperature:g}"
 )
-def soft(pools: Pools, *, temperature: float = 1.0) -> Choice:
+def soft(pools: Pools, *, temperature: Positive = 1.0) -> Choice:
     """A candidate drawn with probability proportional to exp(mean / T), seeded per prompt."""
     level = check_level("temperature", temperature)
     eligible, mean = pools.eligible, pools.statistics.mean

@@ -1,5 +1,7 @@
 """DARC with a cap on the risk premium."""
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,7 @@ from darc.registry import rule
 from darc.selection import plans
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
+from darc.typing import Level, Share
 
 DEFAULT_QUANTILE = 0.25
 
@@ -20,13 +23,14 @@ DEFAULT_QUANTILE = 0.25
     instead={"infeasible": "the largest {objective}"},
     by_value=True,
     plan=plans.tau,
+    exclusive=("tau", "quantile"),
 )
 def tau(
     pools: Pools,
     *,
-    tau: float | None = None,
-    quantile: float | None = None,
-    objective: str = "value",
+    tau: Level | None = None,
+    quantile: Share | None = None,
+    objective: Literal["value", "mean"] = "value",
 ) -> Choice:
     """Largest value (or mean) with a risk premium of at most tau, or its own quantile (DARC-tau).
 

@@ -6,10 +6,11 @@ from darc.core.arrays import check_level
 from darc.registry import rule
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
+from darc.typing import Level
 
 
 @rule("uwo", because="the largest mean less {lam:g} times the variance over scorers")
-def uwo(pools: Pools, *, lam: float = 1.0) -> Choice:
+def uwo(pools: Pools, *, lam: Level = 1.0) -> Choice:
     """Largest mean over scorers - lam * their variance (ddof = 0)."""
     inner = pools.statistics.by_scorer or pools.statistics
     gap = inner.mean - pools.statistics.mean[:, None, :]

@@ -89,6 +89,9 @@ class Rule:
     `plan` makes lazy search possible; `calibrate(pools, parameters)` returns parameters that are
     fitted once, on the first batch. `by_value` marks rules that depend on beta; `weakness` is the
     statistic for which such a rule passes over a candidate with the largest mean and value. `few`
+    marks a rule that allows for few samples itself, so that none is left out for having few. Of the
+    parameters that are `exclusive` one may be given. How a parameter is annotated says what it may
+    be, and so what services and pages offer.
     marks a rule that allows for few samples itself, so that none is left out for having few;
     `unasked` one that is evaluated beside the others where no rule is named.
     """
@@ -104,6 +107,7 @@ class Rule:
     weakness: str = "risk_premium"
     plan: "Plan | None" = None
     few: bool = False
+    exclusive: tuple[str, ...] = ()
     unasked: bool = True
     calibrate: Callable[[Pools, Mapping[str, Any]], Mapping[str, Any]] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)

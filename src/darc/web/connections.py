@@ -39,13 +39,13 @@ class Connection(HttpToolsProtocol):  # type: ignore[misc]
             self._since = self.loop.time()
         self._useless += len(data)
         super().data_received(data)
-        if self._useless > self._limits.header_bytes and self._refusal is None:
+        if self._useless > self._limits.max_header and self._refusal is None:
             self._refuse(self._too_large())
 
     def on_headers_complete(self) -> None:
         """Go on to the body, or refuse headers that came at once and are too large."""
         size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
-        if size > self._limits.header_bytes:
+        if size > self._limits.max_header:
             self._refuse(self._too_large())
             raise ValueError("the headers are too large")  # ends the parsing
         self._in_body, self._useless = True, 0
@@ -75,10 +75,10 @@ class Connection(HttpToolsProtocol):  # type: ignore[misc]
         elif self._since is None or self.transport.is_closing():
             return
         elif self._in_body:
-            most = self._limits.body_seconds
+            most = self._limits.body_timeout
             if now - self._since > most or now - self._moved > most / 2:
                 self._refuse(Problem(408, "the body came too slowly", code="request_timeout"))
-        elif now - self._since > self._limits.header_seconds and not self._answering():
+        elif now - self._since > self._limits.header_timeout and not self._answering():
             if self._useless:
                 self._refuse(Problem(408, "the headers came too slowly", code="request_timeout"))
             else:
@@ -88,7 +88,7 @@ class Connection(HttpToolsProtocol):  # type: ignore[misc]
         return self.cycle is not None and not self.cycle.response_complete
 
     def _too_large(self) -> Problem:
-        most = self._limits.header_bytes
+        most = self._limits.max_header
         return Problem(431, f"the headers are larger than {most} bytes", code="headers_too_large")
 
     def _refuse(self, problem: Problem) -> None:

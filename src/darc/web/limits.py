@@ -7,8 +7,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from pydantic import Field
+
+from darc.config import Model
 from darc.errors import InputError
 from darc.web.problems import busy
 
@@ -23,27 +26,17 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-@dataclass(frozen=True)
-class Arrival:
+class Arrival(Model):
     """How large the headers of a request may be, and how long it may take to come.
 
-    A body has `body_seconds` in all, and half of them without a byte.
+    A body has `body_timeout` seconds in all, and half of them without a byte.
     """
 
-    header_bytes: int = 65_536
-    header_seconds: float = 10.0
-    body_seconds: float = 60.0
-
-    def __post_init__(self) -> None:
-        """Refuse what no request could keep to."""
-        options = {
-            "--max-header": self.header_bytes,
-            "--header-timeout": self.header_seconds,
-            "--body-timeout": self.body_seconds,
-        }
-        for name, value in options.items():
-            if not value > 0:
-                raise InputError(f"{name} is {value}", "give more than 0")
+    max_header: Annotated[
+        int, Field(gt=0, description="of headers", json_schema_extra={"metavar": "BYTES"})
+    ] = 65_536
+    header_timeout: Annotated[float, Field(gt=0, description="seconds for headers")] = 10.0
+    body_timeout: Annotated[float, Field(gt=0, description="seconds for a body")] = 60.0
 
 
 class Rates:

@@ -33,6 +33,13 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def url_of(host: str, port: int) -> str:
+    """Where a browser on this machine finds a service that listens there."""
+    name = host.strip("[]")
+    name = "127.0.0.1" if name in ("", "0.0.0.0", "::") else name
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
 def listening(host: str, port: int) -> socket.socket:
     """A socket that listens, so that a port in use is told before anything is loaded."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -2,69 +2,62 @@
 
 import { changes } from "./changes.js";
 import { element } from "./elements.js";
-import { counted, short } from "./numbers.js";
-import { whyNot } from "./words.js";
+import { markdown } from "./markdown.js";
+import { counted, meanOf, short } from "./numbers.js";
 
 const NUMBERS = {
-  value: "value", mean: "mean", sigma: "sigma", premium: "premium", count: "samples",
+  value: "value", mean: "mean", sigma: "sigma", risk_premium: "premium", samples: "samples",
 };
 
-function marked(original, text) {
-  return changes(original, text).map((part) =>
-    part.changed ? element("mark", {}, part.text) : part.text,
-  );
-}
+const marked = (original, text) =>
+  changes(original, text).map((part) => (part.changed ? element("mark", {}, part.text) : part.text));
 
 /** A text with what each scorer said of it, as it said it. */
 function sample(title, body, scorers, scores) {
   const said = scorers.map((scorer, m) =>
     element("span", {}, `${scorer.name} ${short(scores[m])}${scorer.active ? "" : " (left out)"}`),
   );
-  const scoreline = element("span", { class: "scores" }, said);
-  return element(
-    "li",
-    {},
-    element("p", { class: "head" }, element("b", {}, title), scoreline),
-    element("p", { class: "text" }, body),
-  );
+  const head = element("p", { class: "head" }, element("b", {}, title), element("span", { class: "scores" }, said));
+  return element("li", {}, head, element("p", { class: "text" }, body));
 }
 
-function samples({ text, variants }, scorers, scores) {
-  const of = (i) => scorers.map((_, m) => scores[m][i] ?? null);
-  const rewrites = variants.map((each, i) => {
-    const title = `Rewrite ${i + 1} (${each.family})`;
-    return sample(title, marked(text, each.text), scorers, of(i + 1));
-  });
-  return element(
-    "ol", { class: "samples" }, sample("Original", text, scorers, of(0)), rewrites,
-  );
-}
-
-/** What each rater of a panel said of a text. */
-function grades({ text }, raters, scorers, scores) {
-  const rows = raters.map((name, i) => sample(name, "", scorers, scorers.map((_, m) => scores[m][i])));
-  return [element("p", { class: "text" }, text), element("ol", { class: "samples" }, rows)];
-}
-
-function refused({ text, rejected }) {
-  if (!rejected.length) return [element("p", { class: "pale" }, "No rewrite was rejected.")];
-  const rows = rejected.map((each) =>
+/** The answer, its rewrites or its raters, and the rewrites that were refused. */
+function details({ text, variants, rejected }, { scorers, scores, raters }, index) {
+  const of = (i) => scorers.map((_, m) => scores[m][index][i] ?? null);
+  const rows = raters
+    ? raters.map((name, i) => sample(name, "", scorers, of(i)))
+    : [
+        sample("Original", "as above", scorers, of(0)),
+        ...variants.map((each, i) =>
+          sample(`Rewrite ${i + 1} (${each.family})`, marked(text, each.text), scorers, of(i + 1)),
+        ),
+      ];
+  const refused = rejected.map((each) =>
     element(
-      "li",
-      {},
-      element("b", {}, `Rejected (${each.family}): ${each.reason}`),
+      "li", {}, element("b", {}, `Rejected (${each.family}): ${each.reason}`),
       element("p", { class: "text" }, marked(text, each.text)),
     ),
   );
-  const title = element("h3", {}, counted(rejected.length, "rejected rewrite"));
-  return [title, element("ul", { class: "samples" }, rows)];
+  const answer = element("div", { class: "markdown" }, markdown(text));
+  const parts = [answer, element("ol", { class: "samples" }, rows)];
+  if (!refused.length) return parts;
+  const title = element("h3", {}, counted(refused.length, "rejected rewrite"));
+  return [...parts, title, element("ul", { class: "samples" }, refused)];
+}
+
+/** Why a candidate is not the choice, in a few words. */
+function whyNot(own, best) {
+  if (own === best) return "";
+  if (!own || own.mean === null) return "no score";
+  if (!own.feasible) return "outside of what the rule allows";
+  const name = own.value < best.value ? "value" : own.sigma > best.sigma ? "sigma" : "mean";
+  return `${name} ${short(own[name])} against ${short(best[name])}`;
 }
 
 /** One candidate, from its arrival on. */
 class Row {
   constructor({ index, text }) {
-    Object.assign(this, { index, text, filled: false, details: null });
-    this.name = element("b", {}, `Candidate ${index}`);
+    Object.assign(this, { index, text, made: null });
     this.chosen = element("span", { class: "role-chosen", hidden: true }, "◆ chosen");
     this.leads = element("span", { class: "role-leads", hidden: true }, "□ Best-of-K");
     this.cells = {};
@@ -72,54 +65,58 @@ class Row {
       this.cells[key] = element("span", { class: "number" });
       return element("span", { class: "pair" }, `${name} `, this.cells[key]);
     });
+    this.named = element("span", { class: "numbers" });
     this.numbers = element("span", { class: "numbers", hidden: true }, pairs);
     this.why = element("span", { class: "why" });
-    this.body = element("div", { class: "body" }, element("p", { class: "text" }, text));
+    this.body = element("div", { class: "body" }, element("div", { class: "markdown" }, markdown(text)));
+    const name = element("b", {}, `Candidate ${index}`);
     this.element = element(
       "details",
       { class: "candidate", "data-index": index, toggle: () => this.fill() },
       element(
         "summary",
         {},
-        element("span", { class: "head" }, this.name, this.chosen, this.leads, this.why),
+        element("span", { class: "head" }, name, this.chosen, this.leads, this.why),
         this.numbers,
+        this.named,
         element("span", { class: "excerpt pale" }, text.trim() || "(empty)"),
       ),
       this.body,
     );
   }
 
-  explain(details) {
-    this.details = details;
-    this.filled = false;
+  /** Take over what the gateway says of the text. */
+  explain(own, said) {
+    this.made = () => details(own, said, own.index);
+    const means = said.scorers.map(({ name }, m) => [name, meanOf(said.scores[m][own.index])]);
+    const pairs = means.map(([name, mean]) =>
+      element("span", { class: "pair" }, `${name} `, element("span", { class: "number" }, short(mean))),
+    );
+    this.named.replaceChildren(...(pairs.length > 1 ? pairs : []));
     this.fill();
   }
 
   fill() {
-    if (!this.element.open || this.filled || !this.details) return;
-    this.filled = true;
-    const { own, scorers, scores, raters } = this.details;
-    const parts = raters
-      ? grades(own, raters, scorers, scores)
-      : [samples(own, scorers, scores), ...refused(own)];
-    this.body.replaceChildren(...parts);
+    if (!this.element.open || !this.made) return;
+    this.body.replaceChildren(...this.made());
+    this.made = null;
   }
 
   show(decision) {
-    const own = decision.candidates[this.index];
+    const own = decision.of(this.index);
     this.numbers.hidden = false;
     for (const [key, cell] of Object.entries(this.cells)) {
-      cell.textContent = key === "count" ? own.count : short(own[key]);
+      cell.textContent = key === "samples" ? (own?.samples ?? 0) : short(own?.[key]);
     }
     const chosen = this.index === decision.index;
     this.element.classList.toggle("is-chosen", chosen);
     this.chosen.hidden = !chosen;
-    this.leads.hidden = this.index !== decision.bestOfK;
-    this.why.textContent = whyNot(decision, this.index);
+    this.leads.hidden = this.index !== decision.best_of_k;
+    this.why.textContent = whyNot(own, decision.of(decision.index));
   }
 }
 
-/** The candidates, in the order of their arrival and then of their values. */
+/** The candidates, in the order of their arrival and then of their values, the choice first. */
 export class Candidates {
   constructor(container) {
     this.container = container;
@@ -141,12 +138,10 @@ export class Candidates {
   explain(said) {
     const texts = said.texts ?? [];
     const same = texts.every((own) => this.rows.get(own.index)?.text === own.text);
-    if (!same || (texts.length && texts.length !== this.rows.size)) this.clear();
+    if (!same || texts.length !== this.rows.size) this.clear();
     for (const own of texts) {
       if (!this.rows.has(own.index)) this.add(own);
-      const scores = said.scores.map((scorer) => scorer[own.index]);
-      const { scorers, raters } = said;
-      this.rows.get(own.index).explain({ own, scorers, scores, raters });
+      this.rows.get(own.index).explain(own, said);
     }
   }
 
@@ -155,8 +150,7 @@ export class Candidates {
   }
 
   show(decision) {
-    const worth = (row) => decision.candidates[row.index].value;
-    const rank = (row) => (Number.isNaN(worth(row)) ? -Infinity : worth(row));
+    const rank = (row) => (row.index === decision.index ? Infinity : (decision.of(row.index)?.value ?? -Infinity));
     const order = [...this.rows.values()].sort((a, b) => rank(b) - rank(a) || a.index - b.index);
     for (const row of order) row.show(decision);
     if (order.some((row, i) => this.container.children[i] !== row.element)) {
@@ -168,8 +162,7 @@ export class Candidates {
     const row = this.rows.get(index);
     if (!row) return;
     row.element.open = true;
-    const summary = row.element.querySelector("summary");
-    summary.focus({ preventScroll: true });
+    row.element.querySelector("summary").focus({ preventScroll: true });
     row.element.scrollIntoView({ block: "start" });
   }
 }

@@ -1,177 +1,184 @@
-/** The rule and its parameters, as a list and sliders. */
+/** The rules that the gateway has, each with its parameters as sliders, lists and boxes. */
 
-import { QUANTILE } from "./decide.js";
 import { element } from "./elements.js";
 import { rounded, roundUp } from "./numbers.js";
 
 const POSITIONS = 200;
-const CHOICES = {
-  epsilon: ["epsilon", "The lowest sigma among those near the best value.", ["beta", "epsilon"]],
-  tau: ["tau", "The best value under a cap on the risk premium.", ["beta", "tau"]],
-  quantile: ["tau by quantile", "The cap is a quantile of the premiums.", ["beta", "quantile"]],
-  entropic: ["entropic", "The largest value.", ["beta"]],
-  penalty: ["penalty", "The largest value less lambda times the risk premium.", ["beta", "lam"]],
-  mean: ["mean (Best-of-K)", "The largest mean, whatever the risk.", []],
-};
-const PARAMETERS = {
-  beta: ["beta", "how much low scores weigh", { low: 0.01, high: 100, logarithmic: true }, 1],
-  epsilon: ["epsilon", "how far below the best value is still near", { low: 0, high: 1 }, 0.25],
-  tau: ["tau", "the largest risk premium allowed", { low: 0, high: 1 }, 0.25],
-  quantile: ["quantile", "the share of candidates under the cap", { low: 0, high: 1 }, QUANTILE],
-  lam: ["lambda", "how much the risk premium costs", { low: 0, high: 10 }, 1],
+const BETA = { default: 1, minimum: 0, low: 0.01, high: 100, logarithmic: true };
+const NAMES = { mean: "mean (Best-of-K)", lam: "lambda" };
+const ABOUT = {
+  beta: "how much low scores weigh",
+  epsilon: "how far below the best value is still near",
+  tau: "the largest risk premium allowed",
+  quantile: "the share of candidates under the cap",
+  lam: "how much disagreement costs",
 };
 
-const used = (choice) => CHOICES[choice]?.[2] ?? [];
+/** The rules of an OpenAPI document: name, words, needs, and fields by name. */
+export function rulesOf({ components: { schemas } }) {
+  const forms = Object.values(schemas).filter((each) => each["x-parameters"] && !each["x-scores"]);
+  return forms.map((form) => {
+    const own = form["x-parameters"].map((name) => [name, form.properties[name]]);
+    const fields = [...(form["x-by-value"] ? [["beta", BETA]] : []), ...own];
+    return {
+      name: form.properties.rule.const,
+      about: form.description,
+      needs: form["x-needs"],
+      exclusive: form.not?.required ?? [],
+      fields: Object.fromEntries(fields.map(([name, field]) => [name, plain(field)])),
+    };
+  });
+}
 
+/** A field with its type and bounds, whether or not it may be null. */
+function plain(field) {
+  const kind = field.anyOf?.find((each) => each.type !== "null") ?? field;
+  const choices = kind.enum ?? (kind.const === undefined ? null : [kind.const]);
+  return { ...kind, choices, default: field.default ?? null };
+}
+
+/** What sets one number. */
 class Slider {
-  constructor(key, changed) {
-    this.key = key;
-    const [name, about, range, usual] = PARAMETERS[key];
-    this.range = { ...range };
-    const moved = () => this.say(this.at(Number(this.slider.value)), changed);
-    const typed = () => {
-      const value = this.box.valueAsNumber;
-      if (value >= 0) this.say(value, changed, false);
+  constructor(name, field, changed) {
+    const highest = field.maximum ?? Math.min(field.exclusiveMaximum ?? Infinity, 1e9);
+    const far = highest < 1e6 ? highest : roundUp(Math.max(1, 5 * (field.default ?? 0)));
+    Object.assign(this, { low: field.low ?? 0, high: field.high ?? far, limit: highest });
+    this.logarithmic = field.logarithmic ?? false;
+    const say = (value, write) => {
+      this.set(value, write);
+      changed(name);
     };
     this.slider = element("input", {
-      type: "range", id: key, min: 0, max: POSITIONS, step: 1, input: moved,
-      "aria-describedby": `${key}-about`,
+      type: "range", id: name, min: 0, max: POSITIONS, step: 1, "aria-describedby": `${name}-about`,
+      input: () => say(this.at(Number(this.slider.value)), true),
     });
     this.box = element("input", {
-      type: "number", id: `${key}-number`, min: 0, step: "any", input: typed,
+      type: "number", id: `${name}-number`, min: 0, step: "any", placeholder: "not set",
       "aria-label": `${name}, exactly`,
+      input: () => say(Number.isNaN(this.box.valueAsNumber) ? null : this.box.valueAsNumber, false),
     });
-    this.element = element(
-      "div",
-      { class: "slider" },
-      element("label", { for: key }, name),
-      this.box,
-      this.slider,
-      element("span", { class: "pale", id: `${key}-about` }, about),
-    );
-    this.set(usual);
+    this.element = [this.box, this.slider];
+    this.set(field.default);
   }
 
   at(position) {
-    const { low, high, logarithmic } = this.range;
     const share = position / POSITIONS;
-    return rounded(logarithmic ? low * (high / low) ** share : low + share * (high - low));
-  }
-
-  place(value) {
-    const { low, high, logarithmic } = this.range;
-    const share = logarithmic
-      ? Math.log(value / low) / Math.log(high / low)
-      : (value - low) / (high - low);
-    return Math.round(POSITIONS * Math.min(1, Math.max(0, share)));
-  }
-
-  say(value, changed, write = true) {
-    this.set(value, write);
-    changed(this.key);
+    const { low, high } = this;
+    return rounded(this.logarithmic ? low * (high / low) ** share : low + share * (high - low));
   }
 
   set(value, write = true) {
     this.value = value;
-    if (write) this.box.value = Number.isFinite(value) ? String(rounded(value)) : "";
-    this.slider.value = this.place(value);
-    this.slider.setAttribute("aria-valuetext", String(value));
+    const { low, high } = this;
+    const share = this.logarithmic ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+    if (write) this.box.value = value === null ? "" : String(rounded(value));
+    this.slider.value = Math.round(POSITIONS * Math.min(1, Math.max(0, value === null ? 0 : share)));
+    this.slider.setAttribute("aria-valuetext", value === null ? "not set" : String(value));
+  }
+
+  /** Reach as far as a pool of candidates makes sense of. */
+  fit(reach) {
+    this.high = Math.min(this.limit, roundUp(Math.max(reach, this.value ?? 0, 1e-6)));
+    this.set(this.value);
+  }
+}
+
+/** What sets one of some values. */
+class Choices {
+  constructor(name, field, changed) {
+    const options = (field.choices ?? [true, false]).map((each) => element("option", {}, String(each)));
+    this.values = field.choices ?? [true, false];
+    this.list = element("select", { id: name, change: () => changed(name) }, options);
+    this.element = [this.list];
+    this.set(field.default);
+  }
+
+  get value() {
+    return this.values[this.list.selectedIndex];
+  }
+
+  set(value) {
+    this.list.selectedIndex = Math.max(0, this.values.indexOf(value));
   }
 }
 
 /** The controls; `changed` is called after every move of the reader's. */
 export class Controls {
   constructor(container, changed) {
-    this.touched = new Set();
-    this.foreign = null;
-    this.fixed = { gamma: 1 };
-    const told = (key) => {
-      this.touched.add(key);
-      this.show();
+    Object.assign(this, { touched: false, rules: new Map(), fields: {} });
+    this.changed = (name) => {
+      const { exclusive } = this.rules.get(this.list.value);
+      const others = exclusive.includes(name) ? exclusive.filter((each) => each !== name) : [];
+      for (const other of others) this.fields[other].set(null);
+      this.touched = true;
       changed();
     };
-    this.list = element(
-      "select",
-      { id: "rule", "aria-describedby": "rule-about", change: () => told("rule") },
-      Object.entries(CHOICES).map(([value, [text]]) => element("option", { value }, text)),
-    );
-    const keys = Object.keys(PARAMETERS);
-    this.sliders = Object.fromEntries(keys.map((key) => [key, new Slider(key, told)]));
+    this.list = element("select", {
+      id: "rule", "aria-describedby": "rule-about",
+      change: () => {
+        this.show();
+        this.changed("rule");
+      },
+    });
     this.about = element("span", { class: "pale", id: "rule-about" });
-    container.append(
-      element("label", { for: "rule" }, "Rule"),
-      this.list,
-      this.about,
-      ...Object.values(this.sliders).map((each) => each.element),
-    );
+    this.own = element("div");
+    container.append(element("label", { for: "rule" }, "Rule"), this.list, this.about, this.own);
+  }
+
+  /** Offer rules, and show the one that decides by default. */
+  begin(rules, name, beta) {
+    this.rules = new Map(rules.map((each) => [each.name, each]));
+    BETA.default = beta;
+    const options = rules.map((each) => element("option", { value: each.name }, NAMES[each.name] ?? each.name));
+    this.list.replaceChildren(...options);
+    this.list.value = name;
     this.show();
   }
 
-  show() {
-    const shown = used(this.list.value);
-    const foreign = "The gateway alone decides by it: its choice stays.";
-    this.about.textContent = CHOICES[this.list.value]?.[1] ?? foreign;
-    for (const [key, slider] of Object.entries(this.sliders)) {
-      slider.element.hidden = !shown.includes(key);
+  /** Rules whose side inputs are not there cannot be asked for. */
+  allow(side) {
+    for (const option of this.list.options) {
+      option.disabled = !this.rules.get(option.value).needs.every((name) => name in side);
     }
+  }
+
+  show() {
+    const rule = this.rules.get(this.list.value);
+    this.about.textContent = rule?.about ?? "";
+    this.fields = {};
+    const rows = Object.entries(rule?.fields ?? {}).map(([name, field]) => {
+      const Kind = field.choices || field.type === "boolean" ? Choices : Slider;
+      const made = new Kind(name, field, this.changed);
+      this.fields[name] = made;
+      const label = element("label", { for: name }, NAMES[name] ?? name);
+      const about = element("span", { class: "pale", id: `${name}-about` }, ABOUT[name] ?? "");
+      return element("div", { class: "slider" }, label, made.element, about);
+    });
+    this.own.replaceChildren(...rows);
+    for (const [name, reach] of Object.entries(this.reach ?? {})) this.fields[name]?.fit?.(reach);
   }
 
   /** The method that the controls say. */
   method() {
-    const shown = used(this.list.value);
-    const values = Object.fromEntries(shown.map((key) => [key, this.sliders[key].value]));
-    const rule = this.list.value === "quantile" ? "tau" : this.list.value;
-    return { beta: this.sliders.beta.value, ...this.fixed, ...values, rule };
+    const set = Object.entries(this.fields).filter(([, field]) => field.value !== null);
+    return { rule: this.list.value, ...Object.fromEntries(set.map(([name, { value }]) => [name, value])) };
   }
 
   /** What a request says of the method: nothing until the reader has set or seen something. */
   request() {
-    if (this.list.value === this.foreign || !this.touched.size) return {};
-    const { rule, objective, ...rest } = this.method();
-    const kept = used(this.list.value).filter((key) => key !== "beta" || this.touched.has(key));
-    const chosen = Object.fromEntries(kept.map((key) => [key, rest[key]]));
-    const other = rule === "tau" && objective === "mean" ? { objective } : {};
-    return { rule, ...chosen, ...other };
+    return this.touched ? this.method() : {};
   }
 
-  /** Show the gateway's defaults, as far as they are known before it decides. */
-  begin(rule, beta) {
-    this.choose(rule === "tau" ? "quantile" : rule);
-    this.sliders.beta.set(beta);
+  /** Show the method that the gateway decided by; `reach` has how far sliders go for its pool. */
+  set(rule, parameters, reach) {
+    this.reach = reach;
+    if (!this.rules.has(rule)) return;
+    this.list.value = rule;
     this.show();
-  }
-
-  /** Choose a rule, which is added to the list where only the gateway knows it. */
-  choose(name) {
-    if (!(name in CHOICES) && this.foreign !== name) {
-      this.foreign = name;
-      this.list.append(element("option", { value: name }, `${name}: as the gateway decides`));
+    for (const [name, field] of Object.entries(this.fields)) {
+      if (typeof parameters[name] !== "string" || field instanceof Choices) field.set(parameters[name] ?? null);
     }
-    this.list.value = name;
-  }
-
-  /** Show the method that the gateway decided by. */
-  set(method) {
-    const capped = method.rule === "tau" && (method.tau ?? null) === null;
-    this.choose(capped ? "quantile" : method.rule);
-    for (const [key, slider] of Object.entries(this.sliders)) {
-      if ((method[key] ?? null) !== null) slider.set(method[key]);
-    }
-    this.fixed = { gamma: method.gamma ?? 1, objective: method.objective ?? "value" };
-    this.touched.add("rule").add("beta");
-    this.show();
-  }
-
-  /** Give the sliders in the units of the scores a range that fits a pool. */
-  fit(spread, premium, cap) {
-    const widen = (key, reach) => {
-      const slider = this.sliders[key];
-      slider.range.high = roundUp(Math.max(reach, slider.value, 1e-6));
-      slider.set(slider.value);
-    };
-    widen("epsilon", spread);
-    const unset = !this.touched.has("tau") && this.list.value !== "tau";
-    if (unset && cap >= 0) this.sliders.tau.set(rounded(cap));
-    widen("tau", premium);
+    for (const [name, far] of Object.entries(reach)) this.fields[name]?.fit?.(far);
+    this.touched = true;
   }
 }

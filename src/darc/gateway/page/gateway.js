@@ -32,9 +32,12 @@ async function fetched(path, key, options = {}) {
   throw new Refusal(sentence(body, response.status), response.status);
 }
 
-/** A JSON document of the gateway. */
-export async function get(path, key = "") {
-  const response = await fetched(path, key);
+/** A JSON document of the gateway, or its answer to one. */
+export async function call(path, key = "", body = undefined, signal = undefined) {
+  const posted = {
+    method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal,
+  };
+  const response = await fetched(path, key, body === undefined ? {} : posted);
   return response.json();
 }
 

@@ -2,16 +2,13 @@
 
 /** Three significant digits, or a dash where there is no number. */
 export function short(value) {
-  if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  if (value === null || value === undefined) return "–";
+  if (!Number.isFinite(Number(value))) return String(value).startsWith("-") ? "−∞" : "∞";
   const size = Math.abs(value);
   const digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
   const text = size > 0 && size < 0.001 ? value.toPrecision(2) : value.toFixed(digits);
   return text.replace("-", "−");
 }
-
-/** A parameter: the same without a tail of zeros. */
-export const level = (value) => short(value).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 
 /** A value rounded to what a slider can say. */
 export const rounded = (value) => Number(value.toPrecision(3));
@@ -35,10 +32,14 @@ export function ticks(low, high, count) {
   });
 }
 
+/** The mean of the numbers among some values, null where there is none. */
+export function meanOf(values) {
+  const known = values.filter((each) => each !== null);
+  return known.length ? known.reduce((sum, each) => sum + each, 0) / known.length : null;
+}
+
 /** A noun with its count. */
 export const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Milliseconds as seconds or milliseconds. */
-export function duration(ms) {
-  return ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms)} ms`;
-}
+export const duration = (ms) => (ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms)} ms`);

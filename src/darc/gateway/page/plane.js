@@ -1,15 +1,30 @@
 /** The sigma-value plane: candidates, the frontier, what the rule allows, and the choice. */
 
-import { frontier } from "./decide.js";
 import { element, shape } from "./elements.js";
 import { short, ticks } from "./numbers.js";
 
 const MARGIN = { left: 56, right: 18, top: 14, bottom: 46 };
 const BY_PREMIUM = ["tau", "penalty"];
-const AXES = { sigma: "disagreement (sigma)", premium: "risk premium" };
+const AXES = { sigma: "disagreement (sigma)", risk_premium: "risk premium" };
+const LEVELS = ["entropic", "penalty"];
 
 /** Which measure of risk lies along the plane for a rule: the one that it compares. */
-export const riskOf = (rule) => (BY_PREMIUM.includes(rule) ? "premium" : "sigma");
+export const riskOf = (rule) => (BY_PREMIUM.includes(rule) ? "risk_premium" : "sigma");
+
+/** The candidates that no other beats in both, by rising risk. */
+function frontier(candidates, risk) {
+  const ordered = [...candidates].sort((a, b) => a[risk] - b[risk] || b.value - a.value);
+  return ordered.filter((each, i) => ordered.slice(0, i).every((other) => other.value < each.value));
+}
+
+/** What the rule compares with: the floor of epsilon's band, or the cap of tau. */
+function limitOf({ rule, parameters, facts, candidates, flags }) {
+  if (rule === "epsilon") {
+    const best = Math.max(...candidates.filter((each) => each.feasible).map((each) => each.value));
+    return { floor: best - parameters.epsilon };
+  }
+  return rule === "tau" && !flags.includes("infeasible") ? { cap: facts.threshold } : {};
+}
 
 function scaled(values, from, to) {
   const low = Math.min(...values);
@@ -71,10 +86,10 @@ export class Plane {
     this.width = width;
     const held = this.container.contains(document.activeElement);
     const { decision } = this;
-    const risk = riskOf(decision.method.rule);
+    const risk = riskOf(decision.rule);
     const seen = decision.candidates
-      .map((each, index) => ({ ...each, index, risk: each[risk] }))
-      .filter((each) => !Number.isNaN(each.risk) && !Number.isNaN(each.value))
+      .map((each) => ({ ...each, risk: each[risk] }))
+      .filter((each) => each.risk !== null && each.value !== null)
       .sort((a, b) => a.risk - b.risk || a.index - b.index);
     if (!seen.length) {
       const text = "No candidate has a sigma: that takes two samples, so ask for rewrites.";
@@ -89,18 +104,18 @@ export class Plane {
       ...each,
       x: x.at(each.risk),
       y: y.at(each.value),
-      big: [decision.index, decision.bestOfK].includes(each.index),
+      big: [decision.index, decision.best_of_k].includes(each.index),
     }));
     this.order = seen.map((each) => each.index);
     if (!held || !this.order.includes(this.current)) this.current = decision.index;
     if (!this.order.includes(this.current)) [this.current] = this.order;
     const label = `Candidates by ${AXES[risk]} and value; arrow keys move between them`;
+    const size = { width, height, viewBox: `0 0 ${width} ${height}` };
     const svg = shape(
-      "svg",
-      { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label },
+      "svg", { ...size, role: "group", "aria-label": label },
       this.region(x, y, width, height, risk),
       this.axes(x, y, width, height, risk),
-      this.edge(x, y, width, risk),
+      this.edge(seen, x, y, width, risk),
       labels(places, width),
       places.sort((a, b) => a.big - b.big).map((each) => this.point(each)),
     );
@@ -127,8 +142,7 @@ export class Plane {
       label("tick", place, bottom + 17, "middle", text);
     }
     const middle = (MARGIN.top + bottom) / 2;
-    const corner = `M${MARGIN.left} ${MARGIN.top}V${bottom}H${right}`;
-    parts.push(shape("path", { class: "axis", d: corner }));
+    parts.push(shape("path", { class: "axis", d: `M${MARGIN.left} ${MARGIN.top}V${bottom}H${right}` }));
     label("title", right, height - 8, "end", `${AXES[risk]} →`);
     label("title", 13, middle, "middle", "value →", { transform: `rotate(-90 13 ${middle})` });
     return parts;
@@ -136,50 +150,43 @@ export class Plane {
 
   /** What the rule allows: the band of epsilon, the side of tau's cap, the line of the winner. */
   region(x, y, width, height, risk) {
-    const { method, floor, threshold, candidates, index, flags } = this.decision;
+    const { decision } = this;
+    const { floor, cap } = limitOf(decision);
     const { left, top } = MARGIN;
     const [right, bottom] = [width - MARGIN.right, height - MARGIN.bottom];
     const within = (value, low, high) => Math.min(high, Math.max(low, value));
     const area = (end, depth) =>
       shape("rect", { class: "region", x: left, y: top, width: end - left, height: depth - top });
-    if (method.rule === "epsilon") {
+    const limit = (d, more = {}) => shape("path", { class: "limit", d, ...more });
+    if (floor !== undefined) {
       const line = within(y.at(floor), top, bottom);
-      return [
-        area(right, line),
-        shape("path", { class: "limit", d: `M${left} ${line}H${right}` }),
-      ];
+      return [area(right, line), limit(`M${left} ${line}H${right}`)];
     }
-    if (method.rule === "tau" && !flags.includes("infeasible")) {
-      const line = within(x.at(threshold), left, right);
-      return [
-        area(line, bottom),
-        shape("path", { class: "limit", d: `M${line} ${top}V${bottom}` }),
-      ];
+    if (cap !== undefined) {
+      const line = within(x.at(cap), left, right);
+      return [area(line, bottom), limit(`M${line} ${top}V${bottom}`)];
     }
-    const best = candidates[index];
-    if (!["entropic", "penalty"].includes(method.rule) || Number.isNaN(best[risk])) return [];
-    const slope = method.rule === "penalty" ? (method.lam ?? 1) : 0;
+    const best = decision.of(decision.index);
+    if (!LEVELS.includes(decision.rule) || best[risk] === null) return [];
+    const slope = decision.rule === "penalty" ? decision.parameters.lam : 0;
     const at = (where) => y.at(best.value + slope * (where - best[risk]));
     const line = `M${left} ${at(x.start)}L${right} ${at(x.end)}`;
     return [
       shape("clipPath", { id: "inside" }, area(right, bottom)),
-      shape("path", { class: "limit", "clip-path": "url(#inside)", d: line }),
+      limit(line, { "clip-path": "url(#inside)" }),
     ];
   }
 
-  edge(x, y, width, risk) {
-    const { candidates } = this.decision;
-    const best = frontier(candidates, risk).map((k) => candidates[k]);
-    const [first, ...rest] = best.map((each) => [x.at(each[risk]), y.at(each.value)]);
-    const path = rest.map(([across, up]) => `H${across}V${up}`).join("");
-    const line = `M${first[0]} ${first[1]}${path}H${width - MARGIN.right}`;
+  edge(seen, x, y, width, risk) {
+    const [[across, up], ...rest] = frontier(seen, risk).map((each) => [x.at(each[risk]), y.at(each.value)]);
+    const steps = rest.map(([right, above]) => `H${right}V${above}`).join("");
+    const line = `M${across} ${up}${steps}H${width - MARGIN.right}`;
     return shape("path", { class: "frontier", d: line });
   }
 
   point({ index, x, y }) {
     const { decision } = this;
-    const chosen = index === decision.index;
-    const leads = index === decision.bestOfK;
+    const [chosen, leads] = [index === decision.index, index === decision.best_of_k];
     return shape(
       "g",
       {
@@ -188,20 +195,17 @@ export class Plane {
         focus: () => this.say(index), pointerenter: () => this.say(index),
         click: () => this.opened(index), keydown: (event) => this.pressed(event, index),
       },
-      mark(x, y, { chosen, leads, feasible: decision.feasible[index] }),
+      mark(x, y, { chosen, leads, feasible: decision.of(index).feasible }),
     );
   }
 
   words(index) {
-    const { value, mean, sigma, premium } = this.decision.candidates[index];
-    const roles = [
-      ...(index === this.decision.index ? ["chosen"] : []),
-      ...(index === this.decision.bestOfK ? ["Best-of-K"] : []),
-    ];
+    const { value, mean, sigma, risk_premium: premium } = this.decision.of(index);
+    const { index: chosen, best_of_k: leads } = this.decision;
+    const roles = [...(index === chosen ? ["chosen"] : []), ...(index === leads ? ["Best-of-K"] : [])];
     const name = `Candidate ${index}${roles.length ? ` (${roles.join(", ")})` : ""}`;
-    const numbers = { value, mean, sigma, "risk premium": premium };
-    const said = Object.entries(numbers).map(([each, number]) => `${each} ${short(number)}`);
-    return `${name}: ${said.join(", ")}`;
+    const numbers = Object.entries({ value, mean, sigma, "risk premium": premium });
+    return `${name}: ${numbers.map(([each, number]) => `${each} ${short(number)}`).join(", ")}`;
   }
 
   say(index) {
@@ -226,22 +230,21 @@ export class Plane {
 }
 
 /** What the marks and lines of a decision's picture mean. */
-export function legend({ method: { rule }, feasible, flags }) {
+export function legend(decision) {
   const size = { width: 26, height: 24, "aria-hidden": "true" };
   const sample = (...parts) => shape("svg", size, ...parts);
   const line = (kind) => sample(shape("path", { class: kind, d: "M1 12H25" }));
   const dot = (state) => sample(...mark(13, 12, state).slice(1));
+  const { floor, cap } = limitOf(decision);
   const entries = [
     [dot({ chosen: true }), "chosen"],
     [sample(shape("path", { class: "leader", d: square(13, 12, 10) })), "Best-of-K"],
     [dot({ feasible: true }), "feasible"],
   ];
-  if (feasible.includes(false)) entries.push([dot({}), "not feasible"]);
-  if (rule === "epsilon") entries.push([line("limit"), "best value minus epsilon"]);
-  const capped = rule === "tau" && !flags.includes("infeasible");
-  if (capped) entries.push([line("limit"), "cap on the risk premium"]);
-  const level = ["entropic", "penalty"].includes(rule);
-  if (level) entries.push([line("limit"), "as good as the chosen one"]);
+  if (decision.candidates.some((each) => !each.feasible)) entries.push([dot({}), "not feasible"]);
+  if (floor !== undefined) entries.push([line("limit"), "best value minus epsilon"]);
+  if (cap !== undefined) entries.push([line("limit"), "cap on the risk premium"]);
+  if (LEVELS.includes(decision.rule)) entries.push([line("limit"), "as good as the chosen one"]);
   entries.push([line("frontier"), "frontier"]);
   return entries.map(([picture, text]) => element("li", {}, picture, text));
 }

@@ -1,123 +1,117 @@
-/** The page: ask, watch, and decide again as the sliders move. */
+/** The page: ask, watch, and have it decided again as the sliders move. */
 
 import { Candidates } from "./candidates.js";
-import { Controls } from "./controls.js";
-import { RULES, decide, quantileOf } from "./decide.js";
+import { Controls, rulesOf } from "./controls.js";
+import { fill, pool, read } from "./decision.js";
 import { byId, element } from "./elements.js";
-import { ask, get } from "./gateway.js";
+import { ownAnswers, prepare, request } from "./form.js";
+import { ask, call } from "./gateway.js";
 import { counted, duration } from "./numbers.js";
 import { Plane, legend, riskOf } from "./plane.js";
-import { methodOf, poolOf } from "./pool.js";
-import { flagged, reason } from "./words.js";
+import { copy, opened, save } from "./share.js";
 
 const KEY = "darc-key";
-const RECOMPUTED = ["infeasible", "no_sigma", "few_samples", "constant_scorer", "small_sample"];
-
 const candidates = new Candidates(byId("candidates"));
 const plane = new Plane(byId("plane"), byId("caption"), (index) => candidates.open(index));
-const controls = new Controls(byId("controls"), () => show());
+const controls = new Controls(byId("controls"), () => decide());
 let said = null;
-let pool = null;
+let asked = null;
 let working = null;
+let deciding = false;
+let again = false;
 
 const say = (text, wrong = false) => {
   byId("status").textContent = text;
   byId("status").classList.toggle("wrong", wrong);
 };
+const told = (problem) => say(problem.message, true);
 
-/** The decision by what the controls say; by a rule that is not known here, the gateway's own. */
-function decided() {
-  let method = controls.method();
-  if (!RULES.includes(method.rule) && method.rule !== said.rule) {
-    say(`Only the gateway decides by ${method.rule}: ask again.`);
-    method = methodOf(said);
+const scored = () => said?.scores && "beta" in said.parameters && said.scores.flat(2).some((each) => each !== null);
+
+/** Have it decided by what the controls say: one call at a time, the last move wins. */
+async function decide() {
+  if (!scored()) return;
+  again = true;
+  if (deciding) return;
+  deciding = true;
+  byId("answer").ariaBusy = "true";
+  try {
+    while (again) {
+      again = false;
+      show(read(await call("/v1/select", byId("key").value, pool(said, controls.method()))));
+      if (byId("status").classList.contains("wrong")) say("");
+    }
+  } catch (problem) {
+    told(problem);
+  } finally {
+    deciding = false;
+    byId("answer").ariaBusy = "false";
   }
-  if (RULES.includes(method.rule)) return decide(pool, method);
-  const feasible = said.candidates.map((each) => each.feasible ?? true);
-  const known = decide(pool, { ...methodOf(said), rule: "mean" });
-  const flags = said.flags.filter((flag) => RECOMPUTED.includes(flag));
-  return { ...known, index: said.index, feasible, flags, method };
 }
 
-/** Show an answer; its box does not shrink, so that the picture below stays where it is. */
-function fill(text) {
-  const box = byId("text");
-  box.textContent = text;
-  box.style.minHeight = `${box.offsetHeight}px`;
-}
-
-/** Show what is decided now; no call is made. */
-function show() {
-  if (!pool) return;
-  const decision = decided();
-  const others = said.flags.filter((flag) => !RECOMPUTED.includes(flag));
-  fill(candidates.text(decision.index));
-  const known = RULES.includes(decision.method.rule) || !said.explanation;
-  byId("reason").textContent = known ? reason(decision, said.index) : said.explanation;
-  const flags = [...others, ...decision.flags].map((flag) => element("li", {}, flagged(flag)));
-  byId("flags").replaceChildren(...flags);
-  const risk = riskOf(decision.method.rule) === "sigma" ? "disagreement" : "risk premium";
+function show(decision) {
+  const differs = decision.best_of_k !== decision.index;
+  byId("answer-title").textContent = `Chosen: candidate ${decision.index}`;
+  byId("leader-title").textContent = `Best-of-K: candidate ${decision.best_of_k}`;
+  byId("leader").hidden = !differs;
+  byId("pair").classList.toggle("two", differs);
+  fill(byId("text"), candidates.text(decision.index));
+  if (differs) fill(byId("other"), candidates.text(decision.best_of_k));
+  const explained = decision.explanation[0].toUpperCase() + decision.explanation.slice(1);
+  const returned = said.index === decision.index ? "" : ` As asked, the gateway returned candidate ${said.index}.`;
+  byId("reason").textContent = explained + returned;
+  const others = said.flags.map((flag, i) => [flag, said.notes?.[i]]).filter(([flag]) => !decision.flags.includes(flag));
+  const about = others.filter(([flag]) => !said.decided?.includes(flag)).map(([, note]) => note);
+  const notes = [...about, ...decision.notes].filter(Boolean);
+  byId("flags").replaceChildren(...notes.map((note) => element("li", {}, `${note[0].toUpperCase()}${note.slice(1)}.`)));
+  const risk = riskOf(decision.rule) === "sigma" ? "disagreement" : "risk premium";
   byId("plane-title").textContent = `Value against ${risk}`;
   plane.draw(decision);
   byId("legend").replaceChildren(...legend(decision));
   candidates.show(decision);
+  byId("answer").dataset.index = decision.index;
 }
 
-/** The end of a request: everything there is to know. */
+/** The end of a request, or a file that was saved at one: everything there is to know. */
 function settle(event) {
   said = event;
-  pool = poolOf(said);
   candidates.explain(said);
-  byId("choice").hidden = false;
-  byId("picture").hidden = byId("reset").hidden = !pool;
-  byId("answer").hidden = false;
-  if (pool) {
+  byId("choice").hidden = byId("answer").hidden = byId("list").hidden = false;
+  byId("picture").hidden = byId("reset").hidden = !scored();
+  if (scored()) {
     restore();
   } else {
-    fill(said.completion.choices[0].message.content ?? "");
-    const alone = "One candidate was asked for, so nothing was chosen.";
-    byId("reason").textContent = said.explanation || alone;
+    byId("leader").hidden = true;
+    byId("answer-title").textContent = "Answer";
+    fill(byId("text"), said.completion?.choices[0].message.content ?? said.answer ?? "");
+    byId("reason").textContent = said.explanation || "One candidate was asked for, so nothing was chosen.";
     byId("flags").replaceChildren();
   }
   const stages = Object.entries(said.milliseconds).filter(([name]) => name !== "total");
   const times = stages.map(([name, ms]) => `${name} ${duration(ms)}`).join(", ");
   say(`Done in ${duration(said.milliseconds.total)}.`);
-  const usage = said.completion.usage?.total_tokens;
+  const usage = said.completion?.usage?.total_tokens;
   const tokens = usage ? `, ${counted(usage, "token")}` : "";
   byId("cost").textContent = `${counted(said.scored, "text")} scored${tokens}; ${times}.`;
 }
 
 /** Set the controls to what the gateway decided by. */
 function restore() {
-  const method = methodOf(said);
-  controls.set(method);
-  const { candidates: rows } = decide(pool, { ...method, rule: "mean" });
-  const values = rows.map((each) => each.value).filter((each) => !Number.isNaN(each));
-  const premiums = rows.map((each) => each.premium).filter((each) => !Number.isNaN(each));
-  const spread = Math.max(...values) - Math.min(...values);
-  controls.fit(spread, Math.max(0, ...premiums), quantileOf(premiums, 0.25));
-  show();
-}
-
-function request() {
-  const number = (id) => (byId(id).value === "" ? undefined : byId(id).valueAsNumber);
-  return {
-    model: byId("model").value.trim() || undefined,
-    messages: [{ role: "user", content: byId("prompt").value }],
-    temperature: number("temperature"),
-    max_tokens: number("max_tokens"),
-    seed: number("seed"),
-    darc: { k: number("k"), n_aug: number("n_aug"), ...controls.request() },
-  };
+  const known = said.candidates.filter((each) => (each.value ?? null) !== null);
+  const values = known.map((each) => each.value);
+  const premiums = known.map((each) => each.risk_premium ?? 0);
+  controls.allow(said.side ?? {});
+  const reach = { epsilon: Math.max(...values) - Math.min(...values), tau: Math.max(...premiums) };
+  controls.set(said.rule, said.parameters, reach);
+  decide();
 }
 
 function began() {
-  said = pool = null;
+  said = null;
   candidates.clear();
   byId("list").hidden = byId("progress").hidden = false;
   byId("answer").hidden = byId("choice").hidden = byId("reset").hidden = true;
   byId("cost").textContent = "";
-  byId("text").style.minHeight = "";
   byId("progress").removeAttribute("value");
   byId("go").textContent = "Stop";
   say("Asking.");
@@ -130,10 +124,26 @@ function step({ name, data }, wanted) {
     candidates.add(data);
     const there = candidates.rows.size;
     byId("progress").value = (0.7 * there) / wanted;
-    const all = "All candidates are written; rewording and scoring them.";
+    const all = "All candidates are written; scoring them.";
     say(there < wanted ? `${there} of ${counted(wanted, "candidate")} written.` : all);
   }
   if (name === "decision") settle(data);
+}
+
+/** Answers of the reader's own are chosen among; else the model writes some. */
+async function answered(signal) {
+  const [key, own] = [byId("key").value, ownAnswers()];
+  if (own.length) {
+    const { model, messages, darc: { k: _, ...method } } = asked;
+    const darc = { ...method, metadata: "full", full: true };
+    settle(await call("/v1/select", key, { model, messages, candidates: own, darc }, signal));
+    return;
+  }
+  let wanted = 1;
+  for await (const event of ask(asked, key, signal)) {
+    if (event.name === "start") wanted = event.data.k;
+    step(event, wanted);
+  }
 }
 
 async function run() {
@@ -143,16 +153,13 @@ async function run() {
   }
   if (!byId("ask").reportValidity()) return;
   working = new AbortController();
+  asked = request(controls.request());
   began();
-  let wanted = 1;
   try {
-    for await (const event of ask(request(), byId("key").value, working.signal)) {
-      if (event.name === "start") wanted = event.data.k;
-      step(event, wanted);
-    }
+    await answered(working.signal);
   } catch (problem) {
     if (problem.name === "AbortError") say("Stopped.");
-    else say(problem.message, true);
+    else told(problem);
     if (problem.status === 401) wantKey();
     byId("list").hidden = !candidates.rows.size;
     byId("choice").hidden = false;
@@ -170,18 +177,16 @@ function wantKey() {
 }
 
 async function listModels() {
-  const { data } = await get("/v1/models", byId("key").value);
+  const { data } = await call("/v1/models", byId("key").value);
   const names = data.map((each) => each.id).filter((id) => !/^darc(-[^/]*)?\//.test(id));
   byId("models").replaceChildren(...names.map((value) => element("option", { value })));
   if (!byId("model").value && names.length) [byId("model").value] = names;
 }
 
-/** Take the server's defaults, and its models where they can be seen. */
+/** Take the server's rules and defaults, and its models where they can be seen. */
 async function begin() {
-  const document = await get("/openapi.json");
-  const chat = document.paths["/v1/chat/completions"].post.requestBody.content["application/json"];
-  const { default: method, anyOf: kinds } = chat.schema.properties.darc;
-  const { k, n_aug: rewrites, beta } = kinds[0].properties;
+  const document = await call("/openapi.json");
+  const { k, n_aug: rewrites, beta, rule } = document.components.schemas.DefaultOptions.properties;
   for (const [id, field] of [["k", k], ["n_aug", rewrites]]) {
     const input = byId(id);
     input.max = field.maximum;
@@ -189,7 +194,7 @@ async function begin() {
   }
   byId("limits").textContent = document.info["x-limits"];
   byId("limits").hidden = !document.info["x-limits"];
-  if (!controls.touched.size) controls.begin(method.rule.split(":")[0], beta.default);
+  controls.begin(rulesOf(document), rule.default.split(":")[0], beta.default);
   const open = document.security.some((each) => !Object.keys(each).length);
   if (open || byId("key").value) await listModels();
   else {
@@ -197,8 +202,6 @@ async function begin() {
     say("This gateway wants an API key: enter it above, then ask.");
   }
 }
-
-const told = (problem) => say(problem.message, true);
 
 byId("ask").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -212,5 +215,18 @@ byId("key").addEventListener("change", () => {
   listModels().then(() => say(""), told);
 });
 byId("reset").addEventListener("click", restore);
+byId("copy").addEventListener("click", () => {
+  copy(candidates.text(Number(byId("answer").dataset.index))).then(say, told);
+});
+byId("save").addEventListener("click", () => save(asked, said));
+byId("open").addEventListener("change", () => {
+  const taken = (found) => {
+    asked = found.asked;
+    byId("prompt").value = asked.messages.at(-1).content;
+    settle(found.said);
+  };
+  opened(byId("open").files[0]).then(taken).catch(told);
+});
 byId("key").value = sessionStorage.getItem(KEY) ?? "";
+prepare();
 begin().catch(told);

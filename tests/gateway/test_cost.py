@@ -1,11 +1,12 @@
 import pytest
 
-from darc.gateway.usage import Spent
+from darc.gateway.bodies import Budget
+from darc.gateway.cost import Spent
 from darc.models.remote import OverLimit
 
 
 def test_calls_are_counted_by_stage_even_if_they_fail() -> None:
-    spent = Spent()
+    spent = Spent(Budget())
     meter = spent.meter("scores")
     for answer in ({"usage": {"total_tokens": 4}}, None, {"usage": None}):
         meter.begin("url")
@@ -16,7 +17,7 @@ def test_calls_are_counted_by_stage_even_if_they_fail() -> None:
 
 
 def test_limits_hold_for_all_stages_together() -> None:
-    spent = Spent(max_calls=3)
+    spent = Spent(Budget(upstream_calls=3))
     for stage in ("candidates", "rewrites", "scores"):
         spent.meter(stage).begin("url")
     with pytest.raises(OverLimit, match="used its 3 calls; raise max_calls"):

@@ -1,0 +1,148 @@
+"""The bodies of requests as models, with the types and bounds of their fields."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from darc.gateway.settings import Normalize, Policy
+
+LONGEST_NAME = 80
+MOST_CHOICES = 128
+MOST_BUDGET = 10**12
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value == int(value) else value
+
+
+def _metadata(value: Any) -> Any:
+    return {True: "short", False: ""}.get(value, value) if isinstance(value, bool) else value
+
+
+# JSON does not tell 2.0 from 2.
+WHOLE = BeforeValidator(_whole)
+Number = Annotated[float, WithJsonSchema({"type": "number", "minimum": -1e12, "maximum": 1e12})]
+Samples = Annotated[
+    list[Number | None], Field(min_length=1, json_schema_extra={"contains": {"type": "number"}})
+]
+Rows = Annotated[list[Samples], Field(min_length=1)]
+Aversion = Annotated[float, Field(ge=0, lt=1e12)]
+Wave = Annotated[int, Field(ge=1, le=10_000), WHOLE]
+Original = Annotated[
+    bool, Field(json_schema_extra={"const": True}, description="or false, with an n_aug over 0")
+]
+Stop = Annotated[str, Field(json_schema_extra={"enum": ["none", "pandora", "pandora:cost=0.05"]})]
+
+
+class Body(BaseModel):
+    """Part of a request; a key that there is not is refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Budget(Body):
+    """What a choice may cost: texts scored, and milliseconds from the request to the answer.
+
+    `upstream_calls` and `upstream_tokens` are those of all models, retries included.
+    """
+
+    calls: Annotated[int, Field(ge=0, lt=MOST_BUDGET), WHOLE] | None = None
+    milliseconds: Annotated[float, Field(ge=0, lt=MOST_BUDGET)] | None = None
+    upstream_calls: Annotated[int, Field(ge=0, lt=MOST_BUDGET), WHOLE] | None = None
+    upstream_tokens: Annotated[int, Field(ge=0, lt=MOST_BUDGET), WHOLE] | None = None
+
+
+class Options(Body):
+    """The `darc` object but for the parameters of its rule."""
+
+    rule: Annotated[str, Field(max_length=10 * LONGEST_NAME)] = ""
+    k: Annotated[int, Field(ge=1), WHOLE] = 1
+    n_aug: Annotated[int, Field(ge=0), WHOLE] = 0
+    include_original: Original = True
+    beta: Aversion = 1.0
+    gamma: Aversion = 1.0
+    normalize: Normalize = "auto"
+    policy: Policy = "open"
+    budget: Budget = Budget()
+    metadata: Annotated[
+        Literal["", "short", "full"],
+        BeforeValidator(_metadata),
+        WithJsonSchema({"enum": [True, False, "short", "full"]}),
+    ] = ""
+    full: bool = False
+    wave: Wave = 16
+    stop: Stop = "none"
+
+
+class ChatMessage(Body):
+    """A turn of a conversation; parts that are no text go to the backend unchanged."""
+
+    model_config = ConfigDict(extra="allow")
+
+    role: str
+    content: str | list[dict[str, Any]] | None = None
+    tool_calls: list[dict[str, Any]] | None = None
+
+
+Messages = Annotated[list[ChatMessage], Field(min_length=1)]
+
+
+class ChatBody(Body):
+    """What is read here of a chat completion; all other fields go to the backend as they are."""
+
+    model_config = ConfigDict(extra="allow")
+
+    messages: Messages
+    model: Annotated[str, Field(description="a model, or darc-RULE/MODEL")] = ""
+    n: Annotated[int, Field(ge=1, le=MOST_CHOICES), WHOLE] = 1
+    stream: bool = False
+    stream_options: dict[str, Any] = Field(default_factory=dict)
+    seed: Annotated[int, Field(ge=-(2**63), lt=2**63), WHOLE] | None = None
+    temperature: Annotated[float, Field(ge=0)] | None = None
+    darc: dict[str, Any] = Field(default_factory=dict)
+
+
+class ScorerScale(Body):
+    """What is known of a scorer: the scale that `normalize: fixed` uses, and its bounds."""
+
+    name: str
+    location: Number | None = None
+    scale: Annotated[float, Field(gt=0)] | None = None
+    bounds: Annotated[list[Number | None], Field(min_length=2, max_length=2)] = [None, None]
+
+
+class SelectScores(Body):
+    """Scores to choose by: (K, n) or (M, K, n), null where there is none.
+
+    `scorers` describes the M scorers and `side` has what some rules take besides, such as
+    log_likelihood (K). A rule that draws does so by `prompt_id`.
+    """
+
+    scores: Rows | Annotated[list[Rows], Field(min_length=1)]
+    scorers: list[ScorerScale] = Field(default_factory=list)
+    raters: list[str] = Field(default_factory=list)
+    side: dict[str, list[Any]] = Field(default_factory=dict)
+    prompt_id: str = ""
+    min_samples: Annotated[int, Field(ge=1), WHOLE] | None = None
+    darc: dict[str, Any] = Field(default_factory=dict)
+
+
+class SelectTexts(Body):
+    """Candidates of the client's own."""
+
+    candidates: Annotated[list[str], Field(min_length=1)]
+    model: str = ""
+    n: Annotated[int, Field(ge=1, le=MOST_CHOICES), WHOLE] = 1
+    darc: dict[str, Any] = Field(default_factory=dict)
+
+
+class SelectAnswers(SelectTexts):
+    """Answers to a prompt."""
+
+    prompt: str
+
+
+class SelectReplies(SelectTexts):
+    """Replies to a conversation."""
+
+    messages: Messages

@@ -1,0 +1,327 @@
+"""Requests taken apart: what is sent on, and how an answer is to be chosen."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+
+from pydantic import (
+    BaseModel,
+    Field,
+    ValidationError,
+    create_model,
+)
+
+from darc.engine.deciding import RuleSpec, parse_rules
+from darc.engine.stopping import Stopping, parse_stop
+from darc.errors import DarcError
+from darc.gateway.bodies import (
+    LONGEST_NAME,
+    WHOLE,
+    Aversion,
+    Body,
+    Budget,
+    ChatBody,
+    Options,
+    Original,
+    SelectAnswers,
+    SelectReplies,
+    SelectScores,
+    SelectTexts,
+    Stop,
+    Wave,
+)
+from darc.gateway.settings import Normalize, Policy, ServeSettings
+from darc.selection.rule import Rule
+from darc.types import Message, Prompt
+from darc.web.problems import Problem
+
+PREFIX = "darc"
+# What is not passed on with the candidates: these are answered here.
+HERE = ("darc", "n", "stream", "stream_options")
+WORDS = {
+    "missing": "is missing",
+    "extra_forbidden": "is not known",
+    "model_type": "should be an object",
+    "dict_type": "should be an object",
+}
+Read = TypeVar("Read", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A rule and its surroundings."""
+
+    spec: RuleSpec
+    options: Options
+    budget: Budget
+    stopping: Stopping | None = None
+
+    @property
+    def n_aug(self) -> int:
+        """How often each candidate is rewritten."""
+        return self.options.n_aug
+
+    @property
+    def closed(self) -> bool:
+        """Whether a part that fails is an error."""
+        return self.options.policy == "closed"
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """A chat completion: what is sent on, what is answered here.
+
+    `body` is the client's own, without `darc` and with the backend's name of the model; `same` says
+    that it is byte for byte what the client sent. `forced` says that the answer has a prescribed
+    form (response_format), and must not be rewritten.
+    """
+
+    body: dict[str, Any]
+    model: str
+    method: Method
+    given: ChatBody
+    same: bool
+
+    @property
+    def k(self) -> int:
+        """How many candidates are made: 1 where all would be the same."""
+        if self.given.temperature == 0 or self.method.options.k == 1:
+            return 1
+        return max(self.method.options.k, self.given.n)
+
+    @property
+    def forced(self) -> bool:
+        """Whether the answer has a prescribed form."""
+        form = self.body.get("response_format")
+        return (form.get("type") if isinstance(form, Mapping) else form) not in (None, "text")
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        """The body of a call for candidates."""
+        return {name: value for name, value in self.body.items() if name not in HERE}
+
+
+def read(form: type[Read], given: Mapping[str, Any], prefix: str = "") -> Read:
+    """The model of what was sent, null being what was not; what is wrong is a 400 with its path."""
+    known = {name: value for name, value in given.items() if value is not None}
+    try:
+        return form.model_validate(known)
+    except ValidationError as problem:
+        raise _problem(form, problem, known, prefix) from None
+
+
+def _problem(
+    form: type[BaseModel], problem: ValidationError, given: Mapping[str, Any], prefix: str
+) -> Problem:
+    fault = problem.errors(include_url=False)[0]
+    path, value = ([prefix] if prefix else []), given
+    for part in fault["loc"]:
+        inner = isinstance(value, Mapping) and part in value
+        if not inner and not (isinstance(value, list) and isinstance(part, int)):
+            # Of a union's members the first is told; its name is no part of the path.
+            path += [str(part)] if fault["type"] == "missing" else []
+            break
+        value = value[part]  # type: ignore[index]
+        path.append(str(part)[:LONGEST_NAME])
+    what = WORDS.get(fault["type"]) or fault["msg"].removeprefix("Input ")
+    field = form.model_fields.get(str(fault["loc"][0])) if fault["loc"] else None
+    extra = field.json_schema_extra if field and isinstance(field.json_schema_extra, dict) else {}
+    over = fault["type"] in ("less_than_equal", "too_long") and "x-limit" in extra
+    limit = f" ({extra['x-limit']})" if over else ""
+    return wrong(".".join(path) or "the body", f"{what[:1].lower()}{what[1:]}{limit}")
+
+
+def wrong(param: str, what: str) -> Problem:
+    """A 400 about one field."""
+    return Problem(400, f"{param} {what}", code="invalid_value", param=param)
+
+
+def unfit(problem: Exception) -> Problem:
+    """A 400 about a rule that cannot be applied as asked."""
+    return Problem(400, str(problem), code="invalid_darc", param="darc")
+
+
+def parameters_of(rule: Rule) -> dict[str, Any]:
+    """The fields of a rule's own parameters that a request may give: (type, default) by name."""
+    hints = get_type_hints(rule.function, include_extras=True)
+    return {
+        name: (hints[name], default)
+        for name, default in rule.defaults.items()
+        if _is_plain(hints.get(name))
+    }
+
+
+@lru_cache(maxsize=256)
+def _parameters(function: Callable[..., Any]) -> type[BaseModel]:
+    fields = parameters_of(Rule(function.__name__, function))
+    return create_model(function.__name__, __base__=Body, **fields)
+
+
+def _is_plain(kind: Any) -> bool:
+    """Whether a type is one of numbers, texts and truth values."""
+    if get_args(kind) and not isinstance(get_args(kind)[0], str):
+        inner = (get_args(kind)[0],) if hasattr(kind, "__metadata__") else get_args(kind)
+        return all(_is_plain(each) for each in inner)
+    return bool(get_args(kind)) or kind in (float, int, bool, str, type(None))
+
+
+class Forms:
+    """The models of the requests to a gateway with these settings, and what is made of them."""
+
+    def __init__(self, settings: ServeSettings) -> None:
+        self.settings = settings
+        rated, parts = settings.parts.panel is not None, settings.parts
+
+        def upto(limit: str, least: int) -> Any:
+            most = getattr(settings, limit)
+            return Annotated[
+                int, Field(ge=least, le=most, json_schema_extra={"x-limit": limit}), WHOLE
+            ]
+
+        self.options = create_model(
+            "DarcOptions",
+            __base__=Options,
+            k=(upto("max_k", 1), settings.k),
+            n_aug=(upto("max_n_aug", 0), 0 if rated else parts.n_aug),
+            include_original=(Original, parts.include_original),
+            beta=(Aversion, settings.beta),
+            gamma=(Aversion, settings.gamma),
+            normalize=(Normalize, settings.normalize),
+            policy=(Policy, settings.policy),
+            wave=(Wave, settings.wave),
+            stop=(Stop, settings.stop),
+        )
+        texts = Annotated[
+            list[Annotated[str, Field(max_length=settings.max_candidate_characters)]],
+            Field(min_length=1, max_length=settings.max_k, json_schema_extra={"x-limit": "max_k"}),
+        ]
+        self.answers, self.replies = (
+            create_model(form.__name__, __base__=form, candidates=(texts, ...))
+            for form in (SelectAnswers, SelectReplies)
+        )
+
+    def method(self, given: Any, named: str = "") -> Method:
+        """The method of a request's `darc` object and the rule in its model's name.
+
+        The object wins over the name, and the name over the settings. Whatever else stands in the
+        object is a parameter of the rule. Raises a `Problem` with 400 for what cannot be used.
+        """
+        if given is not None and not isinstance(given, Mapping):
+            raise wrong("darc", "should be an object")
+        settings, given = self.settings, given or {}
+        known = self.options.model_fields.keys()
+        options = read(self.options, {n: v for n, v in given.items() if n in known}, PREFIX)
+        parameters = {n: v for n, v in given.items() if n not in known and v is not None}
+        try:
+            text = options.rule or named or settings.rule
+            spec = parse_rules([text], parameters, options.beta, options.gamma)[0]
+        except DarcError as problem:
+            raise unfit(problem) from None
+        try:
+            stopping = parse_stop(options.stop)
+        except DarcError as problem:
+            raise wrong("darc.stop", f"cannot be used: {problem}") from None
+        own = _parameters(spec.rule.function)
+        bound = {n: v for n, v in spec.rule.parameters.items() if n in own.model_fields}
+        read(own, bound, PREFIX)
+        if all(spec.rule.parameters.get(n) is not None for n in spec.rule.exclusive or ("",)):
+            raise wrong("darc.rule", f"takes one of {' and '.join(spec.rule.exclusive)} only")
+        if not all(isinstance(x, int | float) and x >= 0 for x in (spec.beta, spec.gamma)):
+            raise wrong("darc.beta", "and gamma must be 0 or more")
+        if settings.parts.panel is not None:
+            options = options.model_copy(update={"include_original": True})
+        if not options.include_original and options.n_aug == 0:
+            raise wrong("darc.n_aug", "must be 1 or more without the original")
+        if not options.include_original and spec.rule.parameters.get("reward") == "original":
+            raise wrong("darc.reward", "cannot be original without the original")
+        limits = {
+            name: min(filter(None, (getattr(options.budget, name), most)), default=None)
+            for name, most in (
+                ("upstream_calls", settings.max_upstream_calls),
+                ("upstream_tokens", settings.max_upstream_tokens),
+            )
+        }
+        budget = options.budget.model_copy(update=limits)
+        return Method(spec.calibrated(settings.calibrations), options, budget, stopping)
+
+    def chat(self, body: Mapping[str, Any]) -> ChatRequest:
+        """A chat completion taken apart; raises a `Problem` with 400 for what cannot be used."""
+        if "best_of" in body:
+            raise wrong("best_of", "is not sent to a backend; say how many candidates with darc.k")
+        given = read(ChatBody, body)
+        named, model = split_model(given.model or self.settings.model)
+        method = self.method(body.get("darc"), named)
+        if given.n > self.settings.max_k and method.options.k > 1 and given.temperature != 0:
+            raise wrong("n", f"must be at most {self.settings.max_k} (max_k), or darc.k must be 1")
+        kept = {name: value for name, value in body.items() if name != "darc"}
+        if model:
+            kept["model"] = model
+        same = "darc" not in body and model == body.get("model")
+        return ChatRequest(kept, model, method, given, same)
+
+    def select(self, body: Mapping[str, Any]) -> SelectScores | SelectTexts:
+        """A selection; scores and candidates must not both be given."""
+        given = {name for name in ("scores", "candidates") if body.get(name) is not None}
+        if len(given) != 1:
+            raise wrong("candidates", "or scores must be given, and not both")
+        if given == {"scores"}:
+            most = self.settings.max_scores
+            if not isinstance(body["scores"], list) or count(body["scores"]) > most:
+                what = f"must be a list of lists of at most {most} numbers (max_scores)"
+                raise wrong("scores", what)
+            return read(SelectScores, body)
+        texts, longest = body["candidates"], self.settings.max_candidate_characters
+        for place, text in enumerate(texts if isinstance(texts, list) else ()):
+            if isinstance(text, str) and len(text) > longest:
+                what = f"is longer than {longest} characters (max_candidate_characters)"
+                raise wrong(f"candidates.{place}", what)
+        return read(self.answers if body.get("messages") is None else self.replies, body)
+
+
+def count(value: Any) -> int:
+    """How many numbers are in lists of lists."""
+    return sum(map(count, value)) if isinstance(value, list) else 1
+
+
+def split_model(name: str) -> tuple[str, str]:
+    """The rule, empty where there is none, and the model of a name such as darc-epsilon/MODEL."""
+    head, slash, rest = name.partition("/")
+    if not slash or (head != PREFIX and not head.startswith(PREFIX + "-")):
+        return "", name
+    return head[len(PREFIX) + 1 :], rest
+
+
+def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
+    """The conversation as scorers see it; its id is a hash of the messages."""
+    turns = tuple(Message(message["role"], _text(message)) for message in messages)
+    return Prompt(prompt_id(messages), turns)
+
+
+def has_media(messages: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a conversation has parts that scorers of text cannot see."""
+    contents = (message.get("content") for message in messages)
+    parts = (part for content in contents if isinstance(content, list) for part in content)
+    return any(not isinstance(part.get("text", part.get("refusal")), str) for part in parts)
+
+
+def prompt_id(messages: Any) -> str:
+    """The first 16 hexadecimal digits of a hash of the messages."""
+    text = json.dumps(messages, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    """The words of a message; parts that are not text are named in brackets, never fetched."""
+    content, calls = message.get("content"), message.get("tool_calls")
+    if content is None:
+        return json.dumps(calls, ensure_ascii=False) if calls else ""
+    if isinstance(content, str):
+        return content
+    words = []
+    for part in content:
+        text = part.get("text", part.get("refusal"))
+        words.append(text if isinstance(text, str) else f"[{str(part.get('type', 'part'))[:40]}]")
+    return "\n".join(words)

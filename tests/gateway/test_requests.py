@@ -1,0 +1,145 @@
+from typing import Any
+
+import pytest
+
+from darc.gateway.requests import (
+    Forms,
+    parameters_of,
+    prompt_id,
+    read_prompt,
+    split_model,
+)
+from darc.gateway.settings import ServeSettings
+from darc.web.problems import Problem
+
+FORMS = Forms(ServeSettings(k=5))
+CHATS = Forms(ServeSettings(k=4, model="default"))
+MESSAGES = [{"role": "user", "content": "Hi"}]
+
+
+def test_model_names_a_rule() -> None:
+    assert split_model("darc-epsilon/org/model") == ("epsilon", "org/model")
+    assert split_model("darc/model") == ("", "model")
+    assert split_model("org/model") == ("", "org/model")
+    assert split_model("darcy/model") == ("", "darcy/model")
+
+
+def test_request_wins_over_name_over_settings() -> None:
+    assert FORMS.method(None).spec.rule.name == "auto"
+    assert FORMS.method(None, "tau").spec.rule.name == "tau"
+    method = FORMS.method({"rule": "penalty", "lam": 2, "k": 3, "beta": 0.5}, "tau")
+    assert (method.spec.rule.name, method.spec.rule.parameters["lam"]) == ("penalty", 2)
+    assert (method.options.k, method.spec.beta, method.n_aug) == (3, 0.5, 8)
+    assert FORMS.method({"rule": "epsilon:epsilon=0.5"}).spec.rule.parameters == {"epsilon": 0.5}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [], "epsilon", {"rule": "nonsense"}, {"rule": 3}, {"k": 0}, {"k": 65}, {"k": True},
+        {"k": 2.5}, {"n_aug": -1}, {"beta": -1}, {"beta": "x"}, {"alpha": 1}, {"nonsense": 1},
+        {"epsilon": [1]}, {"budget": 3}, {"budget": {"calls": -1}}, {"budget": {"other": 1}},
+        {"policy": "ajar"}, {"metadata": 7}, {"full": "yes"}, {"normalize": "z"}, {"wave": 0},
+        {"rule": "x" * 1000}, {"include_original": 1}, {"include_original": False, "n_aug": 0},
+        {"include_original": False, "rule": "poisson", "reward": "original"},
+    ],
+)  # fmt: skip
+def test_an_object_that_cannot_be_used_is_a_400(given: Any) -> None:
+    with pytest.raises(Problem) as caught:
+        FORMS.method(given)
+    assert caught.value.status == 400
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"lam": -1}, {"rule": "epsilon", "epsilon": -1}, {"rule": "epsilon", "epsilon": "x"},
+        {"rule": "cvar", "alpha": 0}, {"rule": "cvar:alpha=x"},
+        {"rule": "tau", "quantile": 3}, {"rule": "tau", "tau": 1, "quantile": 0.5},
+        {"rule": "lcb:delta=2"}, {"rule": "rbon:per_token=maybe"},
+        {"rule": "tau", "objective": "x"},
+    ],
+)  # fmt: skip
+def test_parameters_that_the_rule_refuses_are_a_400(given: Any) -> None:
+    with pytest.raises(Problem) as caught:
+        FORMS.method(given)
+    assert caught.value.status == 400
+
+
+def test_every_rule_is_taken_as_it_is() -> None:
+    from darc.registry import rules
+
+    for name in rules:
+        if rules.get(name).calibrate is None:
+            FORMS.method({"rule": name})
+
+
+def test_what_is_answered_here_is_not_sent_on() -> None:
+    body = {"model": "darc-mean/m", "messages": MESSAGES, "n": 2, "stream": True, "top_p": 0.5}
+    asked = CHATS.chat({**body, "darc": {"k": 3}, "future_field": {"x": 1}})
+    assert asked.sent == {
+        "model": "m", "messages": MESSAGES, "top_p": 0.5, "future_field": {"x": 1},
+    }  # fmt: skip
+    assert (asked.given.n, asked.k, asked.given.stream, asked.same) == (2, 3, True, False)
+
+
+@pytest.mark.parametrize(
+    ("body", "k"),
+    [({}, 4), ({"temperature": 0}, 1), ({"n": 6}, 6), ({"darc": {"k": 1}, "n": 3}, 1)],
+)
+def test_number_of_candidates(body: dict[str, Any], k: int) -> None:
+    assert CHATS.chat({"messages": MESSAGES, **body}).k == k
+
+
+def test_model_has_a_default() -> None:
+    assert CHATS.chat({"messages": MESSAGES}).body["model"] == "default"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"best_of": 4}, {"model": 3}, {"n": 0}, {"n": 1.5}, {"stream": "yes"}, {"seed": "x"},
+        {"temperature": "hot"}, {"stream_options": 3}, {"n": 1000},
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_a_400(body: dict[str, Any]) -> None:
+    with pytest.raises(Problem) as caught:
+        CHATS.chat({"messages": MESSAGES, **body})
+    assert caught.value.status == 400
+    assert caught.value.param == next(iter(body))
+
+
+def test_parts_become_text_and_nothing_is_fetched() -> None:
+    content = [
+        {"type": "text", "text": "What is this?"},
+        {"type": "image_url", "image_url": {"url": "http://127.0.0.1:1/x.png"}},
+    ]
+    prompt = read_prompt([{"role": "user", "content": content}])
+    assert prompt.question == "What is this?\n[image_url]"
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [None, [], "Hi", [3], [{}], [{"role": 1}], [{"role": "user", "content": 3}],
+     [{"role": "user", "content": [3]}]],
+)  # fmt: skip
+def test_broken_messages_are_a_400(messages: Any) -> None:
+    with pytest.raises(Problem) as caught:
+        CHATS.chat({"messages": messages})
+    assert caught.value.status == 400
+    assert str(caught.value.param).startswith("messages")
+
+
+def test_prompt_id_depends_on_the_messages_alone() -> None:
+    assert prompt_id(MESSAGES) == prompt_id([{"content": "Hi", "role": "user"}])
+    assert prompt_id(MESSAGES) != prompt_id([{"content": "Ho", "role": "user"}])
+
+
+def test_a_rule_offers_what_it_declares() -> None:
+    from darc.registry import rules
+
+    assert parameters_of(rules.get("auto")).keys() == {"lam"}
+    assert parameters_of(rules.get("tau")).keys() == {"tau", "quantile", "objective"}
+    with pytest.raises(Problem) as caught:
+        FORMS.method({"rule": "cvar", "alpha": 1.5})
+    assert caught.value.param == "darc.alpha"
