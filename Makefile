@@ -114,7 +114,12 @@ chromium:
 	  echo "make test-browser needs chromium and chromedriver;" \
 	    "on Debian: apt-get install chromium chromium-driver" >&2; exit 1; }
 
-test-browser: chromium $(VENV)/.browser
+# The accessibility checks of pages; where there is no npm they are skipped.
+$(VENV)/.axe: $(VENV)/.browser
+	if command -v npm > /dev/null; then \
+	  npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core@4 && touch $@; fi
+
+test-browser: chromium $(VENV)/.axe
 	$(BIN)/python -m pytest tests/browser -m browser
 
 $(VENV)/.docs: $(VENV)/.test

@@ -51,9 +51,9 @@ def measure(source: Path, family: str, files: list[str]) -> list[float]:
     return list(json.loads(done.stdout))
 
 
-def extracted(folder: Path) -> Path | None:
-    """The sources of the version before, unless this is no repository that has it."""
-    done = subprocess.run(["git", "-C", ROOT, "archive", BEFORE, "src"], capture_output=True)
+def extracted(folder: Path, version: str = BEFORE) -> Path | None:
+    """The sources of a version before, unless this is no repository that has it."""
+    done = subprocess.run(["git", "-C", ROOT, "archive", version, "src"], capture_output=True)
     if done.returncode:
         return None
     with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:

@@ -1,5 +1,6 @@
 """`darc select` on a large file: speed and memory."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -9,9 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.report import Table
+from benchmarks.rewriter import ROOT, extracted
 
 PROMPTS, CANDIDATES, RATERS = 20_000, 16, 9
 LIMIT = 1000
+BEFORE = "e275a50"
 # The process reports its own peak: what the system tells its parent would include the parent's.
 LAUNCH = """
 import resource, sys
@@ -24,6 +27,8 @@ if status.exists():
     print(next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")))
 else:
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(used.ru_utime + used.ru_stime)
 sys.exit(code)
 """
 
@@ -43,26 +48,47 @@ def write(path: Path, prompts: int, scattered: bool) -> None:
                 )
 
 
-def measure(path: Path) -> tuple[float, float]:
-    """Seconds and peak megabytes of `darc select` with two rules."""
+def measure(path: Path, version: Path) -> tuple[float, float, float]:
+    """Seconds, peak MB and processor seconds of `darc select` with two rules, by a version."""
     out = path.with_suffix(".out.csv")
     command = ["select", str(path), "--rule", "mean", "--rule", "epsilon", "--out", str(out)]
     started = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-c", LAUNCH, *command], check=True, capture_output=True, text=True
+        [sys.executable, "-c", LAUNCH, *command],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(version)},
     )
-    return time.perf_counter() - started, float(done.stdout)
+    seconds = time.perf_counter() - started
+    memory, used = map(float, done.stdout.split())
+    return seconds, memory, used
 
 
 def run(prompts: int = PROMPTS) -> list[Table]:
     rows: list[list[object]] = []
     with tempfile.TemporaryDirectory() as folder:
+        before = extracted(Path(folder), BEFORE)
+        versions = {"before": before, "now": ROOT / "src"} if before else {"now": ROOT / "src"}
         for name, scattered in (("together", False), ("scattered", True)):
             path = Path(folder) / f"{name}.csv"
             write(path, prompts, scattered)
-            seconds, memory = measure(path)
-            ratings = prompts * CANDIDATES * RATERS
-            rows.append([name, prompts, seconds, prompts / seconds, ratings / seconds, memory])
-    header = ["rows of a prompt", "prompts", "seconds", "prompts/s", "ratings/s", "peak MB"]
-    note = f"the limit for 100,000 prompts is {LIMIT} MB"
+            for version, sources in versions.items():
+                seconds, memory, used = measure(path, sources)
+                ratings = prompts * CANDIDATES * RATERS
+                rows.append([name, version, prompts, seconds, used, ratings / seconds, memory])
+    header = [
+        "rows of a prompt",
+        "version",
+        "prompts",
+        "seconds",
+        "processor s",
+        "ratings/s",
+        "peak MB",
+    ]
+    load = " ".join(f"{each:.1f}" for each in os.getloadavg())
+    note = (
+        f"the limit for 100,000 prompts is {LIMIT} MB; before: commit {BEFORE}, which read tables "
+        f"by itself; {os.cpu_count()} cores, load {load}"
+    )
     return [Table("darc select, tidy CSV, two rules", header, rows, note)]

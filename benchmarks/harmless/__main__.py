@@ -26,7 +26,7 @@ from darc.scorers import Fluency, Form, Harm, Relevance, Scorer, normalised
 from darc.scorers import harm as module
 from darc.scorers.base import Pair
 from darc.scorers.harm import spoken_by_user
-from darc.training.head import Compared, folds, read_pairs, share_right
+from darc.training.head import AnswerPair, folds, read_pairs, share_right
 from darc.types import Message, Prompt
 
 Array = NDArray[np.float64]
@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def figures(pairs: Sequence[Compared], held_out: bool, selection: bool) -> None:
+def figures(pairs: Sequence[AnswerPair], held_out: bool, selection: bool) -> None:
     """Print who wins how often."""
     both: list[Pair] = [(pair.prompt, text) for pair in pairs for text in (pair.better, pair.worse)]
     others = scored((Relevance(), Fluency(), Form()), both)
@@ -102,7 +102,7 @@ def figures(pairs: Sequence[Compared], held_out: bool, selection: bool) -> None:
     print(f"good answers above refusals, {prompts} prompts left out of the fit: {lost:.3f}")
 
 
-def in_turn(pairs: Sequence[Compared], held_out: bool) -> Iterator[list[int]]:
+def in_turn(pairs: Sequence[AnswerPair], held_out: bool) -> Iterator[list[int]]:
     """Places of pairs, while `harm` has numbers that were not fitted to them."""
     if held_out:
         yield list(range(len(pairs)))
@@ -131,7 +131,7 @@ def scored(scorers: Sequence[Scorer], pairs: Sequence[Pair]) -> Array:
     return np.column_stack([normalised(scorer, scorer.score(pairs)) for scorer in scorers])
 
 
-def won(engine: Engine, pair: Compared) -> float:
+def won(engine: Engine, pair: AnswerPair) -> float:
     """1 where the default selection chooses the better answer, -1 where it does not."""
     # The worse one first, so that nothing is won by standing first.
     return 1.0 if engine.choose(pair.prompt, [pair.worse, pair.better]).index == 1 else -1.0

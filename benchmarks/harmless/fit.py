@@ -11,7 +11,7 @@ from tests.scorers.answers import examples
 
 from darc.scorers import Harm
 from darc.scorers.harm import spoken_by_user
-from darc.training.head import Compared, fit_preference
+from darc.training.head import AnswerPair, fit_preference
 
 Array = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ def fit_answers(better: Array, worse: Array, without: Sequence[int] = ()) -> dic
     return {"weights": weights, "bias": np.array(-np.median(both @ weights) - SHIFT)}
 
 
-def fit(harm: Harm, pairs: Sequence[Compared], harmless: Sequence[str]) -> dict[str, Array]:
+def fit(harm: Harm, pairs: Sequence[AnswerPair], harmless: Sequence[str]) -> dict[str, Array]:
     """All numbers of harm.npz."""
     better = harm.features([(pair.prompt, pair.better) for pair in pairs])
     worse = harm.features([(pair.prompt, pair.worse) for pair in pairs])

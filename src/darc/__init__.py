@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from darc.engine.engine import Engine, ask, choose
     from darc.engine.outcome import Outcome
     from darc.scorers.panel import Panel
+    from darc.tables.read import read_ratings
 
 __version__ = "0.1.0"
 
@@ -62,6 +63,7 @@ __all__ = [
     "largest",
     "lazy_search",
     "pick",
+    "read_ratings",
     "rewriter",
     "rule",
     "rules",
@@ -81,6 +83,7 @@ _LATER = {
     "Panel": "darc.scorers.panel",
     "ask": "darc.engine.engine",
     "choose": "darc.engine.engine",
+    "read_ratings": "darc.tables.read",
 }
 
 

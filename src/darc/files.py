@@ -1,12 +1,14 @@
 """Files in and out: JSON by the line, private files, errors that name the file."""
 
+import gzip
 import io
 import json
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from darc.errors import MissingExtra, TableError
 
@@ -23,12 +25,26 @@ def zstandard() -> Any:
     return library
 
 
-def parse_json(text: str | bytes, source: str, line: int | None = None, hint: str = MEND) -> Any:
-    """What JSON text says; text that cannot be used is refused by its file and line."""
+# Leaves numbers the text that they are.
+_EXACT = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
+
+
+def parse_json(
+    text: str | bytes,
+    source: str,
+    line: int | None = None,
+    hint: str = MEND,
+    *,
+    exact: bool = False,
+) -> Any:
+    """What JSON text says; text that cannot be used is refused by its file and line.
+
+    With `exact`, numbers stay text, spelled as they are.
+    """
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
-        value = json.loads(text)
+        value = _EXACT.decode(text) if exact else json.loads(text)
         # Half of a surrogate pair is valid JSON, but no text that could be written out.
         if "\\ud" in text or "\\uD" in text:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
@@ -38,7 +54,8 @@ def parse_json(text: str | bytes, source: str, line: int | None = None, hint: st
     except UnicodeEncodeError:
         message = "half of a surrogate pair is not text"
     except json.JSONDecodeError as problem:
-        message = f"it is not valid JSON ({problem})"
+        row = f"line {problem.lineno}, " if problem.lineno > 1 else ""
+        message = f"it is not valid JSON ({problem.msg} at {row}column {problem.colno})"
     except RecursionError:
         message = "it is nested too deeply"
     except ValueError:
@@ -70,7 +87,12 @@ def reading(path: Path, hint: str = MEND) -> Iterator[BinaryIO]:
         with path.open("rb") as file:
             if path.suffix == PACKED:
                 file = io.BufferedReader(zstandard().ZstdDecompressor().stream_reader(file))
+            elif path.suffix == ".gz":
+                yield cast("BinaryIO", gzip.GzipFile(fileobj=file))
+                return
             yield file
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise TableError(str(path), "it is no gzip file", "unpack or rename it") from None
     except OSError as problem:
         raise TableError(str(path), f"it cannot be read ({problem.strerror})", hint) from None
     except Exception as problem:

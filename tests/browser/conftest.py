@@ -2,7 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from tests.browser.page import Browser
 MISSING = (
     "no chromium or chromedriver is installed; on Debian: apt-get install chromium chromium-driver"
 )
+
+AXE = Path(sys.prefix) / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -30,3 +33,14 @@ def browser() -> Iterator[Browser]:
         pytest.skip(MISSING)
     with Browser(chromium, driver) as opened:
         yield opened
+
+
+@pytest.fixture
+def accessible(browser: Browser) -> Callable[[], list[str]]:
+    """What axe-core finds wrong with the open page, serious or worse; skipped without npm."""
+    if not AXE.is_file():
+        if shutil.which("npm") is None and "CI" not in os.environ:
+            pytest.skip("axe-core needs npm; on Debian: apt-get install npm")
+        pytest.fail(f"axe-core is not installed; make test-browser puts it at {AXE}")
+    source = AXE.read_text(encoding="utf-8")
+    return lambda: browser.faults(source)

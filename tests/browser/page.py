@@ -58,6 +58,24 @@ class Browser:
             self.script("let d = document.documentElement; return d.scrollWidth - d.clientWidth")
         )
 
+    def faults(self, axe: str) -> list[str]:
+        """What axe-core, given as its source, finds to be a serious or critical fault."""
+        self.script(f"if (!window.axe) {{ {axe} }}")
+        found = self.driver.execute_async_script(
+            "let done = arguments[0]; axe.run().then(found => done(found.violations))"
+        )
+        return [
+            f"{each['id']}: {node['html'][:200]} ({node['failureSummary']})"
+            for each in found
+            if each["impact"] in ("serious", "critical")
+            for node in each["nodes"]
+        ]
+
+    def prefer(self, scheme: str) -> None:
+        """Let pages be shown by day ("light") or by night ("dark")."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.command("Emulation.setEmulatedMedia", {"features": features})
+
     def screenshot(self, path: Path, whole: bool = True) -> None:
         """A PNG of the page, all of it or what the window shows."""
         settings = {"format": "png", "captureBeyondViewport": whole}

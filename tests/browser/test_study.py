@@ -1,16 +1,18 @@
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 from tests.browser.page import WIDTHS, Browser
 from tests.study.making import Running, config_for, running, write_checks
+from tests.study.robots import DEMAND
 
 from darc.study import schema
 from darc.study.status import status
 
+PREFERRED = "please choose it as the better one"
 SHOTS = os.environ.get("DARC_SCREENSHOTS")
 LONG = (
     "There are **three** reasons.\n\n1. Light is scattered by air.\n2. Blue is scattered more.\n"
@@ -283,3 +285,104 @@ def test_the_leads_page(browser: Browser, scalar: Running) -> None:
         assert browser.overflow() <= 0
         assert browser.problems() == []
         shoot(browser, f"lead-{width}")
+
+
+GROUPS = [{"name": "age", "question": "How old are you?", "choices": ["Under 30", "30 or older"]}]
+CHECK = [{"question": "Whose opinion?", "choices": ["Mine", "That of others"], "answer": "Mine"}]
+
+
+@pytest.mark.parametrize("mode", ["scalar", "pairwise"])
+def test_a_whole_study_is_accessible_by_day_and_by_night(
+    browser: Browser, accessible: Callable[[], list[str]], tmp_path: Path, mode: str
+) -> None:
+    """A lead and two annotators: one careful, one who answers at once and fails every check."""
+    training = write_checks(tmp_path, "training", 1, pairwise=mode == "pairwise")
+    config = config_for(
+        tmp_path,
+        *(6, ("alpha", "beta")),
+        study={"mode": mode, "comments": True, "skip": True, "ratings": 2, "annotators": 3},
+        quality={"share": 0.25, "attention_failures": 9},
+        training={"training": str(training)},
+        groups=GROUPS,
+        comprehension=CHECK,
+    )
+
+    def look(name: str) -> None:
+        """Check what is open, at both widths, by day and by night."""
+        size = browser.script("return [innerWidth, innerHeight]")
+        for width in WIDTHS.values():
+            metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+            browser.command("Emulation.setDeviceMetricsOverride", metrics)
+            assert browser.overflow() <= 0, name
+            for scheme in ("light", "dark"):
+                browser.prefer(scheme)
+                if scheme == "light" or width == WIDTHS["desktop"]:
+                    assert accessible() == [], (name, width, scheme)
+                if SHOTS:
+                    place = Path(SHOTS) / f"study-{mode}-{name}-{width}-{scheme}.png"
+                    browser.screenshot(place, whole=True)
+        browser.prefer("light")
+        metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
+        browser.command("Emulation.setDeviceMetricsOverride", metrics)
+
+    with running(str(tmp_path / "s.db"), config) as one:
+        browser.open(f"{one.url}/join/wrong")
+        look("wrong-link")
+        for person, answer in enumerate(("first", "same")):
+            browser.open(f"{one.url}/join/{one.links[person][1]}")
+            if not person:
+                look("consent")
+            click(browser, "input[name=agreed]", leave=False)
+            click(browser, "button")
+            if not person:
+                look("groups")
+            click(browser, f"input[name=q0][value='{person}']", leave=False)
+            click(browser, "button")
+            if not person:
+                look("instructions")
+            click(browser, "button")
+            if not person:
+                look("comprehension")
+                click(browser, "input[name=q0][value='1']", leave=False)
+                click(browser, "button")
+                look("second-try")
+            click(browser, "input[name=q0][value='0']", leave=False)
+            click(browser, "button")
+            for step in range(30):
+                page = browser.driver.page_source
+                if "Thank you" in page:
+                    break
+                if "Feedback" in page:
+                    if not person:
+                        look("feedback")
+                    click(browser, "button")
+                    continue
+                if not person and step < 5:
+                    look(f"task-{step}")
+                demand = DEMAND.search(page)
+                given = "left" if mode == "pairwise" else "8"
+                if answer == "first":
+                    asked = "right" if PREFERRED in page.partition("Answer 2")[2] else "left"
+                    value = demand[1] if demand else str(step % 11)
+                    given = asked if mode == "pairwise" else value
+                before = task(browser)
+                click(browser, f"input[name=answer][value='{given}']", leave=False)
+                click(browser, "#answer button")
+                moved(browser, before)
+            if not person:
+                look("thanks")
+                browser.open(f"{one.url}/back")
+                look("back")
+        browser.open(f"{one.url}/lead/join/{one.lead}")
+        flags = {each.name: each.care.flags for each in status(one.store).people}
+        assert flags["r002"], "who fails every check is flagged"
+        browser.script(
+            "document.querySelectorAll('tr:nth-child(2) details').forEach(e => e.open = 1)"
+        )
+        look("lead")
+        click(browser, "form[action='/lead/links'] button")
+        look("lead-links")
+        click(browser, "form[action='/lead/close'] input[name=sure]", leave=False)
+        click(browser, "form[action='/lead/close'] button")
+        look("lead-closed")
+        assert browser.problems() == []

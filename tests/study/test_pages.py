@@ -239,10 +239,11 @@ def test_groups_are_columns_that_others_read(tmp_path: Path) -> None:
         "r002": ("30 or older", "30 or older", ""),
     }
     assert found == {name: expected[name] for name in found}
-    from darc.evaluation.from_ratings import read_groups
+    from darc.tables import read_ratings
 
     (tmp_path / "ratings.csv").write_text(made["ratings.csv"])
-    groups = read_groups(tmp_path / "ratings.csv", "tidy")
+    with read_ratings(tmp_path / "ratings.csv") as table:
+        groups = table.groups()
     assert groups == {name: said[0] for name, said in found.items() if said[0]}
 
 

@@ -52,7 +52,7 @@ def test_many_prompts_at_once_are_as_one_by_one(
     generator.shuffle(rows)
     text = HEADER + "".join(",".join(row) + "\n" for row in rows)
     found = {}
-    with table_of(text, scalarize=method, batch_rows=20, spill_rows=7, block_bytes=100) as pairs:
+    with table_of(text, scalarize=method, batch_rows=20, block_bytes=100) as pairs:
         for batch in pairs.batches():
             for prompt_id, _, candidate, samples in cells(batch):
                 found.update({(prompt_id, candidate, who): value for who, value in samples})

@@ -63,10 +63,10 @@ PAIR = '{"prompt_id": "q", "left_id": "a", "right_id": "b", "rater_id": "r"%s}\n
 WIDE_ROW = '{"prompt_id": "q", "candidate_id": "%s", "%s": 1}\n'
 JSON_FAULTS: list[tuple[str, int | None, list[str]]] = [
     ("\n \n", None, ["no rows"]),
-    ('{"prompt_id": "q"\n', 1, ["not JSON", "column"]),
+    ('{"prompt_id": "q"\n', 1, ["not valid JSON", "column"]),
     ("\n[1, 2]\n", 2, ["not a JSON object", "[1, 2]"]),
-    ('{"prompt_id": "q"}, {"prompt_id": "q"}\n', 1, ["not JSON"]),
-    ("[" * 100_000 + "\n", 1, ["JSON"]),
+    ('{"prompt_id": "q"}, {"prompt_id": "q"}\n', 1, ["not valid JSON"]),
+    ("[" * 100_000 + "\n", 1, ["nested too deeply"]),
     (tidy() + tidy(candidate_id=None), 2, ["no candidate_id"]),
     (tidy() + tidy(rating="absent"), 2, ["no rating"]),
     (tidy(rating=math.inf), 1, ["infinity"]),
@@ -125,14 +125,15 @@ def test_no_such_file(tmp_path: Path) -> None:
         read_ratings(tmp_path / "rating.csv")
     with pytest.raises(TableError, match="no such file"):
         read_ratings(tmp_path / "nowhere" / "rating.csv")
+    (tmp_path / "empty").mkdir()
     with pytest.raises(TableError, match="folder"):
-        read_ratings(tmp_path)
+        read_ratings(tmp_path / "empty")
     with pytest.raises(TableError, match="the file is empty"):
         read_ratings(tmp_path / "ratings.csv")
 
 
 def test_a_line_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("darc.tables.text.LONGEST_LINE", 1000)
+    monkeypatch.setattr("darc.tables.source.LONGEST_LINE", 1000)
     assert "longer than" in str(refusal("x" * 3000, block_bytes=100))
 
 

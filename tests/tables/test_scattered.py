@@ -1,9 +1,8 @@
-"""Rows in any order give the same tables, spilled and partitioned or not."""
+"""Rows in any order give the same tables."""
 
 from collections import defaultdict
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tables.helpers import TIDY, Cell, cells, table_of
@@ -45,10 +44,10 @@ def expected(table: list[Row]) -> list[Cell]:
 
 
 @repeatable
-@given(rows, st.integers(1, 12), st.integers(1, 12), st.integers(1, 200))
-def test_rows_in_any_order(table: list[Row], batch: int, spill: int, block: int) -> None:
+@given(rows, st.integers(1, 12), st.integers(1, 200))
+def test_rows_in_any_order(table: list[Row], batch: int, block: int) -> None:
     found = []
-    with table_of(csv_of(table), batch_rows=batch, spill_rows=spill, block_bytes=block) as ratings:
+    with table_of(csv_of(table), batch_rows=batch, block_bytes=block) as ratings:
         assert ratings.rows == len(table)
         for part in ratings.batches():
             found += cells(part)
@@ -66,20 +65,19 @@ def test_shuffled_rows_give_the_batches_of_grouped_rows(
     order = {key: at for at, key in enumerate(dict.fromkeys(row[0] for row in shuffled))}
     inner = {key: at for at, key in enumerate(dict.fromkeys(row[:2] for row in shuffled))}
     grouped = sorted(shuffled, key=lambda row: (order[row[0]], inner[row[:2]]))
-    options: dict[str, Any] = {"batch_rows": limit, "spill_rows": limit, "block_bytes": 40}
+    options: dict[str, Any] = {"batch_rows": limit, "block_bytes": 40}
     with table_of(csv_of(shuffled), **options) as one, table_of(csv_of(grouped)) as other:
         left = [cell for batch in one.batches() for cell in cells(batch)]
         right = [cell for batch in other.batches() for cell in cells(batch)]
     assert left == right
 
 
-@pytest.mark.parametrize("spill", [10, 10_000])
-def test_extras_of_scattered_rows(spill: int) -> None:
+def test_extras_of_scattered_rows() -> None:
     header = TIDY.rstrip() + ",model\n"
     rows = [
         f"q{i % 5},c{i % 3},r{i},{i},model of {i % 5}/{i % 3} {'x' * 400}\n" for i in range(150)
     ]
-    with table_of(header + "".join(rows), spill_rows=spill, batch_rows=30) as table:
+    with table_of(header + "".join(rows), batch_rows=30) as table:
         assert table.extra_columns == ("model",)
         for batch in table.batches():
             for p, prompt in enumerate(batch.prompt_ids):

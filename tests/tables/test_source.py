@@ -30,7 +30,7 @@ def test_peeking_consumes_nothing() -> None:
 def test_gzip_is_known_by_its_first_bytes_even_when_they_drip() -> None:
     packed = gzip.compress(b"hello") + gzip.compress(b" world")
     source = Source("x.csv", Dripping(packed))  # type: ignore[arg-type]
-    assert source.zipped
+    assert source.packed
     assert source.peek(3) == b"hel"
     assert b"".join(iter(lambda: source.read(100), b"")) == b"hello world"
     assert source.done == len(packed)

@@ -56,7 +56,10 @@ def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument(
-        "source", nargs="?", default="-", help="file of ratings, - for standard input"
+        "source",
+        nargs="?",
+        default="-",
+        help="file of ratings, a folder with one file a system, - for standard input",
     )
     _add_rules(parser)
     _add_input(parser)
@@ -101,7 +104,7 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
 def _add_input(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("input")
     group.add_argument(
-        "--format", default="auto", choices=("auto", "csv", "tsv", "jsonl", "parquet")
+        "--format", default="auto", choices=("auto", "csv", "tsv", "jsonl", "parquet", "excel")
     )
     group.add_argument("--layout", default="auto", choices=("auto", "tidy", "wide", "pairwise"))
     add_columns(group)

@@ -87,11 +87,11 @@ def links(arguments: Arguments) -> None:
                 print(f"the link of {name} works no more", file=sys.stderr)
             return
         if arguments.lead:
-            made = [("lead", "/lead/join/", people.renew_lead(store))]
+            made = [("lead", "/lead/join/", people.renew(store, "lead"))]
         elif arguments.enrolment:
             if store.config.panel is not None:
                 raise InputError("the study has a panel", 'write annotators = "open" for enrolment')
-            made = [("enrolment", "/enrol/", people.renew_enrolment(store))]
+            made = [("enrolment", "/enrol/", people.renew(store, "enrolment"))]
         elif arguments.add is not None:
             made = [(n, "/join/", token) for n, token in people.add_links(store, arguments.add)]
         else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from darc.cli.parser import add_general
 
 if TYPE_CHECKING:
-    from darc.training.head import Compared
+    from darc.training.head import AnswerPair
 
 DESCRIPTION = """\
 Fit a small linear preference over embeddings to pairs of answers (JSON lines with prompt, chosen
@@ -62,7 +62,7 @@ def run_head(arguments: argparse.Namespace) -> None:
     print(f"use it: --scorer head:{out}", file=sys.stderr)
 
 
-def _pairs(arguments: argparse.Namespace) -> "list[Compared]":
+def _pairs(arguments: argparse.Namespace) -> "list[AnswerPair]":
     from darc.errors import InputError
     from darc.training.head import has_pairs, rated_pairs, read_pairs
 

@@ -1,24 +1,19 @@
 """A source made from a file of ratings, and of the texts beside it."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
 from darc.errors import TableError
 from darc.evaluation.source import NOBODY, Source
-from darc.files import parse_json
+from darc.files import json_lines
 from darc.tables import Batch, read_ratings
-from darc.tables.formats import frames
-from darc.tables.read import BLOCK_BYTES
-from darc.tables.source import Source as File
-from darc.tables.text import text_blocks
 from darc.typing import Array, Integers
 
-SUFFIXES = (".gz", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq")
+SUFFIXES = (".gz", ".zst", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq", ".xlsx")
 
 Texts = Mapping[tuple[str, str], tuple[str, str]]
 
@@ -47,8 +42,7 @@ def read_source(
         made = _source(name or stem(ratings), batches, known)
         named = batches if system != "none" else ()
         systems = [row for batch in named for row in table.systems(batch)]
-        groups = read_groups(ratings, table.layout, columns or {})
-        return replace(made, systems=systems, groups=groups)
+        return replace(made, systems=systems, groups=table.groups())
 
 
 def _source(name: str, batches: list[Batch], texts: Texts) -> Source:
@@ -123,8 +117,8 @@ def texts_beside(path: Path) -> Path | None:
 def read_texts(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
     """(prompt, response) by (prompt_id, candidate_id), "" for what is null or absent."""
     result = {}
-    for line, row in _objects(path):
-        if "prompt_id" not in row or "candidate_id" not in row:
+    for line, row in json_lines(path, "write one JSON object a line"):
+        if not isinstance(row, dict) or "prompt_id" not in row or "candidate_id" not in row:
             raise TableError(
                 str(path),
                 "a line without prompt_id or candidate_id",
@@ -134,36 +128,3 @@ def read_texts(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
         words = (str(row.get("prompt") or ""), str(row.get("response") or ""))
         result[str(row["prompt_id"]), str(row["candidate_id"])] = words
     return result
-
-
-def read_groups(
-    path: Path, layout: str, columns: Mapping[str, str] = MappingProxyType({})
-) -> dict[str, str]:
-    """The group of each rater where a tidy file has the column rater_group, the first one given."""
-    groups: dict[str, str] = {}
-    if layout != "tidy" or not path.is_file():
-        return groups
-    with File(path) as opened:
-        for frame in frames(opened, "auto", BLOCK_BYTES, lambda _: None):
-            names = [columns.get(name, name) for name in ("rater_id", "rater_group")]
-            if not set(names) <= set(frame.names):
-                return groups
-            pairs = zip(*map(frame.texts, names), strict=True)
-            for rater, group in dict.fromkeys(pairs):
-                if group:
-                    groups.setdefault(rater, group)
-    return groups
-
-
-def _objects(path: Path) -> Iterator[tuple[int, dict[str, object]]]:
-    with File(path) as opened:
-        for block in text_blocks(opened, BLOCK_BYTES):
-            for line, text in enumerate(block.lines.split("\n")[:-1], block.first):
-                if not text.strip():
-                    continue
-                row = parse_json(text, str(path), line, "write one JSON object a line")
-                if not isinstance(row, dict):
-                    raise TableError(
-                        str(path), "not a JSON object", "write one JSON object a line", line
-                    )
-                yield line, row

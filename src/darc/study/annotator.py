@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy import select
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -64,87 +63,87 @@ class AnnotatorPages:
     def _config(self) -> StudySettings:
         return self._store.config
 
-    async def join(self, request: Request) -> Response:
+    def join(self, request: Request) -> Response:
         """Follow a personal link: keep its token in a cookie, and out of the address."""
         token = secret_of(request)
-        await run_in_threadpool(self._person, request, token, WRONG_LINK)
+        self._person(request, token, WRONG_LINK)
         return with_cookie(self._site, go(self._site, "/"), ANNOTATOR, token)
 
-    async def home(self, request: Request) -> Response:
+    def home(self, request: Request) -> Response:
         """Wherever the annotator is."""
-        token, person = await self._visitor(request)
-        step = await run_in_threadpool(next_step, self._store, person["id"])
-        text = await run_in_threadpool(self._shown, step, form_token(token))
+        token, person = self._visitor(request)
+        step = next_step(self._store, person["id"])
+        text = self._shown(step, form_token(token))
         return page_response(text)
 
-    async def back(self, request: Request) -> Response:
+    def back(self, request: Request) -> Response:
         """The last answer, to be changed."""
-        token, person = await self._visitor(request)
-        task = await run_in_threadpool(answers.last_answer, self._store, person["id"])
-        step = await run_in_threadpool(next_step, self._store, person["id"])
+        token, person = self._visitor(request)
+        task = answers.last_answer(self._store, person["id"])
+        step = next_step(self._store, person["id"])
         if task is None or step.name not in ("task", "done"):
             return go(self._site, "/")
         shown = Step("task", task, max(0, step.done - 1), step.left + 1, step.seconds_each)
         return page_response(self._task(shown, form_token(token), again=True))
 
-    async def consent(self, request: Request) -> Response:
+    def consent(self, request: Request) -> Response:
         """Remember the consent."""
-        person, fields = await self._form(request)
+        person, fields = self._form(request)
         if fields.get("agreed") == "yes":
-            await run_in_threadpool(answers.agree, self._store, person["id"], "consented")
+            answers.agree(self._store, person["id"], "consented")
         return go(self._site, "/")
 
-    async def groups(self, request: Request) -> Response:
+    def groups(self, request: Request) -> Response:
         """Remember what the annotator says of themselves; untold answers are empty."""
-        person, fields = await self._form(request)
+        person, fields = self._form(request)
         groups = self._config.groups
         given = {each.name: _chosen(fields, n, each.choices) for n, each in enumerate(groups)}
-        await run_in_threadpool(answers.describe, self._store, person["id"], given)
+        answers.describe(self._store, person["id"], given)
         return go(self._site, "/")
 
-    async def comprehension(self, request: Request) -> Response:
+    def comprehension(self, request: Request) -> Response:
         """Take the answers to the questions on the instructions."""
-        person, fields = await self._form(request)
+        person, fields = self._form(request)
         asked, tries = self._config.comprehension, fields.get("tries", "")
         if tries not in ("0", "1"):
             raise Problem(400, "The form is not whole; open your link again.")
         right = all(_chosen(fields, n, each.choices) == each.answer for n, each in enumerate(asked))
-        await run_in_threadpool(answers.understand, self._store, person["id"], int(tries), right)
+        answers.understand(self._store, person["id"], int(tries), right)
         return go(self._site, "/")
 
-    async def instructions(self, request: Request) -> Response:
+    def instructions(self, request: Request) -> Response:
         """Go on from the instructions."""
-        person, _ = await self._form(request)
-        await run_in_threadpool(answers.agree, self._store, person["id"], "instructed")
+        person, _ = self._form(request)
+        answers.agree(self._store, person["id"], "instructed")
         return go(self._site, "/")
 
-    async def answer(self, request: Request) -> Response:
+    def answer(self, request: Request) -> Response:
         """Keep an answer; the redirect is sent when it is on disk."""
-        person, fields = await self._form(request)
-        code, value = await self._value(person, fields)
+        person, fields = self._form(request)
+        code, value = self._value(person, fields)
         revision = fields.get("revision", "")
         if not revision.isdecimal() or len(revision) > 9:
             raise Problem(400, "The form has no revision; open your link again.")
         comment = fields.get("comment", "").strip()[:COMMENT]
-        await self._own(answers.submit, person["id"], code, int(revision), value, comment)
+        self._own(answers.submit, person["id"], code, int(revision), value, comment)
         return go(self._site, "/")
 
-    async def draft(self, request: Request) -> Response:
+    def draft(self, request: Request) -> Response:
         """Keep a choice that was not sent yet."""
-        person, fields = await self._form(request)
-        code, value = await self._value(person, {**fields, "skip": ""})
-        await self._own(answers.save_draft, person["id"], code, value)
+        person, fields = self._form(request)
+        code, value = self._value(person, {**fields, "skip": ""})
+        self._own(answers.save_draft, person["id"], code, value)
         return Response(status_code=204)
 
-    async def seen(self, request: Request) -> Response:
+    def seen(self, request: Request) -> Response:
         """Go on from feedback."""
-        person, fields = await self._form(request)
-        await self._own(answers.mark_seen, person["id"], fields.get("task", ""))
+        person, fields = self._form(request)
+        self._own(answers.mark_seen, person["id"], fields.get("task", ""))
         return go(self._site, "/")
 
-    async def enrol(self, request: Request) -> Response:
+    def enrol(self, request: Request) -> Response:
         """The door of open enrolment; it keeps nothing."""
-        await run_in_threadpool(self._check_enrolment, request, secret_of(request))
+        self._check_enrolment(request, secret_of(request))
         query = request.query_params
         hidden = {
             "key": secret_of(request),
@@ -153,23 +152,23 @@ class AnnotatorPages:
         }
         return page_response(self._page("enrol", token="", hidden=hidden))
 
-    async def take_part(self, request: Request) -> Response:
+    def take_part(self, request: Request) -> Response:
         """Enrol whoever pressed the button."""
-        fields = await read_form(request, "")
-        await run_in_threadpool(self._check_enrolment, request, fields.get("key", ""))
+        fields = read_form(request, "")
+        self._check_enrolment(request, fields.get("key", ""))
         person, session = fields.get("person", "")[:100], fields.get("session", "")[:100]
-        found = await run_in_threadpool(people.enrol, self._store, person, session)
+        found = people.enrol(self._store, person, session)
         if found.refusal:
             return page_response(message(self._site.root, "Thank you", found.refusal), 403)
         return with_cookie(self._site, go(self._site, "/"), ANNOTATOR, found.token)
 
-    async def _visitor(self, request: Request) -> tuple[str, Any]:
+    def _visitor(self, request: Request) -> tuple[str, Any]:
         token = request.cookies.get(ANNOTATOR, "")
-        return token, await run_in_threadpool(self._person, request, token)
+        return token, self._person(request, token)
 
-    async def _form(self, request: Request) -> tuple[Any, dict[str, str]]:
-        token, person = await self._visitor(request)
-        return person, await read_form(request, token)
+    def _form(self, request: Request) -> tuple[Any, dict[str, str]]:
+        token, person = self._visitor(request)
+        return person, read_form(request, token)
 
     def _person(self, request: Request, token: str, wrong: str = NO_LINK) -> Any:
         """The annotator whom a token belongs to; others are turned away, and not too often."""
@@ -190,7 +189,7 @@ class AnnotatorPages:
         if row["closed"] is not None:
             raise Problem(410, CLOSED)
 
-    async def _value(self, person: Any, fields: dict[str, str]) -> tuple[str, float | None]:
+    def _value(self, person: Any, fields: dict[str, str]) -> tuple[str, float | None]:
         """The task and the answer of a form, the answer as it is stored, None to skip."""
         code, given = fields.get("task", ""), fields.get("answer", "")
         if fields.get("skip") == "yes" and self._config.study.skip:
@@ -201,12 +200,12 @@ class AnnotatorPages:
             return code, float(given)
         if given not in CHOICES or (given == "tie" and not self._config.study.tie):
             raise Problem(400, "Choose one of the answers.")
-        flipped = await self._own(answers.is_flipped, person["id"], code)
+        flipped = self._own(answers.is_flipped, person["id"], code)
         return code, outcome_of(given, flipped)
 
-    async def _own(self, work: Callable[..., Any], *given: Any) -> Any:
+    def _own(self, work: Callable[..., Any], *given: Any) -> Any:
         try:
-            return await run_in_threadpool(work, self._store, *given)
+            return work(self._store, *given)
         except answers.NoSuchTask:
             raise Problem(404, "You have no such task; open your link again.") from None
         except answers.AnsweredAlready:

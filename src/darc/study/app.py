@@ -16,15 +16,16 @@ from darc.study.annotator import AnnotatorPages
 from darc.study.claims import numbering
 from darc.study.files import Unavailable
 from darc.study.lead import LeadPages
-from darc.study.requests import HiddenSecrets, Site, told, told_unavailable
+from darc.study.requests import LARGEST, HiddenSecrets, Site, problem_page, unavailable_page
 from darc.study.settings import TEMPLATES
 from darc.study.store import Store
 from darc.views.palette import style_sheet
+from darc.web.bodies import read_body
 from darc.web.limits import Proxies
 from darc.web.middleware import Guard, Hosts, Shell, as_json, authority_of
 from darc.web.problems import Problem
 
-Handler = Callable[[Request], Awaitable[Response]]
+Handler = Callable[[Request], Response]
 
 
 def make_app(
@@ -73,7 +74,7 @@ def make_app(
         Route(path, _guarded(site, handler), methods=[method])
         for (method, path), handler in pages.items()
     ]
-    routes.append(Route("/healthz", _healthz(site), methods=["GET"]))
+    routes.append(Route("/healthz", _health(site), methods=["GET"]))
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
@@ -81,38 +82,44 @@ def make_app(
         store.close()
 
     async def nothing(scope: Any, receive: Any, send: Any) -> None:
-        await told(site, Problem(404, "Open the link that you were given once more, all of it."))(
-            scope, receive, send
-        )
+        await problem_page(
+            site, Problem(404, "Open the link that you were given once more, all of it.")
+        )(scope, receive, send)
 
     router = Router(routes, lifespan=lifespan, default=nothing)
-    shell = Shell(router, Guard(), hosts=hosts, tell=partial(told, site), linked=True)
+    shell = Shell(router, Guard(), hosts=hosts, tell=partial(problem_page, site), linked=True)
     return HiddenSecrets(shell, site.root)
 
 
-def _guarded(site: Site, handler: Handler) -> Handler:
-    async def serve(request: Request) -> Response:
+def _guarded(site: Site, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+    """The handler in a thread of its own, a form's body read before; problems become pages."""
+
+    def answer(request: Request) -> Response:
         try:
-            response = await handler(request)
+            response = handler(request)
         except Problem as problem:
-            return told(site, problem)
+            return problem_page(site, problem)
         except Unavailable as problem:
-            return await told_unavailable(site, request, site.failed(problem))
+            return unavailable_page(site, request, site.failed(problem))
         if request.method == "POST":
             site.saved()
         return response
 
+    async def serve(request: Request) -> Response:
+        try:
+            request.state.body = await read_body(request, LARGEST)
+        except Problem as problem:
+            return problem_page(site, problem)
+        return await run_in_threadpool(answer, request)
+
     return serve
 
 
-def _healthz(site: Site) -> Handler:
-    def asked() -> None:
-        with site.store.read() as connection:
-            connection.execute(select(schema.study.c.id)).scalar_one()
-
-    async def healthz(request: Request) -> Response:
+def _health(site: Site) -> Handler:
+    def healthz(request: Request) -> Response:
         try:
-            await run_in_threadpool(asked)
+            with site.store.read() as connection:
+                connection.execute(select(schema.study.c.id)).scalar_one()
         except Unavailable as problem:
             return as_json(site.failed(problem))
         return PlainTextResponse("ok\n")
@@ -130,7 +137,7 @@ def _files() -> dict[str, tuple[str, str]]:
     }
 
 
-async def _static(request: Request) -> Response:
+def _static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in _files():
         raise Problem(404, "There is no such file.")

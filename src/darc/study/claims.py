@@ -252,12 +252,8 @@ def _lease(
     else:
         values |= {"annotator_id": annotator_id, "unit_id": unit_id, "kind": kind}
         done = connection.execute(insert(tasks).values(**values))
-        row_id = _key(done)
+        row_id = schema.new_id(done)
     return connection.execute(select(tasks).where(tasks.c.id == row_id)).mappings().one()
-
-
-def _key(done: Any) -> int:
-    return int(done.inserted_primary_key[0])
 
 
 def _median(seconds: list[float]) -> float | None:

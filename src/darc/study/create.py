@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 from sqlalchemy import insert
 
 from darc.study import schema
@@ -14,46 +15,20 @@ from darc.study.people import add_annotators, make_token
 from darc.study.schema import note
 from darc.study.settings import STUDIES, TEMPLATES, StudySettings
 from darc.study.store import Store
+from darc.views.html import environment
 
 
 def study_toml(
     items: Sequence[str], template: str, ratings: int, annotators: int | str, seed: int
 ) -> str:
     """A `study.toml` with the settings that most studies change."""
-    title, mode, skip = STUDIES[template]
-    options = json.dumps(skip)
-    return f"""\
-[study]
-title = {json.dumps(title)}
-mode = {json.dumps(mode)}         # scalar (0 to 10) or pairwise
-tie = true                # pairwise: whether a tie may be chosen
-comments = {options}          # whether an answer may have a remark
-skip = {options}              # whether an item may be left to others
-ratings = {ratings}               # valid ratings an item
-annotators = {json.dumps(annotators)}            # a number of personal links, or "open"
-items_each = 0            # the most that one annotator rates; 0: no cap
-completion_code = ""      # shown at the end, for Prolific and the like
-seed = {seed}
-
-[items]
-jsonl = {json.dumps(list(items), ensure_ascii=False)}
-
-[quality]
-share = 0.10              # of what is shown
-attention = "auto"        # made from the items; or a file
-gold = ""                 # a file of items with reference, such as gold.jsonl
-
-[training]
-training = ""             # files of items with reference and rationale
-calibration = ""
-
-{(TEMPLATES / f"{template}.toml").read_text(encoding="utf-8")}
-# Questions about people, whose answers become groups of raters; "Prefer not to say" is added.
-# [[groups]]
-# name = "age"
-# question = "How old are you?"
-# choices = ["Under 30", "30 to 49", "50 or older"]
-"""
+    title, mode, options = STUDIES[template]
+    values = {"title": title, "mode": mode, "options": options, "ratings": ratings}
+    values |= {"annotators": annotators, "seed": seed, "items": list(items)}
+    # JSON of texts, numbers, truth values and lists of them is also TOML.
+    plain = {name: Markup(json.dumps(each, ensure_ascii=False)) for name, each in values.items()}
+    made = environment(TEMPLATES).get_template("study.toml.txt")
+    return made.render(template=template, **plain)
 
 
 def study_units(config: StudySettings) -> tuple[list[Unit], list[Unit]]:

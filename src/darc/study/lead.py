@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 from sqlalchemy import select
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -63,47 +62,47 @@ class LeadPages:
         self._site = site
         self._store = site.store
 
-    async def join(self, request: Request) -> Response:
+    def join(self, request: Request) -> Response:
         """Follow the lead's link."""
         token = secret_of(request)
-        await run_in_threadpool(self._check, request, token)
+        self._check(request, token)
         return with_cookie(self._site, go(self._site, "/lead"), LEAD, token)
 
-    async def home(self, request: Request) -> Response:
+    def home(self, request: Request) -> Response:
         """The lead's page."""
-        return await self._page(await self._visitor(request))
+        return self._page(self._visitor(request))
 
-    async def decide(self, request: Request) -> Response:
+    def decide(self, request: Request) -> Response:
         """Exclude, reinstate, clear, renew, revoke or erase an annotator."""
-        token = await self._visitor(request)
-        fields = await read_form(request, token)
+        token = self._visitor(request)
+        fields = read_form(request, token)
         rater, reason = fields.get("rater", ""), fields.get("reason", "")
-        links = await self._tried(self._decide, fields.get("action", ""), rater, reason)
-        return await self._page(token, links) if links else go(self._site, "/lead")
+        links = self._tried(self._decide, fields.get("action", ""), rater, reason)
+        return self._page(token, links) if links else go(self._site, "/lead")
 
-    async def links(self, request: Request) -> Response:
+    def links(self, request: Request) -> Response:
         """Make links for more annotators, and show them once."""
-        token = await self._visitor(request)
-        fields = await read_form(request, token)
+        token = self._visitor(request)
+        fields = read_form(request, token)
         count = fields.get("count", "")
         if not COUNT.fullmatch(count):
             raise Problem(400, "Give a number from 1 to 100.")
-        made = await self._tried(people.add_links, self._store, int(count))
-        return await self._page(token, self._addresses(made))
+        made = self._tried(people.add_links, self._store, int(count))
+        return self._page(token, self._addresses(made))
 
-    async def close(self, request: Request) -> Response:
+    def close(self, request: Request) -> Response:
         """Close the study."""
-        token = await self._visitor(request)
-        fields = await read_form(request, token)
+        token = self._visitor(request)
+        fields = read_form(request, token)
         if fields.get("sure") == "yes":
-            await self._tried(close, self._store)
+            self._tried(close, self._store)
         return go(self._site, "/lead")
 
-    async def export(self, request: Request) -> Response:
+    def export(self, request: Request) -> Response:
         """A file, or all as a zip; of an open study only if the lead says so."""
-        token = await self._visitor(request)
-        fields = await read_form(request, token)
-        made = await self._tried(partial(files, unblind=fields.get("sure") == "yes"), self._store)
+        token = self._visitor(request)
+        fields = read_form(request, token)
+        made = self._tried(partial(files, unblind=fields.get("sure") == "yes"), self._store)
         name = fields.get("file", "")
         if name in made:
             headers = {"content-disposition": f'attachment; filename="{name}"'}
@@ -116,9 +115,9 @@ class LeadPages:
         headers = {"content-disposition": 'attachment; filename="study.zip"'}
         return Response(stream.getvalue(), 200, headers, "application/zip")
 
-    async def _visitor(self, request: Request) -> str:
+    def _visitor(self, request: Request) -> str:
         token = request.cookies.get(LEAD, "")
-        await run_in_threadpool(self._check, request, token)
+        self._check(request, token)
         return token
 
     def _check(self, request: Request, token: str) -> None:
@@ -130,15 +129,15 @@ class LeadPages:
             raise Problem(403, NO_LEAD, code=BAD_LINK)
         self._site.count("lead")
 
-    async def _page(self, token: str, links: Sequence[tuple[str, str]] = ()) -> Response:
-        found = await run_in_threadpool(status, self._store)
+    def _page(self, token: str, links: Sequence[tuple[str, str]] = ()) -> Response:
+        found = status(self._store)
         shown = [item.label for item in found.ranked[:SHOWN]]
-        more = await run_in_threadpool(details, self._store, shown)
+        more = details(self._store, shown)
         return page_response(lead_page(self._site.root, form_token(token), found, more, links))
 
-    async def _tried(self, work: Any, *given: Any) -> Any:
+    def _tried(self, work: Any, *given: Any) -> Any:
         try:
-            return await run_in_threadpool(work, *given)
+            return work(*given)
         except Unavailable:
             raise
         except DarcError as problem:

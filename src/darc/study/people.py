@@ -37,7 +37,7 @@ def add_annotators(
         name = f"r{number + 1:03d}"
         row = {"name": name, "number": number, "plan": plain_plan(plan(design, number))}
         done = connection.execute(insert(people).values(**row, created=store.now()))
-        added.append(_key(done))
+        added.append(schema.new_id(done))
         note(connection, store.now(), "study", "added", name)
     return added
 
@@ -121,21 +121,13 @@ def revoke(store: Store, name: str) -> None:
         note(connection, store.now(), "lead", "revoked", name)
 
 
-def renew_lead(store: Store) -> str:
-    """A new token for the lead; the old one stops working."""
+def renew(store: Store, link: str) -> str:
+    """A new token for the link of the "lead" or of "enrolment"; the old one stops working."""
     token, digest = make_token()
+    column = {"lead": "lead_hash", "enrolment": "enrol_hash"}[link]
     with store.write() as connection:
-        connection.execute(update(schema.study).values(lead_hash=digest))
-        note(connection, store.now(), "lead", "linked", "lead")
-    return token
-
-
-def renew_enrolment(store: Store) -> str:
-    """A new token for the enrolment link; the old one stops working."""
-    token, digest = make_token()
-    with store.write() as connection:
-        connection.execute(update(schema.study).values(enrol_hash=digest))
-        note(connection, store.now(), "lead", "linked", "enrolment")
+        connection.execute(update(schema.study).values({column: digest}))
+        note(connection, store.now(), "lead", "linked", link)
     return token
 
 
@@ -215,10 +207,6 @@ def erase(store: Store, name: str) -> int:
         )
         note(connection, store.now(), "lead", "erased", name)
     return int(done.rowcount)
-
-
-def _key(done: Any) -> int:
-    return int(done.inserted_primary_key[0])
 
 
 def _subjects(connection: Connection, action: str) -> set[str]:

@@ -15,7 +15,6 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from darc.study.files import Unavailable
 from darc.study.pages import POLICY, message, page
 from darc.study.store import Store
-from darc.web.bodies import read_body
 from darc.web.limits import Proxies, Rates
 from darc.web.problems import Problem
 
@@ -131,21 +130,20 @@ def form_token(token: str) -> str:
     return hmac.new(token.encode(), b"form", hashlib.sha256).hexdigest()
 
 
-async def read_form(request: Request, token: str) -> dict[str, str]:
+def read_form(request: Request, token: str) -> dict[str, str]:
     """The fields of a form that this visitor's own page sent; anything else is refused.
 
-    A form is small and carries what only this site's pages know.
+    A form is small, was read before its handler runs, and carries what only this site's pages know.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise Problem(415, "Forms are sent as application/x-www-form-urlencoded.")
-    content = await read_body(request, LARGEST)
     try:
-        found = parse_qs(content.decode("utf-8"), keep_blank_values=True, max_num_fields=40)
+        text = request.state.body.decode("utf-8")
+        found = parse_qs(text, keep_blank_values=True, max_num_fields=40)
     except ValueError:
         raise Problem(400, "The form cannot be read.") from None
     fields = {name: values[0] for name, values in found.items()}
-    request.state.fields = fields
     own = form_token(token).encode()
     if token and not hmac.compare_digest(own, fields.get("form_token", "").encode()):
         raise Problem(403, "The form is too old or not yours; open your link again.")
@@ -176,7 +174,7 @@ def with_cookie(site: Site, response: Response, name: str, token: str) -> Respon
     return response
 
 
-def told(site: Site, problem: Problem) -> Response:
+def problem_page(site: Site, problem: Problem) -> Response:
     """A problem as a page."""
     title = TITLES.get(problem.code or "", TITLES.get(problem.status, "That did not work"))
     return page_response(
@@ -186,15 +184,14 @@ def told(site: Site, problem: Problem) -> Response:
     )
 
 
-async def told_unavailable(site: Site, request: Request, problem: Problem) -> Response:
+def unavailable_page(site: Site, request: Request, problem: Problem) -> Response:
     """A page in plain words where the database is away; a form can be sent again from it."""
     text = message(site.root, "That did not work", AWAY)
     if request.method == "POST":
-        fields = getattr(request.state, "fields", None)
         try:
-            fields = await read_form(request, "") if fields is None else fields
+            fields = read_form(request, "")
         except Problem as wrong:
-            return told(site, wrong)
+            return problem_page(site, wrong)
         values = {"text": KEPT_HERE, "again": request.scope["path"]}
         values |= {"token": fields.pop("form_token", ""), "fields": fields}
         text = page("message", site.root, UNSAVED, **values)

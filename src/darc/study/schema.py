@@ -186,6 +186,11 @@ def outcome_of(side: str, flipped: bool) -> float:
     return OUTCOMES["second" if (side == "right") != flipped else "first"]
 
 
+def new_id(done: Any) -> int:
+    """The id of the row that was inserted."""
+    return int(done.inserted_primary_key[0])
+
+
 def note(
     connection: Connection, at: float, actor: str, action: str, subject: str, detail: str = ""
 ) -> None:

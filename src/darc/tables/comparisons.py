@@ -1,17 +1,21 @@
-"""Records of comparisons to batches."""
-
-from dataclasses import dataclass
+"""Comparisons to batches."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from darc.core.pairwise import scalarize
 from darc.errors import TableError, UnknownName
-from darc.tables.batch import Batch, Samples
-from darc.tables.codes import Names
-from darc.tables.grouping import first_appearance
-from darc.tables.labels import Labels
-from darc.tables.plan import Sizes
-from darc.tables.spill import Records
+from darc.tables.batch import Samples
+from darc.tables.database import RawRows, shorten
+from darc.tables.schema import Schema
+from darc.tables.table import (
+    MISSING_SQL,
+    Sizes,
+    number_groups,
+    number_items,
+    refuse_first,
+    trimmed,
+)  # fmt: skip
 from darc.typing import Integers
 
 METHODS = ("win-rate", "bradley-terry", "thurstone")
@@ -25,108 +29,144 @@ def check_method(name: str) -> None:
         raise UnknownName("pairwise method", name, METHODS)
 
 
-@dataclass(frozen=True)
-class _Pairs:
-    """Comparisons with candidates and raters numbered through all prompts by first appearance."""
-
-    prompt: Integers
-    label: Integers
-    left: Integers
-    right: Integers
-    rater: Integers
-    rater_prompt: Integers
-    rater_code: Integers
-    outcome: np.ndarray[tuple[int], np.dtype[np.float64]]
-
-
 class Comparisons:
-    """Checks and batches of records that are sorted by prompt."""
+    """The table `samples` (prompt, left, right, rater, outcome), sorted by prompt and row.
 
-    def __init__(self, source: str, names: Names, labels: Labels, method: str) -> None:
-        self._source = source
-        self._names = names
-        self._labels = labels
-        self._method = method
+    The outcome is the left candidate's share of the win.
+    """
 
-    def check(self, records: Records, first: int, count: int) -> Sizes:
-        """How large each prompt is; refuses candidates whose comparisons are all missing."""
-        pairs = self._pairs(records, first)
-        return Sizes(
-            candidates=np.bincount(pairs.prompt, minlength=count),
-            samples=np.bincount(pairs.rater_prompt, minlength=count),
+    def __init__(self, loaded: RawRows, schema: Schema, method: str) -> None:
+        self._loaded, self._columns, self._method = loaded, schema.columns, method
+        left, right, prompt, rater, winner = (
+            loaded.text(schema.columns[part])
+            for part in ("left_id", "right_id", "prompt_id", "rater_id", "winner")
+        )
+        word = trimmed(winner)
+        outcome = f"""CASE WHEN {word} = 'left' THEN 1.0 WHEN {word} = 'right' THEN 0.0
+            WHEN {word} = 'tie' THEN 0.5 WHEN {winner} = {left} THEN 1.0
+            WHEN {winner} = {right} THEN 0.0 END"""
+        faults = {
+            f"{left} = {right}": ("left_id", self._itself),
+            f"({outcome}) IS NULL AND {word} NOT IN ({MISSING_SQL})": ("winner", self._unknown),
+        }
+        ids = [schema.columns[p] for p in ("prompt_id", "left_id", "right_id", "rater_id")]
+        refuse_first(loaded, ids, faults)
+        sides = " UNION ALL ".join(
+            f"""SELECT {prompt} AS prompt_id, {side} AS id, 2 * rowid + {at} AS first,
+            {outcome} AS outcome FROM raw"""
+            for at, side in enumerate((left, right))
+        )
+        number_groups(
+            loaded,
+            f"""SELECT prompt_id, id, min(first) AS first, count(outcome) AS rated
+            FROM ({sides}) GROUP BY 1, 2""",
+        )
+        self._check_compared()
+        self.scorer_ids = [""]
+        self.rater_names = number_items(loaded, "raters", schema.columns["rater_id"])
+        loaded.run(
+            f"""CREATE TABLE samples AS SELECT l.prompt, l.n AS left_n, r.n AS right_n,
+            raters.n AS rater, outcome::DOUBLE AS outcome
+            FROM (SELECT rowid AS row, {prompt} AS prompt_id, {left} AS left_id,
+            {right} AS right_id, {rater} AS rater_id, {outcome} AS outcome FROM raw) AS game
+            JOIN candidates AS l ON l.prompt_id = game.prompt_id AND l.id = left_id
+            JOIN candidates AS r ON r.prompt_id = game.prompt_id AND r.id = right_id
+            JOIN raters ON raters.id = rater_id
+            WHERE outcome IS NOT NULL ORDER BY l.prompt, row"""
         )
 
-    def batch(self, records: Records, first: int, count: int) -> Batch:
-        """The batch of `count` prompts from `first` on: a sample is what a rater makes of one."""
-        pairs = self._pairs(records, first)
-        every = np.arange(count + 1)
-        candidates = np.searchsorted(pairs.prompt, every)
-        raters = np.searchsorted(pairs.rater_prompt, every)
-        rows = np.searchsorted(pairs.prompt[pairs.left], every)
+    def sizes(self) -> Sizes:
+        """How large each prompt is: a sample is what a rater makes of a candidate."""
+        of_games = self._loaded.arrays(
+            """SELECT count(*) AS rows, count(DISTINCT rater) AS raters FROM samples
+            GROUP BY prompt ORDER BY prompt"""
+        )
+        sql = "SELECT count(*) AS rows FROM candidates GROUP BY prompt ORDER BY prompt"
+        return Sizes(of_games["rows"], self._loaded.arrays(sql)["rows"], of_games["raters"])
+
+    def check(self, start: int, stop: int) -> None:
+        """Nothing: a rater may compare two candidates again."""
+
+    def samples(self, start: int, stop: int, first: int, prompt: Integers) -> Samples:
+        """What each rater of some rows makes of each candidate from `first` on."""
+        found = self._loaded.arrays(
+            f"""SELECT left_n - {first} AS a, right_n - {first} AS b, rater, outcome FROM samples
+            WHERE rowid >= {start} AND rowid < {stop} ORDER BY rowid"""
+        )
+        left, right = found["a"].astype(np.int64), found["b"].astype(np.int64)
+        of_row = prompt[left]
+        judge, opening = first_appearance(of_row, found["rater"])
+        of_judge = of_row[opening]
+        every = np.arange(int(prompt[-1]) + 2)
+        rows, candidates, raters = (np.searchsorted(a, every) for a in (of_row, prompt, of_judge))
         values, owners, judges = [], [], []
         for low, high in _turns(np.diff(candidates), np.diff(raters)):
             row = slice(rows[low], rows[high])
-            base = candidates[pairs.prompt[pairs.left[row]]]
+            base = candidates[of_row[row]]
             # Raters are fitted each on their own, so one call does many prompts.
             table = scalarize(
                 self._method,
-                pairs.left[row] - base,
-                pairs.right[row] - base,
-                pairs.rater[row] - raters[low],
-                pairs.outcome[row],
+                left[row] - base,
+                right[row] - base,
+                judge[row] - raters[low],
+                found["outcome"][row],
                 candidates=int(np.diff(candidates[low : high + 1]).max()),
                 raters=int(raters[high] - raters[low]),
             ).T
-            judge, place = np.nonzero(~np.isnan(table))
-            values.append(table[judge, place])
-            judges.append(judge + raters[low])
-            owners.append(place + candidates[pairs.rater_prompt[judges[-1]]])
-        owner, judge = np.concatenate(owners), np.concatenate(judges)
+            who, place = np.nonzero(~np.isnan(table))
+            values.append(table[who, place])
+            judges.append(who + raters[low])
+            owners.append(place + candidates[of_judge[judges[-1]]])
+        owner = np.concatenate(owners)
         order = np.argsort(owner, kind="stable")
-        samples = Samples(
-            first=first,
-            count=count,
-            prompt=pairs.prompt,
-            label=pairs.label,
-            counts=np.bincount(owner, minlength=len(pairs.prompt)).reshape(-1, 1),
+        return Samples(
+            prompt=prompt,
+            counts=np.bincount(owner, minlength=len(prompt)).reshape(-1, 1),
             values=np.concatenate(values)[order],
-            raters=pairs.rater_code[judge[order]],
-        )
-        return samples.batch(self._names, self._labels)
-
-    def _pairs(self, records: Records, first: int) -> _Pairs:
-        prompt = records["prompt"] - np.int64(first)
-        both = np.stack((records["left"], records["right"]), axis=1).ravel()
-        label = np.stack((records["left_label"], records["right_label"]), axis=1).ravel()
-        owner, opening = first_appearance(np.repeat(prompt, 2), both)
-        sides = owner.reshape(-1, 2)
-        judged = np.flatnonzero(~np.isnan(records["outcome"]))
-        seen = np.zeros(len(opening), dtype=bool)
-        seen[sides[judged]] = True
-        if not seen.all():
-            row = int(opening[int((~seen).argmax())])
-            self._refuse_unseen(records[row // 2], label[row : row + 1])
-        judge, rater_opening = first_appearance(prompt[judged], records["rater"][judged])
-        return _Pairs(
-            prompt=np.repeat(prompt, 2)[opening],
-            label=label[opening],
-            left=sides[judged, 0],
-            right=sides[judged, 1],
-            rater=judge,
-            rater_prompt=prompt[judged][rater_opening],
-            rater_code=records["rater"][judged][rater_opening],
-            outcome=records["outcome"][judged],
+            raters=found["rater"][opening][np.concatenate(judges)[order]],
         )
 
-    def _refuse_unseen(self, record: np.void, label: Integers) -> None:
-        name = self._labels.ids(label)[0]
-        prompt = self._names.prompts[record["prompt"]]
-        raise TableError(
-            self._source,
-            f"every comparison of candidate {name!r} of prompt {prompt!r} is missing",
-            "leave the candidate out, or compare it",
-            int(record["line"]),
+    def _check_compared(self) -> None:
+        found = self._loaded.row(
+            "SELECT first // 2, id, prompt_id FROM candidates WHERE rated = 0 ORDER BY n LIMIT 1"
         )
+        if found:
+            row, candidate, prompt = found
+            raise self._loaded.fault(
+                row,
+                f"every comparison of candidate {candidate!r} of prompt {prompt!r} is missing",
+                "leave the candidate out, or compare it",
+            )
+
+    def _itself(self, row: int, _: str) -> TableError:
+        (name,) = self._cells(row, "left_id")
+        return self._loaded.fault(
+            row, f"candidate {name!r} is compared with itself", "give two different candidates"
+        )
+
+    def _unknown(self, row: int, _: str) -> TableError:
+        winner, left, right = self._cells(row, "winner", "left_id", "right_id")
+        return self._loaded.fault(
+            row,
+            f"the {self._columns['winner']} is {shorten(winner)}",
+            f"it should be left, right, tie, {left!r} or {right!r}",
+        )
+
+    def _cells(self, row: int, *parts: str) -> tuple[str, ...]:
+        cells = ", ".join(self._loaded.text(self._columns[part]) for part in parts)
+        return self._loaded.row(f"SELECT {cells} FROM raw WHERE rowid = {row}")
+
+
+def first_appearance(prompt: Integers, item: NDArray[np.integer]) -> tuple[Integers, Integers]:
+    """Each row's (prompt, item), numbered by first appearance, and the first row of each of those.
+
+    `prompt` is sorted, so the numbers of one prompt are consecutive.
+    """
+    key = prompt.astype(np.int64) * (int(item.max()) + 1) + item
+    _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    rank = np.empty_like(first)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[number], np.sort(first)
 
 
 def _turns(candidates: Integers, raters: Integers) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import InputError, MissingExtra
-from darc.files import parse_json
+from darc.files import json_lines, parse_json
 from darc.tables.foreign import (
     Judgements,
     Record,
@@ -16,6 +16,7 @@ from darc.tables.foreign import (
     read_foreign,
     recognise,
 )
+from darc.tables.load import sheet_rows
 from darc.tables.schema import is_named
 
 # What people call the columns, the first that is there.
@@ -65,10 +66,7 @@ def _records(path: Path, suffix: str) -> list[Record]:
         whole = parse_json(_bytes(path), str(path))
         records = whole if isinstance(whole, list) else [whole]
     else:
-        lines = _bytes(path).splitlines()
-        records = [
-            parse_json(line, str(path), n) for n, line in enumerate(lines, 1) if line.strip()
-        ]
+        records = [record for _, record in json_lines(path)]
     if not records or not all(isinstance(each, dict) for each in records):
         raise InputError(f"{path}: there are no JSON objects", "give one a line, or an array")
     return records
@@ -80,19 +78,8 @@ def _flat(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
 
 
 def _sheet(path: Path) -> tuple[list[str], list[list[str]]]:
-    try:
-        import python_calamine
-    except ImportError:
-        raise MissingExtra("reading a spreadsheet", "excel") from None
-    try:
-        book = python_calamine.CalamineWorkbook.from_path(str(path))
-        rows = book.get_sheet_by_index(0).to_python(skip_empty_area=True)
-    except Exception as problem:
-        raise InputError(f"{path}: it is no spreadsheet ({problem})", "save it again") from None
-    cells = [[_cell(value) for value in row] for row in rows if any(_cell(v) for v in row)]
-    if len(cells) < 2:
-        raise InputError(f"{path}: the first sheet has no rows", "put the ratings there")
-    return cells[0], cells[1:]
+    (_, header), *rows = sheet_rows(_bytes(path), str(path))
+    return header, [row for _, row in rows]
 
 
 def _delimited(path: Path) -> tuple[list[str], list[list[str]]]:

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from darc.errors import InputError, TableError, UnknownName, nearest
-from darc.tables.frame import Frame
 
 REQUIRED = {
     "tidy": ("prompt_id", "candidate_id", "rater_id", "rating"),
@@ -23,6 +23,17 @@ PARTS = sorted(
     }
 )
 _UNNAMED = re.compile(r"(Unnamed: \d+)?")
+
+
+class NamedColumns(Protocol):
+    """What a table is known by: its columns."""
+
+    source: str
+    names: tuple[str, ...]
+
+    def looks_numeric(self, name: str) -> bool:
+        """Whether a column seems to hold numbers."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -54,10 +65,10 @@ def check_columns(columns: Mapping[str, str]) -> None:
 
 
 def decide(
-    frame: Frame, layout: str, columns: Mapping[str, str], raters: Iterable[str] | None
+    table: NamedColumns, layout: str, columns: Mapping[str, str], raters: Iterable[str] | None
 ) -> Schema:
-    """The schema of a table whose first rows are `frame`; missing columns are refused."""
-    names = [name for name in frame.names if is_named(name)]
+    """The schema of a table; missing columns are refused."""
+    names = [name for name in table.names if is_named(name)]
     chosen = list(dict.fromkeys(raters or ()))
     if layout == "auto" and chosen and set(chosen) <= set(names):
         layout = "wide"
@@ -65,14 +76,14 @@ def decide(
         layout = guess_layout({*names, *(part for part in columns if columns[part] in names)})
     if chosen and layout != "wide":
         raise InputError(
-            f"{frame.source}: rater columns are for the wide layout, and this table is {layout}",
+            f"{table.source}: rater columns are for the wide layout, and this table is {layout}",
             "leave them out",
         )
     parts = {part: columns.get(part, part) for part in REQUIRED[layout]}
-    _check_present(frame.source, names, [*parts.values(), *chosen])
+    _check_present(table.source, names, [*parts.values(), *chosen])
     for part in OPTIONAL[layout]:
         if part in columns:
-            _check_present(frame.source, names, [columns[part]])
+            _check_present(table.source, names, [columns[part]])
         if columns.get(part, part) in names:
             parts[part] = columns.get(part, part)
     taken = {*parts.values(), *parts}
@@ -82,14 +93,14 @@ def decide(
         return Schema(layout, parts)
     system = columns.get(SYSTEM, SYSTEM)
     if SYSTEM in columns:
-        _check_present(frame.source, names, [system])
+        _check_present(table.source, names, [system])
     system = system if system in others else ""
     if layout == "tidy":
         return Schema(layout, parts, (), tuple(others), system=system)
-    rated = chosen or [n for n in others if n != system and frame.looks_numeric(n)]
+    rated = chosen or [n for n in others if n != system and table.looks_numeric(n)]
     if not rated:
         raise TableError(
-            frame.source,
+            table.source,
             f"no column of numbers beside {' and '.join(parts.values())}",
             "a wide table has one column of ratings a rater",
         )

@@ -4,15 +4,15 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import count, takewhile
+from typing import Any
 
 import numpy as np
 
 from darc.errors import InputError, TableError, nearest
 from darc.selection.rule import Rule
 from darc.tables import Batch
-from darc.tables.formats import frames
-from darc.tables.numbers import Numbers
-from darc.tables.read import BLOCK_BYTES
+from darc.tables.load import load
+from darc.tables.ratings import check_numbers, number
 from darc.tables.source import Source
 from darc.typing import Array
 
@@ -67,25 +67,27 @@ def read_side(path: str | os.PathLike[str], chosen: str = "auto") -> SideTable:
     """
     columns: dict[str, Numbers1] = {}
     similarity: Numbers2 = {}
-    with Source(path) as source:
-        for frame in frames(source, chosen, BLOCK_BYTES, lambda done: None):
-            paired = "similarity" in frame.names
-            ids = ("prompt_id", "left_id", "right_id") if paired else ("prompt_id", "candidate_id")
-            for name in ids:
-                if name not in frame.names:
-                    raise TableError(
-                        source.name, f"there is no column {name!r}", nearest(name, frame.names)
-                    )
-            keys = list(zip(*(frame.texts(name) for name in ids), strict=True))
-            for name in ("similarity",) if paired else frame.names:
-                if name in ids or not (paired or frame.looks_numeric(name)):
-                    continue
-                values = frame.numbers(name, Numbers()).tolist()
-                known = similarity if paired else columns.setdefault(name, {})
-                for position, (key, value) in enumerate(zip(keys, values, strict=True)):
-                    if key in known:
-                        raise frame.fault(position, f"{name} of {key} is given twice", "keep one")
-                    known[key] = value
+    with Source(path) as source, load(source, chosen) as loaded:
+        paired = "similarity" in loaded.names
+        ids = ("prompt_id", "left_id", "right_id") if paired else ("prompt_id", "candidate_id")
+        for name in ids:
+            if name not in loaded.names:
+                raise TableError(
+                    source.name, f"there is no column {name!r}", nearest(name, loaded.names)
+                )
+        keys: list[Any] = list(zip(*(loaded.texts(name) for name in ids), strict=True))
+        for name in ("similarity",) if paired else loaded.names:
+            if name in ids or not (paired or loaded.looks_numeric(name)):
+                continue
+            check_numbers(loaded, (), (name,))
+            sql = f"SELECT coalesce({number(loaded.column(name))}, 'nan') FROM raw ORDER BY rowid"
+            known: Any = similarity if paired else columns.setdefault(name, {})
+            for row, (key, (value,)) in enumerate(
+                zip(keys, loaded.run(sql).fetchall(), strict=True)
+            ):
+                if key in known:
+                    raise loaded.fault(row, f"{name} of {key} is given twice", "keep one")
+                known[key] = value
     if not columns and not similarity:
         raise TableError(source.name, "there are no side inputs", "give named columns of numbers")
     return SideTable(source.name, columns, similarity)

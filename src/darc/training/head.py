@@ -24,7 +24,7 @@ STEPS = 30
 
 
 @dataclass(frozen=True)
-class Compared:
+class AnswerPair:
     """A prompt, the answer that people preferred, and the other one."""
 
     prompt: Prompt
@@ -32,7 +32,7 @@ class Compared:
     worse: str
 
 
-def read_pairs(path: Path) -> list[Compared]:
+def read_pairs(path: Path) -> list[AnswerPair]:
     """The pairs of JSON lines with prompt, chosen and rejected, each a text or messages.
 
     Without a prompt, the messages before the last one of `chosen` are it.
@@ -49,13 +49,13 @@ def has_pairs(path: Path) -> bool:
 
 def rated_pairs(
     samples: Array, questions: Sequence[str], texts: Sequence[Sequence[str]]
-) -> list[Compared]:
+) -> list[AnswerPair]:
     """All pairs of answers that ratings tell apart by their means."""
     made = make_pairs(samples, PairChoosing(which="all"), texts)
     return [_compared("", n, row) for n, row in enumerate(rows_of(made, questions, texts), 1)]
 
 
-def _compared(where: str, place: int, row: Any) -> Compared:
+def _compared(where: str, place: int, row: Any) -> AnswerPair:
     if not isinstance(row, dict) or not row.get("chosen") or not row.get("rejected"):
         raise InputError(
             f"{where}: no chosen and rejected answer", "write prompt, chosen, rejected"
@@ -63,11 +63,11 @@ def _compared(where: str, place: int, row: Any) -> Compared:
     better, worse = read_messages(row["chosen"]), read_messages(row["rejected"])
     prompt = read_messages(row["prompt"]) if row.get("prompt") else better[:-1]
     asked = Prompt(str(place), prompt or (Message("user", ""),))
-    return Compared(asked, better[-1].content, worse[-1].content)
+    return AnswerPair(asked, better[-1].content, worse[-1].content)
 
 
 def fit_head(
-    pairs: Sequence[Compared],
+    pairs: Sequence[AnswerPair],
     embedder: Embedder | None = None,
     seed: int = 0,
     tell: Callable[[str], None] = lambda text: None,
