@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from darc.errors import InputError
-from darc.evaluation.from_audit import is_audit
-from darc.evaluation.reading import read_any
+from darc.evaluation.reading import is_audit, read_any
 
 
 def row(number: int, **more: Any) -> dict[str, Any]:

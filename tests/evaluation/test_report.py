@@ -9,16 +9,21 @@ import numpy as np
 import pytest
 from tests.evaluation.helpers import make_source
 
+from darc.evaluation.contest import ContestSettings, halves_of_seeds
 from darc.evaluation.evaluate import Evaluation, evaluate
-from darc.evaluation.folder import write_evaluation
 from darc.evaluation.frame import Frame
-from darc.evaluation.report import galleries, report_page
-from darc.evaluation.report.tables import by_gain, frame_section, frame_table
+from darc.evaluation.report import (
+    by_gain,
+    frame_section,
+    frame_table,
+    galleries,
+    report_page,
+    write_evaluation,
+)
 from darc.evaluation.source import Source
-from darc.evaluation.study import Settings, halves_of_seeds
 from darc.evaluation.verdict import summary, verdicts
 
-SETTINGS = Settings(rules=("epsilon", "lcb"), repeats=2, draws=30)
+SETTINGS = ContestSettings(rules=("epsilon", "lcb"), repeats=2, draws=30)
 EVIL = "<script>alert('x')</script><img src=x onerror=alert(1)>"
 
 
@@ -124,18 +129,20 @@ def test_without_figures_or_a_second_source_the_page_says_so(tmp_path: Path) -> 
 
 
 def test_cases_are_those_of_the_first_split(result: Evaluation) -> None:
-    for found, study in zip(galleries(result), result.studies, strict=False):
-        half = next(iter(halves_of_seeds(study.source, study.settings)))
-        place = study.methods.index("epsilon")
-        changed = np.flatnonzero(study.choice[0, 0] != study.choice[0, place])
+    for found, contest in zip(galleries(result), result.contests, strict=False):
+        half = next(iter(halves_of_seeds(contest.source, contest.settings)))
+        place = contest.methods.index("epsilon")
+        changed = np.flatnonzero(contest.choice[0, 0] != contest.choice[0, place])
         assert found.changed == len(changed)
         assert found.rule == "epsilon"
-        prompts = list(study.source.prompt_ids)
+        prompts = list(contest.source.prompt_ids)
         for case in found.gains + found.losses:
             p = prompts.index(case.prompt_id)
             assert p in changed
-            assert case.base.candidate_id == study.source.candidate_ids[p][study.choice[0, 0, p]]
-            judged = half.judge[p, 0, study.choice[0, place, p]]
+            assert (
+                case.base.candidate_id == contest.source.candidate_ids[p][contest.choice[0, 0, p]]
+            )
+            judged = half.judge[p, 0, contest.choice[0, place, p]]
             assert case.ours.judge[0] == judged[~np.isnan(judged)].tolist()
         gains = [case.gain for case in found.gains]
         assert gains == sorted(gains, reverse=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from darc.cli.parser import add_columns, add_general, columns_of
 
 if TYPE_CHECKING:
-    from darc.evaluation.compare import Comparison, Standing
+    from darc.evaluation.leaderboard import Leaderboard, Standing
 
 DESCRIPTION = """\
 Which of my systems is best for everyone? A leaderboard of the systems that wrote the candidates in
@@ -57,7 +57,7 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read, compare, draw and print."""
     from darc.errors import InputError
-    from darc.evaluation.compare import compare
+    from darc.evaluation.leaderboard import leaderboard
     from darc.evaluation.reading import read_any
     from darc.views import check_picture
 
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.plot is not None:
         check_picture(arguments.plot)
     source = read_any(arguments.source, None, columns_of(arguments), arguments.system)
-    found = compare(source, arguments.threshold, arguments.draws, arguments.seed, arguments.top)
+    found = leaderboard(source, arguments.threshold, arguments.draws, arguments.seed, arguments.top)
     if arguments.by and not found.by_group:
         raise InputError(f"{arguments.source} has no column rater_group", "see --column")
     if arguments.plot is not None:
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
         _print(found, bool(arguments.by))
 
 
-def _print(found: "Comparison", by_group: bool) -> None:
+def _print(found: "Leaderboard", by_group: bool) -> None:
     from darc.views.text_table import text_table
 
     print(f"{found.verdict}\n")
@@ -121,7 +121,7 @@ def _print_standings(standings: "list[Standing] | Any") -> None:
     print(text_table([*header, *(["worst group"] if grouped else []), "ratings"], rows))
 
 
-def _draw(found: "Comparison", path: Path) -> None:
+def _draw(found: "Leaderboard", path: Path) -> None:
     from darc.tables.write import atomic_path
     from darc.views import save_figure
     from darc.views.chart import new_figure, plainly, quiet
@@ -143,7 +143,7 @@ def _draw(found: "Comparison", path: Path) -> None:
     print(f"drew {path}", file=sys.stderr)
 
 
-def _plain(found: "Comparison") -> dict[str, Any]:
+def _plain(found: "Leaderboard") -> dict[str, Any]:
     names = [each.system for each in found.standings]
     return {
         "name": found.name,

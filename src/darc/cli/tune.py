@@ -16,8 +16,8 @@ from darc.cli.parser import (
 )
 
 if TYPE_CHECKING:
-    from darc.evaluation.advice import Advice
-    from darc.evaluation.tuning.tune import Tuned
+    from darc.tuning.advice import Advice
+    from darc.tuning.tune import Tuned
 
 RULE_FORM = "NAME[:KEY=VALUE,...]"
 
@@ -85,11 +85,11 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read, tune, tell."""
     from darc.cli.parser import progress
-    from darc.evaluation.advice import recommend
     from darc.evaluation.reading import read_any
-    from darc.evaluation.tuning import Objective, tune
-    from darc.evaluation.tuning.settings_file import settings_toml
     from darc.tables import atomic_writer
+    from darc.tuning.advice import recommend, settings_toml
+    from darc.tuning.crossfit import Objective
+    from darc.tuning.tune import tune
     from darc.views import check_picture
 
     if arguments.plot is not None:
@@ -215,8 +215,8 @@ def _number(value: float) -> float | None:
 
 def draw(advice: "Advice", path: Path) -> None:
     """Draw what every rule gains, and the knobs of one."""
-    from darc.evaluation.tuning.surface_plot import draw_tuned
     from darc.tables.write import atomic_path
+    from darc.tuning.surface import draw_tuned
     from darc.views import save_figure
 
     figure = draw_tuned(advice)

@@ -10,9 +10,9 @@ from darc.core.components import CAP_PER_RELIABILITY, USUAL_DF, USUAL_WEIGHT
 from darc.core.features import Features
 from darc.engine.calibrations import Calibrations, recurring, system_ids
 from darc.errors import InputError
-from darc.evaluation.join import join
 from darc.evaluation.methods import clipped
 from darc.evaluation.source import Source
+from darc.evaluation.split import join
 from darc.selection.calibration import DEFAULT, Calibration
 from darc.selection.ids import Ids
 from darc.selection.learn import learn, with_intervals

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from darc.evaluation.source import NOBODY, Source
-from darc.evaluation.stacking import stacked
 from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.runs.manifest import check_complete, deciding_of
@@ -18,6 +17,15 @@ from darc.typing import Array
 
 if TYPE_CHECKING:
     from darc.perturb import Perturbed
+
+
+def stacked(arrays: list[Array]) -> Array:
+    """Arrays as one with a leading axis, NaN where one is smaller."""
+    most = np.max([array.shape for array in arrays], axis=0)
+    result = np.full((len(arrays), *most), np.nan)
+    for row, array in zip(result, arrays, strict=True):
+        row[tuple(slice(size) for size in array.shape)] = array
+    return result
 
 
 GIVEN, RULES = "given", "rules"

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from darc.evaluation.advice import Advice
 from darc.evaluation.bootstrap import (
     LEVEL,
     average,
@@ -16,9 +15,9 @@ from darc.evaluation.bootstrap import (
     tail,
     unrounded,
 )
+from darc.evaluation.contest import Contest
 from darc.evaluation.evaluate import Evaluation
-from darc.evaluation.study import Study
-from darc.evaluation.tables.common import prompts_in
+from darc.evaluation.rule_tables import prompts_in
 from darc.typing import Array, Mask
 
 NAMED = 4
@@ -31,7 +30,7 @@ BAND = (
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What a study says on one subset: differences to Best-of-K and their bands.
+    """What a contest says on one subset: differences to Best-of-K and their bands.
 
     `delta`, `margin` and `low` are (2, A), by tradeoff and by CVaR over prompts; beyond noise is
     |delta| > margin, and `low` the lower end of each difference's own interval. `mean` (A,) is the
@@ -64,25 +63,25 @@ class Verdict:
         return sorted(found.tolist(), key=lambda a: (self.delta[measure, a], a))
 
 
-def judge(study: Study, subset: str, among: Mask) -> Verdict:
-    """The verdict of a study on prompts (R, P), by one `noise_band` for all it says. O(B R A P)."""
-    tradeoff = study.tradeoff - study.tradeoff[:, :1]
-    size = np.array([[largest(study.tradeoff)], [largest(study.outcome)]])
+def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
+    """The verdict of a contest on prompts (R, P), by one `noise_band` for all. O(B R A P)."""
+    tradeoff = contest.tradeoff - contest.tradeoff[:, :1]
+    size = np.array([[largest(contest.tradeoff)], [largest(contest.outcome)]])
 
     def measured(counts: Array) -> Array:
-        worst = over_splits(tail(study.outcome, among, counts, study.settings.tail))
+        worst = over_splits(tail(contest.outcome, among, counts, contest.settings.tail))
         found = [over_splits(average(tradeoff, among, counts)), worst - worst[:, :1]]
         return unrounded(np.stack(found, axis=1), size)
 
     ones = np.ones((1, among.shape[1]))
-    reward = study.reward - study.reward[:, :1]
-    whole, drawn = measured(ones)[0], measured(study.counts)
+    reward = contest.reward - contest.reward[:, :1]
+    whole, drawn = measured(ones)[0], measured(contest.counts)
     return Verdict(
-        source=study.source.name,
+        source=contest.source.name,
         subset=subset,
         prompts=round(prompts_in(among)),
-        methods=study.methods,
-        measures=("tradeoff", study.settings.tail_name),
+        methods=contest.methods,
+        measures=("tradeoff", contest.settings.tail_name),
         delta=whole,
         margin=noise_band(whole, drawn, size),
         low=interval(drawn)[0],
@@ -91,12 +90,12 @@ def judge(study: Study, subset: str, among: Mask) -> Verdict:
 
 
 def verdicts(result: Evaluation) -> list[Verdict]:
-    """A verdict for each study and subset with other rules than Best-of-K and enough prompts."""
+    """A verdict for each contest and subset with other rules than Best-of-K and enough prompts."""
     return [
-        judge(study, subset, among)
-        for study in [*result.studies, *(study for _, study in result.pairs)]
-        for subset, among in study.subsets.items()
-        if len(study.methods) > 1 and prompts_in(among) >= FEWEST
+        judge(contest, subset, among)
+        for contest in [*result.contests, *(contest for _, contest in result.pairs)]
+        for subset, among in contest.subsets.items()
+        if len(contest.methods) > 1 and prompts_in(among) >= FEWEST
     ]
 
 
@@ -133,18 +132,15 @@ def told(verdict: Verdict) -> str:
     return said
 
 
-def summary(
-    result: Evaluation, found: Sequence[Verdict], advices: Sequence[Advice] = ()
-) -> list[str]:
+def summary(result: Evaluation, found: Sequence[Verdict], advice: Sequence[str] = ()) -> list[str]:
     """The sentences that come first: the advice, what the data say, and how far to trust them."""
-    said = [part for advice in advices for part in (advice.headline, advice.cost)]
-    said += [told(verdict) for verdict in found]
+    said = [*advice, *(told(verdict) for verdict in found)]
     if not found:
         why = f"there are fewer than {FEWEST} prompts or no other rule"
         return [*said, f"Whether a rule beats Best-of-K cannot be told: {why}."]
     said.append(BAND)
-    if any(study.source.kind != "rater" for study in result.studies):
-        names = ", ".join(s.source.name for s in result.studies if s.source.kind != "rater")
+    if any(contest.source.kind != "rater" for contest in result.contests):
+        names = ", ".join(s.source.name for s in result.contests if s.source.kind != "rater")
         said.append(f"In {names} scorers judge held-out rewrites; no person was asked.")
     return said + _followed(result)
 
