@@ -23,6 +23,7 @@ from darc.registry import generator, rewriter, rule, rules, scorer
 from darc.selection.calibration import Calibration
 from darc.selection.choice import Choice, largest, pick
 from darc.selection.decision import Decision, Decisions
+from darc.selection.grids import knob
 from darc.selection.lazy import LazySearch
 from darc.selection.pools import Pools
 from darc.selection.rule import Rule
@@ -57,6 +58,7 @@ __all__ = [
     "calibrate",
     "choose",
     "generator",
+    "knob",
     "largest",
     "lazy_search",
     "pick",

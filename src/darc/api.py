@@ -265,11 +265,13 @@ def _pool(pool: ArrayLike, position: int) -> Array:
 def _bind(rule: str | Rule, parameters: Mapping[str, Any]) -> tuple[Rule, dict[str, Any]]:
     """The rule with its own parameters bound, and the side inputs among the keywords."""
     found = rules.get(rule) if isinstance(rule, str) else rule
-    names = SIDE_INPUTS.keys() - found.defaults.keys()
+    own = {*found.required(), *found.takes}
+    names = (SIDE_INPUTS.keys() | own) - found.defaults.keys()
     side = {name: value for name, value in parameters.items() if name in names}
     return found.bind(**{k: v for k, v in parameters.items() if k not in names}), side
 
 
+# What is not listed, as of a rule of another package, has one number a candidate.
 SIDE_INPUTS = {
     "log_likelihood": "K",
     "tokens": "K",
@@ -285,7 +287,7 @@ def _side_inputs(side: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, A
     for name, value in side.items():
         array = as_samples(value, name=name)
         wanted = {"K": (prompts, candidates), "KK": (prompts, candidates, candidates)}
-        form = SIDE_INPUTS[name]
+        form = SIDE_INPUTS.get(name, "K")
         expected = wanted.get(form, (prompts, candidates, array.shape[-1]))
         if array.shape != expected:
             raise InputError(

@@ -10,9 +10,10 @@ from tests.helpers import Array, fast_settings
 import darc
 from darc.core.draws import prompt_seeds
 from darc.registry import rules
+from darc.selection.grids import Scale
 from darc.selection.pools import Pools
 from darc.tuning.crossfit import choices
-from darc.tuning.grid import Scale, Setting, grid, tunable
+from darc.tuning.grid import Setting, grid, tunable
 
 SPREADS = (("atypicality", 0.2), ("log_likelihood", 0.5), ("similarity", 0.1))
 EVERY = [

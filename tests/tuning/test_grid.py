@@ -1,14 +1,18 @@
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from darc.cli import main
 from darc.engine.rule_spec import parse_rules
 from darc.errors import InputError, UnknownName
+from darc.selection.grids import Scale
 from darc.selection.pools import Pools
 from darc.tuning.crossfit import choices
 from darc.tuning.grid import (
     BEST_OF_K,
-    VARIANTS,
-    Scale,
     Setting,
     grid,
     one_two_five,
@@ -26,7 +30,7 @@ def test_units_are_round(value: float, near: float) -> None:
     assert one_two_five(value) == near
 
 
-@pytest.mark.parametrize("rule", VARIANTS)
+@pytest.mark.parametrize("rule", tunable(2, dict.fromkeys([*dict(SPREADS), "dropout"]))[0])
 @pytest.mark.parametrize("size", ["coarse", "fine"])
 def test_settings_read_back_as_they_are(rule: str, size: str) -> None:
     settings = grid(rule, Scale(0.2, 16, SPREADS), size)
@@ -80,3 +84,19 @@ def test_text_of_a_setting() -> None:
         "tau:quantile=0.5,objective=mean,beta=2"
     )
     assert BEST_OF_K.text == "mean"
+
+
+def test_a_rule_of_another_package_is_tuned_by_its_own_grid(tmp_path: Path) -> None:
+    ratings = tmp_path / "ratings.csv"
+    assert main(["simulate", "--prompts", "12", "--raters", "6", "--out", str(ratings)]) == 0
+    code = (
+        "import darc_median.trimmed, sys; from darc.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    rules = ["--rule", "trimmed", "--rule", "lcb", "--repeats", "2"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, "tune", str(ratings), *rules],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "trimmed  weight=" in done.stdout

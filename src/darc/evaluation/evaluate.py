@@ -119,7 +119,8 @@ def contest_warnings(contest: Contest) -> list[str]:
         said.append(
             f"sigma is undefined for {unknown.sum() / contest.kept.sum():.0%} of the judged "
             "choices (one sample in the half): risk and tradeoff are over the others, so their "
-            "columns do not follow from one another, and only the paired changes compare the same prompts"
+            "columns do not follow from one another, and only the paired changes compare the same "
+            "prompts"
         )
     if blind.any() and not nowhere:
         said.append(

@@ -270,8 +270,8 @@ def error_table(joined: Joined, contest: Contest) -> Frame:
         rows,
         f"{described(contest)} Q5 has the largest error. Raw, as in the paper: the difference of "
         f"the sigmas as they are, for a proxy on people's scale, cut at its quantiles {ends}, so "
-        "that ties leave buckets unequal. Rescaled: each sigma in units of the deviation of all its "
-        "samples (as several scorers' always are), in buckets of equal size.",
+        "that ties leave buckets unequal. Rescaled: each sigma in units of the deviation of all "
+        "its samples (as several scorers' always are), in buckets of equal size.",
     )
 
 

@@ -156,8 +156,8 @@ def human_table(contest: Contest) -> Frame:
         ("source", "subset", "method", "prompts", *names, *deltas),
         rows,
         f"{described(contest)} CVaR is the mean of the lowest {contest.settings.tail:.0%} of"
-        f" prompts by held-out {contest.settings.outcome}. Intervals: {contest.settings.draws} paired"
-        " resamples of the prompts.",
+        f" prompts by held-out {contest.settings.outcome}. Intervals: {contest.settings.draws}"
+        " paired resamples of the prompts.",
     )
 
 

@@ -3,11 +3,15 @@
 from darc.core.arrays import check_level
 from darc.registry import rule
 from darc.selection.choice import Choice, largest
+from darc.selection.grids import knob
 from darc.selection.pools import Pools
 
 
 @rule(
-    "caution", needs=("atypicality",), because="the largest reward less {a:g} times its atypicality"
+    "caution",
+    needs=("atypicality",),
+    because="the largest reward less {a:g} times its atypicality",
+    grid=knob("a", 0.02, 5.0, power=1, per="atypicality"),
 )
 def caution(pools: Pools, *, a: float = 1.0, reward: str = "mean") -> Choice:
     """Largest reward - a * atypicality (side input `atypicality` (K,), a probability)."""

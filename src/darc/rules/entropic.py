@@ -3,6 +3,7 @@
 from darc.registry import rule
 from darc.selection import plans
 from darc.selection.choice import Choice, largest
+from darc.selection.grids import no_knobs
 from darc.selection.pools import Pools
 
 
@@ -11,6 +12,7 @@ from darc.selection.pools import Pools
     because="the largest entropic value",
     by_value=True,
     plan=plans.by_row(lambda row, _: row.top.value),
+    grid=no_knobs,
 )
 def entropic(pools: Pools) -> Choice:
     """Largest entropic value, soft-min over scorers (DARC)."""

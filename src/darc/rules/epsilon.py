@@ -6,6 +6,7 @@ from darc.core.arrays import check_level
 from darc.registry import rule
 from darc.selection import plans
 from darc.selection.choice import Choice, pick
+from darc.selection.grids import knob
 from darc.selection.pools import Pools
 
 
@@ -17,6 +18,7 @@ from darc.selection.pools import Pools
     by_value=True,
     weakness="sigma",
     plan=plans.epsilon,
+    grid=knob("epsilon", 0.02, 4.0, power=1),
 )
 def epsilon(pools: Pools, *, epsilon: float = 0.25) -> Choice:
     """Lowest sigma among values within epsilon of the best (DARC-epsilon); ties to mean, value."""

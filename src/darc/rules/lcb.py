@@ -7,7 +7,12 @@ from darc.core.bounds import lcb_coefficient
 from darc.registry import rule
 from darc.selection import plans
 from darc.selection.choice import Choice, largest
+from darc.selection.grids import Scale, Variants, knob
 from darc.selection.pools import Pools
+
+
+def _grid(scale: Scale, size: str) -> Variants:
+    return knob("c", 0.05, 5.0)(scale, size) + knob("lam", 0.05, 5.0)(scale, size)[1:]
 
 
 @rule(
@@ -15,6 +20,7 @@ from darc.selection.pools import Pools
     because="the largest mean less its multiple of sigma",
     instead={"no_sigma": "the largest mean"},
     plan=plans.lcb,
+    grid=_grid,
 )
 def lcb(pools: Pools, *, lam: float | None = None, delta: float = 0.05, c: float = 1.0) -> Choice:
     """Largest mean - lam sigma, lam = c sqrt(log(K/delta)/n) unless given: a heuristic, no bound.

@@ -4,6 +4,7 @@ from darc.core import risk
 from darc.core.arrays import check_level
 from darc.registry import rule
 from darc.selection.choice import Choice, largest
+from darc.selection.grids import knob
 from darc.selection.pools import Pools
 
 
@@ -12,6 +13,7 @@ from darc.selection.pools import Pools
     needs=("dropout",),
     because="the largest mean less {lam:g} sigma over its passes",
     instead={"no_sigma": "the largest mean over its passes"},
+    grid=knob("lam", 0.05, 5.0),
 )
 def mc_dropout(pools: Pools, *, lam: float = 1.0) -> Choice:
     """Largest mean - lam sigma over T stochastic passes of one scorer: `dropout` (K, T)."""

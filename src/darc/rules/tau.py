@@ -8,9 +8,20 @@ from darc.errors import InputError
 from darc.registry import rule
 from darc.selection import plans
 from darc.selection.choice import Choice, largest
+from darc.selection.grids import Scale, Variants, steps
 from darc.selection.pools import Pools
 
 DEFAULT_QUANTILE = 0.25
+
+
+def _grid(scale: Scale, size: str) -> Variants:
+    count = {"coarse": 10, "fine": 25}[size]
+    by_share: Variants = [
+        {"quantile": round(1 - i / count, 4), "objective": objective}
+        for objective in ("value", "mean")
+        for i in range(count + 1)
+    ]
+    return by_share + [{"tau": cap} for cap in steps(0.01, 2.0, count, scale.unit)[:0:-1]]
 
 
 @rule(
@@ -20,6 +31,7 @@ DEFAULT_QUANTILE = 0.25
     instead={"infeasible": "the largest {objective}"},
     by_value=True,
     plan=plans.tau,
+    grid=_grid,
 )
 def tau(
     pools: Pools,

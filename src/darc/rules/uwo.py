@@ -5,10 +5,16 @@ import numpy as np
 from darc.core.arrays import check_level
 from darc.registry import rule
 from darc.selection.choice import Choice, largest
+from darc.selection.grids import knob
 from darc.selection.pools import Pools
 
 
-@rule("uwo", because="the largest mean less {lam:g} times the variance over scorers")
+@rule(
+    "uwo",
+    because="the largest mean less {lam:g} times the variance over scorers",
+    grid=knob("lam", 0.05, 10.0, power=-1),
+    scorers=2,
+)
 def uwo(pools: Pools, *, lam: float = 1.0) -> Choice:
     """Largest mean over scorers - lam * their variance (ddof = 0)."""
     inner = pools.statistics.by_scorer or pools.statistics

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from darc.errors import InputError, UnknownName
 from darc.selection.choice import Choice
+from darc.selection.grids import Grid
 from darc.selection.pools import Pools
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ class Rule:
     fitted once, on the first batch. `by_value` marks rules that depend on beta; `weakness` is the
     statistic for which such a rule passes over a candidate with the largest mean and value. `few`
     marks a rule that allows for few samples itself, so that none is left out for having few.
+    `grid` lists the settings that `darc tune` tries, None for a rule that is not tuned, and
+    `scorers` the fewest that it makes sense with.
     """
 
     name: str
@@ -41,6 +44,8 @@ class Rule:
     weakness: str = "risk_premium"
     plan: "Plan | None" = None
     few: bool = False
+    grid: Grid | None = None
+    scorers: int = 1
     calibrate: Callable[[Pools, Mapping[str, Any]], Mapping[str, Any]] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
 

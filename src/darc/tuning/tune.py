@@ -18,6 +18,7 @@ from darc.evaluation.bootstrap import (
     unrounded,
 )
 from darc.evaluation.source import Source, shuffled
+from darc.selection.grids import Scale
 from darc.tuning.crossfit import (
     Fitted,
     Objective,
@@ -27,7 +28,7 @@ from darc.tuning.crossfit import (
     fold_numbers,
     judged_by_all,
 )
-from darc.tuning.grid import BEST_OF_K, Scale, Setting, grid, scale_of, tunable
+from darc.tuning.grid import BEST_OF_K, Setting, grid, scale_of, tunable
 from darc.typing import Array, Mask
 
 CELLS_AT_ONCE = 8_000_000
