@@ -1,3 +1,5 @@
+import base64
+import hashlib
 import re
 import sys
 from collections.abc import Callable
@@ -13,6 +15,7 @@ from darc.evaluation.contest import ContestSettings, halves_of_seeds
 from darc.evaluation.evaluate import Evaluation, evaluate
 from darc.evaluation.frame import Frame
 from darc.evaluation.report import (
+    answer,
     by_gain,
     frame_section,
     frame_table,
@@ -93,8 +96,12 @@ def test_the_page_asks_for_nothing_from_outside(folder: Path) -> None:
     text = (folder / "report.html").read_text(encoding="utf-8")
     page = tags(text)
     assert "default-src 'none'" in text
+    (script,) = re.findall("<script>(.*?)</script>", text, flags=re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}';" in text
     for tag, given in page.seen:
-        assert tag not in ("script", "link", "img", "iframe", "object")
+        assert tag not in ("link", "img", "iframe", "object")
+        assert not any(name.startswith("on") for name in given)
         for name, value in given.items():
             if name in ("src", "href", "xlink:href"):
                 assert value is not None
@@ -112,8 +119,9 @@ def test_untrusted_text_stays_text() -> None:
     result = evaluate([source], SETTINGS, ablations=False)
     result.warnings.append(EVIL)
     text = report_page(result, [EVIL], [], "1")
-    names = {tag for tag, _ in tags(text).seen}
-    assert names.isdisjoint({"script", "img"})
+    names = [tag for tag, _ in tags(text).seen]
+    assert names.count("script") == 1  # the page's own
+    assert "img" not in names
     assert "&lt;script&gt;" in text
 
 
@@ -261,3 +269,14 @@ def test_results_come_before_warnings_and_rules_by_their_gain() -> None:
     gains = [row["delta_tradeoff"] for row in rows]
     assert gains == sorted(gains, reverse=True)  # type: ignore[type-var]
     assert {row["method"] for row in rows} == {"mean", "tau", "soft"}
+
+
+def test_the_answer_comes_first_with_by_how_much_and_for_whom() -> None:
+    result = evaluate([make_source(40)], SETTINGS, ablations=False)
+    found = verdicts(result)
+    page = report_page(result, ["said"], [], "1", found)
+    won = [v for v in found if v.better(0) or v.better(1)]
+    assert page.index('class="headline"') < page.index("<table") < page.index("said")
+    assert answer(found).startswith("Yes" if won else "No rule beats Best-of-K")
+    assert answer([]) == ""
+    assert "all 40 prompts" in page

@@ -17,6 +17,7 @@ from darc.cli.parser import (
 if TYPE_CHECKING:
     from darc.evaluation.contest import ContestSettings
     from darc.evaluation.evaluate import Evaluation
+    from darc.evaluation.verdict import Verdict
     from darc.tuning.advice import Advice
 
 DESCRIPTION = """\
@@ -148,23 +149,26 @@ def run(arguments: argparse.Namespace) -> None:
             options = {"seed": settings.seed, "split": settings.split, "progress": report}
             advices.append(advise(source, objective, **options))
     opening = [part for advice in advices for part in (advice.headline, advice.cost)]
-    said = summary(result, verdicts(result), opening)
+    found = verdicts(result)
+    said = summary(result, found, opening)
     if arguments.out is not None:
-        _write(result, said, arguments)
+        _write(result, said, found, arguments)
     if arguments.json:
         print(json.dumps(_plain(result, said, advices), ensure_ascii=False, allow_nan=False))
     else:
         print_evaluation(result, said, arguments.out)
 
 
-def _write(result: "Evaluation", said: list[str], arguments: argparse.Namespace) -> None:
+def _write(
+    result: "Evaluation", said: list[str], found: "list[Verdict]", arguments: argparse.Namespace
+) -> None:
     from darc import __version__
     from darc.cli.parser import progress
     from darc.evaluation.report import write_evaluation
 
     figures = not arguments.no_figures
     with progress("drawing", " figures") as report:
-        paths = write_evaluation(result, said, arguments.out, __version__, figures, report)
+        paths = write_evaluation(result, said, arguments.out, __version__, figures, report, found)
     print(f"wrote {len(paths)} files to {arguments.out}", file=sys.stderr)
 
 

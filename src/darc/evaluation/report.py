@@ -1,11 +1,13 @@
 """An evaluation as a folder: tables, figures and one self-contained page."""
 
+import base64
+import hashlib
 import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,179 +17,86 @@ from darc.evaluation.evaluate import Evaluation
 from darc.evaluation.figures import Picture, draw_figures, few
 from darc.evaluation.frame import Cell, Frame, shown, write_frames
 from darc.evaluation.split import Halves
+from darc.evaluation.verdict import Verdict, measure_name
 from darc.tables import atomic_writer
 from darc.views.chart import inline_svg, write_picture
-from darc.views.page import element, page
+from darc.views.html import environment, render
 from darc.views.strip import Row, strip
 
-STYLE = """
-:root { color-scheme: light; }
-@media (prefers-color-scheme: dark) { :root { --ink: #1f2933; --pale: #5a6573; --line: #d8dee6;
-  --back: #ffffff; --card: #f6f8fa; --mark: #0b6fa4; } }
-body { max-width: 66rem; overflow-wrap: break-word; }
-h1 { font-size: 1.6rem; overflow-wrap: anywhere; }
-h2 { font-size: 1.3rem; margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 1rem; }
-h3 { font-size: 1.05rem; margin-top: 1.8rem; }
-#summary { border-left: 4px solid var(--mark); background: var(--card); padding: .3rem 1rem; }
-nav ul { columns: 15rem; padding-left: 1.2rem; }
-a { color: var(--mark); }
-td, th { text-align: right; vertical-align: top; }
-th { font-weight: 600; vertical-align: bottom; }
-td:first-child, th:first-child, .left, td:last-child.left, th:last-child.left { text-align: left; }
-td:last-child, th:last-child { text-align: right; white-space: nowrap; min-width: 0; }
-table { width: auto; font-size: .84rem; font-variant-numeric: tabular-nums; }
-td.sure { font-weight: 650; }
-td.words, td.words:last-child { white-space: pre-wrap; text-align: left; min-width: 12rem;
-  max-width: 30rem; overflow-wrap: anywhere; }
-figure { margin: 1.2rem 0; }
-figure svg { width: auto; max-width: 100%; min-width: 34rem; }
-figcaption { color: var(--pale); font-size: .9rem; max-width: 54rem; }
-.case { border: 1px solid var(--line); border-radius: 6px; padding: .4rem 1rem 1rem;
-  margin: .8rem 0; break-inside: avoid; }
-.case-head, .who { font-weight: 600; margin: .5rem 0; overflow-wrap: anywhere; }
-.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr));
-  gap: 1.2rem; }
-.pick svg { max-width: 100%; height: auto; }
-.case .text { font-size: .9rem; line-height: 1.45; }
-.scorer { margin: .4rem 0 0; }
-@media print { body { max-width: none; font-size: 10pt; padding: 0; }
-  .wide { overflow: visible; } figure, table { break-inside: avoid; } nav { display: none; }
-  figure svg { min-width: 0; } details::details-content { content-visibility: visible;
-  display: block; } table { font-size: 7pt; } }
-"""
-
-
-OPEN_ROWS = 30
-LONG = 48
-CLIP = 300
+TEMPLATES = Path(__file__).parent / "templates"
+FIGURES, REPORT = "figures", "report.html"
+OPEN_ROWS, LONG, CLIP, CASE_CLIP, MOST_SCORERS, SHOWN = 30, 48, 300, 700, 4, 3
 # Of main, what the table of changes has not are averages that follow from it.
 KEPT_IN_FILES = ("densities", "main", "points")
 COUNTS = ("prompts", "win", "tie", "loss", "length", "prompts kept", "total", "per prompt", "n")
+FIRST = ("gains", "buckets", "scatter", "frontier", "ridges")
+PACKAGES = ("numpy", "scipy", "matplotlib")
+HOW = {
+    "rater": "raters split into halves",
+    "sample": "each candidate's samples split into halves",
+    "rewrite": "rewrites split by number into halves",
+}
+GLOSSARY = {
+    "Best-of-K": "the rule mean: take the candidate with the largest average rating",
+    "reward": "the average rating of what a rule took, by raters who did not select",
+    "mean": "the same as reward",
+    "risk": "the same as sigma",
+    "sigma": "how far those raters disagree, as a standard deviation",
+    "tradeoff": "reward less twice the risk, or the weight given",
+    "cvar": "the average reward of the worst prompts, of a tenth of them for CVaR 10 %",
+    "change": "against Best-of-K on the same prompts, with a 95 % interval, bold if it excludes 0",
+    "high-variance": "the fifth of the prompts on whose Best-of-K answer raters disagree most",
+}
 
 
-def frame_section(frame: Frame) -> str:
-    """A frame's title, table and note; a long table is folded, the longest stay in files."""
-    title = element("h3", frame.title, id=f"table-{frame.name}")
-    if frame.name in KEPT_IN_FILES:
-        rows = f"{len(frame):,} rows, in {frame.name}.csv."
-        return title + element("p", rows, kind="pale")
-    table = frame_table(by_gain(frame))
-    if len(frame) > OPEN_ROWS:
-        table = f"<details><summary>{len(frame)} rows</summary>{table}</details>"
-    note = element("p", frame.note, kind="pale") if frame.note else ""
-    return f"{title}{note}{table}"
+@dataclass(frozen=True)
+class Topic:
+    """A section: the frames and figures (by the start of their names) it has, and why not."""
+
+    key: str
+    title: str
+    frames: tuple[str, ...]
+    figures: tuple[str, ...] = ()
+    missing: str = ""
 
 
-def by_gain(frame: Frame) -> Frame:
-    """The frame with the rules of each subset by their change, the largest first; others as is."""
-    names = [name for name in ("delta_tradeoff", "delta_mean") if name in frame.columns]
-    if frame.name != "human" or not names:
-        return frame
-    heads = [frame.columns.index(name) for name in ("source", "subset")]
-    order = {tuple(row[place] for place in heads): at for at, row in enumerate(frame.rows[::-1])}
-
-    def key(row: tuple[Cell, ...]) -> tuple[float, ...]:
-        changes = [row[frame.columns.index(name)] for name in names]
-        known = [-each if isinstance(each, float) and each == each else 0.0 for each in changes]
-        return (-order[tuple(row[place] for place in heads)], *known)
-
-    return replace(frame, rows=tuple(sorted(frame.rows, key=key)))
-
-
-def frame_table(frame: Frame) -> str:
-    """A table in a box that scrolls by itself; what excludes 0 is bold."""
-    groups = _groups(frame)
-    kinds = ["" if _numeric(frame, places) else "left" for _, places in groups]
-    head = "".join(
-        element("th", name, scope="col", **({"kind": kind} if kind else {}))
-        for (name, _), kind in zip(groups, kinds, strict=True)
-    )
-    lines = []
-    for row in frame.rows:
-        cells = [
-            _cell([row[place] for place in places], kind, name)
-            for (name, places), kind in zip(groups, kinds, strict=True)
-        ]
-        lines.append(f"<tr>{''.join(cells)}</tr>")
-    label = escape(frame.title)
-    return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{label}"><table><thead><tr>'
-        f"{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
-    )
-
-
-def _groups(frame: Frame) -> list[tuple[str, list[int]]]:
-    """Columns that share a cell, with their name: (delta, low, high) go together."""
-    names = list(frame.columns)
-    groups: list[tuple[str, list[int]]] = []
-    used: set[int] = set()
-    for place, name in enumerate(names):
-        if place in used or _idle(frame, place):
-            continue
-        part = _ends_of(name)
-        if part is not None and all(end in names for end in part):
-            places = [place, *(names.index(end) for end in part)]
-            used |= set(places)
-            what = name.removeprefix("delta_")
-            said = "change [95 %]" if name == "delta" else f"{what} change [95 %]"
-            groups.append(("value [95 %]" if name == "value" else said, places))
-        else:
-            groups.append((name.replace("_", " "), [place]))
-    return groups
-
-
-def _ends_of(name: str) -> tuple[str, str] | None:
-    """The columns of the interval that belongs to a column."""
-    if name == "value":
-        return "low", "high"
-    if name == "delta":
-        return "low_delta", "high_delta"
-    if name.startswith("delta_"):
-        what = name.removeprefix("delta_")
-        return f"low_{what}", f"high_{what}"
-    return None
-
-
-def _idle(frame: Frame, place: int) -> bool:
-    """Whether a column says nothing: no cell filled, or one source for all rows."""
-    cells = {row[place] for row in frame.rows}
-    if frame.columns[place] in ("source", "length_unit") and len(cells) == 1:
-        return True
-    return all(shown(cell) in ("-", "") for cell in cells)
-
-
-def _numeric(frame: Frame, places: Sequence[int]) -> bool:
-    return all(
-        cell is None or isinstance(cell, int | float)
-        for row in frame.rows
-        for cell in (row[place] for place in places)
-    )
-
-
-def _cell(cells: Sequence[Cell], kind: str, name: str) -> str:
-    text = shown(cells[0])
-    if name in COUNTS and isinstance(cells[0], float) and text != "-":
-        text = f"{cells[0]:.1f}".removesuffix(".0")
-    if len(cells) == 3:
-        low, high = cells[1], cells[2]
-        signed = "" if name.startswith("value") else "+"
-        if isinstance(cells[0], float) and text != "-":
-            text = _signed(cells[0], signed)
-        if isinstance(low, float) and isinstance(high, float) and shown(low) != "-":
-            text += f" [{_signed(low, signed)}, {_signed(high, signed)}]"
-            if signed and (low > 0 or high < 0):
-                kind = f"{kind} sure".strip()
-    elif len(text) > LONG:
-        kind = f"{kind} words".strip()
-        text = text if len(text) <= CLIP else f"{text[:CLIP]}…"
-    return element("td", text, **({"kind": kind} if kind else {}))
-
-
-def _signed(number: float, sign: str) -> str:
-    return f"{round(number, 9) + 0.0:{sign}.3f}"
-
-
-SHOWN = 3
+TOPICS = (
+    Topic("rules", "Rules compared", ("human", "main", "flags", "densities"), ("gains", "ridges")),
+    Topic("buckets", "Gains by disagreement", ("buckets",), ("buckets",)),
+    Topic(
+        "proxy",
+        "The proxy and people",
+        ("validity", "overlap", "points", "mismatches", "errors"),
+        ("scatter", "overlap"),
+        "proxy and people are not compared: that takes a run folder and ratings of its candidates",
+    ),
+    Topic(
+        "scorers",
+        "Scorer by scorer",
+        ("scorers", "held_out_scorers"),
+        (),
+        "scorers are not compared: there is one",
+    ),
+    Topic("pool", "Disagreement in the raw pool", ("pool",)),
+    Topic("forms", "Absolute and pairwise judgements", ("scalarisation",)),
+    Topic(
+        "families",
+        "Rewrite families",
+        ("families", "family_agreement"),
+        (),
+        "rewrite families are not compared: that takes run folders of several",
+    ),
+    Topic(
+        "knobs",
+        "As one setting changes",
+        ("ablations", "frontier"),
+        ("ablation", "frontier"),
+        "no knob was moved",
+    ),
+    Topic("lambda", "Sensitivity to lambda", ("sensitivity",)),
+    Topic("calibration", "Calibration of the bound", ("calibration",), ("calibration",)),
+    Topic("cost", "Cost", ("calls", "tokens", "cost", "latency", "decision_cost")),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,111 +187,15 @@ def _known(samples: np.ndarray) -> list[list[float]]:
     return [[float(value) for value in row if not np.isnan(value)] for row in samples]
 
 
-CASES_CLIP = 700
-MOST_SCORERS = 4
-
-
-def gallery_section(gallery: Gallery) -> str:
-    """The cases of one source, gains first."""
-    parts = [element("h3", f"{gallery.source}: {gallery.rule} against Best-of-K")]
-    said = (
-        f"In the first split {gallery.rule} chose differently on {gallery.changed} of "
-        f"{gallery.prompts} prompts."
-    )
-    if gallery.changed:
-        said += (
-            f" Below are the largest gains and the largest losses by held-out {gallery.measure}. "
-            "Dots are the samples that selected, open squares those that judged; the bar is "
-            "their mean."
-        )
-    parts.append(element("p", said))
-    for title, cases in (("Gains", gallery.gains), ("Losses", gallery.losses)):
-        if cases:
-            parts.append(element("h4", title))
-            parts += [_case(gallery, case) for case in cases]
-    return "".join(parts)
-
-
-def _case(gallery: Gallery, case: Case) -> str:
-    question = element("p", _clipped(case.question), kind="text") if case.question else ""
-    sides = "".join(
-        f'<div class="pick">{element("p", f"{who}: {pick.candidate_id}", kind="who")}'
-        f"{_strips(gallery, case, pick)}"
-        f"{element('p', _clipped(pick.text), kind='text') if pick.text else ''}</div>"
-        for who, pick in (("Best-of-K", case.base), (gallery.rule, case.ours))
-    )
-    head = element(
-        "p", f"{case.prompt_id}: {gallery.measure} {_change(case.gain)}", kind="case-head"
-    )
-    return f'<div class="case">{head}{question}<div class="pair">{sides}</div></div>'
-
-
-def _change(gain: float) -> str:
-    return f"{gain:+.3f}" if gain == gain else "unknown"
-
-
-def _strips(gallery: Gallery, case: Case, pick: Pick) -> str:
-    """A strip a scorer; selection and evaluation share a strip where they share the scale."""
-    if gallery.scorers == gallery.judges:
-        names = gallery.scorers[:MOST_SCORERS]
-        strips = []
-        for m, name in enumerate(names):
-            every = [
-                value
-                for each in (case.base, case.ours)
-                for value in (*each.select[m], *each.judge[m])
-            ]
-            rows = [Row("selects", pick.select[m]), Row("judges", pick.judge[m], hollow=True)]
-            strips.append(_strip(name, rows, every))
-        return "".join(strips)
-    return "".join(
-        _side(case, pick, names[:MOST_SCORERS], judges)
-        for names, judges in ((gallery.scorers, False), (gallery.judges, True))
-    )
-
-
-def _side(case: Case, pick: Pick, names: list[str], judges: bool) -> str:
-    strips = []
-    for m, name in enumerate(names):
-        both = [(each.judge if judges else each.select)[m] for each in (case.base, case.ours)]
-        own = (pick.judge if judges else pick.select)[m]
-        row = Row("judges" if judges else "selects", own, hollow=judges)
-        strips.append(_strip(name, [row], [value for each in both for value in each]))
-    return "".join(strips)
-
-
-def _strip(name: str, rows: list[Row], every: list[float]) -> str:
-    if not every:
-        return ""
-    label = "; ".join(f"{row.name}: {_numbers(row)}" for row in rows)
-    title = element("p", name, kind="pale scorer") if name else ""
-    return title + strip(rows, min(every), max(every), f"{name} {label}".strip())
-
-
-def _numbers(row: Row) -> str:
-    return ", ".join(f"{value:.3g}" for value in row.values)
-
-
-def _clipped(text: str) -> str:
-    return (
-        text if len(text) <= CASES_CLIP else f"{text[:CLIP]}… ({len(text) - CLIP} more characters)"
-    )
-
-
-PACKAGES = ("numpy", "scipy", "matplotlib")
-HOW = {
-    "rater": "raters split into halves",
-    "sample": "each candidate's samples split into halves",
-    "rewrite": "rewrites split by number into halves",
-}
-
-
-def about_section(result: Evaluation, release: str) -> str:
-    """Sources and their splits, settings and versions; `release` is DARC's own."""
-    parts = [element("h3", "Sources and splits"), frame_table(source_frame(result))]
-    parts += [element("h3", "Settings"), frame_table(settings_frame(result))]
-    parts += [element("h3", "Versions"), frame_table(version_frame(release))]
-    return "".join(parts)
+def galleries(result: Evaluation) -> list[Gallery]:
+    """The cases of every contest, with the halves of its first split."""
+    found = []
+    for contest in result.contests:
+        half = next(iter(halves_of_seeds(contest.source, contest.settings)))
+        found.append(gallery(contest, half, list(contest.source.scorers)))
+    for pair, contest in result.pairs:
+        found.append(gallery(contest, pair.halves, list(pair.human.scorers)))
+    return found
 
 
 def source_frame(result: Evaluation) -> Frame:
@@ -428,65 +241,68 @@ def _text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-@dataclass(frozen=True)
-class Topic:
-    """A section: the frames and figures (by the start of their names) it has, and why not."""
+def by_gain(frame: Frame) -> Frame:
+    """The frame with the rules of each subset by their change, the largest first; others as is."""
+    names = [name for name in ("delta_tradeoff", "delta_mean") if name in frame.columns]
+    if frame.name != "human" or not names:
+        return frame
+    heads = [frame.columns.index(name) for name in ("source", "subset")]
+    order = {tuple(row[place] for place in heads): at for at, row in enumerate(frame.rows[::-1])}
 
-    key: str
-    title: str
-    frames: tuple[str, ...]
-    figures: tuple[str, ...] = ()
-    missing: str = ""
+    def key(row: tuple[Cell, ...]) -> tuple[float, ...]:
+        changes = [row[frame.columns.index(name)] for name in names]
+        known = [-each if isinstance(each, float) and each == each else 0.0 for each in changes]
+        return (-order[tuple(row[place] for place in heads)], *known)
 
-
-TOPICS = (
-    Topic("rules", "Rules compared", ("human", "main", "flags", "densities"), ("gains", "ridges")),
-    Topic("buckets", "Gains by disagreement", ("buckets",), ("buckets",)),
-    Topic(
-        "proxy",
-        "The proxy and people",
-        ("validity", "overlap", "points", "mismatches", "errors"),
-        ("scatter", "overlap"),
-        "proxy and people are not compared: that takes a run folder and ratings of its candidates",
-    ),
-    Topic(
-        "scorers",
-        "Scorer by scorer",
-        ("scorers", "held_out_scorers"),
-        (),
-        "scorers are not compared: there is one",
-    ),
-    Topic("pool", "Disagreement in the raw pool", ("pool",)),
-    Topic("forms", "Absolute and pairwise judgements", ("scalarisation",)),
-    Topic(
-        "families",
-        "Rewrite families",
-        ("families", "family_agreement"),
-        (),
-        "rewrite families are not compared: that takes run folders of several",
-    ),
-    Topic(
-        "knobs",
-        "As one setting changes",
-        ("ablations", "frontier"),
-        ("ablation", "frontier"),
-        "no knob was moved",
-    ),
-    Topic("lambda", "Sensitivity to lambda", ("sensitivity",)),
-    Topic("calibration", "Calibration of the bound", ("calibration",), ("calibration",)),
-    Topic("cost", "Cost", ("calls", "tokens", "cost", "latency", "decision_cost")),
-)
+    return replace(frame, rows=tuple(sorted(frame.rows, key=key)))
 
 
-GLOSSARY = (
-    "Best-of-K, the rule mean: take the candidate with the largest average rating.",
-    "Reward: the average rating of what a rule took, by raters who did not select.",
-    "Risk, sigma: how far those raters disagree, as a standard deviation.",
-    "Tradeoff: reward less twice the risk, or the weight given.",
-    "CVaR 10 %: the average reward of the worst tenth of the prompts.",
-    "Change: against Best-of-K on the same prompts, with a 95 % interval, bold if it excludes 0.",
-    "High-variance: the fifth of the prompts on whose Best-of-K answer raters disagree most.",
-)
+def _groups(frame: Frame) -> list[tuple[str, list[int]]]:
+    """Columns that share a cell, with their name: (delta, low, high) go together."""
+    names = list(frame.columns)
+    groups: list[tuple[str, list[int]]] = []
+    used: set[int] = set()
+    for place, name in enumerate(names):
+        if place in used or _idle(frame, place):
+            continue
+        part = _ends_of(name)
+        if part is not None and all(end in names for end in part):
+            places = [place, *(names.index(end) for end in part)]
+            used |= set(places)
+            what = name.removeprefix("delta_")
+            said = "change [95 %]" if name == "delta" else f"{what} change [95 %]"
+            groups.append(("value [95 %]" if name == "value" else said, places))
+        else:
+            groups.append((name.replace("_", " "), [place]))
+    return groups
+
+
+def _ends_of(name: str) -> tuple[str, str] | None:
+    """The columns of the interval that belongs to a column."""
+    if name == "value":
+        return "low", "high"
+    if name == "delta":
+        return "low_delta", "high_delta"
+    if name.startswith("delta_"):
+        what = name.removeprefix("delta_")
+        return f"low_{what}", f"high_{what}"
+    return None
+
+
+def _idle(frame: Frame, place: int) -> bool:
+    """Whether a column says nothing: no cell filled, or one source for all rows."""
+    cells = {row[place] for row in frame.rows}
+    if frame.columns[place] in ("source", "length_unit") and len(cells) == 1:
+        return True
+    return all(shown(cell) in ("-", "") for cell in cells)
+
+
+def _numeric(frame: Frame, places: Sequence[int]) -> bool:
+    return all(
+        cell is None or isinstance(cell, int | float)
+        for row in frame.rows
+        for cell in (row[place] for place in places)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -497,56 +313,209 @@ class Drawn:
     svg: str
 
 
+def write_evaluation(
+    result: Evaluation,
+    said: Sequence[str],
+    folder: Path,
+    release: str,
+    figures: bool = True,
+    report: Report | None = None,
+    found: Sequence[Verdict] = (),
+) -> list[Path]:
+    """Write each table as CSV, Markdown and LaTeX, each figure as PNG and SVG, and report.html.
+
+    `said` is the report's summary, `found` the verdicts that it begins with, `release` DARC's
+    version; `report(done, total)` counts figures. Without matplotlib the figures are left out,
+    with a warning.
+    """
+    paths = write_frames(result.frames, folder)
+    drawn: list[Drawn] = []
+    if figures:
+        try:
+            pictures = draw_figures(result.frames)
+            for done, picture in enumerate(pictures, 1):
+                written, svg = write_picture(picture.figure, folder / FIGURES, picture.name)
+                paths += written
+                drawn.append(Drawn(picture, svg))
+                if report is not None:
+                    report(done, len(pictures))
+        except MissingExtra as problem:
+            result.warnings.append(f"figures are left out: {problem}")
+    with atomic_writer(folder / REPORT) as file:
+        file.write(report_page(result, said, drawn, release, found))
+    return [*paths, folder / REPORT]
+
+
 def report_page(
-    result: Evaluation, said: Sequence[str], drawn: Sequence[Drawn], release: str
+    result: Evaluation,
+    said: Sequence[str],
+    drawn: Sequence[Drawn],
+    release: str,
+    found: Sequence[Verdict] = (),
 ) -> str:
-    """The page; `said` is the summary, `release` DARC's version. Every text is escaped."""
-    names = ", ".join(source.name for source in result.sources)
-    sections: list[tuple[str, str, str]] = []
-    absent: list[str] = []
+    """The page: the answer, three pictures, cases, tables, warnings; every text is escaped."""
+    several = len(result.sources) > 1
+    figures = [_figure(each, several) for each in drawn]
+    starts = [each["start"] for each in figures]
+    first = [figures[starts.index(start)] for start in FIRST if start in starts][:3]
+    rest = [each for each in figures if each not in first]
+    topics, absent = [], []
     for topic in [*TOPICS, *_rest(result.frames)]:
-        body = _topic(topic, result, drawn)
-        if body:
-            sections.append((topic.key, topic.title, body))
+        frames = [frame for name in topic.frames if (frame := result.frame(name)) is not None]
+        own = [each for start in topic.figures for each in rest if each["start"] == start]
+        if frames or own:
+            tables = [_shown_frame(by_gain(frame)) for frame in frames]
+            topics.append(
+                {"key": topic.key, "title": topic.title, "frames": tables, "figures": own}
+            )
         elif topic.missing:
             absent.append(topic.missing)
     cases = [each for each in galleries(result) if each.rule != "mean"]
-    if any(each.changed for each in cases):
-        body = "".join(map(gallery_section, cases))
-        sections.insert(1, ("cases", "Where the choice changed", body))
-    else:
+    changed = any(each.changed for each in cases)
+    if not changed:
         absent.append("no case is shown: no choice differs from Best-of-K's")
     if cases and not any(source.texts for source in result.sources):
         absent.append("the cases have no texts: none were given")
     if not drawn:
         absent.append("there are no figures")
-    if result.warnings:
-        sections.append(("warnings", "Warnings", _list(result.warnings)))
-    if absent:
-        left_out = _list([f"{each[0].upper()}{each[1:]}." for each in absent])
-        sections.append(("absent", "Left out", left_out))
-    sections.append(("glossary", "Words", _list(GLOSSARY)))
-    sections.append(("about", "Configuration", about_section(result, release)))
-    body = "\n".join(
-        [
-            element("h1", f"Evaluation of {names}"),
-            f'<section id="summary">{"".join(element("p", each) for each in said)}</section>',
-            _contents(sections),
-            *(_section(*each) for each in sections),
-        ]
+    lists = [
+        ("warnings", "Warnings", result.warnings),
+        ("absent", "Left out", [f"{each[0].upper()}{each[1:]}." for each in absent]),
+        ("glossary", "Words", [f"{word}: {words}." for word, words in GLOSSARY.items()]),
+    ]
+    about = (source_frame(result), settings_frame(result), version_frame(release))
+    script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
+    environment(TEMPLATES).filters["clipped"] = _clipped
+    return render(
+        REPORT,
+        TEMPLATES,
+        title=f"Evaluation of {', '.join(source.name for source in result.sources)}"[:120],
+        answer=answer(found),
+        wins=_shown_frame(_wins(found)),
+        said=said,
+        first=first,
+        galleries=[_shown_gallery(each) for each in cases] if changed else [],
+        topics=topics,
+        lists=[each for each in lists if each[2]],
+        about=[_shown_frame(frame) for frame in about],
+        script=script,
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
-    return page(f"Evaluation of {names}"[:120], body, STYLE)
 
 
-def galleries(result: Evaluation) -> list[Gallery]:
-    """The cases of every contest, with the halves of its first split."""
-    found = []
-    for contest in result.contests:
-        half = next(iter(halves_of_seeds(contest.source, contest.settings)))
-        found.append(gallery(contest, half, list(contest.source.scorers)))
-    for pair, contest in result.pairs:
-        found.append(gallery(contest, pair.halves, list(pair.human.scorers)))
-    return found
+def answer(found: Sequence[Verdict]) -> str:
+    """Whether any rule beats Best-of-K, in a sentence; empty where nothing can be said."""
+    if not found:
+        return ""
+    wins = [(v, m, a) for v in found for m in (0, 1) for a in v.better(m)]
+    if not wins:
+        return "No rule beats Best-of-K beyond noise."
+    verdict, measure, at = wins[0]
+    others = len({v.methods[a] for v, _, a in wins}) - 1
+    more = "" if not others else f" ({others} other{'s' * (others > 1)} too)"
+    return (
+        f"Yes: {verdict.methods[at]}{more} beats Best-of-K beyond noise, by "
+        f"{verdict.delta[measure, at]:+.3f} in {measure_name(verdict.measures[measure])} on "
+        f"{_for_whom(verdict)}."
+    )
+
+
+def _for_whom(verdict: Verdict) -> str:
+    subset = {"overall": "all", "high-variance": "the most contested"}
+    return f"{subset.get(verdict.subset, verdict.subset)} {verdict.prompts} prompts"
+
+
+def _wins(found: Sequence[Verdict]) -> Frame:
+    """For whom Best-of-K is beaten, by how much: a row a verdict and measure."""
+    rows: list[tuple[object, ...]] = []
+    for verdict in found:
+        for measure, name in enumerate(verdict.measures):
+            better = verdict.better(measure)
+            gains = np.where(np.isnan(verdict.delta[measure]), -np.inf, verdict.delta[measure])
+            at = better[0] if better else 1 + int(gains[1:].argmax())
+            delta, margin = verdict.delta[measure, at], verdict.margin[measure, at]
+            sure = "yes" if better else "no"
+            head = (verdict.source, _for_whom(verdict), measure_name(name), sure)
+            span = (delta, delta - margin, delta + margin)
+            rows.append((*head, verdict.methods[at], *span, verdict.mean[at], len(better)))
+    columns = ("source", "on", "in", "beaten", "best rule", "delta", "low_delta", "high_delta")
+    return Frame.of("wins", "", (*columns, "mean change", "rules that beat it"), rows)
+
+
+def frame_table(frame: Frame) -> str:
+    """A table in a box that scrolls by itself; what excludes 0 is bold."""
+    return str(_macros().table(_shown_frame(frame), frame.title))
+
+
+def frame_section(frame: Frame) -> str:
+    """A frame's title, note and table; a long table is folded, the longest stay in files."""
+    return str(_macros().section(_shown_frame(frame)))
+
+
+def _macros() -> Any:
+    return environment(TEMPLATES).get_template("frames.html").module
+
+
+def _shown_frame(frame: Frame) -> dict[str, Any]:
+    """A frame as the templates want it: groups of columns, cells as texts with a class."""
+    groups = _groups(frame)
+    kinds = ["" if _numeric(frame, places) else "left" for _, places in groups]
+    pairs = list(zip(groups, kinds, strict=True))
+    return {
+        "name": frame.name,
+        "title": frame.title,
+        "note": frame.note,
+        "size": len(frame),
+        "in_files": frame.name in KEPT_IN_FILES,
+        "folded": len(frame) > OPEN_ROWS,
+        "columns": [
+            {"name": name, "numeric": not kind, "words": _meaning(name)}
+            for (name, _), kind in pairs
+        ],
+        "rows": [
+            [_cell([row[at] for at in places], kind, name) for (name, places), kind in pairs]
+            for row in frame.rows
+        ],
+    }
+
+
+def _meaning(column: str) -> str:
+    """What the glossary says of the words in a column's name."""
+    name = column.lower()
+    found = [f"{word}: {said}" for word, said in GLOSSARY.items() if word in name]
+    return "; ".join(found)
+
+
+def _cell(cells: Sequence[Cell], kind: str, name: str) -> tuple[str, str]:
+    """A cell's text and class."""
+    text = shown(cells[0])
+    if name in COUNTS and isinstance(cells[0], float) and text != "-":
+        text = f"{cells[0]:.1f}".removesuffix(".0")
+    if len(cells) == 3:
+        low, high = cells[1], cells[2]
+        signed = "" if name.startswith("value") else "+"
+        if isinstance(cells[0], float) and text != "-":
+            text = _signed(cells[0], signed)
+        if isinstance(low, float) and isinstance(high, float) and shown(low) != "-":
+            text += f" [{_signed(low, signed)}, {_signed(high, signed)}]"
+            if signed and (low > 0 or high < 0):
+                kind = f"{kind} sure".strip()
+    elif len(text) > LONG:
+        kind = f"{kind} words".strip()
+        text = text if len(text) <= CLIP else f"{text[:CLIP]}…"
+    return text, kind
+
+
+def _signed(number: float, sign: str) -> str:
+    return f"{round(number, 9) + 0.0:{sign}.3f}"
+
+
+def _figure(drawn: Drawn, several: bool) -> dict[str, str]:
+    picture = drawn.picture
+    caption = f"{picture.source}: {picture.caption}" if several else picture.caption
+    svg = inline_svg(drawn.svg, picture.name, caption)
+    start = picture.name.split("-")[0]
+    return {"name": picture.name, "start": start, "caption": caption, "svg": svg}
 
 
 def _rest(frames: Sequence[Frame]) -> list[Topic]:
@@ -556,78 +525,50 @@ def _rest(frames: Sequence[Frame]) -> list[Topic]:
     return [Topic("others", "Other tables", others)] if others else []
 
 
-def _topic(topic: Topic, result: Evaluation, drawn: Sequence[Drawn]) -> str:
-    frames = [frame for name in topic.frames if (frame := result.frame(name)) is not None]
-    figures = [
-        _figure(each, len(result.sources) > 1)
-        for start in topic.figures
-        for each in drawn
-        if each.picture.name.split("-")[0] == start
+def _shown_gallery(gallery: Gallery) -> dict[str, Any]:
+    """A gallery as the template wants it, the largest gain and the largest loss first."""
+    gains, losses = gallery.gains, gallery.losses
+    cases = [*gains[:1], *losses[:1], *gains[1:], *losses[1:]]
+    sides = [
+        [
+            ("Best-of-K", case.base, _strips(gallery, case, case.base)),
+            (gallery.rule, case.ours, _strips(gallery, case, case.ours)),
+        ]
+        for case in cases
     ]
-    return "".join([*figures, *map(frame_section, frames)])
+    return {
+        **vars(gallery),
+        "cases": [
+            {
+                **vars(case),
+                "change": f"{case.gain:+.3f}" if case.gain == case.gain else "unknown",
+                "sides": own,
+            }
+            for case, own in zip(cases, sides, strict=True)
+        ],
+    }
 
 
-def _figure(drawn: Drawn, several: bool) -> str:
-    picture = drawn.picture
-    caption = f"{picture.source}: {picture.caption}" if several else picture.caption
-    inner = inline_svg(drawn.svg, picture.name, caption)
-    return (
-        f'<figure id="figure-{picture.name}"><div class="wide" tabindex="0" role="region" '
-        f'aria-label="figure">{inner}</div>{element("figcaption", caption)}</figure>'
-    )
+def _strips(gallery: Gallery, case: Case, pick: Pick) -> list[tuple[str, str]]:
+    """A strip a scorer, by name; selecting and judging share one where they share the scale."""
+    both = (case.base, case.ours)
+
+    def drawn(name: str, m: int, sides: Sequence[str]) -> tuple[str, str] | None:
+        every = [value for each in both for side in sides for value in getattr(each, side)[m]]
+        if not every:
+            return None
+        rows = [Row(f"{s}s", getattr(pick, s)[m], hollow=s == "judge") for s in sides]
+        numbers = "; ".join(f"{r.name}: {', '.join(f'{v:.3g}' for v in r.values)}" for r in rows)
+        return name, strip(rows, min(every), max(every), f"{name} {numbers}".strip())
+
+    sides: list[tuple[Sequence[str], tuple[str, ...]]] = [(gallery.scorers, ("select", "judge"))]
+    if gallery.scorers != gallery.judges:
+        sides = [(gallery.scorers, ("select",)), (gallery.judges, ("judge",))]
+    wanted = [(name, m, own) for names, own in sides for m, name in enumerate(names[:MOST_SCORERS])]
+    return [made for each in wanted if (made := drawn(*each)) is not None]
 
 
-def _contents(sections: Sequence[tuple[str, str, str]]) -> str:
-    links = "".join(f"<li>{element('a', title, href=f'#{key}')}</li>" for key, title, _ in sections)
-    return f'<nav aria-label="contents"><ul>{links}</ul></nav>'
-
-
-def _section(key: str, title: str, body: str) -> str:
-    return f'<section id="{key}">{element("h2", title)}{body}</section>'
-
-
-def _list(sentences: Sequence[str]) -> str:
-    return f"<ul>{''.join(element('li', each) for each in sentences)}</ul>"
-
-
-FIGURES, REPORT = "figures", "report.html"
-
-
-def write_evaluation(
-    result: Evaluation,
-    said: Sequence[str],
-    folder: Path,
-    release: str,
-    figures: bool = True,
-    report: Report | None = None,
-) -> list[Path]:
-    """Write each table as CSV, Markdown and LaTeX, each figure as PNG and SVG, and report.html.
-
-    `said` is the report's summary, `release` DARC's version; `report(done, total)` counts figures.
-    Without matplotlib the figures are left out, with a warning.
-    """
-    paths = write_frames(result.frames, folder)
-    drawn: list[Drawn] = []
-    if figures:
-        try:
-            drawn, more = _figures(result, folder / FIGURES, report)
-            paths += more
-        except MissingExtra as problem:
-            result.warnings.append(f"figures are left out: {problem}")
-    with atomic_writer(folder / REPORT) as file:
-        file.write(report_page(result, said, drawn, release))
-    return [*paths, folder / REPORT]
-
-
-def _figures(
-    result: Evaluation, folder: Path, report: Report | None
-) -> tuple[list[Drawn], list[Path]]:
-    pictures = draw_figures(result.frames)
-    drawn, paths = [], []
-    for done, picture in enumerate(pictures, 1):
-        written, svg = write_picture(picture.figure, folder, picture.name)
-        paths += written
-        drawn.append(Drawn(picture, svg))
-        if report is not None:
-            report(done, len(pictures))
-    return drawn, paths
+def _clipped(text: str) -> str:
+    if len(text) <= CASE_CLIP:
+        return text
+    return f"{text[:CASE_CLIP]}… ({len(text) - CASE_CLIP} more characters)"

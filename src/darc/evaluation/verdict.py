@@ -104,7 +104,7 @@ def told(verdict: Verdict) -> str:
     rules = len(verdict.methods) - 1
     where = f"{verdict.source}, {verdict.subset} ({verdict.prompts} prompts)"
     wins = [verdict.better(0), verdict.better(1)]
-    names = [_measure(name) for name in verdict.measures]
+    names = [measure_name(name) for name in verdict.measures]
     if np.isnan(verdict.delta[0]).all():
         names[0] = "tradeoff (unknown here)"
     if not any(wins):
@@ -163,7 +163,8 @@ def _followed(result: Evaluation) -> list[str]:
     return said
 
 
-def _measure(name: str) -> str:
+def measure_name(name: str) -> str:
+    """A measure as people read it."""
     return f"CVaR {name.removeprefix('cvar_')} %" if name.startswith("cvar_") else name
 
 
