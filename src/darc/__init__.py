@@ -30,6 +30,7 @@ from darc.selection.rule import Rule
 from darc.types import Certificate, Flip, Scores, Statistics
 
 if TYPE_CHECKING:
+    from darc.analysis import compare, diagnose, evaluate, tune
     from darc.engine.engine import Engine, ask, choose
     from darc.engine.outcome import Outcome
     from darc.scorers.panel import Panel
@@ -57,6 +58,9 @@ __all__ = [
     "ask",
     "calibrate",
     "choose",
+    "compare",
+    "diagnose",
+    "evaluate",
     "generator",
     "knob",
     "largest",
@@ -71,6 +75,7 @@ __all__ = [
     "select_lazily",
     "select_lazily_async",
     "statistics",
+    "tune",
     "worst_case_weights",
 ]
 
@@ -81,6 +86,10 @@ _LATER = {
     "Panel": "darc.scorers.panel",
     "ask": "darc.engine.engine",
     "choose": "darc.engine.engine",
+    "compare": "darc.analysis",
+    "diagnose": "darc.analysis",
+    "evaluate": "darc.analysis",
+    "tune": "darc.analysis",
 }
 
 

@@ -122,24 +122,12 @@ def _print_standings(standings: "list[Standing] | Any") -> None:
 
 
 def _draw(found: "Leaderboard", path: Path) -> None:
+    from darc.evaluation.leaderboard import draw_leaderboard
     from darc.tables.write import atomic_path
     from darc.views import save_figure
-    from darc.views.chart import new_figure, plainly, quiet
-    from darc.views.palette import SERIES
 
-    standings = list(reversed(found.standings))
-    with plainly():
-        figure = new_figure(9.0, 1.6 + 0.42 * len(standings))
-        means, unhappy = figure.subplots(1, 2, sharey=True)
-        for place, each in enumerate(standings):
-            means.plot(each.interval, [place, place], color=SERIES[0], linewidth=2.2)
-            means.plot(each.mean, place, "o", color=SERIES[0])
-        unhappy.barh(range(len(standings)), [100 * s.unhappy for s in standings], color=SERIES[1])
-        means.set_yticks(range(len(standings)), [s.system for s in standings])
-        quiet(means, "mean rating, 95 % interval")
-        quiet(unhappy, f"unhappy people (below {found.threshold:g}), per cent")
-        with atomic_path(path) as temporary:
-            save_figure(figure, temporary)
+    with atomic_path(path) as temporary:
+        save_figure(draw_leaderboard(found), temporary)
     print(f"drew {path}", file=sys.stderr)
 
 

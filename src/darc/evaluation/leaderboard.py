@@ -7,6 +7,7 @@ prompts, in which all systems are resampled together, so that differences are pa
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,11 @@ from darc.errors import InputError
 from darc.evaluation.bootstrap import DRAWS, draw_counts
 from darc.evaluation.source import NOBODY, Source
 from darc.typing import Array, Integers
+from darc.views.chart import new_figure, plainly, quiet
+from darc.views.palette import SERIES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WORST = 0.1
 ENDS = (2.5, 97.5)
@@ -237,3 +243,19 @@ def _turns(source: Source, lead: Array, top: int) -> list[tuple[str, float]]:
     """The prompts on which the second is clearest ahead of the first."""
     order = np.argsort(np.where(np.isnan(lead), np.inf, lead), kind="stable")[:top]
     return [(source.prompt_ids[p], float(-lead[p])) for p in order.tolist() if lead[p] < 0]
+
+
+def draw_leaderboard(found: Leaderboard) -> "Figure":
+    """Means with their intervals, and shares of unhappy people, the best system on top."""
+    standings = list(reversed(found.standings))
+    with plainly():
+        figure = new_figure(9.0, 1.6 + 0.42 * len(standings))
+        means, unhappy = figure.subplots(1, 2, sharey=True)
+        for place, each in enumerate(standings):
+            means.plot(each.interval, [place, place], color=SERIES[0], linewidth=2.2)
+            means.plot(each.mean, place, "o", color=SERIES[0])
+        unhappy.barh(range(len(standings)), [100 * s.unhappy for s in standings], color=SERIES[1])
+        means.set_yticks(range(len(standings)), [s.system for s in standings])
+        quiet(means, "mean rating, 95 % interval")
+        quiet(unhappy, f"unhappy people (below {found.threshold:g}), per cent")
+    return figure
