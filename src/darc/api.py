@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import darc.rules  # noqa: F401  (registers the rules)
-from darc.core.arrays import as_samples, as_weights, check_level
+from darc.core.arrays import as_samples, as_weights, check_level, stacked
 from darc.core.draws import prompt_seeds
 from darc.core.normalization import Normalization
 from darc.errors import InputError
@@ -241,11 +241,7 @@ def pad(scores: ArrayLike | Sequence[Any]) -> Array:
         raise InputError(
             "prompts have different numbers of scorers", "score each with the same ones"
         )
-    most = np.max([pool.shape for pool in pools], axis=0)
-    result = np.full((len(pools), *most), np.nan)
-    for row, pool in zip(result, pools, strict=True):
-        row[:, : pool.shape[1], : pool.shape[2]] = pool
-    return result
+    return stacked(pools)
 
 
 def _pool(pool: ArrayLike, position: int) -> Array:

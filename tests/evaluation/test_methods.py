@@ -9,7 +9,7 @@ from darc.api import select, select_batch
 from darc.engine.calibrations import as_calibrations
 from darc.errors import InputError, UnknownName
 from darc.evaluation.contest import ContestSettings, compare_rules
-from darc.evaluation.methods import clipped, decide_all, methods, normalization, runnable
+from darc.evaluation.methods import decide_all, methods, normalization, runnable
 from darc.evaluation.source import Source
 from darc.evaluation.split import Halves, draw_halves
 from darc.registry import rules
@@ -17,6 +17,7 @@ from darc.selection.calibration import Calibration
 from darc.selection.choice import Choice
 from darc.selection.pools import Pools
 from darc.selection.rule import Rule
+from darc.types import clipped
 
 
 def test_every_rule_chooses_as_by_itself() -> None:

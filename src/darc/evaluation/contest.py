@@ -14,7 +14,6 @@ from darc.evaluation.bootstrap import draw_counts
 from darc.evaluation.methods import (
     BASELINE,
     Decided,
-    clipped,
     decide_all,
     methods,
     normalization,
@@ -33,6 +32,7 @@ from darc.evaluation.metrics import (
 )
 from darc.evaluation.source import Source
 from darc.evaluation.split import Halves, choose_split, draw_halves
+from darc.types import clipped
 from darc.typing import Array, Integers, Mask
 
 Report = Callable[[int, int | None], None]

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from darc.evaluation.frame import Cell, Frame
 from darc.evaluation.methods import BASELINE
-from darc.views.chart import MOST_SERIES, legend_below, looks, new_figure, plainly, quiet
+from darc.views.chart import MOST_SERIES, Look, legend_below, looks, new_figure, plainly, quiet
 from darc.views.palette import INK, PALE, SERIES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+PARTS = ("delta", "low", "high")
 FIRST = ("epsilon", "entropic", "tau", "lcb", "cvar", "penalty")
 
 
@@ -70,18 +71,30 @@ def tail_name(frame: Frame) -> str:
     )
 
 
+def by_source(draw: Callable[[str, Frame], Picture]) -> Callable[[Frame], list[Picture]]:
+    """A function that draws a picture for each source of a frame."""
+
+    def drawn(frame: Frame) -> list[Picture]:
+        return [draw(source, frame.where(source=source)) for source in values(frame, "source")]
+
+    return drawn
+
+
+def _changes(axes: Any, frame: Frame, metric: str, x: list[float], label: str, look: Look) -> None:
+    """A line of changes against Best-of-K with their intervals."""
+    middle, low, high = (numbers(frame, f"{part}_{metric}") for part in PARTS)
+    axes.vlines(x, low, high, color=look.color, linewidth=1.2, alpha=0.8)
+    axes.plot(x, middle, label=label, **look.line)
+
+
 def draw_gains(human: Frame) -> list[Picture]:
     """One picture a source: a row a rule, a panel a metric, all prompts beside the contested."""
-    pictures = []
-    for source in values(human, "source"):
-        frame = human.where(source=source)
-        methods = [method for method in values(frame, "method") if method != BASELINE]
-        if methods:
-            pictures.append(_picture(source, frame, methods))
-    return pictures
+    return _gains(human.without(method=BASELINE))
 
 
-def _picture(source: str, frame: Frame, methods: list[str]) -> Picture:
+@by_source
+def _gains(source: str, frame: Frame) -> Picture:
+    methods = values(frame, "method")
     metrics = ("mean", "tradeoff", tail_name(frame))
     subsets = values(frame, "subset")
     styles = looks(subsets)
@@ -126,23 +139,14 @@ def _picture(source: str, frame: Frame, methods: list[str]) -> Picture:
     return Picture("gains", caption, source, figure)
 
 
-PARTS = ("delta", "low", "high")
-
-
 OVERLAP = 1.7
 COLUMNS = 3
 VISIBLE = 0.003
 
 
-def draw_ridges(densities: Frame) -> list[Picture]:
-    """One picture a source: a ridge a rule with Best-of-K's outline, a panel a scorer."""
-    return [
-        _ridges_picture(source, densities.where(source=source))
-        for source in values(densities, "source")
-    ]
-
-
-def _ridges_picture(source: str, frame: Frame) -> Picture:
+@by_source
+def draw_ridges(source: str, frame: Frame) -> Picture:
+    """A ridge a rule with Best-of-K's outline, a panel a scorer."""
     scorers, methods = values(frame, "scorer"), values(frame, "method")
     across = min(COLUMNS, len(scorers))
     down = -(-len(scorers) // across)
@@ -213,11 +217,7 @@ def _buckets_picture(source: str, by: str, frame: Frame) -> Picture:
             rows = frame.where(method=method)
             shift = 0.13 * (place - (len(methods) - 1) / 2)
             x = [names.index(name) + shift for name in map(str, rows.column("bucket"))]
-            middle, low, high = (
-                numbers(rows, f"{part}_{metric}") for part in ("delta", "low", "high")
-            )
-            axes.vlines(x, low, high, color=styles[method].color, linewidth=1.2, alpha=0.8)
-            axes.plot(x, middle, label=method, **styles[method].line)
+            _changes(axes, rows, metric, x, method, styles[method])
         quiet(axes, metric_name(metric), "fifth of the prompts by disagreement", "")
         axes.set_xticks(range(len(names)), names)
     panels[0].set_ylabel("change against Best-of-K", fontsize=9.5)
@@ -232,14 +232,9 @@ def _buckets_picture(source: str, by: str, frame: Frame) -> Picture:
 MANY = 400
 
 
-def draw_scatter(points: Frame) -> list[Picture]:
-    """One picture a proxy, a panel a file of ratings, a dot a candidate."""
-    return [
-        _scatter_picture(source, points.where(source=source)) for source in values(points, "source")
-    ]
-
-
-def _scatter_picture(source: str, frame: Frame) -> Picture:
+@by_source
+def draw_scatter(source: str, frame: Frame) -> Picture:
+    """A panel a file of ratings, a dot a candidate."""
     ratings = values(frame, "ratings")
     figure = new_figure(6.2 if len(ratings) == 1 else 4.2 * len(ratings), 4.6)
     for axes, name in zip(figure.subplots(1, len(ratings), squeeze=False)[0], ratings, strict=True):
@@ -264,35 +259,32 @@ def _scatter_picture(source: str, frame: Frame) -> Picture:
     return Picture("scatter", caption, source, figure)
 
 
-def draw_overlap(overlap: Frame) -> list[Picture]:
-    """One picture a proxy: a line for each file of ratings and kind of items, and for chance."""
-    pictures = []
-    for source in values(overlap, "source"):
-        frame = overlap.where(source=source)
-        series = list(dict.fromkeys(zip(*map(frame.column, ("ratings", "items")), strict=True)))[:7]
-        styles = looks([f"{ratings}, {items}" for ratings, items in series])
-        figure = new_figure(6.2, 4.2)
-        axes = figure.add_subplot()
-        for ratings, items in series:
-            name = f"{ratings}, {items}"
-            rows = frame.where(ratings=ratings, items=items)
-            share = numbers(rows, "share")
-            axes.plot(share, numbers(rows, "overlap"), label=name, **styles[name].line)
-        rows = frame.where(ratings=series[0][0], items=series[0][1])
-        axes.plot(
-            numbers(rows, "share"),
-            numbers(rows, "by_chance"),
-            color=PALE,
-            linestyle="--",
-            linewidth=1.4,
-            label="by chance",
-        )
-        quiet(axes, "", "top share q by sigma", "share of the proxy's top q in people's")
-        axes.set_ylim(0, None)
-        axes.legend(loc="upper left", frameon=False, fontsize=9, handlelength=3.6)
-        caption = "How much of the most contested share by the proxy is also people's."
-        pictures.append(Picture("overlap", caption, source, figure))
-    return pictures
+@by_source
+def draw_overlap(source: str, frame: Frame) -> Picture:
+    """A line for each file of ratings and kind of items, and for chance."""
+    series = list(dict.fromkeys(zip(*map(frame.column, ("ratings", "items")), strict=True)))[:7]
+    styles = looks([f"{ratings}, {items}" for ratings, items in series])
+    figure = new_figure(6.2, 4.2)
+    axes = figure.add_subplot()
+    for ratings, items in series:
+        name = f"{ratings}, {items}"
+        rows = frame.where(ratings=ratings, items=items)
+        share = numbers(rows, "share")
+        axes.plot(share, numbers(rows, "overlap"), label=name, **styles[name].line)
+    rows = frame.where(ratings=series[0][0], items=series[0][1])
+    axes.plot(
+        numbers(rows, "share"),
+        numbers(rows, "by_chance"),
+        color=PALE,
+        linestyle="--",
+        linewidth=1.4,
+        label="by chance",
+    )
+    quiet(axes, "", "top share q by sigma", "share of the proxy's top q in people's")
+    axes.set_ylim(0, None)
+    axes.legend(loc="upper left", frameon=False, fontsize=9, handlelength=3.6)
+    caption = "How much of the most contested share by the proxy is also people's."
+    return Picture("overlap", caption, source, figure)
 
 
 KNOBS = {
@@ -329,11 +321,7 @@ def _ablation_picture(source: str, knob: str, name: str, frame: Frame) -> Pictur
             rows = frame.where(method=method, subset=subset)
             shift = 0.3 * (place - (len(series) - 1) / 2) / len(series)
             x = [settings.index(setting) + shift for setting in numbers(rows, "setting")]
-            middle, low, high = (
-                numbers(rows, f"{part}_{metric}") for part in ("delta", "low", "high")
-            )
-            axes.vlines(x, low, high, color=styles[label].color, linewidth=1.1, alpha=0.8)
-            axes.plot(x, middle, label=label, **styles[label].line)
+            _changes(axes, rows, metric, x, label, styles[label])
         quiet(axes, metric_name(metric), KNOBS.get(knob, knob))
         axes.set_xticks(range(len(settings)), [f"{setting:g}" for setting in settings])
     panels[0].set_ylabel("change against Best-of-K", fontsize=9.5)
@@ -345,15 +333,9 @@ def _ablation_picture(source: str, knob: str, name: str, frame: Frame) -> Pictur
     return Picture(name, caption, source, figure)
 
 
-def draw_frontier(frontier: Frame) -> list[Picture]:
-    """One picture a source: a line a knob, a panel a subset; Best-of-K is the star."""
-    return [
-        _frontier_picture(source, frontier.where(source=source))
-        for source in values(frontier, "source")
-    ]
-
-
-def _frontier_picture(source: str, frame: Frame) -> Picture:
+@by_source
+def draw_frontier(source: str, frame: Frame) -> Picture:
+    """A line a knob, a panel a subset; Best-of-K is the star."""
     subsets = values(frame, "subset")
     pairs = dict.fromkeys(
         (str(row["method"]), str(row["knob"]))
@@ -404,15 +386,9 @@ def _frontier_picture(source: str, frame: Frame) -> Picture:
     return Picture("frontier", caption, source, figure)
 
 
-def draw_calibration(calibration: Frame) -> list[Picture]:
-    """One picture a source: what was observed against what was promised."""
-    return [
-        _calibration_picture(source, calibration.where(source=source))
-        for source in values(calibration, "source")
-    ]
-
-
-def _calibration_picture(source: str, frame: Frame) -> Picture:
+@by_source
+def draw_calibration(source: str, frame: Frame) -> Picture:
+    """What was observed against what was promised."""
     every = values(frame, "method")
     methods = [*(m for m in every if m == BASELINE), *few(every, 5)]
     styles = looks(methods)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from darc.core.arrays import stacked
 from darc.evaluation.source import NOBODY, Source
 from darc.runs import records
 from darc.runs.folder import RunFolder
@@ -17,15 +18,6 @@ from darc.typing import Array
 
 if TYPE_CHECKING:
     from darc.perturb import Perturbed
-
-
-def stacked(arrays: list[Array]) -> Array:
-    """Arrays as one with a leading axis, NaN where one is smaller."""
-    most = np.max([array.shape for array in arrays], axis=0)
-    result = np.full((len(arrays), *most), np.nan)
-    for row, array in zip(result, arrays, strict=True):
-        row[tuple(slice(size) for size in array.shape)] = array
-    return result
 
 
 GIVEN, RULES = "given", "rules"

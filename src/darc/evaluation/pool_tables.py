@@ -9,9 +9,9 @@ from darc.core import risk
 from darc.engine.rule_spec import RuleSpec
 from darc.evaluation.contest import Contest
 from darc.evaluation.frame import Frame
-from darc.evaluation.methods import clipped
 from darc.evaluation.source import Source
 from darc.selection.lazy import Pair
+from darc.types import clipped
 from darc.typing import Array, Mask
 
 
@@ -50,17 +50,20 @@ def call_table(source: Source, specs: list[RuleSpec], most: int = MOST) -> Frame
     most `most` prompts, evenly spread, are searched; the choice is checked to be the full one's.
     """
     rows = []
-    several = len(source.scorers) > 1
-    able = source.bounds is not None and (source.constants is not None or not several)
-    prompts = np.unique(np.linspace(0, len(source.prompt_ids) - 1, most).astype(int)).tolist()
-    for spec in specs if able else ():
-        if spec.rule.plan is None or spec.rule.required():
+    prompts = _spread(source, most)
+    for spec in specs:
+        if not _searchable(source, spec):
             continue
-        found = [_calls(source, spec, prompt) for prompt in prompts]
-        whole = sum(full for full, _, _ in found)
-        lazy = sum(calls for _, calls, _ in found)
-        same = sum(equal for _, _, equal in found)
-        count = len(found)
+        whole = lazy = same = 0
+        for prompt in prompts:
+            samples, shared = _searched(source, spec, prompt)
+            # A sample that the search asks for and that does not exist is no text.
+            there: Mask = np.asarray((~np.isnan(samples)).any(axis=0))
+            asked, index = _asked(source, spec, prompt)
+            full = select_batch(samples[None], spec.rule, **shared)
+            whole, lazy = whole + int(there.sum()), lazy + int((asked[: len(there)] & there).sum())
+            same += bool(index == full.index[0])
+        count = len(prompts)
         rows.append(
             (source.name, spec.label, count, whole / count, lazy / count, lazy / whole, same)
         )
@@ -74,38 +77,9 @@ def call_table(source: Source, specs: list[RuleSpec], most: int = MOST) -> Frame
     )
 
 
-def _calls(source: Source, spec: RuleSpec, prompt: int) -> tuple[int, int, bool]:
-    """Texts scored in full and lazily for one prompt, and whether the choices are the same.
-
-    A sample that the search asks for and that does not exist is no text, so it is not counted.
-    """
-    samples = clipped(source.samples[prompt : prompt + 1], source.bounds)
-    present = len(source.candidate_ids[prompt])
-    samples = np.ascontiguousarray(samples[:, :, :present])
-    normalize = source.constants if len(source.scorers) > 1 else "none"
-    shared: dict[str, Any] = {"beta": spec.beta, "gamma": spec.gamma, "normalize": normalize}
-
-    there = (~np.isnan(samples[0])).any(axis=0)
-    scored = 0
-
-    def score(pairs: list[Pair]) -> Array:
-        nonlocal scored
-        scored += sum(int(there[pair]) for pair in pairs)
-        values = np.array([samples[0, :, candidate, at] for candidate, at in pairs])
-        return values if values.shape[1] > 1 else values[:, 0]
-
-    assert source.bounds is not None
-    lazily = select_lazily(
-        score,
-        present,
-        samples.shape[3],
-        spec.rule,
-        np.asarray(source.bounds, dtype=np.float64),
-        BATCH,
-        **shared,
-    )
-    full = select_batch(samples, spec.rule, **shared)
-    return int(there.sum()), scored, bool(lazily.index == full.index[0])
+def _spread(source: Source, most: int) -> list[int]:
+    """At most so many prompts, evenly spread."""
+    return np.unique(np.linspace(0, len(source.prompt_ids) - 1, most).astype(int)).tolist()
 
 
 SECONDS, GIVEN = " seconds", "given"
@@ -172,7 +146,7 @@ def token_table(source: Source, specs: list[RuleSpec], most: int = MOST) -> Fram
     Empty where the source recorded none. At most `most` prompts, evenly spread, are counted.
     """
     rows: list[tuple[object, ...]] = []
-    prompts = np.unique(np.linspace(0, len(source.prompt_ids) - 1, most).astype(int)).tolist()
+    prompts = _spread(source, most)
     for spec in specs if source.spent else ():
         if any(name not in source.side for name in spec.rule.required()):
             continue
@@ -180,7 +154,7 @@ def token_table(source: Source, specs: list[RuleSpec], most: int = MOST) -> Fram
         parts = full.mean(axis=0)
         lazily = float("nan")
         if _searchable(source, spec):
-            asked = [_spent(source, p, _asked(source, spec, p)) for p in prompts]
+            asked = [_spent(source, p, _asked(source, spec, p)[0]) for p in prompts]
             lazily = float(np.sum(asked, axis=1).mean())
         rows.append((source.name, spec.label, len(prompts), *parts, parts.sum(), lazily))
     return Frame.of(
@@ -224,10 +198,18 @@ def _searchable(source: Source, spec: RuleSpec) -> bool:
     return len(source.scorers) == 1 or source.constants is not None
 
 
-def _asked(source: Source, spec: RuleSpec, prompt: int) -> Mask:
-    """The samples (K, n) that the lazy search asks for."""
+def _searched(source: Source, spec: RuleSpec, prompt: int) -> tuple[Array, dict[str, Any]]:
+    """A prompt's samples (M, K, n) as the lazy search sees them, and how the rule is asked."""
     samples = clipped(source.samples[prompt : prompt + 1], source.bounds)[0]
-    asked = np.zeros(samples.shape[1:], dtype=bool)
+    samples = np.ascontiguousarray(samples[:, : len(source.candidate_ids[prompt])])
+    normalize = source.constants if len(source.scorers) > 1 else "none"
+    return samples, {"beta": spec.beta, "gamma": spec.gamma, "normalize": normalize}
+
+
+def _asked(source: Source, spec: RuleSpec, prompt: int) -> tuple[Mask, int]:
+    """The samples (K, n) that the lazy search asks for, and what it chooses."""
+    samples, shared = _searched(source, spec, prompt)
+    asked = np.zeros(source.samples.shape[2:], dtype=bool)
 
     def score(pairs: list[Pair]) -> Array:
         for pair in pairs:
@@ -235,15 +217,7 @@ def _asked(source: Source, spec: RuleSpec, prompt: int) -> Mask:
         values = np.array([samples[:, k, i] for k, i in pairs])
         return values if values.shape[1] > 1 else values[:, 0]
 
-    select_lazily(
-        score,
-        len(source.candidate_ids[prompt]),
-        samples.shape[2],
-        spec.rule,
-        np.asarray(source.bounds, dtype=np.float64),
-        BATCH,
-        beta=spec.beta,
-        gamma=spec.gamma,
-        normalize=source.constants if len(source.scorers) > 1 else "none",
-    )
-    return asked
+    bounds = np.asarray(source.bounds, dtype=np.float64)
+    _, size, depth = samples.shape
+    found = select_lazily(score, size, depth, spec.rule, bounds, BATCH, **shared)
+    return asked, found.index

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from darc.core.arrays import stacked
 from darc.errors import InputError, TableError
 from darc.evaluation.from_ratings import read_source
-from darc.evaluation.from_run import read_run, stacked
+from darc.evaluation.from_run import read_run
 from darc.evaluation.source import NOBODY, Source
 from darc.files import json_lines
 from darc.runs.checking import Fault, check_decision

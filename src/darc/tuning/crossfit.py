@@ -15,11 +15,12 @@ from darc.core.statistics import batched
 from darc.engine.calibrations import Calibrations
 from darc.errors import InputError, UnknownName
 from darc.evaluation.bootstrap import average, over_splits, tail
-from darc.evaluation.methods import clipped, ids_of, learnt_before, normalization
+from darc.evaluation.methods import ids_of, learnt_before, normalization
 from darc.evaluation.source import Source
 from darc.evaluation.split import choose_split, draw_halves
 from darc.selection.pools import Pools
 from darc.tuning.grid import Setting
+from darc.types import clipped
 from darc.typing import Array, Integers, Mask
 
 ROUNDING = 1e-12
