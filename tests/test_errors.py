@@ -24,8 +24,27 @@ def test_kinds_are_also_the_usual_exceptions() -> None:
     assert isinstance(MissingExtra("drawing", "plot"), ImportError)
 
 
-def test_missing_extra_gives_the_install_command() -> None:
-    assert f"pip install '{DISTRIBUTION}[plot]'" in str(MissingExtra("drawing", "plot"))
+@pytest.mark.parametrize(
+    ("origin", "source"),
+    [
+        (None, f"{DISTRIBUTION}[plot]"),
+        ('{"url": "file:///home/me/darc", "dir_info": {"editable": true}}', "/home/me/darc[plot]"),
+        (
+            '{"url": "https://example.org/darc.git", "vcs_info": {"vcs": "git"}}',
+            f"{DISTRIBUTION}[plot] @ git+https://example.org/darc.git",
+        ),
+    ],
+)
+def test_missing_extra_gives_the_install_command(
+    origin: str | None, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Installed:
+        def read_text(self, name: str) -> str | None:
+            assert name == "direct_url.json"
+            return origin
+
+    monkeypatch.setattr("importlib.metadata.distribution", lambda _: Installed())
+    assert f"pip install '{source}'" in str(MissingExtra("drawing", "plot"))
 
 
 @pytest.mark.parametrize(

@@ -60,9 +60,28 @@ class MissingExtra(DarcError, ImportError):
     def __init__(self, purpose: str, extra: str) -> None:
         super().__init__(
             f"{purpose} needs the {extra!r} extra",
-            f"install it with: pip install '{DISTRIBUTION}[{extra}]'",
+            f"install it with: pip install '{installable(extra)}'",
         )
         self.extra = extra
+
+
+def installable(extra: str) -> str:
+    """What to tell pip for an extra: the place that DARC was installed from, else its name.
+
+    Before a release there is no distribution of that name, and a clone is what people have.
+    """
+    import json
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    named = f"{DISTRIBUTION}[{extra}]"
+    try:
+        origin = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        return named
+    address = str(origin.get("url", ""))
+    if "vcs_info" in origin:
+        return f"{named} @ git+{address}"
+    return f"{address.removeprefix('file://')}[{extra}]" if address else named
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from darc.errors import MissingExtra, TableError
 
 MEND, PACKED = "mend it", ".zst"
+AGAIN = "restore it, or remove it and run again"
 
 
 def zstandard() -> Any:
@@ -47,7 +48,7 @@ def parse_json(text: str | bytes, source: str, line: int | None = None, hint: st
 
 def read_json(path: Path, hint: str = MEND) -> Any:
     """What a JSON file says."""
-    with _read(path, hint) as file:
+    with reading(path, hint) as file:
         return parse_json(file.read(), str(path), hint=hint)
 
 
@@ -56,14 +57,15 @@ def json_lines(path: Path, hint: str = MEND, *, ended: bool = False) -> Iterator
 
     `ended` leaves out a last line without its newline too: it was never finished.
     """
-    with _read(path, hint) as file:
+    with reading(path, hint) as file:
         for number, text in enumerate(file, 1):
             if text.strip() and not (ended and not text.endswith(b"\n")):
                 yield number, parse_json(text, str(path), number, hint)
 
 
 @contextmanager
-def _read(path: Path, hint: str) -> Iterator[BinaryIO]:
+def reading(path: Path, hint: str = MEND) -> Iterator[BinaryIO]:
+    """A file that is read, unpacked if it is packed; one that cannot be read is refused by name."""
     try:
         with path.open("rb") as file:
             if path.suffix == PACKED:
@@ -71,6 +73,10 @@ def _read(path: Path, hint: str) -> Iterator[BinaryIO]:
             yield file
     except OSError as problem:
         raise TableError(str(path), f"it cannot be read ({problem.strerror})", hint) from None
+    except Exception as problem:
+        if path.suffix == PACKED and isinstance(problem, zstandard().ZstdError):
+            raise TableError(str(path), "it cannot be unpacked", AGAIN) from None
+        raise
 
 
 @contextmanager

@@ -24,14 +24,14 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
     assert capsys.readouterr().out == told
-    assert all(f"    {name}" in told and words in told for name, (_, words) in COMMANDS.items())
+    assert all(f"\n  {name} " in told and words in told for name, (_, words) in COMMANDS.items())
 
 
 def test_unknown_commands_are_named_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sellect", "--help"]) == 2
     assert capsys.readouterr().err == "darc: unknown command 'sellect'; did you mean 'select'?\n"
     assert main(["frobnicate"]) == 2
-    assert "known: ask, run, show" in capsys.readouterr().err
+    assert "known: ask, run, serve" in capsys.readouterr().err
 
 
 def test_a_command_loads_no_other() -> None:

@@ -240,7 +240,7 @@ def test_interrupted_run_says_how_to_go_on(
         text=True,
     )
     deadline = time.monotonic() + 60
-    written = tmp_path / "run" / "shards" / "00000" / "decisions.jsonl"
+    written = tmp_path / "run" / "shards" / "00000" / "candidates.jsonl"
     while not written.exists() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)

@@ -210,3 +210,8 @@ def test_bad_scales_are_named() -> None:
         lcb_coefficient(9, candidates=2, c=-1.0)
     with pytest.raises(InputError, match="eps_sigma"):
         proxy_slack(0.1, -0.1, 9, candidates=2)
+
+
+def test_the_smallest_delta_is_no_infinite_one() -> None:
+    found = lcb_coefficient(4, candidates=8, delta=5e-324)
+    assert found == pytest.approx(np.sqrt((np.log(8) - np.log(5e-324)) / 4))

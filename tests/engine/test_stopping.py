@@ -1,7 +1,10 @@
 """When to stop: the arithmetic, and whole engines that do."""
 
+import asyncio
+import gc
 import json
 import sys
+from collections.abc import Awaitable
 from subprocess import run
 from typing import Any
 
@@ -13,10 +16,17 @@ from tests.engine.makers import Words
 from tests.fakes import FakeServer, Fault
 
 from darc.engine.engine import Engine
-from darc.engine.stopping import Stopping, expected_gain, parse_stop, rewards_of, worth_another
+from darc.engine.stopping import (
+    Stopping,
+    WaveDrawing,
+    expected_gain,
+    parse_stop,
+    rewards_of,
+    worth_another,
+)
 from darc.errors import DarcError, InputError
 from darc.generators.base import Settings, candidate_seeds
-from darc.types import Scores
+from darc.types import Candidate, Message, Prompt, Scores
 
 NUMBERS = st.floats(-3, 3)
 SPREADS = st.floats(0.05, 3)
@@ -186,6 +196,27 @@ def test_a_budget_of_scores_ends_the_writing(openai_server: FakeServer) -> None:
     assert outcome.calls == 4
     assert len(outcome.candidates) <= 6
     assert "budget_calls" in outcome.flags
+
+
+def test_deadline_that_has_passed_leaves_nothing_under_way() -> None:
+    async def one() -> Candidate | None:
+        await asyncio.sleep(0)
+        return None
+
+    def wave(first: int, count: int) -> list[Awaitable[Candidate | None]]:
+        return [one() for _ in range(count)]
+
+    async def drawn(engine: Engine) -> WaveDrawing:
+        prompt = Prompt("p", (Message("user", "Why?"),))
+        passed = asyncio.get_running_loop().time() - 1
+        drawing = WaveDrawing(engine.samples(prompt), 4, Stopping(), wave, deadline=passed)
+        assert await drawing.candidates() == []
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        return drawing
+
+    with Engine(Words(), scorers=[Grades()], n_aug=0, cache=False) as engine:
+        assert asyncio.run(drawn(engine)).flags == ["budget_milliseconds"]
+    gc.collect()  # a call that nobody awaited would be told of here
 
 
 def test_generator_that_cannot_continue_writes_all() -> None:

@@ -97,7 +97,8 @@ ESCAPES = [
     b"/v1/x%5cadmin", b"/v1/%00", b"/v1/a%0d%0aX: y", b"/v1/%c0%ae%c0%ae/admin", b"/v1/..;/admin",
     b"/v1/..;a=b/admin", b"/v1/./x", b"/v1/..", b"/v1/%2e%2e", b"/%761/../admin", b"/v1%2f../x",
     b"/%76%31/files", b"/v1/%2525252525252e", b"/v1/.%00./admin", b"/v1/%20../admin",
-    b"http://other/v1/../admin", b"/v1/chat/completions/../../../admin",
+    b"http://other/v1/../admin", b"/v1/chat/completions/../../../admin", b"/v1/.%0a./admin",
+    b"/v1/..%3fx/admin", b"/v1/..%23x", b"/v1/%2e%2e%253f",
 ]  # fmt: skip
 
 
@@ -108,8 +109,7 @@ def test_no_path_leads_out_of_v1(
     answer = raw_request(gateway.port, target)
     assert answer.split(b" ", 2)[1] in (b"400", b"404"), answer
     assert openai_server.paths == []
-    if b"X: y" not in target:
-        assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["message"]
+    assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["message"]
 
 
 def test_host_header_says_nothing_of_the_path(gateway: Running, openai_server: FakeServer) -> None:

@@ -69,7 +69,7 @@ VALUES: tuple[Any, ...] = (
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A finished run, and one that was lazy."""
+    """A finished run, one that was lazy and one that is packed."""
     place = tmp_path_factory.mktemp("runs")
     rows = [
         {"question_id": 81, "category": "writing", "turns": ["Why is it?", "And then?"]},
@@ -77,7 +77,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     ]
     (place / "prompts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     level, handlers = logging.root.level, logging.root.handlers[:]
-    for name, more in (("full", []), ("lazy", ["--lazy"])):
+    for name, more in (("full", []), ("lazy", ["--lazy"]), ("packed", ["--compress"])):
         folder = place / name / "run"
         run = ("run", "--prompts", place / "prompts.jsonl", "--out", folder, "--json", *more)
         code, out, said = darc(*run)
@@ -407,3 +407,34 @@ def test_damaged_run_from_outside(junk: bytes, sealed: bool, base: Path, tmp_pat
         expected = " was changed since the run wrote it" if sealed else ", line 1: it is "
         assert done.stderr.startswith(f"darc: {path}{expected}")
         assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["prompts.jsonl.zst", "decisions.jsonl.zst"])
+@pytest.mark.parametrize("how", ["junk", "flip", "folder"])
+def test_damaged_packed_file_is_one_sentence(
+    name: str, how: str, base: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(base / "packed" / "run", folder)
+    path = folder / SHARD / name
+    data = path.read_bytes()
+    if how == "folder":
+        as_folder(path)
+    else:
+        last = bytes([data[-1] ^ 1])
+        path.write_bytes(b"no packed file" if how == "junk" else data[:-1] + last)
+    # As after a crash before the seal was written.
+    path.with_name(SEAL).unlink()
+    again = ("run", "--prompts", base / "prompts.jsonl", "--out", folder, "--compress")
+    for command in (("show", folder, "82"), ("eval", folder), ("export", folder), again):
+        code, _, said = darc(*command)
+        assert code == 2, command
+        why = "cannot be read" if how == "folder" else "cannot be unpacked"
+        assert said.startswith(f"darc: {path}: it {why}"), said
+        assert said.count("\n") == 1
+    if how != "folder":
+        path.unlink()
+        assert darc(*again)[0] == 0
+        whole = base / "packed" / "run" / SHARD
+        for each in whole.glob("*.zst"):
+            assert (path.parent / each.name).read_bytes() == each.read_bytes()

@@ -5,6 +5,7 @@ import pytest
 
 from darc.errors import TableError
 from darc.runs.questions import read_answers, read_questions
+from darc.tables.entries import iter_entries
 
 
 def write(folder: Path, text: str) -> Path:
@@ -104,3 +105,24 @@ def test_answers_of_tables_folders_and_the_command_line(
     (tmp_path / "empty").mkdir()
     with pytest.raises(TableError, match="no files"):
         read_answers([tmp_path / "empty"], "p")
+
+
+def test_a_folder_has_a_system_in_each_file(tmp_path: Path) -> None:
+    folder = tmp_path / "outputs"
+    folder.mkdir()
+    (folder / "one.jsonl").write_text(
+        '{"prompt": "Why?", "response": "So."}\n{"prompt": "How?", "response": "Thus."}\n'
+    )
+    (folder / "two.csv").write_text('instruction,output\nHow?,"Like, this."\nWhy?,That.\n')
+    rows = [row for _, row in iter_entries(folder)]
+    assert [(row["candidate_id"], row["response"]) for row in rows] == [
+        ("one", "So."), ("one", "Thus."), ("two", "Like, this."), ("two", "That."),
+    ]  # fmt: skip
+    assert rows[0]["prompt_id"] == rows[3]["prompt_id"] != rows[1]["prompt_id"]
+    found = read_answers([folder], "p", question="How?")
+    assert [(each.name, each.text) for each in found] == [("one", "Thus."), ("two", "Like, this.")]
+    with pytest.raises(TableError, match="no file has an answer to 'Who"):
+        read_answers([folder], "p", question="Who?")
+    (folder / "three.json").write_text('[{"prompt": "Why?"}]')
+    with pytest.raises(TableError, match=r"three.json: an answer has no text; give one of resp"):
+        read_answers([folder], "p", question="Why?")

@@ -1,7 +1,9 @@
 import csv
 import io
 import json
+import os
 import sqlite3
+import stat
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -184,11 +186,17 @@ def test_the_command_line(
     assert not (tmp_path / "nowhere.db").exists()
 
 
-def test_export_writes_whole_files(tmp_path: Path) -> None:
+def test_export_writes_whole_files_for_their_owner(tmp_path: Path) -> None:
     store = new_store(str(tmp_path / "s.db"), config_for(tmp_path))
-    names = {path.name for path in export(store, tmp_path / "out", unblind=True)}
+    before = os.umask(0o022)
+    try:
+        paths = export(store, tmp_path / "new" / "out", unblind=True)
+    finally:
+        os.umask(before)
     store.close()
-    assert names == {
+    assert stat.S_IMODE((tmp_path / "new" / "out").stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in paths} == {0o600}
+    assert {path.name for path in paths} == {
         "ratings.csv",
         "ratings.jsonl",
         "ratings.texts.jsonl",

@@ -11,33 +11,46 @@ from typing import Any
 
 from darc.cli.parser import Parser
 from darc.errors import DarcError, nearest
+from darc.views.text_table import bold, red
 
-# The file that each command is in, and what it is for.
-COMMANDS = {
-    "ask": ("ask", "choose one of several answers"),
-    "run": ("run", "answer a file of prompts"),
-    "show": ("show", "show how one prompt of a run was decided"),
-    "export": ("export", "write a run's answers or scores for other tools"),
-    "select": ("select", "choose among rated candidates"),
-    "serve": ("serve", "serve an OpenAI-compatible gateway"),
-    "check": ("check", "find out what a server can do"),
-    "simulate": ("simulate", "make up raters with a known truth"),
-    "eval": ("eval", "compare rules on held-out ratings"),
-    "import": ("import_", "make ratings of what you have"),
-    "compare": ("compare", "say which system is best for everyone"),
-    "diagnose": ("diagnose", "say whether disagreement is signal"),
-    "tune": ("tune", "choose a rule and its strengths, tested on prompts held out"),
-    "calibrate": ("calibrate", "learn what the rule auto goes by"),
-    "pairs": ("pairs", "make preference pairs of ratings"),
-    "train": ("train", "train a policy or a scorer"),
-    "study": ("study", "collect ratings from people"),
-    "rules": ("rules", "list the selection rules and their parameters"),
-    "scorers": ("listing", "list the scorers and their options"),
-    "rewriters": ("listing", "list the rewriters and their options"),
-    "generators": ("listing", "list the generators and their options"),
-    "models": ("models", "install or list the embedded models"),
-    "cache": ("cache", "show or clear the cache of scores"),
+# Commands by what people come for: the file that each is in, and what it does.
+GROUPS = {
+    "get answers": {
+        "ask": ("ask", "choose one of several answers to a question"),
+        "run": ("run", "answer a file of prompts, resumably"),
+        "serve": ("serve", "serve an OpenAI-compatible gateway, with a page to try it"),
+        "show": ("show", "show how one prompt of a run was decided"),
+        "export": ("export", "write a run's answers or scores for other tools"),
+    },
+    "use ratings": {
+        "import": ("import_", "make tidy ratings of a spreadsheet or another tool's export"),
+        "select": ("select", "choose among rated candidates"),
+        "compare": ("compare", "say which system is best for everyone"),
+        "study": ("study", "collect ratings from people"),
+    },
+    "find the right rule": {
+        "diagnose": ("diagnose", "say whether disagreement is signal or noise"),
+        "tune": ("tune", "choose a rule and its parameters, tested on prompts held out"),
+        "eval": ("eval", "compare rules on held-out ratings, with tables and a report"),
+        "calibrate": ("calibrate", "learn what the rule auto goes by"),
+        "simulate": ("simulate", "simulate raters whose true opinions are known"),
+    },
+    "train": {
+        "pairs": ("pairs", "make preference pairs of ratings or scores"),
+        "train": ("train", "train a policy or a scorer"),
+    },
+    "look things up": {
+        "rules": ("rules", "list the selection rules and their parameters"),
+        "scorers": ("listing", "list the scorers and their options"),
+        "rewriters": ("listing", "list the rewriters and their options"),
+        "generators": ("listing", "list the generators and their options"),
+        "models": ("models", "install or list the embedded models"),
+        "cache": ("cache", "show or clear the cache of scores"),
+        "check": ("check", "find out what a server can do"),
+        "completion": ("completion", "print a script that completes commands in your shell"),
+    },
 }
+COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
 INTERRUPTED = 130
 DESCRIPTION = "Risk-constrained decoding: pick answers that few people would be unhappy with."
 
@@ -45,6 +58,8 @@ DESCRIPTION = "Risk-constrained decoding: pick answers that few people would be 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the result is the exit code: 0, 1 failure, 2 input, 130 interrupt."""
     given = sys.argv[1:] if argv is None else argv
+    if given and given[0] == "help":
+        given = [*given[1:], "--help"]
     asked = next((each for each in given if not each.startswith("-")), None)
     if asked is not None and asked not in COMMANDS:
         print(f"darc: unknown command {asked!r}; {nearest(asked, COMMANDS)}", file=sys.stderr)
@@ -69,9 +84,18 @@ def parser_of(asked: str | None) -> Parser:
     if asked is not None:
         add_command(commands, asked)
     else:
-        for name, (_, words) in COMMANDS.items():
-            commands.add_parser(name, help=words)
+        for name in COMMANDS:
+            commands.add_parser(name)
+        parser.epilog = _overview()
     return parser
+
+
+def _overview() -> str:
+    """The commands in groups, a line each."""
+    lines = ["darc help COMMAND says more of each.", ""]
+    for title, group in GROUPS.items():
+        lines += [bold(f"{title}:"), *(f"  {n:<11} {about[1]}" for n, about in group.items()), ""]
+    return "\n".join(lines)
 
 
 def add_command(commands: Any, name: str) -> None:
@@ -106,7 +130,7 @@ def guarded(run: Callable[[argparse.Namespace], None], arguments: argparse.Names
         run(arguments)
         sys.stdout.flush()
     except DarcError as problem:
-        print(f"darc: {problem}", file=sys.stderr)
+        print(f"{red('darc:')} {problem}", file=sys.stderr)
         return problem.exit_code
     except KeyboardInterrupt:
         told = getattr(arguments, "interrupted", "nothing was written")

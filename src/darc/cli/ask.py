@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
         if own:
             from darc.runs.questions import read_answers
 
-            answers = read_answers(arguments.answers, prompt.id, arguments.answer)
+            answers = read_answers(arguments.answers, prompt.id, arguments.answer, text)
             say_cost(engine, len(answers), arguments.full)
             outcome = engine.choose(prompt, answers, full=arguments.full, beside=True)
         else:

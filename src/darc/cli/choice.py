@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FAMILIES = ("style", "targeted", "hybrid")
 NORMALIZATIONS = ("auto", "prompt", "fixed", "none")
+DEFAULT_GENERATOR = "embedded"
 SPEC = "NAME[:ARGUMENT][,KEY=VALUE...]"
 
 
@@ -62,7 +63,9 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         "--timeout", type=float, default=600.0, help="seconds for a scorer's batch (default: 600)"
     )
     model = parser.add_argument_group("answers")
-    model.add_argument("--generator", default="embedded", metavar=SPEC, help="see darc generators")
+    model.add_argument(
+        "--generator", default=DEFAULT_GENERATOR, metavar=SPEC, help="see darc generators"
+    )
     model.add_argument("-k", "--k", type=int, default=16, help="answers to write (default: 16)")
     model.add_argument(
         "--max-tokens", type=int, help="of each (default: the generator's own; 320, deal 512)"

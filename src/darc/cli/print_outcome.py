@@ -30,7 +30,8 @@ def print_outcome(outcome: "Outcome") -> None:
         if decision.bounded is not None and decision.bounded[k]:
             numbers = [f"<{numbers[0]}", "", "", ""]
         opening = " ".join(outcome.candidates[k].text.split())[:34]
-        rows.append([k, *numbers, seen, outcome.why_not(k) or "chosen", opening])
+        name = outcome.candidates[k].name or k
+        rows.append([name, *numbers, seen, outcome.why_not(k) or "chosen", opening])
     print(text_table(["", "value", "mean", "sigma", "premium", "scored", "", "begins"], rows))
     print()
     print(outcome.explain())

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.choice import add_choice, add_stop
+from darc.cli.choice import DEFAULT_GENERATOR, add_choice, add_stop
 from darc.cli.parser import add_general
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ same command again goes on where it stopped. The settings are kept in the folder
 EPILOG = """\
 prompts are JSON lines (prompt, instruction, question or text; turns; messages), an alpaca_eval
 list, MT-Bench questions, answers for --generator given:FILE, or one text a line; "examples" stands
-for 40 prompts that come with DARC
+for 40 prompts that come with DARC, and a folder for answers that are there, a file for each system
 
 examples:
   darc run --prompts questions.jsonl --out run
@@ -125,6 +125,8 @@ def run(arguments: argparse.Namespace) -> None:
     on_ray = arguments.engine == "ray"
     _check_cluster(arguments)
     lazy = arguments.lazy and not arguments.complete
+    if Path(arguments.prompts).is_dir() and arguments.generator == DEFAULT_GENERATOR:
+        arguments.generator = f"given:{arguments.prompts}"
     questions = find_questions(arguments.prompts, arguments.sample, arguments.seed)
     folder = RunFolder(arguments.out)
     many = 0 if on_ray else os.cpu_count() or 1

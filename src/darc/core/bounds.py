@@ -135,7 +135,7 @@ def _log_ratio(factor: float, candidates: ArrayLike, delta: float) -> Array:
     count = np.asarray(candidates, dtype=np.float64)
     if not (np.isfinite(count).all() and (count >= 1).all()):
         raise InputError(f"candidates is {candidates!r}", "there must be at least one candidate")
-    return np.asarray(np.log(factor * count / check_probability("delta", delta)))
+    return np.asarray(np.log(factor * count) - np.log(check_probability("delta", delta)))
 
 
 def _bounds(bounds: ArrayLike) -> tuple[float, float]:

@@ -150,16 +150,18 @@ class WaveDrawing:
     async def candidates(self) -> list[Candidate]:
         """Those that were worth it, in order."""
         size, begun, places = self.stopping.size(self.k), 0, 0
-        tasks: list[asyncio.Task[None]] = []
+        tasks: list[asyncio.Future[Any]] = []
         try:
             async with asyncio.timeout_at(self.deadline):
                 while begun < self.k and not self._enough(places):
-                    coming = self.wave(begun, min(size, self.k - begun))
+                    written = self.wave(begun, min(size, self.k - begun))
+                    # Tasks too, so that they end even if what awaits them never began.
+                    coming = [asyncio.ensure_future(each) for each in written]
                     wave = [
                         asyncio.ensure_future(self._one(begun + i, each))
                         for i, each in enumerate(coming)
                     ]
-                    tasks += wave
+                    tasks += [*coming, *wave]
                     begun += len(wave)
                     for task in wave:
                         await task
@@ -171,8 +173,8 @@ class WaveDrawing:
             places = begun
         finally:
             under_way = [*tasks, *self._scoring.values()]
-            for task in under_way:
-                task.cancel()
+            for each in under_way:
+                each.cancel()
             await asyncio.gather(*under_way, return_exceptions=True)
         self.saved = self.k - places
         return self._first(places)

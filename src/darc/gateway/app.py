@@ -115,7 +115,7 @@ def make_app(
     keys = Keys() if settings.api_keys is None else read_keys(settings.api_keys)
     gateway = gateway or make_gateway(settings)
     routes = _Routes(gateway)
-    app = Router(routes.all(), lifespan=routes.lifespan)
+    app = Router(routes.all(), default=_no_route, lifespan=routes.lifespan)
     free = (*FREE, *routes.files)
     guard = Guard(keys, settings.rate, proxies=trusted_proxies(settings.trusted_proxies))
     return Shell(app, guard, free, gateway.metrics.observe, hosts)
@@ -215,6 +215,11 @@ class _Routes:
         except Exception as problem:
             logger.warning("a part is not ready: %s", problem)
         self.ready = True
+
+
+async def _no_route(*_: Any) -> None:
+    """Refuse what no route takes: a line break in a path."""
+    raise Problem(404, "there is no such path", code="not_found")
 
 
 def _json(endpoint: Endpoint) -> Endpoint:

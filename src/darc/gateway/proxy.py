@@ -65,7 +65,7 @@ def path_below(scope: Mapping[str, Any]) -> str:
     read = sent
     for _ in range(MOST_ENCODED):
         parts = re.split(rb"[/\\]", read)
-        if any(part.split(b";")[0].strip() in (b".", b"..") for part in parts):
+        if any(re.split(rb"[;?#]", part)[0].strip() in (b".", b"..") for part in parts):
             raise Problem(404, "the path leads out of /v1", code="not_found")
         if b"\\" in read or _UNFIT.search(read) or not _is_text(read):
             raise Problem(400, "the path has characters that no path has", code="bad_path")

@@ -15,13 +15,13 @@ from darc.errors import InputError, TableError
 from darc.generators.base import Settings
 from darc.models.completion import Report
 from darc.registry import generator
-from darc.tables.entries import iter_entries
+from darc.tables.entries import iter_entries, output_files
 from darc.types import Candidate, Prompt
 
 
 @generator("given", "FILE")
 class GivenGenerator:
-    """Answers from a file: JSON lines with prompt_id, candidate_id and response.
+    """Answers from a file: JSON lines with prompt_id, candidate_id and response; or of a folder.
 
     Each prompt has as many candidates as the file, at most K; sampling settings mean nothing here.
     """
@@ -54,8 +54,11 @@ class GivenGenerator:
         numbers, self._ends = np.array(prompts, dtype=np.uint64), np.array(ends, dtype=np.int64)
         self._order = np.argsort(numbers, kind="stable")
         self._prompts = numbers[self._order]
-        with self._path.open("rb") as file:
-            self._version = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        digest = hashlib.sha256()
+        for each in output_files(self._path) if self._path.is_dir() else [self._path]:
+            with each.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+        self._version = digest.hexdigest()[:16]
 
     @property
     def version(self) -> str:

@@ -15,11 +15,12 @@ import numpy as np
 
 from darc.core.draws import prompt_seeds
 from darc.errors import InputError, TableError
-from darc.tables.entries import entries_of, iter_entries
+from darc.tables.entries import entries_of, iter_entries, output_files
 from darc.types import Candidate, Message, Prompt
 
 TEXTS = ("prompt", "instruction", "question", "text")
 ANSWERS = ("text", "answer", "response", "output", "content")
+WHOLE = ("", ".txt", ".md")
 EXAMPLES = "examples"
 NAMES = ("prompt_id", "id", "question_id")
 
@@ -171,17 +172,25 @@ def _message(path: Path, part: Any, line: int | None) -> Message:
 
 
 def read_answers(
-    paths: Sequence[Path], prompt_id: str, texts: Sequence[str] = ()
+    paths: Sequence[Path], prompt_id: str, texts: Sequence[str] = (), question: str = ""
 ) -> list[Candidate]:
     """The candidates of some files, and those that are given as `texts`.
 
     A file is a JSON list, JSON lines, CSV with a header, or one text a line; "-" is standard input.
     An entry is a text, or an object with one of text, answer, response, output or content, and
     perhaps a name, system or model. Of several files, or those of a folder, each text is one answer
-    as a whole; a file with one answer gives it its name.
+    as a whole; a file with one answer gives it its name. Of a folder of systems' answers to many
+    prompts, those to the `question` count.
     """
     found: list[tuple[str, str]] = [("", text) for text in texts]
-    files = [file for path in paths for file in _files(path)]
+    files: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            files.append(path)
+        elif all(file.suffix.lower() in WHOLE for file in output_files(path)):
+            files += output_files(path)
+        else:
+            found += _to_question(path, question)
     for path in files:
         own = _answers(path, len(files) > 1)
         if not own:
@@ -191,14 +200,21 @@ def read_answers(
     return [Candidate(prompt_id, i, text, name=name) for i, (name, text) in enumerate(found)]
 
 
-def _files(path: Path) -> list[Path]:
-    """The file, or those of a folder in the order of their names."""
-    if not path.is_dir():
-        return [path]
-    found = sorted(each for each in path.iterdir() if each.is_file() and each.name[0] != ".")
-    if not found:
-        raise TableError(str(path), "the folder has no files", "put an answer into each")
-    return found
+def _to_question(folder: Path, question: str) -> list[tuple[str, str]]:
+    """Names and texts of a folder's answers to a question, or of all if none names its prompt."""
+    rows = [row for _, row in iter_entries(folder)]
+    asked = {row["prompt"].strip() for row in rows} - {""}
+    if asked and question.strip() not in asked:
+        raise TableError(
+            str(folder),
+            f"no file has an answer to {question!r}",
+            f"ask what they answer, such as {min(asked)!r}, or use darc run --prompts {folder}",
+        )
+    return [
+        (row["candidate_id"], row["response"])
+        for row in rows
+        if not asked or row["prompt"].strip() == question.strip()
+    ]
 
 
 def _answers(path: Path, whole: bool) -> list[tuple[str, str]]:
@@ -208,7 +224,7 @@ def _answers(path: Path, whole: bool) -> list[tuple[str, str]]:
         if path.suffix.lower() == ".csv":
             with path.open(encoding="utf-8-sig", newline="") as file:
                 entries = list(enumerate(csv.DictReader(file), 2))
-        elif whole and path.suffix.lower() in ("", ".txt", ".md"):
+        elif whole and path.suffix.lower() in WHOLE:
             entries = [(None, path.read_text(encoding="utf-8").strip())]
         elif str(path) == "-":
             entries = entries_of(path, sys.stdin)

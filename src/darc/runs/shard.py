@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import InputError, TableError
-from darc.files import PACKED, append_private, json_lines, private_folder, read_json, zstandard
+from darc.files import (
+    AGAIN,
+    PACKED,
+    append_private,
+    json_lines,
+    private_folder,
+    read_json,
+    reading,
+    zstandard,
+)
 from darc.runs.checking import Fault, check_links, check_row
 from darc.tables import atomic_writer
 from darc.tables.write import atomic_path
@@ -341,8 +350,8 @@ def _unpack(packed: Path) -> None:
     path = packed.with_name(packed.name.removesuffix(PACKED))
     with (
         atomic_path(path, private=True) as temporary,
-        packed.open("rb") as source,
+        reading(packed, AGAIN) as source,
         temporary.open("wb") as target,
     ):
-        zstandard().ZstdDecompressor().copy_stream(source, target)
+        shutil.copyfileobj(source, target, CHUNK)
     packed.unlink()

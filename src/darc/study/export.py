@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from darc.errors import InputError
+from darc.files import private_folder
 from darc.study import schema
 from darc.study.config import Config
 from darc.study.items import is_formula
@@ -27,15 +28,15 @@ EXCLUSIONS = ("at", "actor", "action", "rater_id", "reason")
 
 
 def export(store: Store, folder: Path, *, unblind: bool = False) -> list[Path]:
-    """Write all files to a folder, each whole or not at all; the result is their paths.
+    """Write all files, each whole or not at all and for its owner; the result is their paths.
 
     An open study is refused, because the files name the systems, unless `unblind` is given.
     """
     made = files(store, unblind=unblind)
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     paths = []
     for name, text in made.items():
-        with atomic_writer(folder / name) as stream:
+        with atomic_writer(folder / name, private=True) as stream:
             stream.write(text)
         paths.append(folder / name)
     return paths

@@ -1,7 +1,10 @@
 """Tables of plain text."""
 
+import os
+import sys
 import unicodedata
 from collections.abc import Sequence
+from typing import TextIO
 
 MOST = 40
 
@@ -13,8 +16,27 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     widths = [
         max([width(name), *(width(row[i]) for row in cells)]) for i, name in enumerate(header)
     ]
-    lines = [_line(header, widths, numeric), _line(["-" * w for w in widths], widths, numeric)]
+    lines = [
+        bold(_line(header, widths, numeric)),
+        _line(["-" * w for w in widths], widths, numeric),
+    ]
     return "\n".join(lines + [_line(row, widths, numeric) for row in cells])
+
+
+def bold(text: str) -> str:
+    """The text in bold where standard output is a terminal that shows it."""
+    return f"\x1b[1m{text}\x1b[0m" if text and _shows_colour(sys.stdout) else text
+
+
+def red(text: str) -> str:
+    """The text in red where standard error is a terminal that shows it."""
+    return f"\x1b[31m{text}\x1b[0m" if _shows_colour(sys.stderr) else text
+
+
+def _shows_colour(stream: TextIO) -> bool:
+    """Whether a stream is a terminal with colours, by the conventions NO_COLOR and TERM=dumb."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return not plain and stream.isatty()
 
 
 def width(text: str) -> int:
