@@ -2,13 +2,13 @@
 
 import argparse
 import json
-import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darc.cli.parser import add_columns, add_general, columns_of
+from darc.files import jsonable
 
 if TYPE_CHECKING:
     from darc.evaluation.leaderboard import Leaderboard, Standing
@@ -138,23 +138,14 @@ def _plain(found: "Leaderboard") -> dict[str, Any]:
         "verdict": found.verdict,
         "threshold": found.threshold,
         "severity_taken_out": found.severity,
-        "standings": [_known(asdict(each)) for each in found.standings],
+        "standings": [jsonable(asdict(each)) for each in found.standings],
         "wins": {
             name: {other: share for other, share in zip(names, row, strict=True) if other != name}
-            for name, row in zip(names, _known(found.wins.tolist()), strict=True)
+            for name, row in zip(names, jsonable(found.wins.tolist()), strict=True)
         },
         "turns": [{"prompt_id": prompt, "by": by} for prompt, by in found.turns],
         "by_group": {
-            group: [_known(asdict(each)) for each in standings]
+            group: [jsonable(asdict(each)) for each in standings]
             for group, standings in found.by_group.items()
         },
     }
-
-
-def _known(value: Any) -> Any:
-    """A value with NaN as None all through."""
-    if isinstance(value, dict):
-        return {name: _known(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_known(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

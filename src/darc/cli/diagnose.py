@@ -2,12 +2,12 @@
 
 import argparse
 import json
-import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darc.cli.parser import add_columns, add_general, columns_of
+from darc.files import jsonable
 
 if TYPE_CHECKING:
     from darc.diagnosis.diagnose import Diagnosis
@@ -137,15 +137,4 @@ def _plain(diagnosis: "Diagnosis", said: "Words", advice: "Advice") -> dict[str,
     plain["tables"] = {
         frame.name: frame.records() for frame in frames(diagnosis) if frame.name != "candidates"
     }
-    return {name: _known(value) for name, value in plain.items()}
-
-
-def _known(value: Any) -> Any:
-    """A value with NaN as None all through."""
-    if isinstance(value, dict):
-        return {name: _known(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_known(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    return {name: jsonable(value) for name, value in plain.items()}

@@ -14,6 +14,7 @@ from darc.cli.parser import (
     calibrations_of,
     columns_of,
 )
+from darc.files import jsonable
 
 if TYPE_CHECKING:
     from darc.tuning.advice import Advice
@@ -184,7 +185,7 @@ def as_json(tuned: "Tuned", advice: "Advice") -> dict[str, Any]:
         "folds": tuned.folds,
         "repeats": tuned.repeats,
         "seed": tuned.seed,
-        "best_of_k": {"objective": tuned.baseline, "sigma": _number(tuned.sigma)},
+        "best_of_k": {"objective": tuned.baseline, "sigma": jsonable(tuned.sigma)},
         "rules": [
             {
                 "rule": row.rule,
@@ -195,7 +196,7 @@ def as_json(tuned: "Tuned", advice: "Advice") -> dict[str, Any]:
                 "mean": row.mean,
                 "mean_interval": [row.mean_low, row.mean_high],
                 "optimism": row.optimism,
-                "sigma": _number(row.sigma),
+                "sigma": jsonable(row.sigma),
                 "by_fold": [setting.text for setting in row.by_fold],
             }
             for row in tuned.rows
@@ -207,10 +208,6 @@ def as_json(tuned: "Tuned", advice: "Advice") -> dict[str, Any]:
         "cost": advice.cost,
         "notes": list(advice.notes),
     }
-
-
-def _number(value: float) -> float | None:
-    return None if value != value else value
 
 
 def draw(advice: "Advice", path: Path) -> None:
