@@ -8,8 +8,9 @@ from tests.evaluation.helpers import make_source
 
 from darc.evaluation.contest import ContestSettings
 from darc.evaluation.evaluate import Evaluation, evaluate
-from darc.evaluation.figures import FIGURES, Picture, draw_figures, numbers
+from darc.evaluation.figures import FIGURES, draw_figures
 from darc.evaluation.frame import Frame
+from darc.evaluation.pictures import Picture, numbers
 from darc.views.chart import svg_of, write_picture
 
 SETTINGS = ContestSettings(repeats=2, draws=30)

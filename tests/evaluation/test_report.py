@@ -11,20 +11,19 @@ import numpy as np
 import pytest
 from tests.evaluation.helpers import make_source
 
+from darc.evaluation.cases import galleries
 from darc.evaluation.contest import ContestSettings, halves_of_seeds
 from darc.evaluation.evaluate import Evaluation, evaluate
 from darc.evaluation.frame import Frame
 from darc.evaluation.report import (
-    answer,
     by_gain,
     frame_section,
     frame_table,
-    galleries,
     report_page,
     write_evaluation,
 )
 from darc.evaluation.source import Source
-from darc.evaluation.verdict import summary, verdicts
+from darc.evaluation.verdict import answer, summary, verdicts
 
 SETTINGS = ContestSettings(rules=("epsilon", "lcb"), repeats=2, draws=30)
 EVIL = "<script>alert('x')</script><img src=x onerror=alert(1)>"

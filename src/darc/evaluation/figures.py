@@ -2,89 +2,26 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
-from darc.evaluation.frame import Cell, Frame
+from darc.evaluation.frame import Frame
 from darc.evaluation.methods import BASELINE
-from darc.views.chart import MOST_SERIES, Look, legend_below, looks, new_figure, plainly, quiet
+from darc.evaluation.pictures import (
+    PARTS,
+    Picture,
+    by_source,
+    draw_changes,
+    few,
+    left_out,
+    metric_name,
+    number,
+    numbers,
+    tail_name,
+    values,
+)
+from darc.views.chart import MOST_SERIES, legend_below, looks, new_figure, plainly, quiet
 from darc.views.palette import INK, PALE, SERIES
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
-PARTS = ("delta", "low", "high")
-FIRST = ("epsilon", "entropic", "tau", "lcb", "cvar", "penalty")
-
-
-@dataclass(frozen=True, eq=False)
-class Picture:
-    """A figure of one frame and one source; `name` is the stem of its files."""
-
-    name: str
-    caption: str
-    source: str
-    figure: "Figure"
-
-
-def values(frame: Frame, name: str) -> list[str]:
-    """The different cells of a column as text, in order of appearance."""
-    return list(dict.fromkeys(str(cell) for cell in frame.column(name)))
-
-
-def number(cell: Cell) -> float:
-    """A cell as a number, NaN where it has none."""
-    return float(cell) if isinstance(cell, int | float) else float("nan")
-
-
-def numbers(frame: Frame, name: str) -> list[float]:
-    """A column as numbers, NaN where there is none."""
-    return [number(cell) for cell in frame.column(name)]
-
-
-def few(methods: Sequence[str], most: int = 6) -> list[str]:
-    """At most `most` methods without Best-of-K, well-known rules first, whatever their results."""
-    most = min(most, MOST_SERIES)
-    others = [method for method in methods if method != BASELINE]
-    known = [method for method in FIRST if method in others]
-    return (known + [method for method in others if method not in known])[:most]
-
-
-def left_out(shown: Sequence[str], methods: Sequence[str]) -> str:
-    """A sentence on the methods that are not drawn, empty for none."""
-    others = [method for method in methods if method not in shown and method != BASELINE]
-    return f" Not drawn: {', '.join(others)}; the table has them." if others else ""
-
-
-def metric_name(name: str) -> str:
-    """A metric as an axis names it."""
-    return name.replace("cvar_", "CVaR ").replace("cvar", "CVaR") + (
-        " %" if name.startswith("cvar_") else ""
-    )
-
-
-def tail_name(frame: Frame) -> str:
-    """What the CVaR is called in a frame with its differences."""
-    return next(
-        name.removeprefix("delta_") for name in frame.columns if name.startswith("delta_cvar")
-    )
-
-
-def by_source(draw: Callable[[str, Frame], Picture]) -> Callable[[Frame], list[Picture]]:
-    """A function that draws a picture for each source of a frame."""
-
-    def drawn(frame: Frame) -> list[Picture]:
-        return [draw(source, frame.where(source=source)) for source in values(frame, "source")]
-
-    return drawn
-
-
-def _changes(axes: Any, frame: Frame, metric: str, x: list[float], label: str, look: Look) -> None:
-    """A line of changes against Best-of-K with their intervals."""
-    middle, low, high = (numbers(frame, f"{part}_{metric}") for part in PARTS)
-    axes.vlines(x, low, high, color=look.color, linewidth=1.2, alpha=0.8)
-    axes.plot(x, middle, label=label, **look.line)
 
 
 def draw_gains(human: Frame) -> list[Picture]:
@@ -217,7 +154,7 @@ def _buckets_picture(source: str, by: str, frame: Frame) -> Picture:
             rows = frame.where(method=method)
             shift = 0.13 * (place - (len(methods) - 1) / 2)
             x = [names.index(name) + shift for name in map(str, rows.column("bucket"))]
-            _changes(axes, rows, metric, x, method, styles[method])
+            draw_changes(axes, rows, metric, x, method, styles[method])
         quiet(axes, metric_name(metric), "fifth of the prompts by disagreement", "")
         axes.set_xticks(range(len(names)), names)
     panels[0].set_ylabel("change against Best-of-K", fontsize=9.5)
@@ -321,7 +258,7 @@ def _ablation_picture(source: str, knob: str, name: str, frame: Frame) -> Pictur
             rows = frame.where(method=method, subset=subset)
             shift = 0.3 * (place - (len(series) - 1) / 2) / len(series)
             x = [settings.index(setting) + shift for setting in numbers(rows, "setting")]
-            _changes(axes, rows, metric, x, label, styles[label])
+            draw_changes(axes, rows, metric, x, label, styles[label])
         quiet(axes, metric_name(metric), KNOBS.get(knob, knob))
         axes.set_xticks(range(len(settings)), [f"{setting:g}" for setting in settings])
     panels[0].set_ylabel("change against Best-of-K", fontsize=9.5)

@@ -12,20 +12,20 @@ from typing import Any
 import numpy as np
 
 from darc.errors import MissingExtra
-from darc.evaluation.contest import Contest, Report, halves_of_seeds
+from darc.evaluation.cases import clipped_text, galleries, shown_gallery
+from darc.evaluation.contest import Report
 from darc.evaluation.evaluate import Evaluation
-from darc.evaluation.figures import Picture, draw_figures, few
+from darc.evaluation.figures import draw_figures
 from darc.evaluation.frame import Cell, Frame, shown, write_frames
-from darc.evaluation.split import Halves
-from darc.evaluation.verdict import Verdict, measure_name
+from darc.evaluation.pictures import Picture
+from darc.evaluation.verdict import Verdict, answer, wins_frame
 from darc.tables import atomic_writer
 from darc.views.chart import inline_svg, write_picture
 from darc.views.html import environment, render
-from darc.views.strip import Row, strip
 
 TEMPLATES = Path(__file__).parent / "templates"
 FIGURES, REPORT = "figures", "report.html"
-OPEN_ROWS, LONG, CLIP, CASE_CLIP, MOST_SCORERS, SHOWN = 30, 48, 300, 700, 4, 3
+OPEN_ROWS, LONG, CLIP = 30, 48, 300
 # Of main, what the table of changes has not are averages that follow from it.
 KEPT_IN_FILES = ("densities", "main", "points")
 COUNTS = ("prompts", "win", "tie", "loss", "length", "prompts kept", "total", "per prompt", "n")
@@ -97,105 +97,6 @@ TOPICS = (
     Topic("calibration", "Calibration of the bound", ("calibration",), ("calibration",)),
     Topic("cost", "Cost", ("calls", "tokens", "cost", "latency", "decision_cost")),
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Pick:
-    """A chosen candidate with its selecting and judging samples, a list a scorer."""
-
-    candidate_id: str
-    text: str
-    select: list[list[float]]
-    judge: list[list[float]]
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """A prompt on which a rule left Best-of-K; `gain` is what the held-out half says of it."""
-
-    prompt_id: str
-    question: str
-    base: Pick
-    ours: Pick
-    gain: float
-
-
-@dataclass(frozen=True, eq=False)
-class Gallery:
-    """The largest gains and losses of one rule in one split, and how many changes there were."""
-
-    source: str
-    rule: str
-    measure: str
-    scorers: list[str]
-    judges: list[str]
-    changed: int
-    prompts: int
-    gains: list[Case]
-    losses: list[Case]
-
-
-def gallery(contest: Contest, halves: Halves, judges: Sequence[str], shown: int = SHOWN) -> Gallery:
-    """The gallery of the contest's first split, whose halves are given; `judges` name its scorers.
-
-    The rule is epsilon, or else the first that was run. Gains are by tradeoff where it is known of
-    all changed prompts, otherwise by reward.
-    """
-    rule = next(iter(few(contest.methods, 1)), contest.methods[0])
-    place = contest.methods.index(rule)
-    base, ours = contest.choice[0, 0], contest.choice[0, place]
-    changed = np.flatnonzero((base >= 0) & (ours >= 0) & (base != ours))
-    gain, measure = contest.tradeoff[0, place] - contest.tradeoff[0, 0], "tradeoff"
-    if np.isnan(gain[changed]).any():
-        gain, measure = contest.reward[0, place] - contest.reward[0, 0], "mean"
-    order = changed[np.argsort(-gain[changed], kind="stable")]
-    cases = [
-        Case(
-            contest.source.prompt_ids[p],
-            contest.source.questions[p] if contest.source.questions else "",
-            _pick(contest, halves, p, int(base[p])),
-            _pick(contest, halves, p, int(ours[p])),
-            float(gain[p]),
-        )
-        for p in dict.fromkeys([*order[:shown].tolist(), *order[::-1][:shown].tolist()])
-    ]
-    return Gallery(
-        contest.source.name,
-        rule,
-        measure,
-        list(contest.source.scorers),
-        list(judges),
-        len(changed),
-        int((base >= 0).sum()),
-        [case for case in cases if case.gain > 0],
-        sorted((case for case in cases if not case.gain > 0), key=lambda case: case.gain),
-    )
-
-
-def _pick(contest: Contest, halves: Halves, prompt: int, candidate: int) -> Pick:
-    source = contest.source
-    return Pick(
-        source.candidate_ids[prompt][candidate],
-        source.texts[prompt][candidate] if source.texts else "",
-        _known(halves.select[prompt, :, candidate]),
-        _known(halves.judge[prompt, :, candidate]),
-    )
-
-
-def _known(samples: np.ndarray) -> list[list[float]]:
-    """The samples of each scorer, (M, n), without the missing ones."""
-    return [[float(value) for value in row if not np.isnan(value)] for row in samples]
-
-
-def galleries(result: Evaluation) -> list[Gallery]:
-    """The cases of every contest, with the halves of its first split."""
-    found = []
-    for contest in result.contests:
-        half = next(iter(halves_of_seeds(contest.source, contest.settings)))
-        found.append(gallery(contest, half, list(contest.source.scorers)))
-    for pair, contest in result.pairs:
-        found.append(gallery(contest, pair.halves, list(pair.human.scorers)))
-    return found
 
 
 def source_frame(result: Evaluation) -> Frame:
@@ -385,61 +286,22 @@ def report_page(
     ]
     about = (source_frame(result), settings_frame(result), version_frame(release))
     script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
-    environment(TEMPLATES).filters["clipped"] = _clipped
+    environment(TEMPLATES).filters["clipped"] = clipped_text
     return render(
         REPORT,
         TEMPLATES,
         title=f"Evaluation of {', '.join(source.name for source in result.sources)}"[:120],
         answer=answer(found),
-        wins=_shown_frame(_wins(found)),
+        wins=_shown_frame(wins_frame(found)),
         said=said,
         first=first,
-        galleries=[_shown_gallery(each) for each in cases] if changed else [],
+        galleries=[shown_gallery(each) for each in cases] if changed else [],
         topics=topics,
         lists=[each for each in lists if each[2]],
         about=[_shown_frame(frame) for frame in about],
         script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
-
-
-def answer(found: Sequence[Verdict]) -> str:
-    """Whether any rule beats Best-of-K, in a sentence; empty where nothing can be said."""
-    if not found:
-        return ""
-    wins = [(v, m, a) for v in found for m in (0, 1) for a in v.better(m)]
-    if not wins:
-        return "No rule beats Best-of-K beyond noise."
-    verdict, measure, at = wins[0]
-    others = len({v.methods[a] for v, _, a in wins}) - 1
-    more = "" if not others else f" ({others} other{'s' * (others > 1)} too)"
-    return (
-        f"Yes: {verdict.methods[at]}{more} beats Best-of-K beyond noise, by "
-        f"{verdict.delta[measure, at]:+.3f} in {measure_name(verdict.measures[measure])} on "
-        f"{_for_whom(verdict)}."
-    )
-
-
-def _for_whom(verdict: Verdict) -> str:
-    subset = {"overall": "all", "high-variance": "the most contested"}
-    return f"{subset.get(verdict.subset, verdict.subset)} {verdict.prompts} prompts"
-
-
-def _wins(found: Sequence[Verdict]) -> Frame:
-    """For whom Best-of-K is beaten, by how much: a row a verdict and measure."""
-    rows: list[tuple[object, ...]] = []
-    for verdict in found:
-        for measure, name in enumerate(verdict.measures):
-            better = verdict.better(measure)
-            gains = np.where(np.isnan(verdict.delta[measure]), -np.inf, verdict.delta[measure])
-            at = better[0] if better else 1 + int(gains[1:].argmax())
-            delta, margin = verdict.delta[measure, at], verdict.margin[measure, at]
-            sure = "yes" if better else "no"
-            head = (verdict.source, _for_whom(verdict), measure_name(name), sure)
-            span = (delta, delta - margin, delta + margin)
-            rows.append((*head, verdict.methods[at], *span, verdict.mean[at], len(better)))
-    columns = ("source", "on", "in", "beaten", "best rule", "delta", "low_delta", "high_delta")
-    return Frame.of("wins", "", (*columns, "mean change", "rules that beat it"), rows)
 
 
 def frame_table(frame: Frame) -> str:
@@ -523,52 +385,3 @@ def _rest(frames: Sequence[Frame]) -> list[Topic]:
     known = {name for topic in TOPICS for name in topic.frames}
     others = tuple(frame.name for frame in frames if frame.name not in known)
     return [Topic("others", "Other tables", others)] if others else []
-
-
-def _shown_gallery(gallery: Gallery) -> dict[str, Any]:
-    """A gallery as the template wants it, the largest gain and the largest loss first."""
-    gains, losses = gallery.gains, gallery.losses
-    cases = [*gains[:1], *losses[:1], *gains[1:], *losses[1:]]
-    sides = [
-        [
-            ("Best-of-K", case.base, _strips(gallery, case, case.base)),
-            (gallery.rule, case.ours, _strips(gallery, case, case.ours)),
-        ]
-        for case in cases
-    ]
-    return {
-        **vars(gallery),
-        "cases": [
-            {
-                **vars(case),
-                "change": f"{case.gain:+.3f}" if case.gain == case.gain else "unknown",
-                "sides": own,
-            }
-            for case, own in zip(cases, sides, strict=True)
-        ],
-    }
-
-
-def _strips(gallery: Gallery, case: Case, pick: Pick) -> list[tuple[str, str]]:
-    """A strip a scorer, by name; selecting and judging share one where they share the scale."""
-    both = (case.base, case.ours)
-
-    def drawn(name: str, m: int, sides: Sequence[str]) -> tuple[str, str] | None:
-        every = [value for each in both for side in sides for value in getattr(each, side)[m]]
-        if not every:
-            return None
-        rows = [Row(f"{s}s", getattr(pick, s)[m], hollow=s == "judge") for s in sides]
-        numbers = "; ".join(f"{r.name}: {', '.join(f'{v:.3g}' for v in r.values)}" for r in rows)
-        return name, strip(rows, min(every), max(every), f"{name} {numbers}".strip())
-
-    sides: list[tuple[Sequence[str], tuple[str, ...]]] = [(gallery.scorers, ("select", "judge"))]
-    if gallery.scorers != gallery.judges:
-        sides = [(gallery.scorers, ("select",)), (gallery.judges, ("judge",))]
-    wanted = [(name, m, own) for names, own in sides for m, name in enumerate(names[:MOST_SCORERS])]
-    return [made for each in wanted if (made := drawn(*each)) is not None]
-
-
-def _clipped(text: str) -> str:
-    if len(text) <= CASE_CLIP:
-        return text
-    return f"{text[:CASE_CLIP]}… ({len(text) - CASE_CLIP} more characters)"

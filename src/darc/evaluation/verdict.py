@@ -17,6 +17,7 @@ from darc.evaluation.bootstrap import (
 )
 from darc.evaluation.contest import Contest
 from darc.evaluation.evaluate import Evaluation
+from darc.evaluation.frame import Frame
 from darc.evaluation.rule_tables import prompts_in
 from darc.typing import Array, Mask
 
@@ -183,3 +184,42 @@ def _listed(verdict: Verdict, measure: int, found: Sequence[int]) -> str:
 def _named(words: Sequence[str]) -> str:
     shown = ", ".join(words[:NAMED])
     return shown if len(words) <= NAMED else f"{shown} and {len(words) - NAMED} more"
+
+
+def answer(found: Sequence[Verdict]) -> str:
+    """Whether any rule beats Best-of-K, in a sentence; empty where nothing can be said."""
+    if not found:
+        return ""
+    wins = [(v, m, a) for v in found for m in (0, 1) for a in v.better(m)]
+    if not wins:
+        return "No rule beats Best-of-K beyond noise."
+    verdict, measure, at = wins[0]
+    others = len({v.methods[a] for v, _, a in wins}) - 1
+    more = "" if not others else f" ({others} other{'s' * (others > 1)} too)"
+    return (
+        f"Yes: {verdict.methods[at]}{more} beats Best-of-K beyond noise, by "
+        f"{verdict.delta[measure, at]:+.3f} in {measure_name(verdict.measures[measure])} on "
+        f"{_for_whom(verdict)}."
+    )
+
+
+def _for_whom(verdict: Verdict) -> str:
+    subset = {"overall": "all", "high-variance": "the most contested"}
+    return f"{subset.get(verdict.subset, verdict.subset)} {verdict.prompts} prompts"
+
+
+def wins_frame(found: Sequence[Verdict]) -> Frame:
+    """For whom Best-of-K is beaten, by how much: a row a verdict and measure."""
+    rows: list[tuple[object, ...]] = []
+    for verdict in found:
+        for measure, name in enumerate(verdict.measures):
+            better = verdict.better(measure)
+            gains = np.where(np.isnan(verdict.delta[measure]), -np.inf, verdict.delta[measure])
+            at = better[0] if better else 1 + int(gains[1:].argmax())
+            delta, margin = verdict.delta[measure, at], verdict.margin[measure, at]
+            sure = "yes" if better else "no"
+            head = (verdict.source, _for_whom(verdict), measure_name(name), sure)
+            span = (delta, delta - margin, delta + margin)
+            rows.append((*head, verdict.methods[at], *span, verdict.mean[at], len(better)))
+    columns = ("source", "on", "in", "beaten", "best rule", "delta", "low_delta", "high_delta")
+    return Frame.of("wins", "", (*columns, "mean change", "rules that beat it"), rows)
