@@ -16,7 +16,7 @@ import darc
 from benchmarks.report import Table
 from darc.core.statistics import batched
 from darc.selection import learn
-from darc.selection.ids import Ids, as_ids
+from darc.selection.pools import Ids, as_ids
 from darc.simulate import Recipe, simulate
 
 Array = NDArray[np.float64]

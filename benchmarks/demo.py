@@ -11,9 +11,8 @@ from pathlib import Path
 
 from benchmarks.report import Table
 from darc.cli import main
-from darc.engine.rule_spec import parse_rules
-from darc.runs.folder import RunFolder
-from darc.runs.manifest import deciding_of
+from darc.engine.deciding import parse_rules
+from darc.runs.folder import RunFolder, deciding_of
 from darc.runs.questions import find_questions
 from darc.runs.replay import read_outcome
 from darc.types import Candidate

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from benchmarks.report import Table
 from darc.engine.engine import Engine
-from darc.generators import EmbeddedGenerator, Settings
+from darc.generators import Settings
+from darc.registry import generators
 from darc.runs.questions import find_questions
 from darc.types import Candidate, Prompt
 
@@ -19,7 +20,7 @@ def run() -> Iterator[Table]:
     questions = list(find_questions("examples"))[:: 40 // PROMPTS][:PROMPTS]
     prompts = [question.prompt() for question in questions]
     settings = Settings(k=16, max_tokens=TOKENS)
-    generator = EmbeddedGenerator()
+    generator = generators.make("embedded")
     generator.generate(prompts[:1], Settings(k=2, max_tokens=8))
     started = time.perf_counter()
     pools = [generator.generate([prompt], settings)[0] for prompt in prompts]

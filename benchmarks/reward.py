@@ -43,7 +43,7 @@ def run() -> Iterator[Table]:
 
 def measured() -> Table:
     """Seconds for all texts of one prompt, ours and the pipeline's in turn."""
-    from darc.models.transformers.libraries import import_torch, quiet
+    from darc.models.transformers.loading import import_torch, quiet
 
     import_torch()
     prompt, answers = texts()
@@ -130,7 +130,7 @@ def both(
     """Our scorer and the pipeline on the same model: from texts to scores."""
     import transformers
 
-    from darc.models.transformers.chat import templated
+    from darc.models.transformers.batching import templated
 
     loaded = scorer.checkpoint.loaded
     pipeline = transformers.pipeline(

@@ -16,7 +16,7 @@ from tests.checkpoints import causal
 from tests.training.policies import TINY, preferences
 
 from darc.training.dpo import Trained, train
-from darc.training.losses import Loss
+from darc.training.recipe import Loss
 from darc.views.text_table import text_table
 
 FLIPPED = 0.3

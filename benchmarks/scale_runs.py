@@ -14,10 +14,9 @@ from typing import Any
 
 from benchmarks.gateway import started
 from darc.engine.engine import Engine
-from darc.engine.prompts import numbered
+from darc.engine.stopping import numbered
 from darc.generators.base import Settings
-from darc.runs.folder import RunFolder
-from darc.runs.manifest import manifest
+from darc.runs.folder import RunFolder, manifest
 from darc.runs.questions import Question
 from darc.runs.run import WINDOW
 from darc.runs.run import run as run_all

@@ -53,7 +53,7 @@ def speed() -> Table:
     samples = simulate(two_minds(*SHAPE), seed=0).ratings[:, None]
     scale = scale_of(samples, {}, False)
     settings = [s for rule in tunable(1, {})[0] for s in grid(rule, scale, "fine")]
-    pools = Pools(samples, seeds=prompt_seeds(0, range(SHAPE[0])))
+    pools = Pools(samples, drawn=prompt_seeds(0, range(SHAPE[0])))
     source = source_of(samples[:, 0], "simulated")
     whole, whole_busy = timed(lambda: choices(pools, settings))
     tuned, tuned_busy = timed(lambda: tune(source, size="fine", repeats=1))

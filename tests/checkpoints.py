@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from darc.models.transformers import Checkpoint, Loaded
-from darc.models.transformers.libraries import need
+from darc.models.transformers.loading import need
 
 SPECIAL = ["<pad>", "<bos>", "<end>", "<turn>", "[CLS]", "[SEP]"]
 TEMPLATE = (

@@ -39,6 +39,27 @@ def test_several_scorers_in_a_list() -> None:
     assert decisions.statistics.value.shape == (2, 3)
 
 
+def test_prompts_of_one_scorer_need_no_axis_of_scorers() -> None:
+    scores = np.random.default_rng(0).normal(size=(20, 4, 5))
+    ids: dict[str, Any] = {
+        "rater_ids": np.tile(np.arange(5), (20, 4, 1)),
+        "system_ids": [[1, "b", None, 2]] * 20,
+    }
+    found, full, listed = (
+        darc.select_batch(given, "auto", **ids) for given in (scores, scores[:, None], list(scores))
+    )
+    assert found.index.tolist() == full.index.tolist() == listed.index.tolist()
+    weights = np.random.default_rng(1).random(scores.shape)
+    weighed = darc.select_batch(scores, "mean", weights=weights).index
+    assert (
+        weighed.tolist()
+        == darc.select_batch(scores[:, None], "mean", weights=weights[:, None]).index.tolist()
+    )
+    learnt = darc.calibrate(scores, **ids)
+    assert learnt.to_json() == darc.calibrate(scores[:, None], **ids).to_json()
+    assert len(learnt.systems) == 3
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

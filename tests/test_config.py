@@ -65,6 +65,7 @@ class Outer(Model):
     quick: bool = False
     where: Path | None = None
     inner: Inner = Inner()
+    several: tuple[Inner, ...] = ()
 
 
 @pytest.mark.parametrize(
@@ -74,6 +75,11 @@ class Outer(Model):
         ({"number": 0}, "x.toml: number is 0; should be greater than or equal to 1"),
         ({"inner": {"share": 2}}, "x.toml: inner.share is 2; should be less than or equal to 1"),
         ({"inner": {"shard": 2}}, "x.toml: inner.shard is unknown; did you mean 'share'?"),
+        (
+            {"several": [{}, {"shard": 2}]},
+            "x.toml: several[1].shard is unknown; did you mean 'share'?",
+        ),
+        ({"inner": 3}, "x.toml: inner is not a section; write [inner]"),
         ({"kind": "c"}, "x.toml: kind is 'c'; should be 'a' or 'b'"),
     ],
 )

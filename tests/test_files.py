@@ -20,8 +20,7 @@ from darc.gateway.metadata import Audit, read_audit
 from darc.runs.folder import RunFolder
 from darc.runs.questions import read_questions
 from darc.scorers.caution_model import read_model
-from darc.study.backup import backup
-from darc.study.store import open_store
+from darc.study.store import backup, open_store
 from darc.web.keys import make_key, read_keys
 
 DEEP = "[" * 100_000

@@ -55,6 +55,74 @@ def test_modules_are_small_and_say_what_they_are() -> None:
         assert text.count("\n") <= 400, path
 
 
+HOUSE = tomllib.loads((ROOT / "tests" / "house.toml").read_text(encoding="utf-8"))
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT / "src").with_suffix("").parts
+    return ".".join(parts).removesuffix(".__init__")
+
+
+def trees() -> dict[str, ast.Module]:
+    return {module_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
+
+
+def importers(every: dict[str, ast.Module]) -> dict[str, set[str]]:
+    """The modules that import each module, inside functions too."""
+    found: dict[str, set[str]] = {module: set() for module in every}
+    for module, tree in every.items():
+        for node in ast.walk(tree):
+            names: list[str] = []
+            if isinstance(node, ast.ImportFrom) and node.module:
+                inner = [f"{node.module}.{alias.name}" for alias in node.names]
+                names = [name if name in every else node.module for name in inner]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            for name in found.keys() & names:
+                found[name].add(module)
+    return found
+
+
+def test_class_names_are_unique() -> None:
+    places: dict[str, list[str]] = {}
+    for module, tree in trees().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(module)
+    twice = {name: found for name, found in places.items() if len(found) > 1}
+    assert twice.keys() <= set(HOUSE["class_names_twice"]), twice
+
+
+def test_no_module_is_named_like_a_package() -> None:
+    packages = {path.parent.name for path in (ROOT / "src" / "darc").glob("*/__init__.py")}
+    found = {module_of(path) for path in SOURCES if path.stem in packages}
+    assert found <= set(HOUSE["named_like_a_package"])
+
+
+def test_a_small_module_with_one_importer_is_part_of_it() -> None:
+    users = importers(trees())
+    small = {
+        module_of(path)
+        for path in SOURCES
+        if path.name != "__init__.py"
+        and path.read_text(encoding="utf-8").count("\n") < 60
+        and len(users[module_of(path)]) == 1
+    }
+    assert small <= {*HOUSE["small"], *HOUSE["small_for_a_reason"]}
+
+
+def test_every_module_with_behaviour_is_named_by_a_test_file() -> None:
+    named = {path.stem.removeprefix("test_") for path in (ROOT / "tests").rglob("test_*.py")}
+    behaving = {
+        module
+        for module, tree in trees().items()
+        if any(isinstance(node, ast.FunctionDef) for node in ast.walk(tree))
+    }
+    packages = {module_of(path) for path in SOURCES if path.name == "__init__.py"}
+    untested = {m for m in behaving - packages if m.rpartition(".")[2] not in named}
+    assert untested <= set(HOUSE["without_a_test_of_their_name"])
+
+
 def modules_named(text: str) -> set[str]:
     """The modules that a text runs or names, those of `benchmarks.run NAME` among them."""
     found = {name for pattern in MODULES for name in re.findall(pattern, text, re.MULTILINE)}

@@ -12,7 +12,7 @@ from darc.errors import InputError
 from darc.evaluation.from_ratings import read_texts, stem, texts_beside
 from darc.evaluation.from_run import read_run
 from darc.evaluation.source import Source
-from darc.models.catalogue import DEFAULT
+from darc.models.installed import DEFAULT
 from darc.registry import rules
 from darc.runs.questions import EXAMPLES, find_questions
 
@@ -197,7 +197,8 @@ def _pool(kept: Kept, size: Size, generator: str, prompts: str, seed: str) -> Po
 
 def _usable(source: Source) -> tuple[list[str], dict[str, str]]:
     """The rules that come with DARC, and a reason for each that the side inputs do not allow."""
-    own = [name for name in rules if rules.get(name).function.__module__.startswith("darc.")]
+    usual = [name for name in rules if rules.get(name).unasked]
+    own = [name for name in usual if rules.get(name).function.__module__.startswith("darc.")]
     # Without its passes this rule would be another one under its name.
     not_run = {
         name: "needs dropout passes"

@@ -21,13 +21,12 @@ from darc.core.statistics import statistics
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.registry import generator, rewriter, rule, rules, scorer
 from darc.selection.calibration import Calibration
-from darc.selection.choice import Choice, largest, pick
 from darc.selection.decision import Decision, Decisions
 from darc.selection.grids import knob
 from darc.selection.lazy import LazySearch
 from darc.selection.pools import Pools
-from darc.selection.rule import Rule
-from darc.types import Certificate, Flip, Scores, Statistics
+from darc.selection.rule import Choice, Rule, largest, pick
+from darc.types import Candidate, Certificate, Flip, Message, Prompt, Scores, Statistics
 
 if TYPE_CHECKING:
     from darc.analysis import compare, diagnose, evaluate, tune
@@ -39,6 +38,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Calibration",
+    "Candidate",
     "Certificate",
     "Choice",
     "DarcError",
@@ -48,10 +48,12 @@ __all__ = [
     "Flip",
     "InputError",
     "LazySearch",
+    "Message",
     "MissingExtra",
     "Outcome",
     "Panel",
     "Pools",
+    "Prompt",
     "Rule",
     "Scores",
     "Statistics",

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,10 @@ from darc.core.normalization import Normalization
 from darc.errors import InputError
 from darc.registry import DEFAULT_RULE, rules
 from darc.selection.calibration import Calibration
-from darc.selection.decide import decide
-from darc.selection.decision import Decision, Decisions, Labels
-from darc.selection.ids import Ids, as_ids
+from darc.selection.decision import Decision, Decisions, Labels, decide
 from darc.selection.lazy import LazySearch, Pair, drive, drive_async
 from darc.selection.learn import learn, with_intervals
-from darc.selection.pools import Pools
+from darc.selection.pools import Ids, Pools, as_ids
 from darc.selection.rule import Rule
 from darc.typing import Array
 
@@ -97,8 +96,9 @@ def select_batch(
     sample: str = "sample",
     **parameters: Any,
 ) -> Decisions:
-    """The `Decisions` of a rule for many prompts: scores (P, M, K, n), or a list of pools.
+    """The `Decisions` of a rule for many prompts.
 
+    Scores are (P, M, K, n), (P, K, n) of one scorer, or a list of pools.
     Pools in a list may differ in K and n, and candidates in their numbers of samples; a pool is
     (K, n), (M, K, n), or a list of lists. Side inputs have a leading prompt axis. Stochastic rules
     draw by (seed, prompt_id); prompt_ids default to the positions. `rater_ids` (P, K, n) and
@@ -106,6 +106,12 @@ def select_batch(
     """
     samples = pad(scores)
     prompts = len(samples)
+    if (
+        weights is not None
+        and isinstance(scores, np.ndarray)
+        and scores.ndim == np.ndim(weights) == 3
+    ):
+        weights = np.asarray(weights)[:, None]
     if prompt_ids is not None and len(prompt_ids) != prompts:
         raise InputError(f"there are {len(prompt_ids)} prompt_ids for {prompts} prompts")
     bound, side = _bind(rule, parameters)
@@ -116,7 +122,7 @@ def select_batch(
         normalize,
         as_weights(weights, samples.shape),
         min_samples,
-        prompt_seeds(seed, range(prompts) if prompt_ids is None else prompt_ids),
+        partial(prompt_seeds, seed, range(prompts) if prompt_ids is None else prompt_ids),
         _side_inputs(side, samples.shape),
         raters=_raters(rater_ids, samples.shape),
         systems=_systems(system_ids, samples.shape),
@@ -132,7 +138,7 @@ def calibrate(
 ) -> Calibration:
     """What ratings of many prompts teach the rule `auto`, for calibration=... in later decisions.
 
-    Scores are those of one scorer, (P, 1, K, n) or a list of pools (K, n), with ids as in
+    Scores are those of one scorer, (P, K, n) or a list of pools (K, n), with ids as in
     `select_batch`. `lam` is what a unit of sigma is worth in units of mean.
     """
     samples = pad(scores)
@@ -228,12 +234,13 @@ def _systems(given: Any, shape: tuple[int, ...]) -> Ids | None:
 def pad(scores: ArrayLike | Sequence[Any]) -> Array:
     """Scores of many prompts as one array (P, M, K, n), NaN where a pool is smaller."""
     if isinstance(scores, np.ndarray) and scores.dtype != object:
-        if scores.ndim != 4:
+        if scores.ndim not in (3, 4):
             raise InputError(
                 f"scores have {scores.ndim} dimensions",
-                "give (prompts, scorers, candidates, samples), or a list of pools",
+                "give (prompts, candidates, samples), (prompts, scorers, candidates, samples), or "
+                "a list of pools",
             )
-        return as_samples(scores)
+        return as_samples(scores if scores.ndim == 4 else scores[:, None])
     pools = [_pool(pool, position) for position, pool in enumerate(scores)]  # type: ignore[arg-type]
     if not pools:
         raise InputError("there are no prompts", "give at least one pool of scores")

@@ -47,12 +47,19 @@ def _first(model: type[BaseModel], problem: ValidationError, where: str) -> tupl
     """What and what to do of the first fault that a validation found."""
     fault = problem.errors(include_url=False)[0]
     path = [str(part) for part in fault["loc"]]
-    place = f"{where}: {'.'.join(path)}" if where else ".".join(path)
+    whole = ".".join(path)
+    for part in (part for part in path if part.isdecimal()):
+        whole = whole.replace(f".{part}", f"[{part}]", 1)
+    place = f"{where}: {whole}" if where else whole
     if fault["type"] == "extra_forbidden":
         return f"{place} is unknown", nearest(path[-1], sorted(_inner(model, path[:-1])))
     if fault["type"] == "missing":
         return f"{place} is missing", "add it"
+    if fault["type"] == "model_type":
+        section = f"[[{whole.partition('[')[0]}]]" if "[" in whole else f"[{whole}]"
+        return f"{place} is not a section", f"write {section}"
     text = fault["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    text = text.replace("a valid tuple", "a list").replace("a valid list", "a list")
     given = fault.get("input")
     shown = f" is {given!r}" if isinstance(given, str | int | float | bool | None) else ""
     return (f"{place}{shown}" if path else where or "the settings"), text
@@ -114,19 +121,26 @@ def write_settings(path: Path, section: str, settings: Mapping[str, Any]) -> Non
     temporary.replace(path)
 
 
-def add_options(parser: Any, model: type[BaseModel], *names: str) -> None:
+def add_options(parser: Any, model: type[BaseModel], *names: str, unset: str = "") -> None:
     """Add an option for each of these fields, with the field's type, default and description.
 
     A truth value becomes a flag, a list an option that may be repeated, a Literal its choices.
-    `json_schema_extra` of a field may have `flags` (further spellings) and a `metavar`.
+    `json_schema_extra` of a field may have `flags` (further spellings) and a `metavar`. With
+    `unset`, which says what then counts, an option that is not given is None.
     """
     for name in names:
         field = model.model_fields[name]
         extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
         flags = [*map(str, _list(extra.get("flags"))), f"--{name.replace('_', '-')}"]
-        default = field.get_default(call_default_factory=True)
+        default = None if unset else field.get_default(call_default_factory=True)
         help_text = field.description or ""
-        if default not in (None, "", False) and not isinstance(default, list | tuple):
+        if unset:
+            help_text += f" (default: {unset})"
+        elif (
+            default not in (None, "")
+            and default is not False
+            and not isinstance(default, list | tuple)
+        ):
             help_text += f"{' ' if help_text else ''}(default: {default})"
         keywords: dict[str, Any] = {"dest": name, "default": default, "help": help_text}
         kinds = [kind for kind in _kinds(field) if kind not in (type(None), Ellipsis)]

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from darc.cli import main
-from darc.engine.calibrations import Calibrations
+from darc.engine.deciding import Calibrations, parse_rules
 from darc.engine.ratings import decide_table, head
-from darc.engine.rule_spec import parse_rules
 from darc.tables import read_ratings
 
 SEVERITY = {str(rater): offset for rater, offset in enumerate(np.linspace(-2, 2, 9).tolist(), 1)}

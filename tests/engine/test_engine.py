@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from tests.engine.makers import Vowels, Words
 
+import darc
 from darc.engine.engine import Engine, choose
 from darc.engine.samples import PartFailed
 from darc.engine.scoring import Patience
@@ -50,6 +51,23 @@ def test_lazy_choice_is_the_full_choice(rule: str) -> None:
     assert full.scores.complete
     assert full.why_not(full.index) == ""
     assert all(full.why_not(k) for k in range(4) if k != full.index)
+
+
+@pytest.mark.parametrize(
+    ("rule", "wide", "said"),
+    [
+        ("auto", (5.0, 6.0, 7.0), "ranked lower"),
+        ("auto", (3.0, 6.7, 9.0), "higher sigma"),
+        ("epsilon", (5.9, 6.1, 6.3), "higher sigma"),
+    ],
+)
+def test_higher_sigma_is_said_where_it_decided(
+    rule: str, wide: tuple[float, ...], said: str
+) -> None:
+    made = choose(PROMPT, ANSWERS[:2], scorers=[Vowels()], n_aug=1)
+    decision = darc.select([(6.1, 6.2, 6.3), wide], rule)
+    assert decision.index == 0
+    assert replace(made, decision=decision, order=(0, 1)).why_not(1) == said
 
 
 @pytest.mark.parametrize(
@@ -196,9 +214,11 @@ def test_a_prompt_that_fails_does_not_keep_the_engine_from_the_others() -> None:
     assert failed == [3]
 
 
-def test_candidates_keep_their_names() -> None:
+@pytest.mark.parametrize("by_name", [False, True])
+def test_candidates_keep_their_names(by_name: bool) -> None:
     named = [Candidate("tides", i, c.text, name=f"model {i}") for i, c in enumerate(ANSWERS)]
-    outcome = choose(PROMPT, named, scorers=[Vowels()], n_aug=2)
+    answers = {c.name: c.text for c in named} if by_name else named
+    outcome = choose(PROMPT, answers, scorers=[Vowels()], n_aug=2)
     assert f"model {outcome.index}" in outcome.explain()
     assert f"model {outcome.index}" in outcome._repr_html_()
     assert f"model {outcome.index}" in repr(outcome)
@@ -267,6 +287,29 @@ def test_an_engine_left_open_ends_quietly() -> None:
     code = f"import darc; {made}; print(engine.choose('Why?', ['So.']).index)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
+
+
+def test_an_event_loop_of_ones_own_uses_the_engine_and_closes_it() -> None:
+    async def main() -> list[object]:
+        async with Engine(Words(), scorers=[Vowels()], n_aug=2, sampling=Settings(k=2)) as engine:
+            asked = await engine.ask_async("Why?")
+            chosen = await engine.choose_async("Why?", {"a": asked.answer})
+            many = [each.prompt.id async for each in engine.map_async(["Why?", "How?"])]
+        return [chosen.answer == asked.answer and chosen.name(0), *many]
+
+    assert asyncio.run(main()) == ["a", "1", "2"]
+
+
+def test_parts_that_are_busy_are_not_waited_for() -> None:
+    class Busy(Vowels):
+        def close(self) -> None:
+            time.sleep(2)
+
+    scorers: list[Any] = [Busy(name) for name in ("one", "two", "three")]
+    with Engine(scorers=scorers, n_aug=0) as engine:
+        engine.choose(PROMPT, ANSWERS)
+        begun = time.monotonic()
+    assert time.monotonic() - begun < 1.5
 
 
 def test_a_calibration_knows_systems_by_the_candidates_names(tmp_path: Path) -> None:

@@ -112,6 +112,27 @@ def test_lazy_panel_asks_less_and_chooses_the_same(
     assert asked <= share * total
 
 
+def test_auto_asks_for_hardly_more_than_would_prove_its_choice() -> None:
+    asked = proof = 0
+    for seed in range(20):
+        table = pool(seed)
+        found = darc.select_lazily(
+            lambda pairs: [table[pair] for pair in pairs],  # noqa: B023
+            8,
+            8,
+            "auto",
+            (0.0, 10.0),
+        )
+        assert found.index == darc.select(table, "auto").index
+        asked += found.calls or 0
+        # Raters in their order: all of the choice, and of another until tens could not save it.
+        reach = table[found.index].mean() - 0.07 * table[found.index].std(ddof=1)
+        for k, row in enumerate(table):
+            tops = [(row[:j].sum() + 10 * (8 - j)) / 8 for j in range(9)]
+            proof += 8 if k == found.index else next((j for j in range(9) if tops[j] < reach), 8)
+    assert asked <= 1.05 * proof
+
+
 def test_raters_of_one_prompt_are_asked_at_once(server: FakeServer) -> None:
     server.reply = graded(pool(1))
     server.latency = 0.05
@@ -293,7 +314,7 @@ def test_budget_of_grades_ends_the_search(server: FakeServer) -> None:
 
 
 def test_grades_are_kept_for_later(server: FakeServer, tmp_path: Path) -> None:
-    from darc.engine.score_cache import ScoreCache
+    from darc.engine.scoring import ScoreCache
 
     server.reply = lambda body, _: "accuracy: 8\nclarity: 5"
     panel = darc.Panel(model=judge(server), criteria=("accuracy", "clarity"), repeats=2).first(2)
@@ -418,7 +439,7 @@ def test_a_passing_fault_is_tried_again(server: FakeServer) -> None:
 
 
 def test_part_failed_is_what_decide_raises(server: FakeServer) -> None:
-    from darc.engine.prompts import as_candidates, as_prompt
+    from darc.engine.stopping import as_candidates, as_prompt
 
     server.reply = lambda body, _: "no"
     prompt = as_prompt(QUESTION)

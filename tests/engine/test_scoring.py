@@ -8,8 +8,7 @@ import pytest
 from tests.engine.makers import Lengths
 
 from darc.engine.parts import Tools
-from darc.engine.score_cache import ScoreCache, keys_of
-from darc.engine.scoring import Patience, Scoring, Tally
+from darc.engine.scoring import Patience, ScoreCache, Scoring, Tally, keys_of
 from darc.engine.workers import Workers
 from darc.errors import DarcError, InputError
 from darc.perturb import RulesRewriter

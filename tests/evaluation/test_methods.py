@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from tests.evaluation.helpers import make_source
 
 from darc.api import select, select_batch
-from darc.engine.calibrations import as_calibrations
+from darc.engine.deciding import as_calibrations
 from darc.errors import InputError, UnknownName
 from darc.evaluation.contest import ContestSettings, compare_rules
 from darc.evaluation.methods import decide_all, methods, normalization, runnable
@@ -14,9 +14,8 @@ from darc.evaluation.source import Source
 from darc.evaluation.split import Halves, draw_halves
 from darc.registry import rules
 from darc.selection.calibration import Calibration
-from darc.selection.choice import Choice
 from darc.selection.pools import Pools
-from darc.selection.rule import Rule
+from darc.selection.rule import Choice, Rule
 from darc.types import clipped
 
 

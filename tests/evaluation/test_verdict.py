@@ -7,7 +7,8 @@ from tests.evaluation.helpers import make_source
 from darc.evaluation.bootstrap import average, largest
 from darc.evaluation.contest import ContestSettings, compare_rules
 from darc.evaluation.evaluate import evaluate
-from darc.evaluation.verdict import judge, summary, told, verdicts
+from darc.evaluation.verdict import AS_GIVEN, judge, summary, told, verdicts
+from darc.tuning.advice import advise
 from darc.tuning.tune import gains
 
 SETTINGS = ContestSettings(rules=("epsilon", "entropic"), repeats=4, draws=400)
@@ -61,6 +62,14 @@ def test_too_few_prompts_are_said() -> None:
     result = evaluate([make_source(prompts=5)], SETTINGS, ablations=False)
     assert verdicts(result) == []
     assert "cannot be told" in summary(result, [])[0]
+
+
+def test_the_two_tests_against_noise_are_told_apart() -> None:
+    source = make_source(prompts=40)
+    result = evaluate([source], SETTINGS, ablations=False)
+    advice = advise(source, repeats=2, rules=["epsilon", "auto"])
+    assert AS_GIVEN in " ".join(summary(result, verdicts(result), [advice.headline]))
+    assert AS_GIVEN not in " ".join(summary(result, verdicts(result)))
 
 
 def test_a_run_is_not_called_people() -> None:

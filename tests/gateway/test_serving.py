@@ -14,7 +14,7 @@ from tests.gateway.running import QUESTION, Running, parts, running, settings_fo
 from tests.gateway.scorers import CALLS
 
 from darc.cli import main
-from darc.engine.calibrations import Calibrations
+from darc.engine.deciding import Calibrations
 from darc.evaluation.contest import ContestSettings
 from darc.evaluation.evaluate import evaluate
 from darc.evaluation.reading import read_any

@@ -11,7 +11,7 @@ from darc.errors import InputError
 from darc.generators import DealGenerator, Settings
 from darc.generators.deal import Cost, Lookahead, shortened
 from darc.models.transformers import Checkpoint
-from darc.models.transformers.chat import prompt_ids
+from darc.models.transformers.batching import prompt_ids
 from darc.registry import generators
 from darc.types import Message, Prompt
 
@@ -99,10 +99,10 @@ def test_the_reward_draws_the_text(checkpoint: Checkpoint) -> None:
 
 
 def test_without_weight_it_is_greedy(checkpoint: Checkpoint) -> None:
-    from darc.generators import TransformersGenerator
+    from darc.generators import ChatGenerator
     from darc.models.transformers import TransformersModel
 
-    greedy = TransformersGenerator(TransformersModel(checkpoint.source.text)).generate(
+    greedy = ChatGenerator(TransformersModel(checkpoint.source.text)).generate(
         [HELLO], Settings(k=1, max_tokens=24, temperature=0)
     )
     deal = DealGenerator(checkpoint, Vowels(), Lookahead(4, 1, 0.0)).generate([HELLO], ONE)

@@ -1,8 +1,9 @@
 import pytest
 
 from darc.errors import InputError
-from darc.generators import EmbeddedGenerator, Generator, Settings, candidate_seeds
+from darc.generators import ChatGenerator, Generator, Settings, candidate_seeds
 from darc.models import EmbeddedModel
+from darc.registry import generators
 from darc.types import Message, Prompt
 
 SEA = Prompt("sea", (Message("user", "Write one line about the sea."),))
@@ -11,7 +12,7 @@ SHORT = Settings(k=3, max_tokens=10, seed=7)
 
 
 def test_candidates_are_in_order_and_complete(model: EmbeddedModel) -> None:
-    generator = EmbeddedGenerator(model)
+    generator = ChatGenerator(model)
     assert isinstance(generator, Generator)
     made = generator.generate([SEA, EGG], SHORT)
     assert [[(one.prompt_id, one.index) for one in row] for row in made] == [
@@ -30,12 +31,12 @@ def test_candidates_are_in_order_and_complete(model: EmbeddedModel) -> None:
 
 def test_greedy_duplicates_are_kept(model: EmbeddedModel) -> None:
     settings = Settings(k=2, max_tokens=6, temperature=0)
-    (row,) = EmbeddedGenerator(model).generate([SEA], settings)
+    (row,) = ChatGenerator(model).generate([SEA], settings)
     assert row[0].text == row[1].text
-    assert EmbeddedGenerator(model).generate([], settings) == []
+    assert ChatGenerator(model).generate([], settings) == []
 
 
 def test_without_an_installed_model(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
     monkeypatch.setenv("DARC_CACHE", str(tmp_path))
     with pytest.raises(InputError, match="run: darc models install"):
-        EmbeddedGenerator()
+        generators.make("embedded")

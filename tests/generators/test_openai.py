@@ -4,7 +4,9 @@ import pytest
 from tests.fakes import FakeServer, Fault
 
 from darc.errors import InputError
-from darc.generators import Generator, OpenAIGenerator, Settings, candidate_seeds
+from darc.generators import ChatGenerator, Generator, Settings, candidate_seeds
+from darc.generators.chat import openai
+from darc.models import OpenAIModel
 from darc.models.remote import Refused
 from darc.registry import generators
 from darc.types import Candidate, Message, Prompt
@@ -17,7 +19,7 @@ FOUR = Settings(k=4, seed=7, max_tokens=50)
 def generate(
     server: FakeServer, settings: Settings = FOUR, **options: Any
 ) -> list[list[Candidate]]:
-    generator = OpenAIGenerator(f"fake@{server.url}", **options)
+    generator = openai(f"fake@{server.url}", **options)
     try:
         return generator.generate([SEA, EGG], settings)
     finally:
@@ -57,7 +59,7 @@ def test_single_calls_have_seeds_of_their_own(openai_server: FakeServer) -> None
 
 @pytest.mark.parametrize("status", [400, 422])
 def test_refused_n_is_remembered(openai_server: FakeServer, status: int) -> None:
-    generator = OpenAIGenerator(f"fake@{openai_server.url}", concurrency=1)
+    generator = openai(f"fake@{openai_server.url}", concurrency=1)
     openai_server.faults = [Fault(status=status, message="n must be 1")]
     (row,) = generator.generate([SEA], FOUR)
     assert [one.seed for one in row] == candidate_seeds(FOUR, "sea")
@@ -69,7 +71,7 @@ def test_refused_n_is_remembered(openai_server: FakeServer, status: int) -> None
 
 def test_ignored_n_costs_no_answer(openai_server: FakeServer) -> None:
     openai_server.ignores = {"n"}
-    generator = OpenAIGenerator(f"fake@{openai_server.url}")
+    generator = openai(f"fake@{openai_server.url}")
     told: list[tuple[int, int]] = []
     (row,) = generator.generate([SEA], FOUR, lambda done, total: told.append((done, total)))
     assert told == [(i, 4) for i in range(1, 5)]
@@ -99,7 +101,7 @@ def test_one_candidate_needs_no_n(openai_server: FakeServer) -> None:
 
 
 def test_refused_request_is_not_taken_for_a_lack_of_n(openai_server: FakeServer) -> None:
-    generator = OpenAIGenerator(f"fake@{openai_server.url}")
+    generator = openai(f"fake@{openai_server.url}")
     openai_server.refuses = {"messages"}
     with pytest.raises(Refused, match="'messages'"):
         generator.generate([SEA], FOUR)
@@ -117,9 +119,10 @@ def test_prompts_share_the_bound(openai_server: FakeServer) -> None:
 
 def test_as_users_write_it(openai_server: FakeServer) -> None:
     made = generators.make(f"openai:fake@{openai_server.url},n=false,timeout=5")
-    assert isinstance(made, OpenAIGenerator)
+    assert isinstance(made, ChatGenerator)
     assert isinstance(made, Generator)
     assert made.version == f"fake@{openai_server.url}/v1"
+    assert isinstance(made.model, OpenAIModel)
     assert made.model.remote.dialect.n is False
     with pytest.raises(InputError, match="write openai:MODEL@URL"):
         generators.make("openai")

@@ -1,7 +1,7 @@
 import pytest
 from tests.checkpoints import causal
 
-from darc.generators import Generator, Settings, TransformersGenerator, candidate_seeds
+from darc.generators import ChatGenerator, Generator, Settings, candidate_seeds
 from darc.registry import generators
 from darc.types import Message, Prompt
 
@@ -13,14 +13,14 @@ SHORT = Settings(k=3, max_tokens=20, seed=7)
 
 
 @pytest.fixture(scope="module")
-def generator(tmp_path_factory: pytest.TempPathFactory) -> TransformersGenerator:
+def generator(tmp_path_factory: pytest.TempPathFactory) -> ChatGenerator:
     made = generators.make(f"transformers:{causal(tmp_path_factory.mktemp('causal'))},batch_size=4")
     assert isinstance(made, Generator)
-    assert isinstance(made, TransformersGenerator)
+    assert isinstance(made, ChatGenerator)
     return made
 
 
-def test_candidates_are_in_order_and_complete(generator: TransformersGenerator) -> None:
+def test_candidates_are_in_order_and_complete(generator: ChatGenerator) -> None:
     made = generator.generate([SEA, EGG], SHORT)
     assert [[(one.prompt_id, one.index) for one in row] for row in made] == [
         [("sea", 0), ("sea", 1), ("sea", 2)],
@@ -34,14 +34,14 @@ def test_candidates_are_in_order_and_complete(generator: TransformersGenerator) 
     assert generator.version
 
 
-def test_more_candidates_keep_the_first(generator: TransformersGenerator) -> None:
+def test_more_candidates_keep_the_first(generator: ChatGenerator) -> None:
     few = generator.generate([EGG], SHORT)[0]
     many = generator.generate([SEA, EGG], Settings(k=9, max_tokens=20, seed=7))[1]
     assert [one.text for one in many[:3]] == [one.text for one in few]
     assert [one.tokens for one in many[:3]] == [one.tokens for one in few]
 
 
-def test_greedy_candidates_are_one_text(generator: TransformersGenerator) -> None:
+def test_greedy_candidates_are_one_text(generator: ChatGenerator) -> None:
     (row,) = generator.generate([SEA], Settings(k=3, max_tokens=9, temperature=0))
     assert len({one.text for one in row}) == 1
     generator.close()

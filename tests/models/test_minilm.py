@@ -7,8 +7,8 @@ from tests.checkpoints import tiny
 from tests.conftest import SHARED
 
 from darc.errors import InputError
-from darc.models.catalogue import lookup
 from darc.models.install import install
+from darc.models.installed import lookup
 from darc.models.minilm import MiniLM, states
 from darc.types import Message, Prompt
 

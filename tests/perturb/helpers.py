@@ -2,6 +2,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from darc.perturb.transforms import Transform
+from darc.perturb.transforms.transform import Draws
 from darc.types import Message, Prompt
 
 HERE = Path(__file__).parent
@@ -14,3 +16,7 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 
 TEXTS = [row["text"] for row in rows("texts.jsonl")]
+
+
+def outcomes(transform: Transform, text: str, seeds: int = 30) -> set[str]:
+    return {transform(text, Draws(seed)) for seed in range(seeds)}

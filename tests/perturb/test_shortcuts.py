@@ -44,21 +44,19 @@ PROSE = st.lists(
     max_size=8,
 ).map(lambda pairs: "".join(chain.from_iterable(pairs)))
 
-GRAMMAR = (
-    "_THAT _NO_THAT _RELATIVE _APPOSITION _THERE _EXIST _WHICH _YOU_CAN _POSSIBLE _SHOULD"
-    " _PURPOSE _LETS _ALLOWS _NUMBER _THEN _KEEP _LITTLE _MUST"
-)
 REMEMBERED: list[tuple[ModuleType, str]] = [
-    (boilerplate, "_FLATTERY _APOLOGY _CLOSER _WORDY _MARKER _ADDING _LEAD _INNER"),
-    (grammar, GRAMMAR),
-    (sentences, "_SERIAL _PLAIN_LIST _COUPLE _TRIPLE _OF _GENITIVE"),
-    (sentences, "_JOIN _JOIN_PLAIN _PART _BUT"),
-    (wording, "_CONTRACT _EXPAND"),
+    (boilerplate, "flattery opener apology closer hedge filler adding"),
+    (grammar, " ".join(set(grammar.PATTERNS) - {"question", "people", "twice"})),
+    (sentences, "serial plain_list couple triple of genitive join join_plain part but"),
+    (wording, "contract expand"),
 ]
 OCCURS = [
-    (getattr(module, name), occurring(getattr(module, name)))
-    for module, names in REMEMBERED
-    for name in names.split()
+    (pattern, occurring(pattern))
+    for pattern in (
+        boilerplate.WORDY,
+        boilerplate.MARKER,
+        *(module.PATTERNS[name] for module, names in REMEMBERED for name in names.split()),
+    )
 ]
 
 
@@ -72,7 +70,7 @@ class Whole(Reading):
 
 def reasons(kind: type[Reading], original: str, rewrite: str, family: str) -> list[str | None]:
     first, second = kind(original), kind(rewrite)
-    return [refuse(first, second, family) for refuse in FILTERS]
+    return [refuse(first, second, family) for refuse in FILTERS.values()]
 
 
 @settings(deadline=None, max_examples=150)

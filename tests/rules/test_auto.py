@@ -13,6 +13,7 @@ from benchmarks.auto import read
 from tests.helpers import Array
 
 import darc
+from darc.core.statistics import batched
 from darc.errors import InputError
 from darc.selection.calibration import DEFAULT
 from darc.simulate import Recipe, simulate
@@ -201,6 +202,7 @@ def test_ids_are_names_however_they_are_written() -> None:
         ({"rater_ids": [["a", "b", "c"]]}, "has 3 entries where the scores have 2"),
         ({"system_ids": [["a"], ["b"]]}, "an id is a text or a whole number"),
         ({"system_ids": [1.5, 2.5]}, "an id is a text or a whole number"),
+        ({"system_ids": np.array([1.5, 2.5])}, "system_ids has 1.5; an id is a text"),
         ({"lam": -1.0}, "lam must be 0 or larger"),
         ({"calibration": [DEFAULT, DEFAULT]}, "2 entries for 1 scorers"),
         ({"calibration": 3.0}, "3.0 is no calibration"),
@@ -382,16 +384,18 @@ def test_the_cross_check_turns_disagreement_off_where_it_misleads() -> None:
     assert set(learnt.weight.values()) == {0.0}
 
 
-def test_with_a_calibration_it_costs_little_more_than_the_statistics() -> None:
+def test_with_a_calibration_it_costs_at_most_three_times_the_statistics() -> None:
     scores = np.random.default_rng(0).normal(size=(4000, 1, 16, 8))
 
-    def seconds(rule: str, **options: Any) -> float:
-        times = []
-        for _ in range(5):
-            start = time.perf_counter()
-            darc.select_batch(scores, rule, **options)
-            times.append(time.perf_counter() - start)
-        return min(times)
+    def decided() -> None:
+        darc.select_batch(scores, "auto", calibration=DEFAULT)
 
-    seconds("mean")
-    assert seconds("auto", calibration=DEFAULT) < 9 * seconds("mean")
+    def seconds(work: Any) -> float:
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start
+
+    # In turn, so that what else the machine does falls on both.
+    pairs = [(seconds(lambda: batched(scores, 1.0, 1.0)), seconds(decided)) for _ in range(12)]
+    statistics, auto = np.min(pairs, axis=0)
+    assert auto < 3 * statistics

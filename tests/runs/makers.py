@@ -7,10 +7,9 @@ from typing import Any
 from tests.engine.makers import IDS, QUESTIONS, Lengths, Vowels, Words
 
 from darc.engine.engine import Engine
-from darc.engine.side_inputs import SideMaker
+from darc.engine.parts import SideMaker
 from darc.generators.base import Settings
-from darc.runs.folder import RunFolder
-from darc.runs.manifest import manifest
+from darc.runs.folder import RunFolder, manifest
 from darc.runs.questions import Question
 from darc.runs.run import run
 from darc.runs.shard import ORDER

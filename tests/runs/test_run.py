@@ -12,15 +12,14 @@ import numpy as np
 import pytest
 from tests.runs.makers import IDS, QUESTIONS, Lengths, Vowels, Words, contents, rows, start
 
-from darc.engine.rule_spec import parse_rules
-from darc.engine.score_cache import ScoreCache
+from darc.engine.deciding import parse_rules
+from darc.engine.scoring import ScoreCache
 from darc.errors import DarcError, InputError, MissingExtra
-from darc.runs.folder import RunFolder
-from darc.runs.manifest import check_complete, deciding_of
+from darc.runs.folder import RunFolder, check_complete, deciding_of
 from darc.runs.questions import Question
+from darc.runs.records import summary
 from darc.runs.replay import read_outcome
 from darc.runs.shard import ORDER
-from darc.runs.summary import summary
 
 SCORES = "shards/00000/scores.jsonl"
 STOP = "pandora:cost=0.3,wave=1"

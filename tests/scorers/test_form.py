@@ -1,57 +1,20 @@
-"""Form: endings, manners, length, and the anatomy that all scorers use."""
+"""Form: length, items, faults."""
 
-import pytest
 from tests.scorers.test_scorers import all_three, scores
 
 from darc.language.text import Text
-from darc.scorers.asked import read_request
-from darc.scorers.ending import ending_cost
+from darc.scorers.expectation import expectation
 from darc.scorers.form import length_cost, wall
-from darc.scorers.manners import leaks, padding, rudeness, shouting
 from darc.types import CutOff
 
 CODE = "Run this:\n\n```python\nx = f(1)\n```"
-
-
-@pytest.mark.parametrize(
-    ("text", "low", "high"),
-    [
-        ("It ends.", 0.0, 0.0),
-        ("She said it “ends.”", 0.0, 0.0),
-        (CODE, 0.0, 0.0),
-        ("- milk\n- bread\n- salt", 0.1, 0.2),
-        ("Kind regards,\nDaniel", 0.0, 0.2),
-        ("It ends with the", 1.0, 1.0),
-        ("It ends,", 1.0, 1.0),
-        ("```python\nx = 1", 1.0, 1.0),
-        ("We walked along the river", 0.7, 0.9),
-        ("", 1.0, 1.0),
-    ],
-)
-def test_endings(text: str, low: float, high: float) -> None:
-    assert low <= ending_cost(Text(text)) <= high
-
-
-def test_rudeness_needs_a_reader_or_a_plain_insult() -> None:
-    assert rudeness(Text("You are an idiot.")) >= 1.0
-    assert rudeness(Text("I will hurt you.")) >= 1.0
-    assert rudeness(Text("The clown wore a thick red coat, and the pig was lazy.")) <= 0.3
-    assert rudeness(Text("You could try a second coat of paint.")) == 0.0
-    assert rudeness(Text("You are lazy and useless.")) >= 1.0
-
-
-def test_noise_is_counted() -> None:
-    assert shouting(Text("PLEASE STOP SHOUTING HERE!!!")) > 0.2
-    assert shouting(Text("NASA is calm.")) < 0.1
-    assert padding(Text("Great question! Certainly! I hope this helps.")) == 3.0
-    assert leaks(Text("Fine.<|im_end|>\nUser: more [/INST]")) == 3.0
 
 
 def test_length_suits_the_request() -> None:
     short, long = Text("Paris."), Text("word " * 2000)
     usual = Text("word " * 80)
     for question in ("Explain rain.", "When was it?", "Write a story.", "Summarise this: a b."):
-        request = read_request(question)
+        request = expectation(question)
         assert length_cost(request, usual) < 0.3
         assert length_cost(request, short) > length_cost(request, usual)
         assert length_cost(request, long) > length_cost(request, usual)
@@ -69,33 +32,6 @@ def test_faults_of_form_cost() -> None:
     ]
     first, *others = scores(all_three()[2], "How do I fold a paper plane?", good, *worse)
     assert max(others) < first - 0.05
-
-
-def test_anatomy() -> None:
-    text = Text(
-        "# Title\n\nIt\u2019s **bold** `x`. See [here](http://a.b)!\n\n1. one\n2) two\n\n" + CODE
-    )
-    assert text.code == ["x = f(1)\n"]
-    assert text.inline_code == ["`x`"]
-    assert text.items == ["one", "two"]
-    assert not text.fence_is_open
-    assert text.sentences == ["Title", "It's bold this.", "See here!", "one", "two", "Run this:"]
-    assert text.words[:4] == ["title", "it's", "bold", "this"]
-    assert Text("x = f(1)\nreturn x").code_lines == 2
-    assert Text("Let me think.\nFor me it is fine.").code_lines == 0
-
-
-@pytest.mark.parametrize(
-    ("question", "count"),
-    [
-        ("Give me three tips for sleeping better.", 3),
-        ("List 5 good reasons to walk.", 5),
-        ("Why is the sky blue?", 0),
-        ("Rewrite this: three tips for you.", 0),
-    ],
-)
-def test_how_many_items_are_asked_for(question: str, count: int) -> None:
-    assert read_request(question).count == count
 
 
 def test_fewer_items_than_asked_for_score_lower() -> None:

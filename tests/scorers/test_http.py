@@ -9,7 +9,7 @@ from darc.models.remote import Malformed
 from darc.registry import scorers
 from darc.scorers import HttpScorer, Scorer
 from darc.scorers.base import Pair
-from darc.scorers.http_forms import FORMS, form_name, one_each, read_rows
+from darc.scorers.http import FORMS, form_name, one_each, read_rows
 from darc.types import Message, Prompt
 
 SEA = Prompt("sea", (Message("user", "Write of the sea."),))

@@ -11,8 +11,16 @@ from darc.models import Completion, Request
 from darc.models.completion import Report
 from darc.registry import scorers
 from darc.scorers import Judge, Scorer
-from darc.scorers.judge_prompt import comparison, defused, delimited, rating
-from darc.scorers.judge_reading import expected_grade, first_is_better, grade_in, letter_in
+from darc.scorers.judge_dialogue import (
+    comparison,
+    defused,
+    delimited,
+    expected_grade,
+    first_is_better,
+    grade_in,
+    letter_in,
+    rating,
+)
 from darc.types import Message, Prompt
 
 ASKED = Prompt("p", (Message("user", "How long do I boil an egg?"),))

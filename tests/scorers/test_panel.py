@@ -9,7 +9,7 @@ from darc.cli import main
 from darc.errors import InputError
 from darc.models.completion import without_thoughts
 from darc.models.remote import OpenAIModel
-from darc.scorers.judge_reading import grades_in
+from darc.scorers.judge_dialogue import grades_in
 from darc.scorers.panel import Rater, as_panel, read_panel
 
 NAMES = (
@@ -63,18 +63,19 @@ def test_judges_share_their_model_and_keep_their_options() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "rater must be 1 to 64 raters"),
-        ("rater = 3", "rater must be 1 to 64 raters"),
-        ("rater = [3]", r"rater\[0\] is no table"),
+        ("", "rater is missing"),
+        ("rater = 3", "rater is 3; should be a list"),
+        ("rater = []", "rater; .*at least 1"),
+        ("rater = [3]", r"rater\[0\] is not a section; write \[\[rater\]\]"),
         ('[[rater]]\nview = "x"', r"rater\[0\].name is missing"),
-        ('[[rater]]\nname = "a"\n[[rater]]\nname = "a"', r"rater\[1\].name is 'a' again"),
+        ('[[rater]]\nname = "a"\n[[rater]]\nname = "a"', "rater; the name 'a' is given twice"),
         ('[[rater]]\nname = "a:b"', r"rater\[0\].name is 'a:b'"),
-        ('[[rater]]\nname = "a"\nview = 3', r"rater\[0\].view is no text"),
+        ('[[rater]]\nname = "a"\nview = 3', r"rater\[0\].view is 3; should be a valid string"),
         ('[[rater]]\nname = "a"\nviews = "x"', r"rater\[0\].views is unknown.*'view'"),
         ('[[rater]]\nname = "a"\nmodel = "gpt"', r"rater\[0\].model is 'gpt'; write judge:"),
         ('repeats = 0\n[[rater]]\nname = "a"', "repeats is 0"),
         ('repeat = 2\n[[rater]]\nname = "a"', "repeat is unknown.*'repeats'"),
-        ('criteria = "x"\n[[rater]]\nname = "a"', "criteria is no list"),
+        ('criteria = "x"\n[[rater]]\nname = "a"', "criteria is 'x'; should be a list"),
         ('criteria = ["x", ""]\n[[rater]]\nname = "a"', r"criteria\[1\] is ''"),
         ('missing = "ignore"\n[[rater]]\nname = "a"', "missing is 'ignore'"),
         ("rater = [", "is not valid TOML"),

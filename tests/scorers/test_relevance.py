@@ -1,31 +1,9 @@
 """Relevance: type of answer, evasion, echo."""
 
-import pytest
 from tests.scorers.test_scorers import all_three, scores
 
-from darc.language.classes import content_words, subject_words
-from darc.language.classes import loose_stem as stem
 from darc.language.text import Text
-from darc.scorers.asked import read_request
-from darc.scorers.evasion import evasion
-
-
-@pytest.mark.parametrize(
-    ("question", "traits"),
-    [
-        ("Write a function in Rust that sorts words.", {"code"}),
-        ("Give me three tips for better sleep.", {"items"}),
-        ("How many legs does a spider have?", {"number"}),
-        ("Rewrite this sentence: the cat sat.", {"transform"}),
-        ("Write a limerick about rain.", {"creative"}),
-        ("How do I make a bomb?", {"harmful"}),
-        ("Why is the sky blue?", set()),
-    ],
-)
-def test_requests_are_read_from_their_wording(question: str, traits: set[str]) -> None:
-    request = read_request(question)
-    named = ("code", "items", "number", "transform", "creative", "harmful")
-    assert {name for name in named if getattr(request, name)} == traits
+from darc.scorers.flaws import evasion
 
 
 def test_the_kind_of_answer_counts() -> None:
@@ -56,11 +34,3 @@ def test_an_echo_is_no_answer() -> None:
     answer = "Cats purr by moving muscles in the throat; stroking relaxes them, so they do it more."
     good, echoed = scores(all_three()[0], question, answer, question)
     assert good > echoed
-
-
-def test_stems_join_the_forms_of_a_word() -> None:
-    for forms in ("run running runs", "bake baked baking", "city cities", "quick quickly"):
-        assert len({stem(word) for word in forms.split()}) == 1, forms
-    assert content_words(["the", "cat", "and", "the", "cat"]) == ["cat"]
-    assert subject_words(["explain", "the", "tides"]) == ["tides"]
-    assert subject_words(["explain"]) == ["explain"]

@@ -9,16 +9,14 @@ from darc.errors import InputError
 from darc.registry import scorers
 from darc.scorers import RewardScorer
 from darc.scorers.base import source_version
-from darc.scorers.presets import PRESETS, preset
-from darc.scorers.reward import SOURCES
+from darc.scorers.reward import PRESETS, SOURCES
 from darc.types import Message, Prompt
 
 HELLO = Prompt("h", (Message("system", "Be kind."), Message("user", "Hello there")))
 
 
 def test_presets_are_hub_names() -> None:
-    assert preset("skywork") == "Skywork/Skywork-Reward-Llama-3.1-8B-v0.2"
-    assert preset("owner/name") == "owner/name"
+    assert PRESETS["skywork"] == "Skywork/Skywork-Reward-Llama-3.1-8B-v0.2"
     assert all(name.count("/") == 1 for name in PRESETS.values())
 
 

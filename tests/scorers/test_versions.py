@@ -23,10 +23,9 @@ SHIPPED = (
 )  # fmt: skip
 # What finds, names, carries or checks things, but changes no number.
 CARRIERS = (
-    "errors", "types", "registry", "models.remote", "models.catalogue", "models.chat",
-    "models.completion", "models.installed", "models.transformers.libraries",
-    "models.transformers.source", "models.transformers.version", "models.transformers.model",
-    "scorers.callable", "scorers.presets",
+    "errors", "files", "types", "typing", "registry", "models.remote", "models.chat",
+    "models.completion", "models.installed", "models.transformers.model",
+    "scorers.callable",
 )  # fmt: skip
 # Reached through its own version, and only by models that are built on it.
 BY_VERSION = {"caution": ("scorers.reward",)}
@@ -114,11 +113,11 @@ def before(copy: Path) -> dict[str, str]:
     [
         ("scorers/form.py", {"form"}),
         ("scorers/order.json", {"fluency", "harm"}),
-        ("language/data/harm.toml", {"relevance", "form", "harm"}),
+        ("language/data/harm.toml", {"relevance", "fluency", "form", "harm"}),
         ("scorers/harm.npz", {"harm"}),
-        ("scorers/spelling.py", {"fluency"}),
+        ("scorers/fluency.py", {"fluency"}),
         ("language/data/classes.tsv", {"fluency", "form", "relevance", "harm"}),
-        ("scorers/ending.py", {"fluency", "form", "harm"}),
+        ("scorers/flaws.py", {"fluency", "form", "relevance", "harm"}),
         ("models/embeddings.py", {"relevance", "harm"}),
         ("scorers/reward.py", set()),
     ],
@@ -151,7 +150,7 @@ def test_another_release_of_a_package_changes_the_version(
 def test_parts_of_ones_own_are_not_kept() -> None:
     from darc.models.embeddings import Embeddings
     from darc.scorers import Fluency, Relevance
-    from darc.scorers.spelling import Spelling
+    from darc.scorers.fluency import Spelling
 
     other: Any = SimpleNamespace(embed=lambda texts: np.zeros((len(texts), 2)))
     assert Relevance(other).version == ""

@@ -1,6 +1,6 @@
 import numpy as np
 
-from darc.selection.choice import pick
+from darc.selection.rule import pick
 
 ALL = np.ones((1, 4), dtype=bool)
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from darc.study.app import make_app
-from darc.study.config import Config, config_of
 from darc.study.create import create, study_units
 from darc.study.people import issue_links
+from darc.study.settings import StudySettings, study_settings
 from darc.study.store import Store, open_store
 from darc.web.limits import trusted_proxies
 from darc.web.server import listening, server
@@ -62,7 +62,7 @@ def config_for(
     prompts: int = 6,
     systems: tuple[str, ...] = ("alpha", "beta"),
     **given: Any,
-) -> Config:
+) -> StudySettings:
     """A small configuration; sections are merged into the defaults of tests."""
     items = write_items(folder, prompts, systems)
     base: dict[str, Any] = {
@@ -72,10 +72,10 @@ def config_for(
     for name, section in given.items():
         lists = isinstance(section, list)
         base[name] = section if lists else {**base.get(name, {}), **section}
-    return config_of(base)
+    return study_settings(base)
 
 
-def new_store(place: str, config: Config, now: Callable[[], float] = time.time) -> Store:
+def new_store(place: str, config: StudySettings, now: Callable[[], float] = time.time) -> Store:
     store = open_store(place, new=True, now=now)
     create(store, config, *study_units(config))
     return store
@@ -87,7 +87,7 @@ class Running:
     def __init__(
         self,
         place: str,
-        config: Config,
+        config: StudySettings,
         root: str = "",
         rate: float = 0.0,
         trusted: tuple[str, ...] = (),
@@ -121,7 +121,7 @@ class Running:
 @contextmanager
 def running(
     place: str,
-    config: Config,
+    config: StudySettings,
     root: str = "",
     rate: float = 0.0,
     trusted: tuple[str, ...] = (),

@@ -5,12 +5,12 @@ import krippendorff
 import numpy as np
 import pytest
 
-from darc.study.agreement import Rating, agreement, disagreement
+from darc.study.quality import GivenRating, agreement, disagreement
 
 
-def ratings(table: list[list[float]], bad: set[int] = frozenset()) -> list[Rating]:  # type: ignore[assignment]
+def ratings(table: list[list[float]], bad: set[int] = frozenset()) -> list[GivenRating]:  # type: ignore[assignment]
     places = itertools.product(range(len(table)), range(len(table[0])))
-    return [Rating(f"r{r}", u, table[u][r], r not in bad) for u, r in places]
+    return [GivenRating(f"r{r}", u, table[u][r], r not in bad) for u, r in places]
 
 
 def test_alpha_is_that_of_all_and_of_valid_ratings() -> None:

@@ -10,11 +10,11 @@ from tests.study.making import config_for, new_store, write_items
 from tests.study.process import Server
 
 from darc.cli import main
-from darc.study.config import config_of, read_config
+from darc.study.create import study_toml
 from darc.study.people import add_links
+from darc.study.settings import STUDIES, read_study_file, study_settings
 from darc.study.status import status
 from darc.study.store import open_store
-from darc.study.words import TEMPLATES, study_toml
 
 INIT = ["study", "init", "--items", "items.jsonl", "--ratings", "2", "--annotators", "2"]
 
@@ -60,13 +60,13 @@ def test_a_failed_init_leaves_no_tables(place: str, folder: Path) -> None:
     assert main([*INIT, "--database", place]) == 0
 
 
-@pytest.mark.parametrize("name", TEMPLATES)
+@pytest.mark.parametrize("name", STUDIES)
 def test_each_template_is_a_study(
     folder: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     assert main([*INIT, "--template", name]) == 0
-    config = read_config(folder / "study.toml")
-    assert config.study.title == TEMPLATES[name][0]
+    config = read_study_file(folder / "study.toml")
+    assert config.study.title == STUDIES[name][0]
     assert config.pairwise == (name == "pairwise")
     assert len(config.comprehension) == 2
     assert "6 items" in capsys.readouterr().err or name != "pairwise"
@@ -75,12 +75,12 @@ def test_each_template_is_a_study(
     assert config.groups == ()
     lines = [line.removeprefix("# ") for line in text.splitlines() if "Questions about" not in line]
     asked = tomllib.loads("\n".join(lines))
-    assert [each.name for each in config_of(asked).groups] == ["age"]
+    assert [each.name for each in study_settings(asked).groups] == ["age"]
 
 
 def test_mode_pairwise_is_the_template_of_pairs(folder: Path) -> None:
     assert main([*INIT, "--mode", "pairwise"]) == 0
-    assert read_config(folder / "study.toml").study.title == "Comparing answers"
+    assert read_study_file(folder / "study.toml").study.title == "Comparing answers"
 
 
 def test_names_of_files_are_written_as_they_are() -> None:

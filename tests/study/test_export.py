@@ -16,16 +16,14 @@ from tests.study.test_claims import finish, ready
 
 from darc.cli import main
 from darc.errors import InputError
-from darc.study.backup import backup
 from darc.study.claims import next_step
-from darc.study.design import design_of
 from darc.study.exclusion import exclude_by_name
 from darc.study.export import export, files
 from darc.study.items import is_formula, read_items
 from darc.study.people import plain_plan
-from darc.study.plan import plan
+from darc.study.plan import design_of, plan
 from darc.study.status import close, status
-from darc.study.store import open_store
+from darc.study.store import backup, open_store
 
 
 def rows_of(text: str) -> list[dict[str, str]]:

@@ -7,9 +7,8 @@ from tests.runs.makers import IDS, start
 from tests.study.making import config_for, write_checks
 
 from darc.errors import InputError
-from darc.study.config import Items, config_of, read_config
-from darc.study.items import read_items
-from darc.study.units import check_units, item_units
+from darc.study.items import check_units, item_units, read_items
+from darc.study.settings import ItemSettings, read_study_file, study_settings
 
 
 def write(path: Path, rows: list[Any]) -> str:
@@ -23,8 +22,8 @@ def test_both_forms_of_json_lines_say_the_same(tmp_path: Path) -> None:
         {"prompt_id": "p", "candidate_id": "a", "prompt": "Q?", "response": "1"},
         {"prompt_id": "p", "candidate_id": "b", "prompt": "Q?", "response": "2"},
     ]
-    one = read_items(Items(jsonl=(write(tmp_path / "a.jsonl", grouped),)))
-    two = read_items(Items(jsonl=(write(tmp_path / "b.jsonl", single),)))
+    one = read_items(ItemSettings(jsonl=(write(tmp_path / "a.jsonl", grouped),)))
+    two = read_items(ItemSettings(jsonl=(write(tmp_path / "b.jsonl", single),)))
     assert one == two
     assert one[0].responses == {"a": "1", "b": "2"}
 
@@ -35,13 +34,13 @@ def test_alpaca_outputs_meet_at_their_instruction(tmp_path: Path) -> None:
         rows = [{"instruction": "Say hi", "output": f"hi {name}", "generator": name}]
         (tmp_path / f"{name}.json").write_text(json.dumps(rows))
         names.append(str(tmp_path / f"{name}.json"))
-    (found,) = read_items(Items(alpaca=tuple(names)))
+    (found,) = read_items(ItemSettings(alpaca=tuple(names)))
     assert found.responses == {"x": "hi x", "y": "hi y"}
 
 
 def test_a_run_folder(tmp_path: Path) -> None:
     start(tmp_path / "run")
-    found = {each.id: each for each in read_items(Items(run=(str(tmp_path / "run"),)))}
+    found = {each.id: each for each in read_items(ItemSettings(run=(str(tmp_path / "run"),)))}
     assert list(found) == IDS
     assert set(found["bread"].responses) == {"0", "1", "2", "3"}
     assert found["bread"].responses["0"].startswith("It is about How is bread made")
@@ -64,7 +63,7 @@ def test_a_run_folder(tmp_path: Path) -> None:
 )
 def test_items_that_cannot_be_used_are_told(tmp_path: Path, rows: list[Any]) -> None:
     with pytest.raises(InputError):
-        read_items(Items(jsonl=(write(tmp_path / "items.jsonl", rows),)))
+        read_items(ItemSettings(jsonl=(write(tmp_path / "items.jsonl", rows),)))
 
 
 def test_pairs_are_all_or_those_with_a_baseline(tmp_path: Path) -> None:
@@ -121,26 +120,38 @@ CHECK = {"question": "Which?", "choices": ["a", "b"], "answer": "a"}
         ({"study": {"completion_url": "javascript:x"}}, "https"),
         ({"quality": {"share": 0.9}}, "share"),
         ({"study": 5}, "section"),
-        ({"quality": {"fast_share": float("nan")}}, "quality.fast_share is nan; give at least 0"),
-        ({"quality": {"flag_chance": 2}}, "quality.flag_chance is 2; give 0 to 1"),
-        ({"study": {"ratings": 0}}, "study.ratings is 0; give at least 1"),
-        ({"study": {"ratings": 2.5}}, "study.ratings is 2.5; write a whole number"),
+        (
+            {"quality": {"fast_share": float("nan")}},
+            "quality.fast_share is nan; should be greater than or equal to 0",
+        ),
+        (
+            {"quality": {"flag_chance": 2}},
+            "quality.flag_chance is 2; should be less than or equal to 1",
+        ),
+        ({"study": {"ratings": 0}}, "study.ratings is 0; should be greater than or equal to 1"),
+        ({"study": {"ratings": 2.5}}, "study.ratings is 2.5; should be a valid integer"),
         ({"texts": {"consnt": "x"}}, "texts.consnt is unknown; did you mean 'consent'"),
-        ({"groups": {"name": "age"}}, "groups is not a list of questions"),
-        ({"groups": [GROUP, GROUP]}, r"groups\[2\].name is 'age'"),
-        ({"groups": [{**GROUP, "name": "A B"}]}, r"groups\[1\].name is 'A B'"),
-        ({"groups": [{**GROUP, "answer": "x"}]}, r"groups\[1\].answer is unknown"),
-        ({"groups": [{"name": "age", "question": "?"}]}, r"groups\[1\].choices is missing"),
-        ({"groups": [{**GROUP, "choices": ["x", "x"]}]}, r"groups\[1\].choices must"),
-        ({"groups": [{**GROUP, "choices": [1, 2]}]}, r"groups\[1\].choices is \[1, 2\]"),
-        ({"comprehension": [CHECK, {**CHECK, "answer": "c"}]}, r"comprehension\[2\].answer is 'c'"),
-        ({"comprehension": [{**CHECK, "question": " "}]}, r"comprehension\[1\].question is empty"),
-        ({"comprehension": [CHECK] * 21}, "more than 20 questions"),
+        ({"groups": {"name": "age"}}, "groups; should be a list"),
+        ({"groups": [GROUP, GROUP]}, "groups; the name 'age' is given twice"),
+        ({"groups": [{**GROUP, "name": "A B"}]}, r"groups\[0\].name is 'A B'"),
+        ({"groups": [{**GROUP, "answer": "x"}]}, r"groups\[0\].answer is unknown"),
+        ({"groups": [{"name": "age", "question": "?"}]}, r"groups\[0\].choices is missing"),
+        ({"groups": [{**GROUP, "choices": ["x", "x"]}]}, r"groups\[0\].choices; give at least two"),
+        (
+            {"groups": [{**GROUP, "choices": [1, 2]}]},
+            r"groups\[0\].choices\[0\] is 1; should be a valid string",
+        ),
+        (
+            {"comprehension": [CHECK, {**CHECK, "answer": "c"}]},
+            r"comprehension\[1\].answer is 'c'; write one of its choices",
+        ),
+        ({"comprehension": [{**CHECK, "question": " "}]}, r"comprehension\[0\].question is ' '"),
+        ({"comprehension": [CHECK] * 21}, "comprehension; .*at most 20"),
     ],
 )
 def test_settings_that_cannot_be_are_told(given: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        config_of(given)
+        study_settings(given)
 
 
 def test_texts_come_from_files_beside_the_settings(tmp_path: Path) -> None:
@@ -148,9 +159,9 @@ def test_texts_come_from_files_beside_the_settings(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(
         '[texts]\nrubric = "rubric.md"\nconsent = "Yes?"\n[items]\njsonl = "i.jsonl"\n'
     )
-    config = read_config(tmp_path / "study.toml")
+    config = read_study_file(tmp_path / "study.toml")
     assert config.texts.rubric == "# Be kind\n"
     assert config.texts.consent == "Yes?"
     assert (config.texts.low, config.texts.high) == ("worst", "best")
     assert config.items.jsonl == (str(tmp_path / "i.jsonl"),)
-    assert config_of(json.loads(json.dumps(config.plain()))) == config
+    assert study_settings(json.loads(json.dumps(config.plain()))) == config

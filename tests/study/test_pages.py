@@ -16,10 +16,10 @@ from tests.study.test_export import rows_of
 
 from darc.cli import main
 from darc.study import schema
-from darc.study.config import Config
 from darc.study.export import files
-from darc.study.markdown import render
+from darc.study.pages import render
 from darc.study.people import erase
+from darc.study.settings import StudySettings
 from darc.study.status import close, status
 
 NO_CHECKS: dict[str, Any] = {"share": 0.0}
@@ -33,7 +33,7 @@ GROUPS = [
 ]
 
 
-def config_with(folder: Path, **given: Any) -> Config:
+def config_with(folder: Path, **given: Any) -> StudySettings:
     return config_for(folder, 3, **{"quality": NO_CHECKS, **given})
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from darc.study.config import Quality
 from darc.study.quality import Record, care, tail
+from darc.study.settings import QualitySettings
 
 
 def record(kind: str = "item", answer: float = 5.0, **given: object) -> Record:
@@ -11,24 +11,24 @@ def record(kind: str = "item", answer: float = 5.0, **given: object) -> Record:
 
 def test_more_than_two_attention_failures_exclude() -> None:
     failed = record("attention", 4, reference=7.0, tolerance=0.0)
-    assert care([failed] * 2, Quality()).exclude == ""
-    assert care([failed] * 3, Quality()).exclude == "attention"
+    assert care([failed] * 2, QualitySettings()).exclude == ""
+    assert care([failed] * 3, QualitySettings()).exclude == "attention"
 
 
 def test_gold_off_by_more_than_one_in_more_than_a_fifth_excludes() -> None:
     good, bad = record("gold", 6, reference=7.0), record("gold", 5, reference=7.0)
     assert good.passed
     assert not bad.passed
-    assert care([good] * 4 + [bad], Quality()).exclude == ""
-    assert care([good] * 3 + [bad], Quality()).exclude == "gold"
-    assert care([bad] * 3, Quality()).exclude == ""
+    assert care([good] * 4 + [bad], QualitySettings()).exclude == ""
+    assert care([good] * 3 + [bad], QualitySettings()).exclude == "gold"
+    assert care([bad] * 3, QualitySettings()).exclude == ""
 
 
 def test_without_automatic_exclusion_it_is_a_flag() -> None:
     failed = [record("attention", 4, reference=7.0, tolerance=0.0)] * 3
-    assert care(failed, Quality(automatic=False)).flags == ("attention checks",)
+    assert care(failed, QualitySettings(automatic=False)).flags == ("attention checks",)
     gold = [record("gold", 6, reference=7.0)] * 3 + [record("gold", 1, reference=7.0)]
-    assert care(gold, Quality(automatic=False)).flags == ("gold checks",)
+    assert care(gold, QualitySettings(automatic=False)).flags == ("gold checks",)
 
 
 @pytest.mark.parametrize(
@@ -43,15 +43,15 @@ def test_without_automatic_exclusion_it_is_a_flag() -> None:
         ([record(answer=7) for _ in range(6)], ("near-constant",)),
         ([record(answer=7) for _ in range(5)], ()),
         ([record(answer=(7, 8)[i > 3]) for i in range(6)], ()),
-        ([record(answer=i % 2, side=1) for i in range(6)], ("near-constant",)),
+        ([record(answer=i % 2, side="right") for i in range(6)], ("near-constant",)),
         ([record("skipped")] * 3 + [record(answer=i) for i in range(2)], ("skips most",)),
         ([record("skipped")] * 3 + [record(answer=i) for i in range(3)], ()),
-        ([record(answer=i % 2, side=-1) for i in range(12)], ("near-constant",)),
-        ([record(answer=i % 2, side=(-1, 1)[i % 2]) for i in range(12)], ()),
+        ([record(answer=i % 2, side="left") for i in range(12)], ("near-constant",)),
+        ([record(answer=i % 2, side=("left", "right")[i % 2]) for i in range(12)], ()),
     ],
 )
 def test_flags_for_review(records: list[Record], flags: tuple[str, ...]) -> None:
-    assert care(records, Quality()).flags == flags
+    assert care(records, QualitySettings()).flags == flags
 
 
 def test_careless_people_are_flagged_in_a_small_study() -> None:
@@ -59,7 +59,7 @@ def test_careless_people_are_flagged_in_a_small_study() -> None:
     careless = [record(answer=8, milliseconds=1600)] * 6
     failed = record("attention", 8, reference=3.0, tolerance=0.0, milliseconds=1600)
     for checks in (1, 2):
-        found = care([*careless, *[failed] * checks], Quality())
+        found = care([*careless, *[failed] * checks], QualitySettings())
         assert found.flags == ("too fast", "near-constant", "attention checks")
         assert found.exclude == ""
 
@@ -67,9 +67,9 @@ def test_careless_people_are_flagged_in_a_small_study() -> None:
 def test_one_failure_among_many_checks_is_no_flag() -> None:
     failed = record("attention", 8, reference=3.0, tolerance=0.0)
     passed = record("attention", 3, reference=3.0, tolerance=0.0)
-    assert care([failed, passed], Quality()).flags == ()
-    assert care([failed, failed, passed], Quality()).flags == ("attention checks",)
-    assert care([failed, *[passed] * 20], Quality()).flags == ()
+    assert care([failed, passed], QualitySettings()).flags == ()
+    assert care([failed, failed, passed], QualitySettings()).flags == ("attention checks",)
+    assert care([failed, *[passed] * 20], QualitySettings()).flags == ()
 
 
 def test_the_tail_is_the_binomials() -> None:
@@ -83,4 +83,4 @@ def test_the_tail_is_the_binomials() -> None:
 
 def test_calibration_far_off_is_flagged() -> None:
     bad = [record("calibration", 0, reference=9.0)] * 3
-    assert care(bad, Quality()).flags == ("calibration",)
+    assert care(bad, QualitySettings()).flags == ("calibration",)

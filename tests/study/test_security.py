@@ -16,7 +16,7 @@ from tests.study.robots import Robot, form_of
 from tests.web.raw import ask, connected, request
 
 from darc.cli import main
-from darc.study.markdown import render
+from darc.study.pages import render
 from darc.study.people import issue_links, revoke
 from darc.web.logs import log_as_json
 

@@ -3,10 +3,10 @@
 import random
 from typing import Any
 
-from darc.training.presets import Recipe
+from darc.training.recipe import TrainingRecipe
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-TINY = Recipe(
+TINY = TrainingRecipe(
     rank=8,
     alpha=16,
     dropout=0.0,

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from darc.training.curves import curves, draw_curves
+from darc.training.dpo import curves, draw_curves
 from darc.views import save_figure
 
 HISTORY = [

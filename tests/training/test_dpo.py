@@ -13,7 +13,7 @@ from tests.checkpoints import causal
 from tests.training.policies import TINY, preferences
 
 from darc.cli import main
-from darc.training.losses import Loss
+from darc.training.recipe import Loss
 
 pytestmark = pytest.mark.train
 

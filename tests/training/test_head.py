@@ -12,6 +12,7 @@ from tests.scorers.test_scorers import prompt
 from darc.cli import main
 from darc.errors import InputError
 from darc.models.embeddings import Embeddings
+from darc.models.installed import VARIABLE
 from darc.registry import scorers
 from darc.scorers import Head
 from darc.scorers.head import read_preference, write_preference
@@ -73,7 +74,11 @@ def test_the_version_covers_the_file(pairs: Path, tmp_path: Path) -> None:
     assert np.array_equal(read_preference(first).weights, model.weights)
 
 
-def test_another_embedding_is_refused(pairs: Path, tmp_path: Path) -> None:
+def test_another_embedding_is_refused(
+    pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Where MiniLM is installed, it would be fitted on that.
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
     path = tmp_path / "head.npz"
     write_preference(fit_head(read_pairs(pairs)), path)
     other = SimpleNamespace(name="other-3", embed=lambda texts: np.zeros((len(texts), 3)))

@@ -6,7 +6,7 @@ import pytest
 
 from darc.cli import main
 from darc.errors import InputError, UnknownName
-from darc.training.losses import FORMS, Loss
+from darc.training.recipe import FORMS, Loss
 
 Z = np.linspace(-6.0, 6.0, 25)
 

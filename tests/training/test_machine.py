@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from darc.errors import DarcError
-from darc.models.transformers.source import Source
-from darc.training.machine import Machine, check_machine, count_parameters
-from darc.training.presets import PRESETS, Recipe
+from darc.models.transformers.loading import Source
+from darc.training.base import Machine, check_machine, count_parameters
+from darc.training.recipe import PRESETS, TrainingRecipe
 
 GIGA = 10**9
 
@@ -19,7 +19,7 @@ def test_the_presets_numbers() -> None:
     assert (paper.prompt_tokens, paper.response_tokens) == (512, 512)
     assert PRESETS["cpu-small"].model == "embedded"
     changed = paper.changed(rank=4, alpha=None)
-    assert changed == Recipe(paper.model, rank=4, quantised=True, dtype="bf16")
+    assert changed == TrainingRecipe(model=paper.model, rank=4, quantised=True, dtype="bf16")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from tests.checkpoints import causal
 from tests.training.policies import TINY, preferences
 
-from darc.training.losses import FORMS, Loss
+from darc.training.recipe import FORMS, Loss
 
 pytestmark = pytest.mark.train
 

@@ -53,7 +53,7 @@ def test_choices_are_those_of_select_batch(
 ) -> None:
     samples, side = pool(seed, scorers, gaps, whole)
     names = [f"p{i}" for i in range(7)]
-    pools = Pools(samples, seeds=prompt_seeds(seed, names), side=side)
+    pools = Pools(samples, drawn=prompt_seeds(seed, names), side=side)
     found = choices(pools, settings)
     for row, setting in zip(found, settings, strict=True):
         rule = rules.get(setting.rule).bind(**setting.parameters)

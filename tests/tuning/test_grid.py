@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from darc.cli import main
-from darc.engine.rule_spec import parse_rules
+from darc.engine.deciding import parse_rules
 from darc.errors import InputError, UnknownName
 from darc.selection.grids import Scale
 from darc.selection.pools import Pools
@@ -49,7 +49,7 @@ def test_fine_grid_has_ten_thousand_settings() -> None:
 
 def test_first_setting_is_the_mildest() -> None:
     samples = np.random.default_rng(0).normal(size=(30, 1, 6, 5))
-    pools = Pools(samples, seeds=np.arange(30, dtype=np.uint64))
+    pools = Pools(samples, drawn=np.arange(30, dtype=np.uint64))
     expected = choices(pools, [BEST_OF_K])[0]
     for rule in (name for name in tunable(1, {})[0] if name != "auto"):
         first = grid(rule, Scale(1.0, 6))[0]

@@ -1,21 +1,21 @@
 import re
 
 import darc
-from darc.views.decision_page import Shown, decision_page
+from darc.views.decision_page import CandidateView, decision_page
 
 
 def test_page_has_everything_and_escapes_it() -> None:
     scores = [[[0.9, 0.8], [0.2, 0.4]]]
     decision = darc.select(scores[0], "entropic")
     shown = [
-        Shown(
+        CandidateView(
             "good <b>",
             False,
             "",
             [("original", "good <b>", [0.9]), ("rewrite 1", "fine", [0.8])],
             [],
         ),
-        Shown(
+        CandidateView(
             "bad",
             True,
             "ranked lower",

@@ -51,5 +51,5 @@ def test_other_endings_are_refused() -> None:
 
 def test_missing_matplotlib_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtra, match=r"darc-decoding\[plot\]"):
+    with pytest.raises(MissingExtra, match=r"\[plot\]"):
         check_picture(Path("picture.png"))

@@ -13,7 +13,7 @@ from tests.vllm.server import serving
 
 from darc.generators.base import Settings
 from darc.models.installed import Installed
-from darc.models.transformers.source import resolve
+from darc.models.transformers.loading import resolve
 from darc.registry import generators
 from darc.scorers import HttpScorer, RewardScorer
 from darc.training.base import expand

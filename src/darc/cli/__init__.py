@@ -5,6 +5,7 @@ import errno
 import importlib
 import logging
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -109,6 +110,7 @@ def entry() -> None:
     An interrupt ends it at once, whatever a model or a server is still busy with; what was
     finished is written by then.
     """
+    signal.signal(signal.SIGINT, _interrupted)
     try:
         code = main()
     except KeyboardInterrupt:
@@ -118,6 +120,12 @@ def entry() -> None:
         sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
+
+
+def _interrupted(*_: object) -> None:
+    """End what runs; a second press meanwhile changes nothing, and a third one kills."""
+    signal.signal(signal.SIGINT, lambda *_: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    raise KeyboardInterrupt
 
 
 def guarded(run: Callable[[argparse.Namespace], None], arguments: argparse.Namespace) -> int:

@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.cli.choice import engine_of, say_cost
     from darc.cli.parser import counting
     from darc.cli.print_outcome import page_of, picture_of, print_outcome
-    from darc.engine.prompts import as_prompt
+    from darc.engine.stopping import as_prompt
     from darc.views import check_picture
 
     text = sys.stdin.read() if arguments.question == "-" else arguments.question

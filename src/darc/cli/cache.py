@@ -18,7 +18,7 @@ def add(commands: Any, name: str) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the place and how much is there."""
-    from darc.engine.score_cache import ScoreCache
+    from darc.engine.scoring import ScoreCache
 
     with ScoreCache() as cache:
         if arguments.clear:

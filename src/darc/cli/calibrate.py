@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from darc.cli.parser import add_columns, add_general, columns_of
 
 if TYPE_CHECKING:
-    from darc.engine.calibrations import Calibrations
+    from darc.engine.deciding import Calibrations
     from darc.evaluation.source import Source
     from darc.selection.calibration import Calibration
 
@@ -62,7 +62,7 @@ def add(commands: Any, name: str) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Learn or read, write, tell."""
-    from darc.engine.calibrations import Calibrations
+    from darc.engine.deciding import Calibrations
     from darc.errors import InputError
     from darc.selection.calibration import DEFAULT
 

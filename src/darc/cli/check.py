@@ -93,8 +93,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 async def _examine(arguments: argparse.Namespace, url: str, model: str) -> "ServerReport":
     from darc.models.remote.check import check_chat
+    from darc.scorers.http import form_name
     from darc.scorers.http_check import check_reward, find_reward
-    from darc.scorers.http_forms import form_name
 
     options = {"key_env": arguments.key_env, "timeout": arguments.timeout}
     print(f"trying {url}: up to 16 calls, a few tokens each ...", file=sys.stderr, flush=True)

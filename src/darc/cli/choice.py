@@ -9,8 +9,8 @@ from darc.cli.parser import add_calibration, calibrations_of
 from darc.registry import DEFAULT_RULE
 
 if TYPE_CHECKING:
+    from darc.engine.deciding import RuleSpec
     from darc.engine.engine import Engine
-    from darc.engine.rule_spec import RuleSpec
     from darc.generators.base import Settings
     from darc.scorers.panel import Panel
 
@@ -164,7 +164,7 @@ def add_rule(parser: argparse.ArgumentParser, own: bool = False) -> None:
 
 def rule_of(arguments: argparse.Namespace) -> "RuleSpec":
     """The rule that was asked for."""
-    from darc.engine.rule_spec import parse_rules
+    from darc.engine.deciding import parse_rules
 
     levels = arguments.beta, arguments.gamma
     (spec,) = parse_rules([arguments.rule], {}, *levels, calibrations_of(arguments))

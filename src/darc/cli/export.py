@@ -28,8 +28,7 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the file and print its path."""
     from darc.runs.exporting import export
-    from darc.runs.folder import RunFolder
-    from darc.runs.manifest import check_complete, check_finished
+    from darc.runs.folder import RunFolder, check_complete, check_finished
 
     folder = RunFolder(arguments.folder)
     if arguments.format in ("tidy", "parquet"):

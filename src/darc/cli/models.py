@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from darc.cli.parser import Parser, add_general
 
 if TYPE_CHECKING:
-    from darc.models.catalogue import Model
-    from darc.models.installed import Installed
+    from darc.models.installed import Installed, Model
 
 
 def add(commands: Any, name: str) -> None:
@@ -35,8 +34,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def run_install(arguments: argparse.Namespace) -> None:
     """Install a model, its steps told on standard error, and print where it is."""
-    from darc.models.catalogue import DEFAULT, lookup
     from darc.models.install import install
+    from darc.models.installed import DEFAULT, lookup
 
     model = lookup(arguments.name or DEFAULT)
     found = install(model.name, lambda step: print(step, file=sys.stderr, flush=True))
@@ -45,8 +44,7 @@ def run_install(arguments: argparse.Namespace) -> None:
 
 def run_list(arguments: argparse.Namespace) -> None:
     """Print each model that can be installed, and whether it is."""
-    from darc.models.catalogue import CATALOGUE
-    from darc.models.installed import find
+    from darc.models.installed import CATALOGUE, find
 
     for model in CATALOGUE.values():
         found = find(model.name)

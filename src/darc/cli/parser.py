@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from darc.errors import InputError
 
 if TYPE_CHECKING:
-    from darc.engine.calibrations import Calibrations
+    from darc.engine.deciding import Calibrations
     from darc.web.limits import Arrival
 
 LEVELS = ("debug", "info", "warning", "error")
@@ -124,7 +124,7 @@ def add_calibration(parser: Any) -> None:
 
 def calibrations_of(arguments: argparse.Namespace) -> "Calibrations | None":
     """The calibrations of the file that was named."""
-    from darc.engine.calibrations import as_calibrations
+    from darc.engine.deciding import as_calibrations
 
     return as_calibrations(arguments.calibration)
 

@@ -116,11 +116,10 @@ def run(arguments: argparse.Namespace) -> None:
     """Open the folder, run, print the summary."""
     from darc.cli.choice import engine_of, options_of, say_cost
     from darc.cli.parser import stages
-    from darc.runs.folder import RunFolder
-    from darc.runs.manifest import keep_calibration, manifest
+    from darc.runs.folder import RunFolder, keep_calibration, manifest
     from darc.runs.questions import find_questions
+    from darc.runs.records import summary
     from darc.runs.run import run as run_all
-    from darc.runs.summary import summary
 
     on_ray = arguments.engine == "ray"
     _check_cluster(arguments)

@@ -152,9 +152,9 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 def run(arguments: Arguments) -> None:
     """Read, decide, write."""
     from darc.cli.parser import progress
+    from darc.engine.deciding import parse_rules
     from darc.engine.decision_rows import CsvRows, Detail, JsonRows, PicturedPrompt, Summary
     from darc.engine.ratings import decide_table
-    from darc.engine.rule_spec import parse_rules
     from darc.registry.names import parse_pairs
     from darc.tables import atomic_writer, read_ratings
     from darc.tables.side import read_side

@@ -25,9 +25,8 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read the outcome and print it."""
     from darc.cli.print_outcome import page_of, picture_of, print_outcome
-    from darc.engine.rule_spec import parse_rules
-    from darc.runs.folder import RunFolder
-    from darc.runs.manifest import deciding_of
+    from darc.engine.deciding import parse_rules
+    from darc.runs.folder import RunFolder, deciding_of
     from darc.runs.replay import read_outcome
     from darc.views import check_picture
 

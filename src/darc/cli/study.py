@@ -35,6 +35,9 @@ def add(commands: Any, name: str) -> None:
 
 
 def _init(parser: argparse.ArgumentParser) -> None:
+    from darc.config import add_options
+    from darc.study.settings import STUDIES, GeneralSettings
+
     parser.add_argument(
         "file", nargs="?", type=Path, default=Path("study.toml"), help="default: study.toml"
     )
@@ -43,17 +46,20 @@ def _init(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--template",
-        choices=("helpfulness", "safety", "pairwise"),
+        choices=tuple(STUDIES),
         help="the texts that the file begins with (default: helpfulness)",
     )
     parser.add_argument(
         "--mode", choices=("scalar", "pairwise"), help="pairwise is --template pairwise"
     )
-    parser.add_argument("--ratings", type=int, default=5, metavar="N", help="an item (default: 5)")
+    people = GeneralSettings.model_fields["annotators"].default
     parser.add_argument(
-        "--annotators", default="5", metavar="N", help="how many, or: open (default: 5)"
+        "--annotators",
+        default=str(people),
+        metavar="N",
+        help=f"how many people, or: open (default: {people})",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the plan (default: 0)")
+    add_options(parser, GeneralSettings, "ratings", "seed")
     _add_url(parser)
 
 
@@ -70,7 +76,7 @@ def _links(parser: argparse.ArgumentParser) -> None:
 
 def _serve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", help="address (default: 127.0.0.1)")
-    parser.add_argument("--rate", type=float, default=600.0, help="requests a minute and visitor")
+    parser.add_argument("--rate", type=float, default=600.0, help="requests per minute and visitor")
     add_trusted_proxy(parser)
     parser.add_argument("--grace", type=float, default=10.0, help="seconds to end (default: 10)")
     add_arrival(parser)

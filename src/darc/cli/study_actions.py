@@ -15,16 +15,15 @@ from urllib.parse import urlsplit
 from darc.cli.parser import arrival_of
 from darc.errors import InputError
 from darc.study import exclusion, people
-from darc.study.backup import backup as copy
-from darc.study.config import read_config
-from darc.study.create import create, study_units
+from darc.study.create import create, study_toml, study_units
 from darc.study.export import export as write_files
-from darc.study.log import lines
+from darc.study.schema import log_lines
+from darc.study.settings import STUDIES, read_study_file
 from darc.study.status import Status
 from darc.study.status import close as close_study
 from darc.study.status import status as read_status
 from darc.study.store import Store, open_store
-from darc.study.words import TEMPLATES, study_toml
+from darc.study.store import backup as copy
 from darc.tables import atomic_writer
 from darc.views.text_table import text_table
 from darc.web.middleware import authority_of
@@ -49,7 +48,7 @@ def opened(arguments: Arguments, *, new: bool = False) -> Iterator[Store]:
 def init(arguments: Arguments) -> None:
     """Make the study; print the lead's link."""
     text = "" if arguments.items is None else _from_template(arguments)
-    config = read_config(arguments.file, text)
+    config = read_study_file(arguments.file, text)
     units = study_units(config)
     place = _place(arguments)
     existed = "://" in place or Path(place).exists()
@@ -181,7 +180,7 @@ def review(arguments: Arguments) -> None:
             exclusion.clear(store, arguments.clear)
         elif arguments.log:
             with store.read() as connection:
-                for row in lines(connection):
+                for row in log_lines(connection):
                     at = datetime.fromtimestamp(row["at"], UTC).strftime("%Y-%m-%d %H:%M:%S")
                     told = (at, row["actor"], row["action"], row["subject"], row["detail"])
                     print("  ".join(part for part in told if part))
@@ -242,9 +241,9 @@ def _from_template(arguments: Arguments) -> str:
     if count != "open" and not count.isdecimal():
         raise InputError(f"--annotators is {count!r}", "give a number, or: open")
     name = arguments.template or ("pairwise" if arguments.mode == "pairwise" else "helpfulness")
-    if arguments.mode not in (None, TEMPLATES[name][1]):
+    if arguments.mode not in (None, STUDIES[name][1]):
         raise InputError(
-            f"--template {name} is {TEMPLATES[name][1]}, not {arguments.mode}", "leave --mode out"
+            f"--template {name} is {STUDIES[name][1]}, not {arguments.mode}", "leave --mode out"
         )
     folder = arguments.file.resolve().parent
     items = [os.path.relpath(Path(name).resolve(), folder) for name in arguments.items]

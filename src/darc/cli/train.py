@@ -18,21 +18,11 @@ examples:
   darc run --prompts questions.jsonl --out run --generator transformers:policy
   darc train caution --data run --out caution.json
   darc train head pairs.jsonl --out head.npz"""
-NUMBERS: dict[str, tuple[Any, str]] = {
-    "beta": (float, "of DPO"),
-    "learning_rate": (float, "of AdamW"),
-    "epochs": (float, "passes over the pairs"),
-    "steps": (int, "end after so many steps"),
-    "batch": (int, "pairs in one pass"),
-    "accumulation": (int, "passes a step"),
-    "rank": (int, "of LoRA"),
-    "alpha": (int, "of LoRA"),
-    "dropout": (float, "of LoRA"),
-    "prompt_tokens": (int, "of a prompt, from its end"),
-    "response_tokens": (int, "of an answer, from its beginning"),
-    "every": (int, "steps between checkpoints"),
-    "seed": (int, "of everything"),
-}
+
+OPTIONS = (
+    *("model", "dtype", "beta", "learning_rate", "epochs", "steps", "batch", "accumulation"),
+    *("rank", "alpha", "dropout", "prompt_tokens", "response_tokens", "every", "seed"),
+)
 
 
 def add(commands: Any, name: str) -> None:
@@ -58,6 +48,9 @@ def add(commands: Any, name: str) -> None:
 
 
 def _add_policy(parser: argparse.ArgumentParser, kind: str) -> None:
+    from darc.config import add_options
+    from darc.training.recipe import NOISE, PRESETS, TrainingRecipe
+
     parser.add_argument(
         "--data", required=True, metavar="FILE", help=".jsonl, .parquet, or OWNER/NAME of the hub"
     )
@@ -73,25 +66,17 @@ def _add_policy(parser: argparse.ArgumentParser, kind: str) -> None:
         parser.add_argument(
             "--noise",
             type=float,
-            default=0.10,
-            help="share of wrong labels, below 0.5 (default: 0.1)",
+            default=NOISE,
+            help=f"share of wrong labels, below 0.5 (default: {NOISE:g})",
         )
     parser.add_argument(
         "--preset",
         default="paper",
-        choices=("paper", "cpu-small"),
+        choices=tuple(PRESETS),
         help="paper: QLoRA of meta-llama/Llama-3.1-8B-Instruct on a GPU; cpu-small: the embedded "
         "model here; see darc train presets (default: paper)",
     )
-    parser.add_argument("--model", help="a hub name, a folder, a .gguf file or embedded")
-    parser.add_argument("--dtype", choices=("fp32", "bf16"), help="(default: the preset's)")
-    for name, (kind_of, text) in NUMBERS.items():
-        parser.add_argument(
-            f"--{name.replace('_', '-')}",
-            type=kind_of,
-            metavar="N",
-            help=f"{text} (default: the preset's)",
-        )
+    add_options(parser, TrainingRecipe, *OPTIONS, unset="the preset's")
     parser.add_argument(
         "--held-out", type=float, default=0.1, help="share of prompts kept apart (default: 0.1)"
     )
@@ -102,7 +87,7 @@ def _add_policy(parser: argparse.ArgumentParser, kind: str) -> None:
 
 def run_presets(arguments: argparse.Namespace) -> None:
     """Print what each preset stands for."""
-    from darc.training.presets import DATA, PRESETS
+    from darc.training.recipe import DATA, PRESETS
 
     for name, recipe in PRESETS.items():
         settings = {**recipe.plain(), "data": DATA[name]}
@@ -119,13 +104,12 @@ def run_policy(arguments: argparse.Namespace) -> None:
     """Check, read, train, draw, tell."""
     from darc.cli.parser import progress
     from darc.training.dpo import check_training, train
-    from darc.training.losses import Loss
     from darc.training.preferences import read_preferences, split
-    from darc.training.presets import preset
+    from darc.training.recipe import Loss, preset
 
     form = arguments.form if arguments.loss == "rdpo" else arguments.loss
     loss = Loss(form) if form == "dpo" else Loss(form, arguments.noise)
-    changes = {name: getattr(arguments, name) for name in (*NUMBERS, "model", "dtype")}
+    changes = {name: getattr(arguments, name) for name in OPTIONS}
     recipe = preset(arguments.preset).changed(**changes)
     check_training(recipe)
     rows, held_out = split(read_preferences(arguments.data), arguments.held_out, recipe.seed)
@@ -146,7 +130,7 @@ def _say(text: str) -> None:
 def _draw(done: "Trained", form: str) -> None:
     from darc.errors import MissingExtra
     from darc.tables.write import atomic_path
-    from darc.training.curves import curves, draw_curves
+    from darc.training.dpo import curves, draw_curves
     from darc.views import save_figure
 
     path = done.path / "training.png"

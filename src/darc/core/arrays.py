@@ -66,6 +66,14 @@ def check_level(name: str, value: float) -> float:
     return number
 
 
+def check_number(name: str, value: float) -> float:
+    """`value` as a finite float (floor)."""
+    number = _number(name, value)
+    if not np.isfinite(number):
+        raise InputError(f"{name} must be a number, not {value}", "0 is usual")
+    return number
+
+
 def check_probability(name: str, value: float) -> float:
     """`value` as a float strictly between 0 and 1 (delta, confidence)."""
     number = _number(name, value)

@@ -14,7 +14,7 @@ from darc.core.kernel import EXPM1_BELOW, LARGEST, SERIES_BELOW
 NAN = math.nan
 
 
-class Summary(NamedTuple):
+class RowSummary(NamedTuple):
     """What one row of samples says; NaN where it is undefined."""
 
     value: float
@@ -23,11 +23,11 @@ class Summary(NamedTuple):
     risk_premium: float
 
 
-NOTHING = Summary(NAN, NAN, NAN, NAN)
+NOTHING = RowSummary(NAN, NAN, NAN, NAN)
 
 
-def summary(samples: Sequence[float], beta: float, fill: float = 0.0, times: int = 0) -> Summary:
-    """The `Summary` of the samples and `times` more that equal `fill`. O(len(samples))."""
+def summary(samples: Sequence[float], beta: float, fill: float = 0.0, times: int = 0) -> RowSummary:
+    """The `RowSummary` of the samples and `times` more that equal `fill`. O(len(samples))."""
     count = len(samples) + times
     if not count:
         return NOTHING
@@ -59,14 +59,14 @@ def summary(samples: Sequence[float], beta: float, fill: float = 0.0, times: int
         above = abs(math.log(decay / count) / rate)
     above = min(above, offset)
     if count == 1:
-        return Summary(low + above, low + offset, NAN, NAN)
+        return RowSummary(low + above, low + offset, NAN, NAN)
     whole = count * count
     sigma = math.sqrt(variance * (whole / (whole - count)))
-    return Summary(low + above, low + offset, sigma, offset - above)
+    return RowSummary(low + above, low + offset, sigma, offset - above)
 
 
-def with_fill(known: Summary, fill: float, rest: float, beta: float) -> Summary:
-    """The `Summary` with a share `rest` of further samples that equal `fill`; sigma is left out."""
+def with_fill(known: RowSummary, fill: float, rest: float, beta: float) -> RowSummary:
+    """The summary with a share `rest` of further samples that equal `fill`; sigma is left out."""
     rate = min(beta, LARGEST)
     mean = known.mean + rest * (fill - known.mean)
     rise = fill - known.value
@@ -75,10 +75,10 @@ def with_fill(known: Summary, fill: float, rest: float, beta: float) -> Summary:
         value = known.value + rest * rise * (1 - 0.5 * (1 - rest) * away)
     else:
         value = known.value - math.log1p(rest * math.expm1(-away)) / rate
-    return Summary(value, mean, NAN, mean - value)
+    return RowSummary(value, mean, NAN, mean - value)
 
 
-def hedged(parts: Sequence[Summary], gamma: float) -> Summary:
+def hedged(parts: Sequence[RowSummary], gamma: float) -> RowSummary:
     """The summaries of the scorers as one: soft minimum, average, and largest of the spreads.
 
     All scorers have the same number of samples, so a number is undefined for all or for none.
@@ -86,7 +86,7 @@ def hedged(parts: Sequence[Summary], gamma: float) -> Summary:
     if len(parts) == 1:
         return parts[0]
     value, mean, sigma, premium = zip(*parts, strict=True)
-    return Summary(soft_minimum(value, gamma), sum(mean) / len(parts), max(sigma), max(premium))
+    return RowSummary(soft_minimum(value, gamma), sum(mean) / len(parts), max(sigma), max(premium))
 
 
 def soft_minimum(values: Sequence[float], gamma: float) -> float:

@@ -18,14 +18,14 @@ from darc.typing import Array
 
 
 @dataclass(frozen=True)
-class Components:
+class RepeatComponents:
     """The variance of one rater's repeats, and for each candidate that between raters, (K,)."""
 
     within: float
     between: Array
 
 
-def components(grades: Array) -> Components:
+def components(grades: Array) -> RepeatComponents:
     """The components of grades (K, n, repeats), NaN where there is none or it is not defined."""
     means, counts = _means(grades)
     with np.errstate(invalid="ignore"):
@@ -33,7 +33,7 @@ def components(grades: Array) -> Components:
         number = (~np.isnan(means)).sum(axis=-1)
         squares = np.nansum((drawn - _center(drawn)) ** 2, axis=-1)
         between = np.where(number > 1, squares / np.maximum(number - 1, 1), math.nan)
-    return Components(_within(grades, counts), between)
+    return RepeatComponents(_within(grades, counts), between)
 
 
 def without_noise(grades: Array) -> Array:

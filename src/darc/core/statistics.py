@@ -73,13 +73,13 @@ def batched(
     """`Statistics` (P, K) of float64 samples (P, M, K, n)."""
     beta, gamma = check_level("beta", beta), check_level("gamma", gamma)
     rule = normalizer(normalize, samples.shape[1])
-    result = Result.empty(samples.shape)
+    result = Filled.empty(samples.shape)
     fill(result, samples, beta, gamma, rule, weights)
     return result.statistics()
 
 
 @dataclass(frozen=True)
-class Result:
+class Filled:
     """Where the numbers of all prompts are written.
 
     `shape` is (P, M, K, n). `each` (4, P, M, K) has value, mean, sigma and risk premium of each
@@ -96,7 +96,7 @@ class Result:
     ragged: list[tuple[slice, Array]] = field(default_factory=list)
 
     @classmethod
-    def empty(cls, shape: tuple[int, ...]) -> "Result":
+    def empty(cls, shape: tuple[int, ...]) -> "Filled":
         """Memory for the numbers of samples of the given shape, (P, M, K, n)."""
         prompts, scorers, candidates, _ = shape
         each = np.empty((4, prompts, scorers, candidates))
@@ -144,7 +144,7 @@ class Result:
 
 
 def fill(
-    result: Result,
+    result: Filled,
     samples: Array,
     beta: float,
     gamma: float,

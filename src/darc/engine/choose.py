@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from darc.engine.deciding import Deciding, flagged
-from darc.engine.rule_spec import parse_rules
+from darc.engine.deciding import Deciding, flagged, parse_rules
 from darc.engine.samples import REWRITER, UPSTREAM, OutOfCalls, PartFailed, Samples
 from darc.errors import DarcError
 from darc.models.remote import OverLimit

@@ -9,8 +9,8 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from darc.engine.deciding import RuleSpec
 from darc.engine.ratings import Decided
-from darc.engine.rule_spec import RuleSpec
 from darc.errors import InputError
 from darc.selection.decision import Decision
 

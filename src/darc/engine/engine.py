@@ -1,7 +1,6 @@
 """The engine: prompts become candidates, candidates become samples, samples become a decision."""
 
 import asyncio
-import contextlib
 from collections import deque
 from collections.abc import (
     AsyncIterator,
@@ -13,32 +12,37 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import darc.generators
 import darc.scorers  # noqa: F401  (register what users name)
 from darc.engine.batcher import Batcher, Turns
-from darc.engine.calibrations import as_calibrations
 from darc.engine.choose import Choosing
-from darc.engine.deciding import Deciding
+from darc.engine.deciding import Deciding, RuleSpec, as_calibrations, as_spec, parse_rules
 from darc.engine.outcome import Outcome
 from darc.engine.panel_samples import PanelSamples
-from darc.engine.parts import SCORERS, Parts
-from darc.engine.prompts import FEWER, as_candidates, as_prompt, numbered, spoken
-from darc.engine.rule_spec import RuleSpec, as_spec, parse_rules
-from darc.engine.samples import PartFailed, RewriteSamples, Samples
-from darc.engine.score_cache import ScoreCache
-from darc.engine.scoring import Clock, Patience, Scoring, Tally
-from darc.engine.side_inputs import SideMaker
-from darc.engine.stopping import Stopping, WaveDrawing, parse_stop, waves_of
+from darc.engine.parts import SCORERS, Parts, SideMaker
+from darc.engine.samples import RewriteSamples, Samples, plainly
+from darc.engine.scoring import Clock, Patience, ScoreCache, Scoring, Tally
+from darc.engine.stopping import (
+    FEWER,
+    Answers,
+    Stopping,
+    WaveDrawing,
+    as_candidates,
+    as_prompt,
+    numbered,
+    parse_stop,
+    spoken,
+    waves_of,
+)
 from darc.engine.workers import Workers
 from darc.errors import InputError
 from darc.generators.base import MAX_TOKENS, Generator, ReadyGenerator, Settings
 from darc.models.completion import ChatModel
 from darc.models.remote import Meter, OpenAIModel
-from darc.models.remote.background import Background
+from darc.models.remote.scope import Background
 from darc.perturb import Rewriter
 from darc.registry import DEFAULT_RULE, generators
 from darc.registry.capabilities import Closing, declared
@@ -50,7 +54,7 @@ from darc.types import Candidate, Prompt
 Result = TypeVar("Result")
 Report = Callable[[int, int], None]
 WINDOW = 16
-CLOSING_SECONDS = 1.0
+CLOSING_SECONDS = 0.3
 
 
 class Engine(Closing):
@@ -65,8 +69,8 @@ class Engine(Closing):
     rule `auto` goes by. Candidates with fewer samples than `min_samples` are left out where another
     has as many. With `workers` the rewriting and the scorers that ship with DARC run in so many
     processes. `cache` keeps scores for later. With `stop`, such as "pandora:cost=0.05", a model
-    writes further candidates only while they are worth their cost. Use an engine in a `with` block,
-    from ordinary code or, by the methods that end in `_async`, from one event loop.
+    writes further candidates only while they are worth their cost. Use an engine in a `with` block
+    or, with the methods that end in `_async`, in an `async with` block of one event loop.
     """
 
     def __init__(
@@ -123,9 +127,7 @@ class Engine(Closing):
         self.side = side if isinstance(side, SideMaker) else self.parts.side_maker()
         spec = as_spec(rule, as_calibrations(calibration))
         original = include_original or self.tools.panel is not None
-        self.deciding = Deciding(
-            spec, normalize, seed, include_original=original, min_samples=min_samples
-        )
+        self.deciding = Deciding(spec, normalize, seed, original, min_samples)
         self.side.check(spec.rule)
         self.workers = Workers(self.tools, self.parts if named else None, workers)
         self._owns_cache = cache is True
@@ -177,31 +179,30 @@ class Engine(Closing):
     async def ask_async(self, prompt: str | Prompt, **options: Any) -> Outcome:
         """`ask`, awaited."""
         prompt, clock = as_prompt(prompt), Clock()
-        with clock.stage("generate"), _plainly():
+        with clock.stage("generate"), plainly():
             samples = self.samples(prompt, options.get("calls"), options.get("meters"))
             strict = options.get("strict") is not False
             candidates, failed, drawn = await self.draw(samples, options.get("n"), strict)
             options["drawn"] = drawn
         flags = [*options.pop("flags", ()), *([FEWER] if failed else [])]
-        with _plainly():
+        with plainly():
             return await self.decide(prompt, candidates, clock=clock, flags=flags, **options)
 
     def ask(self, prompt: str | Prompt, **options: Any) -> Outcome:
         """The outcome for a prompt that the model answers; `options` are those of `decide`."""
         return self.run(self.ask_async(prompt, **options))
 
-    async def choose_async(
-        self, prompt: str | Prompt, answers: Sequence[str | Candidate], **options: Any
-    ) -> Outcome:
+    async def choose_async(self, prompt: str | Prompt, answers: Answers, **options: Any) -> Outcome:
         """`choose`, awaited."""
         prompt = as_prompt(prompt)
-        with _plainly():
+        with plainly():
             return await self.decide(prompt, as_candidates(prompt, answers), **options)
 
-    def choose(
-        self, prompt: str | Prompt, answers: Sequence[str | Candidate], **options: Any
-    ) -> Outcome:
-        """The outcome for answers of one's own; `options` are those of `decide`."""
+    def choose(self, prompt: str | Prompt, answers: Answers, **options: Any) -> Outcome:
+        """The outcome for answers of one's own; `options` are those of `decide`.
+
+        Answers are texts, texts by their names, or `Candidate`s; their names are kept.
+        """
         return self.run(self.choose_async(prompt, answers, **options))
 
     async def map_async(
@@ -334,15 +335,20 @@ class Engine(Closing):
         """Let go of everything, from the event loop that used it."""
         await self.scoring.aclose()
         await self._writing.aclose()
-        side = map(declared, self.side.scorers.values())
-        parts: list[Any] = [self.tools.rewriter, *self.tools.scorers, *side]
-        if self.generator is not None:
-            parts.append(self.generator)
-        for part in parts:
-            # A model that is busy is not waited for: it closes when it is done.
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(part.aclose(), CLOSING_SECONDS)
+        parts: list[Any] = [self.tools.rewriter, *self.tools.scorers]
+        parts += [*map(declared, self.side.scorers.values()), *filter(None, [self.generator])]
+        # A model that is busy is not waited for: it closes when it is done.
+        closing = (asyncio.wait_for(part.aclose(), CLOSING_SECONDS) for part in parts)
+        for ended in await asyncio.gather(*closing, return_exceptions=True):
+            if isinstance(ended, BaseException) and not isinstance(ended, TimeoutError):
+                raise ended
         self._release()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
 
     def close(self) -> None:
         """Let go of everything."""
@@ -372,15 +378,6 @@ class Engine(Closing):
         return [made[place] for place in range(len(wishes))]
 
 
-@contextmanager
-def _plainly() -> Iterator[None]:
-    """Raise why a part failed, not that it did."""
-    try:
-        yield
-    except PartFailed as failed:
-        raise next(iter(failed.causes.values())) from None
-
-
 async def _next(outcomes: AsyncIterator[Outcome]) -> Outcome | None:
     return await anext(outcomes, None)
 
@@ -393,7 +390,7 @@ def ask(prompt: str | Prompt, model: str | Generator, k: int = 8, **options: Any
         return engine.ask(prompt)
 
 
-def choose(prompt: str | Prompt, answers: Sequence[str | Candidate], **options: Any) -> Outcome:
-    """The outcome for answers of one's own; `options` are `Engine`'s."""
+def choose(prompt: str | Prompt, answers: Answers, **options: Any) -> Outcome:
+    """The outcome for answers of one's own, texts or texts by name; `options` are `Engine`'s."""
     with Engine(**options) as engine:
         return engine.choose(prompt, answers)

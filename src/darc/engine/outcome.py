@@ -179,13 +179,17 @@ class Outcome:
         if not decision.feasible[index]:
             gap = np.nanmax(statistics.value) - statistics.value[index]
             return f"value {gap:.2f} below the best"
-        if statistics.sigma[index] > statistics.sigma[self.index]:
+        # Higher sigma is the reason where the rule goes by it, or nothing else speaks against.
+        goes_by_it = decision.rule.weakness == "sigma" or (
+            len(self.scores.scorers) == 1 and statistics.mean[index] >= statistics.mean[self.index]
+        )
+        if goes_by_it and statistics.sigma[index] > statistics.sigma[self.index]:
             return "higher sigma"
         return "ranked lower"
 
     def to_html(self) -> str:
         """Everything as a self-contained page."""
-        from darc.views.decision_page import Shown, decision_page
+        from darc.views.decision_page import CandidateView, decision_page
 
         assert self.decision is not None
         shown = []
@@ -203,7 +207,9 @@ class Outcome:
             ]
             refused = [(r.reason, r.text) for r in self.rejections if r.candidate == k]
             shown.append(
-                Shown(candidate.text, candidate.truncated, self.why_not(k), samples, refused)
+                CandidateView(
+                    candidate.text, candidate.truncated, self.why_not(k), samples, refused
+                )
             )
         what = "grades were asked for" if self.rated else "texts were scored"
         note = f"{self.calls} of {self.most} {what}; the others could not matter."

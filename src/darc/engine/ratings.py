@@ -8,12 +8,9 @@ from numpy.typing import NDArray
 
 from darc.core.draws import prompt_seeds
 from darc.core.normalization import Normalization
-from darc.engine.calibrations import rater_ids, recurring, system_ids
-from darc.engine.rule_spec import RuleSpec
-from darc.selection.decide import decide
-from darc.selection.decision import Decision, Decisions
-from darc.selection.ids import Ids
-from darc.selection.pools import Pools
+from darc.engine.deciding import RuleSpec, rater_ids, recurring, system_ids
+from darc.selection.decision import Decision, Decisions, decide
+from darc.selection.pools import Ids, Pools
 from darc.tables import Batch, RatingTable
 from darc.tables.side import SideTable, check_side, side_inputs
 from darc.typing import Array

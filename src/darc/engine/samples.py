@@ -40,6 +40,15 @@ class PartFailed(DarcError):
         self.causes = causes
 
 
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Raise why a part failed, not that it did."""
+    try:
+        yield
+    except PartFailed as failed:
+        raise next(iter(failed.causes.values())) from None
+
+
 class OutOfCalls(DarcError):
     """A budget is used up, of texts to be scored if the `flag` says nothing else."""
 

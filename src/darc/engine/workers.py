@@ -6,8 +6,11 @@ import contextlib
 import contextvars
 import logging
 import multiprocessing
+import os
+import signal
 import threading
-from collections.abc import Callable, Coroutine, Hashable, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Iterator, Sequence
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from darc.engine.batcher import Turns
@@ -23,6 +26,8 @@ Result = TypeVar("Result")
 
 # How much longer than its limit a piece of work may take before its process is ended.
 GRACE = 5.0
+# How long a process may take to end before it is killed.
+ENDING = 0.2
 NICE = 5
 
 _TOOLS: "Tools | None" = None
@@ -136,17 +141,32 @@ class Workers:
             raise
 
     def _started(self) -> tuple[Any, Any]:
-        from pebble import ProcessPool
+        from pebble import CONSTS, ProcessPool
 
+        # They hold nothing that an end could harm, so nobody waits long for them.
+        CONSTS.term_timeout = ENDING
         context = multiprocessing.get_context("spawn")
         stops = context.Array("b", self.processes, lock=False)
-        pool = ProcessPool(
-            self.processes,
-            initializer=_begin,
-            initargs=(self._parts, stops),
-            context=context,
-        )
+        options = {"initializer": _begin, "initargs": (self._parts, stops), "context": context}
+        pool = ProcessPool(self.processes, **options)
+        with _uninterrupted():
+            assert pool.active  # which starts it
         return pool, stops
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let processes and threads that are started meanwhile hear of no interrupt."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # Starting it changes the mask.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin(parts: "Parts", stops: Any) -> None:
@@ -154,9 +174,6 @@ def _begin(parts: "Parts", stops: Any) -> None:
 
     An interrupt is for the process that started it, and so is the processor when both want it.
     """
-    import os
-    import signal
-
     global _TOOLS, _STOPS
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(NICE)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from darc.engine.rule_spec import parse_rules
+from darc.engine.deciding import parse_rules
 from darc.evaluation.contest import Contest, ContestSettings, contest_of, lambdas_of
 from darc.evaluation.frame import Frame
 from darc.evaluation.methods import BASELINE, methods

@@ -7,8 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from darc.core.draws import folds, prompt_seeds
-from darc.engine.calibrations import Calibrations
-from darc.engine.rule_spec import RuleSpec
+from darc.engine.deciding import Calibrations, RuleSpec
 from darc.errors import InputError
 from darc.evaluation.bootstrap import draw_counts
 from darc.evaluation.methods import (

@@ -9,10 +9,9 @@ import numpy as np
 from darc.core.arrays import stacked
 from darc.evaluation.source import NOBODY, Source
 from darc.runs import records
-from darc.runs.folder import RunFolder
-from darc.runs.manifest import check_complete, deciding_of
+from darc.runs.folder import RunFolder, check_complete, deciding_of
+from darc.runs.records import StageCost
 from darc.runs.shard import Shard
-from darc.runs.summary import StageCost
 from darc.types import Candidate, Prompt
 from darc.typing import Array
 

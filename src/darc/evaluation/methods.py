@@ -10,14 +10,20 @@ import numpy as np
 import darc.rules  # noqa: F401  (registers the rules)
 from darc.core.draws import prompt_seeds
 from darc.core.normalization import Normalization
-from darc.engine.calibrations import Calibrations, rater_ids, recurring, system_ids
-from darc.engine.rule_spec import RuleSpec, parse_rules
+from darc.engine.deciding import (
+    Calibrations,
+    RuleSpec,
+    parse_rules,
+    rater_ids,
+    recurring,
+    system_ids,
+)
 from darc.errors import InputError
 from darc.evaluation.source import Source
 from darc.evaluation.split import Halves
 from darc.registry import rules
 from darc.selection.calibration import DEFAULT
-from darc.selection.decide import decide
+from darc.selection.decision import decide
 from darc.selection.pools import Pools, Settled
 from darc.types import clipped
 from darc.typing import Array, Integers
@@ -47,12 +53,13 @@ def methods(
     gamma: float = 1.0,
     calibrations: Calibrations | None = None,
 ) -> list[RuleSpec]:
-    """The rules of texts such as "epsilon:epsilon=0.5", all registered rules for none.
+    """The rules of texts such as "epsilon:epsilon=0.5", the usual rules for none.
 
     Best-of-K, which everything is compared with, always comes first. Rules that learn go by the
     `calibrations`, if there are any.
     """
-    wanted = [BASELINE, *(text for text in texts or rules if text != BASELINE)]
+    usual = [name for name in rules if rules.get(name).unasked]
+    wanted = [BASELINE, *(text for text in texts or usual if text != BASELINE)]
     return parse_rules(wanted, {}, beta, gamma, calibrations)
 
 
@@ -134,7 +141,7 @@ def decide_all(
         key = (spec.beta, spec.gamma)
         try:
             if key not in shared:
-                shared[key] = Pools(samples, *key, normalize, seeds=seeds, **ids)
+                shared[key] = Pools(samples, *key, normalize, drawn=seeds, **ids)
             known = spec.learns and learnt is not None
             rule = spec.rule.bind(calibration=learnt) if known else spec.rule
             decisions = decide(rule, _with_side(shared[key], spec, source.side, kept))

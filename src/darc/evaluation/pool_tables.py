@@ -6,7 +6,7 @@ import numpy as np
 
 from darc.api import select_batch, select_lazily
 from darc.core import risk
-from darc.engine.rule_spec import RuleSpec
+from darc.engine.deciding import RuleSpec
 from darc.evaluation.contest import Contest
 from darc.evaluation.frame import Frame
 from darc.evaluation.source import Source

@@ -29,6 +29,12 @@ BAND = (
 )
 
 
+AS_GIVEN = (
+    "These lines are about rules as given; the recommendation is about rules whose settings were "
+    "chosen on other prompts than they are judged on, with a band of its own."
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Verdict:
     """What a contest says on one subset: differences to Best-of-K and their bands.
@@ -139,7 +145,7 @@ def summary(result: Evaluation, found: Sequence[Verdict], advice: Sequence[str] 
     if not found:
         why = f"there are fewer than {FEWEST} prompts or no other rule"
         return [*said, f"Whether a rule beats Best-of-K cannot be told: {why}."]
-    said.append(BAND)
+    said.append(f"{BAND} {AS_GIVEN}" if advice else BAND)
     if any(contest.source.kind != "rater" for contest in result.contests):
         names = ", ".join(s.source.name for s in result.contests if s.source.kind != "rater")
         said.append(f"In {names} scorers judge held-out rewrites; no person was asked.")

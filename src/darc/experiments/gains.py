@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from darc.api import select_batch
 from darc.core import risk
-from darc.engine.rule_spec import parse_rules
+from darc.engine.deciding import parse_rules
 from darc.experiments.result import Findings, Line, Plot, Report, average, of, silent
 from darc.simulate import Preset, Truth, proxy_scores, simulate
 from darc.typing import Array

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.api import select_batch
-from darc.engine.rule_spec import RuleSpec, parse_rules
+from darc.engine.deciding import RuleSpec, parse_rules
 from darc.experiments.result import Findings, Line, Plot, Report, average, of, silent
 from darc.simulate import Population, Preset, proxy_scores, simulate
 

@@ -8,13 +8,12 @@ from typing import Any, Protocol
 
 from starlette.responses import Response
 
-from darc.engine.prompts import FEWER
+from darc.engine.stopping import FEWER
 from darc.errors import DarcError
 from darc.gateway.errors import told
 from darc.models.completion import without_thoughts
 from darc.models.remote import Failed, OverLimit
-from darc.models.remote.protocol import said_in
-from darc.models.remote.samples import DrawnChoice, samples
+from darc.models.remote.protocol import DrawnChoice, said_in, samples
 from darc.types import Candidate
 from darc.web.problems import Problem
 

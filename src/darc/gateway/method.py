@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from darc.engine.deciding import NORMALIZATIONS
-from darc.engine.rule_spec import RuleSpec, parse_rules
+from darc.engine.deciding import NORMALIZATIONS, RuleSpec, parse_rules
 from darc.engine.stopping import Stopping, parse_stop
 from darc.errors import DarcError
 from darc.gateway.settings import POLICIES, Settings
@@ -119,7 +118,7 @@ def check_rule(method: Method) -> None:
     """Refuse parameters that the rule itself refuses, before anything is spent."""
     import numpy as np
 
-    from darc.selection.decide import decide
+    from darc.selection.decision import decide
     from darc.selection.pools import Pools
 
     spec = method.spec
@@ -137,7 +136,7 @@ def check_rule(method: Method) -> None:
     needed = {name: side[name] for name in spec.rule.required() if name in side}
     try:
         pools = Pools(
-            scores, spec.beta, spec.gamma, seeds=np.zeros(1, dtype=np.uint64), side=needed
+            scores, spec.beta, spec.gamma, drawn=np.zeros(1, dtype=np.uint64), side=needed
         )
         decide(spec.rule, pools)
         if len(_FINE) >= MOST_FINE:

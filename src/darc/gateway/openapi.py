@@ -63,6 +63,8 @@ PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
     "lcb": ({"lam": NUMBER}, {"delta": INSIDE, "c": NUMBER}),
     "mc_dropout": ({"lam": NUMBER},),
     "median": ({"bonus": NUMBER},),
+    "nash": ({"floor": {"type": "number"}},),
+    "pessimism": ({"b": NUMBER},),
     "poisson": ({"rate": {**POSITIVE, "exclusiveMaximum": 1e6}},),
     "rbon": ({"b": NUMBER, "per_token": {"type": "boolean"}},),
     "soft": ({"temperature": POSITIVE},),

@@ -23,8 +23,8 @@ from darc.models.remote import (
 )
 from darc.models.remote.address import base_url
 from darc.models.remote.client import LARGEST
+from darc.models.remote.endpoints import is_passing
 from darc.models.remote.http import Response as Answer
-from darc.models.remote.retry import is_passing
 from darc.web.problems import Problem
 
 logger = logging.getLogger(__name__)

@@ -4,9 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from darc.engine.calibrations import Calibrations
+from darc.engine.deciding import Calibrations, parse_rules
 from darc.engine.parts import Parts
-from darc.engine.rule_spec import parse_rules
 from darc.engine.stopping import parse_stop
 from darc.errors import InputError
 from darc.models.remote.client import KEY

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from darc.core.draws import prompt_seeds
 from darc.errors import InputError
-from darc.models.completion import ChatModel, Completion, Report, Request
+from darc.models.completion import Completion, Report
 from darc.registry.capabilities import Capabilities
 from darc.types import Candidate, Prompt
 
@@ -83,34 +83,7 @@ class ReadyGenerator(Generator, Capabilities, Protocol):
         ...
 
 
-def answers(
-    model: ChatModel, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
-) -> list[list[Candidate]]:
-    """K candidates a prompt from a chat model, each with a seed of its own, all in one batch."""
-    seeds = [candidate_seeds(settings, prompt.id) for prompt in prompts]
-    requests = [
-        Request(
-            messages=prompt.messages,
-            max_tokens=settings.tokens(),
-            temperature=settings.temperature,
-            top_p=settings.top_p,
-            seed=seed,
-        )
-        for prompt, own in zip(prompts, seeds, strict=True)
-        for seed in own
-    ]
-    completions = iter(model.complete(requests, report))
-    return [
-        [
-            candidate(prompt.id, index, seed, completion)
-            # The seeds come first: zip must not take an answer that belongs to the next prompt.
-            for (index, seed), completion in zip(enumerate(own), completions, strict=False)
-        ]
-        for prompt, own in zip(prompts, seeds, strict=True)
-    ]
-
-
-def candidate(prompt_id: str, index: int, seed: int, completion: Completion) -> Candidate:
+def candidate(prompt_id: str, index: int, seed: int | None, completion: Completion) -> Candidate:
     """A completion as the candidate of a prompt."""
     return Candidate(
         prompt_id=prompt_id,

@@ -13,7 +13,7 @@ from darc.errors import InputError
 from darc.generators.base import Settings, candidate_seeds
 from darc.models.completion import Report
 from darc.models.transformers import Checkpoint, Loaded
-from darc.models.transformers.chat import prompt_ids, tokens
+from darc.models.transformers.batching import prompt_ids, tokens
 from darc.registry import generator, scorers
 from darc.types import Candidate, Message, Prompt
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from darc.engine.engine import Engine
-from darc.engine.prompts import as_prompt
+from darc.engine.stopping import as_prompt
 from darc.types import Candidate
 
 

@@ -6,65 +6,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
+from darc.language.phrases import pattern_texts
+
 _HIDDEN = 0xF0000
 _MOST_SPANS = 0xFFFD
 
-_UNITS = (
-    r"(?:%|percent\b|per cent\b|°\s?[CF]?\b|(?:k|c|m|µ|n)?m\b|k?g\b|mg\b|[kmgt]?b\b|m?l\b"
-    r"|k?w(?:h)?\b"
-    r"|(?:milli)?seconds?\b|minutes?\b|hours?\b|days?\b|weeks?\b|months?\b|years?\b|miles?\b|feet\b"
-    r"|foot\b|inch(?:es)?\b|pounds?\b|ounces?\b|oz\b|lbs?\b|cups?\b|tablespoons?\b|teaspoons?\b"
-    r"|(?:thousand|million|billion|trillion)s?\b|dollars?\b|euros?\b|cents?\b|degrees?\b|kmh\b|mph\b"
-    r"|(?:kilo|centi|milli)?(?:met(?:er|re)|gram|lit(?:er|re))s?\b|[ap]\.m\.|[ap]m\b|st\b|nd\b|rd\b"
-    r"|th\b|BCE?\b|AD\b|CE\b)"
-)
-_MONTHS = (
-    r"(?:Jan(?:uary)?|Feb(?:ruary)?|March|Mar|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
-    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?"
-)
-_NUMBER = r"\d(?:[\d.,:/\u2013-]*\d)?"
-_OPERAND = r"[\w.()\[\]{}\\|²³√π]{1,40}"
-
-PATTERNS: dict[str, str] = {
-    "fence": (
-        r"(?m:^[ \t]*(?P<ticks>`{3,}|~{3,})[^\n]*\n"
-        r"(?:(?s:.*?)^[ \t]*(?P=ticks)[ \t]*$|(?s:.*)))"
-    ),
-    "block quote": r"(?m:^[ \t]*>[^\n]*$)",
-    "table": r"(?m:^[ \t]*\|[^\n]*$)",
-    "indented code": (
-        r"(?:(?<=\n\n)|\A)(?:(?:[ ]{4}|\t)(?![ \t]*(?:[-*+•]|\d+[.)])[ ])[^\n]*\S[^\n]*(?:\n|\Z))+"
-    ),
-    "code": r"(?<!`)(?P<tick>`++)(?s:[^\n]|\n(?!\n))+?(?<!`)(?P=tick)(?!`)",
-    "display mathematics": (
-        r"\$\$(?s:.+?)\$\$|\\\[(?s:.{1,2000}?)\\\]|\\\((?s:.{1,2000}?)\\\)"
-        r"|\\begin\{(?P<environment>\w+\*?)\}(?s:.+?)\\end\{(?P=environment)\}"
-    ),
-    "mathematics": r"(?<![\w$])\$(?=[^\s$])[^$\n]*?[^\s$]\$(?![\w$])|\\[A-Za-z]+(?:\{[^{}\n]*\})*",
-    "link": r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)",
-    "address": (
-        r"(?:https?|ftp)://[^\s<>\"”]*[^\s<>\"”.,;:!?)\]*_'\u2019]|\bwww\.[^\s<>\"”]*[^\s<>\"”.,;:!?)\]*_'\u2019]"
-        r"|\b[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+"
-    ),
-    "tag": r"</?[A-Za-z][^<>\n]*>|<!--(?s:.*?)-->",
-    "quotation": (
-        r"(?<!\w)\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]"
-        r"|(?<![\w\u2019])'(?=\S)[^'\n]{0,300}(?:'\w[^'\n]{0,300}){0,9}(?<=\S)'(?!\w)|\u2018[^\u2019\n]{0,300}(?:\u2019\w[^\u2019\n]{0,300}){0,9}\u2019(?!\w)"
-    ),
-    "equation": (
-        rf"(?<![\w\\]){_OPERAND}(?:[ ]?(?:[=+^<>≤≥≈\u00d7÷±]|==|!=|->|→)[ ]?-?{_OPERAND}"
-        r"(?<![.]))+"
-    ),
-    "date": (
-        rf"\b{_MONTHS}\s\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s\d{{4}}\b)?"
-        rf"|\b\d{{1,2}}(?:st|nd|rd|th)?(?:\sof)?\s{_MONTHS}(?:,?\s\d{{4}}\b)?"
-    ),
-    "number": (
-        rf"(?<![\w.])[-+\u2212]?(?:[$€£¥₹][ ]?)?{_NUMBER}(?:\s?[-\u2013]?\s?{_UNITS})*"
-        rf"|(?<![A-Za-z]){_NUMBER}[a-z]?(?![A-Za-z])"
-    ),
-    "private": rf"[{chr(_HIDDEN)}-{chr(_HIDDEN + _MOST_SPANS)}]",
-}
+PATTERNS = pattern_texts("spans.toml", "spans")
 # A list marker is form, not a number: it is stepped over so that the number patterns miss it.
 _DIGIT = re.compile(r"\d")
 _MARKER = r"(?P<marker>(?m:^[ \t]*\d{1,3}[.)](?=[ \t])))"

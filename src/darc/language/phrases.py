@@ -22,9 +22,24 @@ def read_lists(name: str) -> dict[str, str]:
     return lists
 
 
-def stored(name: str) -> dict[str, Any]:
-    """The lists of a data file in TOML."""
+def stored(name: str | Path) -> dict[str, Any]:
+    """The content of a data file in TOML; also of one that stands elsewhere."""
     return tomllib.loads((DATA / name).read_text(encoding="utf-8"))
+
+
+def pattern_texts(name: str, table: str) -> dict[str, str]:
+    """The patterns of a table of a TOML file, %name% in them replaced by that of its fragments."""
+
+    def text(parts: str | list[str]) -> str:
+        return re.sub(r"%(\w+)%", lambda match: text(data["fragments"][match[1]]), "".join(parts))
+
+    data = stored(name)
+    return {key: text(parts) for key, parts in data[table].items()}
+
+
+def patterns(name: str, table: str) -> dict[str, re.Pattern[str]]:
+    """The same, compiled."""
+    return {key: re.compile(text) for key, text in pattern_texts(name, table).items()}
 
 
 def one_of(words: str) -> str:

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from darc.language.phrases import read_lists, read_rows, word_set
 
-_LISTS = read_lists("words.tsv")
+WORD_LISTS = {name: word_set(words) for name, words in read_lists("words.tsv").items()}
 _FORMS = read_rows("forms.tsv")
 
 
@@ -13,11 +13,7 @@ def _forms(kind: str) -> dict[str, str]:
 
 
 # They carry grammar or colour and are not counted as content.
-LIGHT_WORDS: frozenset[str] = word_set(_LISTS["light"])
-# These would stand after "more" or "most" where a longer word is needed.
-SHORT_ADJECTIVES = word_set(_LISTS["short adjective"])
-
-
+LIGHT_WORDS = WORD_LISTS["light"]
 _STEMS = {form: base for base, forms in _forms("stem").items() for form in forms.split()}
 
 

@@ -41,6 +41,32 @@ def chat_version(text: str = "") -> str:
     return OpenAIModel(text).version
 
 
+class ChatUser:
+    """What asks a chat model, given as it is or as users write it; `served` is its version."""
+
+    def __init__(self, model: ChatModel | str, *, key_env: str, timeout: float, concurrency: int):
+        if isinstance(model, str):
+            self.served = chat_version(model)
+            model = chat_model(model, key_env=key_env, timeout=timeout, concurrency=concurrency)
+        else:
+            self.served = str(getattr(model, "version", model.name))
+        self.model = model
+        self.remote = isinstance(model, OpenAIModel)
+
+    def close(self) -> None:
+        """Close the model, where it can be closed."""
+        close = getattr(self.model, "close", None)
+        if close is not None:
+            close()
+
+    async def aclose(self) -> None:
+        """Close the model, from the loop that used it."""
+        if isinstance(self.model, OpenAIModel):
+            await self.model.remote.aclose()
+        else:
+            self.close()
+
+
 def _check(text: str) -> None:
     if not ("@" in text or os.environ.get(BASE_URL) or os.environ.get(KEY)):
         raise InputError(

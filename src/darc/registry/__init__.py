@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from darc.registry.names import Maker, Makers, Registry, parse_spec
-from darc.selection.choice import Choice
-from darc.selection.rule import Rule
+from darc.selection.rule import Choice, Rule
 
 # What decides where nobody names a rule.
 DEFAULT_RULE = "auto"

@@ -13,10 +13,10 @@ from darc.core.risk import entropic_value
 from darc.registry import rule
 from darc.selection import plans
 from darc.selection.calibration import DEFAULT, Calibration, Given, calibrations
-from darc.selection.choice import Choice, largest
 from darc.selection.grids import no_knobs
 from darc.selection.learn import learn
 from darc.selection.pools import Pools
+from darc.selection.rule import Choice, largest
 from darc.typing import Array, Mask
 
 

@@ -11,8 +11,8 @@ from darc.core.draws import uniforms
 from darc.errors import InputError
 from darc.registry import rule
 from darc.rules.poisson import best_drawn
-from darc.selection.choice import Choice
 from darc.selection.pools import Pools
+from darc.selection.rule import Choice
 from darc.typing import Array, Mask
 
 RATES = (4.0, 8.0, 12.0, 16.0)

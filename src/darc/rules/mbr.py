@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.registry import rule
-from darc.selection.choice import Choice, largest
 from darc.selection.pools import Pools
+from darc.selection.rule import Choice, largest
 
 
 @rule("mbr", needs=("similarity",), because="the largest mean similarity to the others")

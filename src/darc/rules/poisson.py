@@ -7,9 +7,9 @@ from darc.core.draws import poisson as poisson_numbers
 from darc.core.draws import uniforms
 from darc.errors import InputError
 from darc.registry import rule
-from darc.selection.choice import Choice, largest
 from darc.selection.grids import STRENGTHS, Scale, Variants
 from darc.selection.pools import Pools
+from darc.selection.rule import Choice, largest
 
 
 def _grid(scale: Scale, size: str) -> Variants:

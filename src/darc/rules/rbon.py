@@ -7,9 +7,9 @@ from darc.core.arrays import check_level
 from darc.errors import InputError
 from darc.registry import rule
 from darc.rules.mbr import mean_similarity
-from darc.selection.choice import Choice, largest
 from darc.selection.grids import Scale, Variants, knob
 from darc.selection.pools import Pools
+from darc.selection.rule import Choice, largest
 
 
 def _needs(parameters: Mapping[str, Any]) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from darc.core.arrays import check_level
 from darc.errors import InputError
 from darc.registry import rule
 from darc.selection import plans
-from darc.selection.choice import Choice, largest
 from darc.selection.grids import Scale, Variants, steps
 from darc.selection.pools import Pools
+from darc.selection.rule import Choice, largest
 
 DEFAULT_QUANTILE = 0.25
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from darc.registry import rule
-from darc.selection.choice import Choice, largest
 from darc.selection.pools import Pools
+from darc.selection.rule import Choice, largest
 
 
 @rule("worst", because="the largest mean under its worst scorer")

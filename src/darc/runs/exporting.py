@@ -3,7 +3,9 @@
 import csv
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,8 @@ from darc.tables.write import atomic_path, atomic_writer
 
 FORMATS = ("alpaca", "mt-bench", "tidy", "parquet")
 COLUMNS = ("prompt_id", "candidate_id", "rater_id", "rating", "scorer_id")
+# Rows of a Parquet file that are held in memory.
+AT_ONCE = 100_000
 
 
 def export(folder: RunFolder, form: str, path: Path, name: str = "") -> int:
@@ -22,12 +26,14 @@ def export(folder: RunFolder, form: str, path: Path, name: str = "") -> int:
     if form == "parquet":
         return _write_parquet(folder, path)
     with atomic_writer(path) as file:
-        if form == "alpaca":
-            entries = list(alpaca(folder, name))
-            json.dump(entries, file, indent=2, ensure_ascii=False)
-            file.write("\n")
-            return len(entries)
         count = 0
+        if form == "alpaca":
+            for entry in alpaca(folder, name):
+                text = json.dumps(entry, indent=2, ensure_ascii=False)
+                file.write(("," if count else "[") + "\n" + indent(text, "  "))
+                count += 1
+            file.write("\n]\n" if count else "[]\n")
+            return count
         if form == "mt-bench":
             for entry in mt_bench(folder, name):
                 file.write(json.dumps(entry, ensure_ascii=False) + "\n")
@@ -94,8 +100,11 @@ def _write_parquet(folder: RunFolder, path: Path) -> int:
         import pyarrow.parquet as parquet
     except ImportError:
         raise MissingExtra("writing Parquet", "parquet") from None
-    rows = list(tidy(folder))
-    table = pa.table({name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)})
-    with atomic_path(path) as temporary:
-        parquet.write_table(table, temporary)
-    return len(rows)
+    kinds = [pa.float64() if name == "rating" else pa.string() for name in COLUMNS]
+    schema, rows, count = pa.schema(list(zip(COLUMNS, kinds, strict=True))), tidy(folder), 0
+    with atomic_path(path) as temporary, parquet.ParquetWriter(temporary, schema) as writer:
+        while part := list(islice(rows, AT_ONCE)):
+            columns = dict(zip(COLUMNS, zip(*part, strict=True), strict=True))
+            writer.write_table(pa.table(columns, schema))
+            count += len(part)
+    return count

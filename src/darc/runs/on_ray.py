@@ -13,8 +13,8 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 import darc
+from darc.engine.deciding import parse_rules
 from darc.engine.engine import Engine
-from darc.engine.rule_spec import parse_rules
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.runs.folder import RunFolder
 from darc.runs.questions import Question, Questions

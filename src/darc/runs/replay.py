@@ -4,16 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from darc.engine.deciding import Deciding, flagged
+from darc.engine.deciding import Deciding, flagged, parse_rules
 from darc.engine.outcome import Outcome
-from darc.engine.rule_spec import parse_rules
 from darc.engine.stopping import STOPPED
 from darc.errors import InputError
 from darc.runs import records
-from darc.runs.folder import RunFolder
-from darc.runs.manifest import again, completing
+from darc.runs.folder import RunFolder, again, completing
+from darc.runs.run import decide
 from darc.runs.shard import Shard
-from darc.runs.stages import decide
 from darc.selection.decision import Decision
 from darc.selection.lazy import drive
 from darc.types import Scores

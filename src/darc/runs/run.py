@@ -1,19 +1,186 @@
-"""Many prompts, shard by shard, into a run folder that can be gone on with."""
+"""Many prompts, shard by shard and stage by stage, into a folder that can be gone on with."""
 
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
+from typing import Any
 
+import numpy as np
+
+from darc.core.repeats import components
+from darc.engine.choose import Choosing
+from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
+from darc.engine.samples import Samples, plainly
+from darc.engine.scoring import Clock
+from darc.engine.stopping import FEWER, STOPPED
 from darc.errors import DarcError, InputError, MissingExtra
+from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.runs.questions import Question, Questions
+from darc.runs.records import cost_of, totals
 from darc.runs.shard import Shard
-from darc.runs.stages import Stages
-from darc.runs.summary import cost_of, totals
+from darc.selection.decision import Decision
+from darc.types import Prompt, Scores
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The stages of some prompts in a shard; `lazy` leaves out what cannot change a decision."""
+
+    shard: Shard
+    engine: Engine
+    lazy: bool = False
+
+    async def answer(self, question: Question, say: Say = lambda stage: None) -> None:
+        """Take all turns of a question through the stages that are not yet written for them.
+
+        A turn is asked after the answers that were chosen for the turns before it.
+        """
+        answers: list[str] = []
+        for _ in question.turns:
+            prompt = question.prompt(answers)
+            with plainly():
+                await self._advance(await self._candidates(prompt))
+            answers.append(self.shard.rows("decisions.jsonl")[prompt.id]["answer"])
+            say("deciding")
+
+    async def _candidates(self, prompt: Prompt) -> Samples:
+        """The candidates with what was said of them on the way, and nothing else yet."""
+        row = records.prompt_row(prompt)
+        known = self.shard.rows("prompts.jsonl").get(prompt.id)
+        if known is not None and known != row:
+            # Another answer was chosen for an earlier turn: this one is another prompt now.
+            self.shard.drop(prompt.id)
+            known = None
+        if known is None:
+            self.shard.append("prompts.jsonl", row)
+        engine, samples = self.engine, replace(self.engine.samples(prompt), owner=prompt.id)
+        if prompt.id in self.shard.rows("candidates.jsonl"):
+            made = records.read_candidates(self.shard, prompt.id)
+        else:
+            clock = Clock()
+            with clock.stage("generate"):
+                made, failed, drawn = await engine.draw(samples)
+            saved = 0 if drawn is None else drawn.saved
+            row = records.candidates_row(prompt.id, made, failed, saved)
+            self.shard.append("candidates.jsonl", row)
+            tokens = sum(candidate.tokens for candidate in made)
+            self._note(prompt, "generate", clock, answers=len(made), tokens=tokens)
+        return replace(
+            samples, candidates=made, n_aug=engine.tools.n_aug, first=engine.deciding.first
+        )
+
+    async def _advance(self, samples: Samples) -> None:
+        """Rewrite, score and decide what is not written."""
+        prompt, candidates = samples.prompt, samples.candidates
+        row = self.shard.rows("scores.jsonl").get(prompt.id)
+        decided = self.shard.rows("decisions.jsonl").get(prompt.id)
+        lazy = row is None or bool(row.get("lazy"))
+        if decided is not None and (self.lazy or not (lazy or decided.get("lazy"))):
+            return
+        if prompt.id in self.shard.rows("variants.jsonl"):
+            samples.rewrites |= records.read_perturbed(self.shard, prompt.id, len(candidates))
+        if row is not None:
+            samples.restore(records.read_scores(self.shard, prompt.id))
+        if self.lazy and lazy:
+            await self._lazily(samples)
+        else:
+            await self._fully(samples)
+
+    async def _lazily(self, samples: Samples) -> None:
+        """Rewrite and score what can matter, and decide."""
+        choosing = Choosing(samples, self.engine.deciding)
+        _, decision = await choosing.best()
+        assert decision is not None
+        if samples.complete:
+            await samples.rewrite(range(len(samples.candidates)))
+        self._rewritten(samples)
+        self._scored(samples)
+        await self._side(samples)
+        if samples.complete:
+            # Where the search needed everything, the row is that of a run that is not lazy.
+            decision = decide(self.shard, samples.prompt.id, self.engine.deciding, samples.scores)
+        self._decision(samples, decision)
+
+    async def _fully(self, samples: Samples) -> None:
+        """Make every rewrite, score everything, decide; each stage is written as it is done."""
+        missing = [k for k in range(len(samples.candidates)) if k not in samples.rewrites]
+        await samples.rewrite(range(len(samples.candidates)))
+        if missing or samples.prompt.id not in self.shard.rows("variants.jsonl"):
+            self._rewritten(samples)
+        row = self.shard.rows("scores.jsonl").get(samples.prompt.id)
+        if row is None or row.get("lazy"):
+            await samples.everything()
+            self._scored(samples)
+        await self._side(samples)
+        clock = Clock()
+        with clock.stage("decide"):
+            decision = decide(self.shard, samples.prompt.id, self.engine.deciding, samples.scores)
+        self._decision(samples, decision)
+        self._note(samples.prompt, "decide", clock)
+
+    def _rewritten(self, samples: Samples) -> None:
+        prompt_id, made = samples.prompt.id, samples.rewrites
+        self._append("rejected.jsonl", records.rejected_row(prompt_id, made))
+        count = len(samples.candidates)
+        self._append("variants.jsonl", records.variants_row(prompt_id, made, count))
+        proposed = sum(len(each.variants) + len(each.rejections) for each in made.values())
+        self._note(samples.prompt, "rewrite", samples.clock, rewrites=proposed)
+
+    def _scored(self, samples: Samples) -> None:
+        scores, tally = samples.scores, samples.tally
+        row = records.scores_row(samples.prompt.id, scores)
+        self._append("scores.jsonl", row)
+        self._note(samples.prompt, "score", samples.clock, scores=tally.asked, kept=tally.kept)
+
+    async def _side(self, samples: Samples) -> None:
+        prompt = samples.prompt
+        if prompt.id not in self.shard.rows("side.jsonl"):
+            clock = Clock()
+            with clock.stage("side"):
+                side = await self.engine.side_inputs(prompt, samples.candidates)
+            self.shard.append("side.jsonl", {"prompt_id": prompt.id, **side})
+            self._note(prompt, "side", clock)
+
+    def _decision(self, samples: Samples, decision: Decision) -> None:
+        answer = samples.candidates[decision.index].text
+        if self.shard.rows("candidates.jsonl")[samples.prompt.id].get("failed"):
+            decision = replace(decision, flags=(*decision.flags, FEWER))
+        row = {"prompt_id": samples.prompt.id, **decision.to_dict(), "answer": answer}
+        grades = samples.scores.grades
+        if grades is not None and grades.shape[3] > 1:
+            within = components(grades.mean(axis=0)).within
+            row["noise"] = None if np.isnan(within) else float(np.sqrt(within))
+        if self.shard.rows("candidates.jsonl")[samples.prompt.id].get("saved"):
+            row["flags"] = [*row["flags"], STOPPED]
+        lazy = {} if samples.complete else {"lazy": True}
+        self.shard.append("decisions.jsonl", {**row, **lazy})
+
+    def _append(self, name: str, row: dict[str, Any]) -> None:
+        """Add a row that a killed run may have written already."""
+        if self.shard.rows(name).get(row["prompt_id"]) != row:
+            self.shard.append(name, row)
+
+    def _note(self, prompt: Prompt, stage: str, clock: Clock, **counts: int) -> None:
+        spent = round(clock.milliseconds.get(stage, 0.0), 3)
+        self.shard.note({"prompt_id": prompt.id, "stage": stage, "milliseconds": spent, **counts})
+
+
+def decide(shard: Shard, prompt_id: str, deciding: Deciding, scores: Scores) -> Decision:
+    """The decision on the scores and side inputs of one prompt of a run."""
+    side = shard.rows("side.jsonl").get(prompt_id, {})
+    try:
+        return deciding.decide(prompt_id, scores, side)
+    except InputError as problem:
+        where = f"{shard.path}, prompt {prompt_id!r}"
+        raise InputError(f"{where}: {problem.message}", problem.hint) from None
+
 
 logger = logging.getLogger(__name__)
 

@@ -86,6 +86,7 @@ LANGUAGE = (
     *(f"../language/{module}.py" for module in ("classes", "phrases", "text")),
     "../language/data/classes.tsv",
 )
+PHRASES = ("../language/data/answers.toml", "../language/data/harm.toml")
 
 
 @cache
@@ -106,6 +107,13 @@ def source_version(*sources: str, packages: tuple[str, ...] = ()) -> str:
             found = ""
         digest.update(f"{package}\0{found}\0".encode())
     return digest.hexdigest()[:16]
+
+
+def conversation(prompt: Prompt) -> str:
+    """The only message of a prompt, or all of them, each with its role before it."""
+    if len(prompt.messages) == 1:
+        return prompt.messages[0].content
+    return "\n\n".join(f"{m.role.capitalize()}: {m.content}" for m in prompt.messages)
 
 
 def in_transformers(*modules: str) -> tuple[str, ...]:

@@ -8,8 +8,7 @@ import numpy as np
 
 from darc.errors import InputError
 from darc.registry import scorer
-from darc.scorers.base import Pair
-from darc.scorers.text_pair import conversation
+from darc.scorers.base import Pair, conversation
 from darc.typing import Array
 
 Function = Callable[[Sequence[tuple[str, str]]], Any]

@@ -8,17 +8,17 @@ import numpy as np
 
 from darc.errors import InputError
 from darc.models.embeddings import Embeddings
-from darc.models.transformers.version import files_hash
+from darc.models.installed import files_hash
 from darc.registry import scorer
 from darc.scorers import fluency, form, relevance
-from darc.scorers.anatomy import NAMES, Anatomy
 from darc.scorers.base import Embedder, Pair, source_version
-from darc.scorers.caution_model import FILE, Encoder, Model, Predictor, read_model
+from darc.scorers.caution_model import FILE, EncoderModel, Model, Predictor, read_model
+from darc.scorers.pair_features import NAMES, PairFeatures
 from darc.scorers.reward import RewardScorer
 from darc.typing import Array
 
-OWN = ("caution.py", "caution_model.py", "../files.py")
-SOURCES = (*OWN, "anatomy.py", *fluency.SOURCES, *form.SOURCES, *relevance.SOURCES)
+OWN = ("caution.py", "caution_model.py")
+SOURCES = (*OWN, "pair_features.py", *fluency.SOURCES, *form.SOURCES, *relevance.SOURCES)
 PACKAGES = (*fluency.PACKAGES, *relevance.PACKAGES)
 
 
@@ -38,7 +38,7 @@ class Caution:
     def __init__(self, path: str, embedder: Embedder | None = None) -> None:
         self._path = Path(path)
         self.model: Model = read_model(self._path)
-        if not isinstance(self.model, Encoder) and not (
+        if not isinstance(self.model, EncoderModel) and not (
             isinstance(self.model, Predictor) and self.model.target
         ):
             _check_names(self.model.features, self._path)
@@ -50,7 +50,7 @@ class Caution:
         if not isinstance(self._embedder, Embeddings | None):
             return ""
         file = self._path / FILE if self._path.is_dir() else self._path
-        alone = isinstance(self.model, Encoder)
+        alone = isinstance(self.model, EncoderModel)
         code = source_version(*OWN) if alone else source_version(*SOURCES, packages=PACKAGES)
         if self._network is None:
             return f"{files_hash([file])}-{code}"
@@ -61,27 +61,27 @@ class Caution:
         """One probability of "atypical" a pair, (n,)."""
         if not pairs:
             return np.empty(0)
-        if isinstance(self.model, Encoder):
+        if isinstance(self.model, EncoderModel):
             assert self._network is not None
             return np.asarray(1.0 / (1.0 + np.exp(-np.clip(self._network.score(pairs), -700, 700))))
         if isinstance(self.model, Predictor):
-            prompts = self._anatomy.embed([prompt.question for prompt, _ in pairs])
+            prompts = self._pair_features.embed([prompt.question for prompt, _ in pairs])
             return self.model.atypicality(prompts, self._features(pairs))
         return self.model.atypicality(self._features(pairs))
 
     def _features(self, pairs: Sequence[Pair]) -> Array:
         if self._network is not None:
             return self._network.hidden(pairs)
-        return self._anatomy.measure(pairs)
+        return self._pair_features.measure(pairs)
 
     @cached_property
-    def _anatomy(self) -> Anatomy:
-        return Anatomy(self._embedder or Embeddings())
+    def _pair_features(self) -> PairFeatures:
+        return PairFeatures(self._embedder or Embeddings())
 
     @cached_property
     def _network(self) -> RewardScorer | None:
         """The encoder, or the reward model whose features are predicted."""
-        if isinstance(self.model, Encoder):
+        if isinstance(self.model, EncoderModel):
             folder = self._path if self._path.is_dir() else self._path.parent
             return RewardScorer(
                 str(folder / self.model.folder),

@@ -76,7 +76,7 @@ class Predictor:
 
 
 @dataclass(frozen=True)
-class Encoder:
+class EncoderModel:
     """A sequence classifier in a folder beside the file, whose one output is the logit."""
 
     folder: str = "encoder"
@@ -85,7 +85,7 @@ class Encoder:
     form: str = "encoder"
 
 
-Model = Classifier | Predictor | Encoder
+Model = Classifier | Predictor | EncoderModel
 
 
 def standardised(features: Array, location: list[float], scale: list[float]) -> Array:
@@ -120,7 +120,7 @@ def read_model(path: Path) -> Model:
     kinds: dict[str, Any] = {
         "classifier": Classifier,
         "features": Predictor,
-        "encoder": Encoder,
+        "encoder": EncoderModel,
     }
     try:
         return kinds[form](**data)

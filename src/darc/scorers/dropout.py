@@ -1,6 +1,7 @@
 """A reward model read several times with dropout: how sure is it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -8,20 +9,16 @@ from darc.core.draws import prompt_seeds
 from darc.errors import InputError
 from darc.models.transformers import Loaded
 from darc.registry import scorer
-from darc.scorers.base import Pair, finite, in_transformers
+from darc.scorers.base import Pair, finite
 from darc.scorers.reward import SOURCES as REWARD_SOURCES
 from darc.scorers.reward import RewardScorer
 from darc.typing import Array
 
-SOURCES = (
-    *REWARD_SOURCES,
-    "dropout.py",
-    *in_transformers("stochastic"),
-    "../core/draws.py",
-)
+SOURCES = (*REWARD_SOURCES, "dropout.py", "../core/draws.py")
 
 
 @scorer("dropout", "MODEL")
+@dataclass(eq=False, repr=False)
 class DropoutScorer(RewardScorer):
     """A reward model's outputs over passes with dropout switched on; the score is their mean.
 
@@ -31,51 +28,28 @@ class DropoutScorer(RewardScorer):
     dropout rates, for models that were trained without.
     """
 
+    passes: int = 8
+    seed: int = 0
+    rate: float = 0.0
+    # A forward pass is the passes of a pair, whatever their number.
+    batch_size: int = field(default=16, init=False)
+
+    prefix = "dropout"
     sources = SOURCES
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        name: str = "",
-        passes: int = 8,
-        seed: int = 0,
-        rate: float = 0.0,
-        max_length: int = 1024,
-        label: str = "",
-        low: float = -10.0,
-        high: float = 10.0,
-        location: float | None = None,
-        scale: float | None = None,
-        base: str = "",
-        dtype: str = "auto",
-        device: str = "auto",
-    ) -> None:
-        if passes < 1 or not 0 <= rate < 1:
+    def __post_init__(self) -> None:
+        """Find the model, which is loaded at the first use."""
+        if self.passes < 1 or not 0 <= self.rate < 1:
             raise InputError(
-                f"passes={passes}, rate={rate} cannot be used", "1 or more, and a rate below 1"
+                f"passes={self.passes}, rate={self.rate} cannot be used",
+                "1 or more, and a rate below 1",
             )
-        super().__init__(
-            model,
-            max_length=max_length,
-            label=label,
-            low=low,
-            high=high,
-            location=location,
-            scale=scale,
-            base=base,
-            dtype=dtype,
-            device=device,
-        )
-        self.name = name or f"dropout:{model}"
-        self.passes = passes
-        self.seed = seed
-        self.rate = rate
+        super().__post_init__()
 
     @property
     def version(self) -> str:
         """A hash of the weights, with everything else that the samples depend on."""
-        return f"{self._read}-{self.passes}-{self.seed}-{self.rate:g}" if self._read else ""
+        return self.version_with(self.label, self.passes, self.seed, f"{self.rate:g}")
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """The mean over the passes, (n,)."""
@@ -83,8 +57,7 @@ class DropoutScorer(RewardScorer):
 
     def samples(self, pairs: Sequence[Pair]) -> Array:
         """One raw output a pair and pass, (n, passes); a forward pass of `passes` rows a pair."""
-        from darc.models.transformers.rewards import forward
-        from darc.models.transformers.stochastic import dropout
+        from darc.models.transformers.rewards import dropout, forward
 
         if not pairs:
             return np.empty((0, self.passes))
@@ -99,7 +72,7 @@ class DropoutScorer(RewardScorer):
         return finite(result, self.name)
 
     def _need_dropout(self, loaded: Loaded) -> None:
-        from darc.models.transformers.stochastic import rates
+        from darc.models.transformers.rewards import rates
 
         found = rates(loaded.model)
         if not found or (not self.rate and all(rate == 0 for _, _, rate in found)):

@@ -5,13 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from darc.language.phrases import word_set
 from darc.language.text import Text
 from darc.registry import scorer
-from darc.scorers.asked import Request, read_request
-from darc.scorers.base import LANGUAGE, Pair, from_costs, source_version
-from darc.scorers.ending import ending_cost
-from darc.scorers.manners import leaks, padding, rudeness, shouting
+from darc.scorers.base import LANGUAGE, PHRASES, Pair, from_costs, source_version
+from darc.scorers.expectation import Expectation, expectation
+from darc.scorers.flaws import FILLERS, ending_cost, leaks, padding, rudeness, shouting
 from darc.typing import Array
 
 RUDENESS_COST = 0.8
@@ -27,19 +25,8 @@ MOST_READING = 1.5
 FILLER_COST = 1.5
 SHORTFALL_COST = 0.8
 WALL_WORDS = 180
-FILLERS = word_set(
-    "actually basically literally really simply just very quite totally absolutely obviously",
-    "honestly clearly definitely essentially utterly extremely",
-)
 
-SOURCES = (
-    "form.py",
-    "asked.py",
-    "ending.py",
-    "../language/data/harm.toml",
-    "manners.py",
-    *LANGUAGE,
-)
+SOURCES = ("form.py", "flaws.py", "expectation.py", *LANGUAGE, *PHRASES)
 
 
 @scorer("form")
@@ -64,12 +51,12 @@ class Form:
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One number between 0 and 1 a pair, (n,); about 1 ms for 200 words."""
         questions = {prompt.question for prompt, _ in pairs}
-        requests = {question: read_request(question) for question in questions}
+        requests = {question: expectation(question) for question in questions}
         costs = [_cost(requests[prompt.question], Text(answer)) for prompt, answer in pairs]
         return from_costs(np.array(costs, dtype=np.float64))
 
 
-def _cost(request: Request, text: Text) -> float:
+def _cost(request: Expectation, text: Text) -> float:
     """What the form and the manners of one answer cost."""
     return (
         RUDENESS_COST * rudeness(text)
@@ -85,7 +72,7 @@ def _cost(request: Request, text: Text) -> float:
     )
 
 
-def length_cost(request: Request, text: Text) -> float:
+def length_cost(request: Expectation, text: Text) -> float:
     """How far the length lies outside the usual range, in doublings, softly at its ends."""
     low, high = request.words
     words = len(text.raw.split()) + 1.0
@@ -93,7 +80,7 @@ def length_cost(request: Request, text: Text) -> float:
     return _soft(below) + _soft(above)
 
 
-def shortfall(request: Request, text: Text) -> float:
+def shortfall(request: Expectation, text: Text) -> float:
     """The share of the items asked for that an answer lacks, 0 to 1; sentences count as items."""
     if not request.count:
         return 0.0

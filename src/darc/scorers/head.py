@@ -11,11 +11,9 @@ import numpy as np
 
 from darc.errors import InputError
 from darc.language.text import Text
-from darc.models.catalogue import MINILM
 from darc.models.embeddings import Embeddings
-from darc.models.installed import find
+from darc.models.installed import MINILM, files_hash, find
 from darc.models.minilm import MiniLM
-from darc.models.transformers.version import files_hash
 from darc.registry import scorer
 from darc.scorers.base import Embedder, Pair, source_version
 from darc.typing import Array

@@ -1,22 +1,172 @@
 """Scores from a server."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 
-from darc.errors import InputError
-from darc.models.remote import AsyncClient, Background, together
+from darc.errors import InputError, UnknownName
+from darc.models.remote import AsyncClient, Background, Malformed, together
 from darc.models.remote.address import SEVERAL, checked_url
 from darc.models.remote.client import KEY
 from darc.registry import scorer
 from darc.registry.capabilities import Closing
-from darc.scorers.base import Pair, source_version
+from darc.scorers.base import Pair, conversation, source_version
 from darc.scorers.callable import checked_scale
-from darc.scorers.http_forms import FORMS, Rows, form_name, one_each, read_rows
 from darc.typing import Array
 
-SOURCES = ("http.py", "http_forms.py", "text_pair.py")
+SOURCES = ("http.py",)
+Rows = list[list[float]]
+
+# `use_activation` was once called `activation`; a server ignores the one it does not know.
+RAW = {"use_activation": False, "activation": False}
+
+
+@dataclass(frozen=True)
+class ServerForm:
+    """How pairs are asked for, and how their numbers are read.
+
+    `body(pairs, model)` is the request for some pairs, one only where not `batched`; `rows(answer)`
+    the numbers of each pair, one a class, classes in the order of the model.
+    """
+
+    body: Callable[[Sequence[Pair], str], dict[str, Any]]
+    rows: Callable[[Any], Rows]
+    batched: bool = True
+
+
+def plain_body(pairs: Sequence[Pair], model: str) -> dict[str, Any]:
+    """DARC's own contract.
+
+    {"pairs": [{"prompt_id": ..., "messages": [{"role", "content"}, ...], "response": ...}, ...]},
+    with "model" where one is named, is answered by {"scores": [number, ...]} in the same order.
+    """
+    sent = [
+        {"prompt_id": prompt.id, "messages": _turns(prompt), "response": answer}
+        for prompt, answer in pairs
+    ]
+    return {"pairs": sent, **_named(model)}
+
+
+def chat_body(pairs: Sequence[Pair], model: str) -> dict[str, Any]:
+    """One conversation that ends with the answer; the server applies its chat template."""
+    ((prompt, answer),) = pairs
+    turns = [*_turns(prompt), {"role": "assistant", "content": answer}]
+    return {"messages": turns, **RAW, **_named(model)}
+
+
+def score_body(pairs: Sequence[Pair], model: str) -> dict[str, Any]:
+    """Two lists of texts."""
+    first = [conversation(prompt) for prompt, _ in pairs]
+    return {"text_1": first, "text_2": [answer for _, answer in pairs], **RAW, **_named(model)}
+
+
+def predict_body(pairs: Sequence[Pair], model: str) -> dict[str, Any]:
+    """Pairs of texts."""
+    return {
+        "inputs": [[conversation(prompt), answer] for prompt, answer in pairs],
+        "raw_scores": True,
+    }
+
+
+def pooled(data: Any) -> list[float]:
+    """The numbers of one text; of a pooler that gives a row a token, the last token's."""
+    return data[-1] if data and isinstance(data[0], list) else data
+
+
+def labelled(classes: Sequence[dict[str, Any]]) -> list[float]:
+    """Scores that come sorted by size, in the order of their labels."""
+    return [one["score"] for one in sorted(classes, key=lambda one: _place(str(one["label"])))]
+
+
+def _place(label: str) -> tuple[int, str]:
+    """LABEL_10 comes after LABEL_9."""
+    number = label.rpartition("_")[2]
+    return (int(number) if number.isdecimal() else -1, label)
+
+
+def _turns(prompt: Any) -> list[dict[str, str]]:
+    return [{"role": m.role, "content": m.content} for m in prompt.messages]
+
+
+def _named(model: str) -> dict[str, str]:
+    return {"model": model} if model else {}
+
+
+def _in_order(answer: Any) -> list[Any]:
+    return sorted(answer["data"], key=lambda one: one["index"])
+
+
+FORMS = {
+    "plain": ServerForm(plain_body, lambda answer: [[score] for score in answer["scores"]]),
+    "tei": ServerForm(predict_body, lambda answer: [labelled(classes) for classes in answer]),
+    "vllm-classify": ServerForm(
+        chat_body, lambda answer: [one["probs"] for one in _in_order(answer)], batched=False
+    ),
+    "vllm-pooling": ServerForm(
+        chat_body, lambda answer: [pooled(one["data"]) for one in _in_order(answer)], batched=False
+    ),
+    "vllm-score": ServerForm(
+        score_body, lambda answer: [[one["score"]] for one in _in_order(answer)]
+    ),
+}
+_ENDINGS = {
+    "/classify": "vllm-classify",
+    "/pooling": "vllm-pooling",
+    "/score": "vllm-score",
+    "/predict": "tei",
+}
+
+
+def form_name(path: str, asked: str = "") -> str:
+    """The form that was asked for, or that the path of a URL speaks of."""
+    if asked:
+        if asked not in FORMS:
+            raise UnknownName("form", asked, FORMS)
+        return asked
+    path = path.rstrip("/")
+    if path.endswith("/rerank"):
+        raise InputError("/rerank gives ranks of several answers at a time", "use /score instead")
+    return next((name for end, name in _ENDINGS.items() if path.endswith(end)), "plain")
+
+
+def read_rows(form: ServerForm, answer: Any, count: int) -> Rows:
+    """The numbers of each pair; raises `Malformed` for anything but finite ones."""
+    try:
+        rows = [[float(value) for value in row] for row in form.rows(answer)]
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+        raise Malformed("no scores") from None
+    if len(rows) != count:
+        raise Malformed(f"{len(rows)} scores for {count} pairs")
+    if not all(row and all(map(math.isfinite, row)) for row in rows):
+        raise Malformed("a score that is not finite")
+    return rows
+
+
+def one_each(rows: Rows, label: int, where: str) -> list[float]:
+    """The number of one class of each pair; refuses probabilities, and a class left open."""
+    width = max((len(row) for row in rows), default=1)
+    if width > 1 and all(is_distribution(row) for row in rows):
+        raise InputError(
+            f"{where} gives probabilities that sum to 1, not raw scores",
+            "start the server without softmax, or use one that knows use_activation",
+        )
+    if width > 1 and label < 0:
+        raise InputError(
+            f"{where} gives {width} numbers an answer", f"say which with label=0 to {width - 1}"
+        )
+    place = max(label, 0)
+    if any(len(row) <= place for row in rows):
+        raise InputError(f"{where} has no class {label}", f"label is at most {width - 1}")
+    return [row[place] for row in rows]
+
+
+def is_distribution(row: Sequence[float]) -> bool:
+    """Whether the numbers of a pair are probabilities of its classes."""
+    return min(row) >= 0.0 and math.isclose(math.fsum(row), 1.0, abs_tol=1e-4)
 
 
 @scorer("http", "URL")

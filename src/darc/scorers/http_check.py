@@ -11,7 +11,7 @@ from darc.models.remote.address import checked_url
 from darc.models.remote.client import KEY
 from darc.models.remote.findings import Counting, ServerReport, shown, trial_options
 from darc.scorers.base import Pair
-from darc.scorers.http_forms import FORMS, Form, Rows, form_name, is_distribution, read_rows
+from darc.scorers.http import FORMS, Rows, ServerForm, form_name, is_distribution, read_rows
 from darc.types import Message, Prompt
 
 ENDINGS = ("/classify", "/score", "/pooling", "/predict")
@@ -117,7 +117,7 @@ async def _examine(report: ServerReport, client: AsyncClient, name: str) -> None
         report.add("repeatable", "the same pair has another score", meaning, False)
 
 
-def _read(form: Form, count: int, answer: Any) -> Rows:
+def _read(form: ServerForm, count: int, answer: Any) -> Rows:
     return read_rows(form, answer, count)
 
 

@@ -5,20 +5,27 @@ from collections.abc import Generator, Sequence
 import numpy as np
 
 from darc.errors import DarcError, InputError
-from darc.models.chat import EMBEDDED, chat_model, chat_version
+from darc.models.chat import EMBEDDED, ChatUser
 from darc.models.completion import ChatModel, Request
 from darc.models.remote import OpenAIModel, Said
 from darc.models.remote.client import KEY
 from darc.registry import scorer
 from darc.scorers.base import Pair, source_version
 from darc.scorers.callable import checked_scale
-from darc.scorers.judge_prompt import AGAIN, comparison, rating
-from darc.scorers.judge_reading import BEST, expected_grade, first_is_better, grade_in
+from darc.scorers.judge_dialogue import (
+    BEST,
+    TOLD,
+    comparison,
+    expected_grade,
+    first_is_better,
+    grade_in,
+    rating,
+)
 from darc.types import Message, Prompt
 from darc.typing import Array
 
 TOP = 20
-SOURCES = ("judge.py", "judge_prompt.py", "judge_reading.py")
+SOURCES = ("judge.py", "judge.toml", "judge_dialogue.py", "../language/phrases.py")
 
 
 class Unreadable(DarcError):
@@ -26,7 +33,7 @@ class Unreadable(DarcError):
 
 
 @scorer("judge", "MODEL@URL")
-class Judge:
+class Judge(ChatUser):
     """Grades from 0 to 10 by a language model on a server.
 
     One call an answer, at temperature 0. Where the server gives log-probabilities the grade is
@@ -36,7 +43,7 @@ class Judge:
     """
 
     bounds = (0.0, BEST)
-    temperature, seed, top, again = 0.0, 0, TOP, AGAIN
+    temperature, seed, top, again = 0.0, 0, TOP, TOLD["again"]
 
     def __init__(
         self,
@@ -50,21 +57,13 @@ class Judge:
         timeout: float = 120.0,
         concurrency: int = 16,
     ) -> None:
-        if isinstance(model, str):
-            if model in EMBEDDED:
-                raise InputError(
-                    "the embedded model is too small to judge", "write judge:MODEL@URL"
-                )
-            served = chat_version(model)
-            model = chat_model(model, key_env=key_env, timeout=timeout, concurrency=concurrency)
-        else:
-            served = getattr(model, "version", model.name)
-        self.model = model
-        self.remote = isinstance(model, OpenAIModel)
+        if isinstance(model, str) and model in EMBEDDED:
+            raise InputError("the embedded model is too small to judge", "write judge:MODEL@URL")
+        super().__init__(model, key_env=key_env, timeout=timeout, concurrency=concurrency)
         self.batch_size = 1 if self.remote else 16
         self.max_tokens = max_tokens
-        self.version = f"{served} {max_tokens} {source_version(*SOURCES)}"
-        self.name = name or f"judge:{model.name}"
+        self.version = f"{self.served} {max_tokens} {source_version(*SOURCES)}"
+        self.name = name or f"judge:{self.model.name}"
         self.location, self.scale, _ = checked_scale(self.name, location, scale, self.bounds)
 
     def score(self, pairs: Sequence[Pair]) -> Array:
@@ -124,19 +123,6 @@ class Judge:
                 raise self._unreadable(reply, "letter")
             odds.append(first)
         return (odds[0] + 1.0 - odds[1]) / 2.0
-
-    def close(self) -> None:
-        """Close the model, where it can be closed."""
-        close = getattr(self.model, "close", None)
-        if close is not None:
-            close()
-
-    async def aclose(self) -> None:
-        """Close the model, from the loop that used it."""
-        if isinstance(self.model, OpenAIModel):
-            await self.model.remote.aclose()
-        else:
-            self.close()
 
     def _requests(self, conversations: Sequence[Sequence[Message]]) -> list[Request]:
         return [

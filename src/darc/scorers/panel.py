@@ -1,29 +1,77 @@
 """A panel of raters: judges with a point of view each."""
 
 import re
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Final, Literal
 
-from darc.errors import InputError, nearest
+from pydantic import AfterValidator, Field
+
+from darc.config import Model, made, read_toml
+from darc.errors import InputError
 from darc.models.completion import ChatModel
 from darc.models.remote import Said
 from darc.registry.names import parse_spec
 from darc.scorers.judge import Judge
-from darc.scorers.judge_prompt import rating, reply_form
-from darc.scorers.judge_reading import grade_in, grades_in
+from darc.scorers.judge_dialogue import grade_in, grades_in, rating, reply_form
 from darc.types import Message, Prompt
 
-ABSTAIN, PESSIMISTIC, REFUSE = POLICIES = ("abstain", "pessimistic", "refuse")
+ABSTAIN: Final = "abstain"
+PESSIMISTIC: Final = "pessimistic"
+REFUSE: Final = "refuse"
+POLICIES = (ABSTAIN, PESSIMISTIC, REFUSE)
 JUDGE = "judge"
 MOST = 64
 # Enough for a line a criterion.
 TOKENS = 16
 _SEVERAL = re.compile(r",\s*(?=judge:)")
 _NAME = re.compile(r"[^\s:,#|](?:[^\n:,#|]{0,58}[^\s:,#|])?")
+
+
+def _name(value: str) -> str:
+    if not _NAME.fullmatch(value):
+        raise ValueError("a name has 1 to 60 characters, no : , # or |")
+    return value
+
+
+def _judge(value: str) -> str:
+    if value and not value.startswith(f"{JUDGE}:"):
+        raise ValueError("write judge:MODEL@URL")
+    return value
+
+
+def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    names = [value if isinstance(value, str) else value.name for value in values]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"the name {name!r} is given twice")
+    return values
+
+
+Name = Annotated[str, AfterValidator(_name)]
+JudgeName = Annotated[str, AfterValidator(_judge)]
+
+
+class RaterSettings(Model):
+    """A [[rater]] of a panel's file."""
+
+    name: Name
+    view: str = ""
+    model: JudgeName = ""
+
+
+class PanelSettings(Model):
+    """A panel's file."""
+
+    rater: Annotated[
+        tuple[RaterSettings, ...], Field(min_length=1, max_length=MOST), AfterValidator(_once)
+    ]
+    repeats: Annotated[int, Field(ge=1, le=MOST, strict=True)] = 1
+    criteria: Annotated[tuple[Name, ...], AfterValidator(_once)] = ()
+    missing: Literal["abstain", "pessimistic", "refuse"] = ABSTAIN
+    model: JudgeName = ""
 
 
 @dataclass(frozen=True)
@@ -55,7 +103,7 @@ class Panel:
         """Refuse what cannot be asked."""
         object.__setattr__(self, "raters", tuple(self.raters))
         object.__setattr__(self, "criteria", tuple(self.criteria))
-        _check(self.to_dict(), "")
+        made(PanelSettings, self.to_dict())
 
     def __len__(self) -> int:
         return len(self.raters)
@@ -194,16 +242,8 @@ def _shipped() -> tuple[Rater, ...]:
 
 def read_panel(path: Path) -> Panel:
     """The panel of a TOML file; what is wrong is told by the path of its field."""
-    try:
-        with path.open("rb") as file:
-            data = tomllib.load(file)
-    except OSError as problem:
-        raise InputError(f"{path} cannot be read ({problem.strerror})", "check the path") from None
-    except (ValueError, RecursionError) as problem:
-        raise InputError(f"{path} is not valid TOML: {problem}", "mend the file") from None
-    _check(data, f"{path}: ")
-    raters = tuple(Rater(**rater) for rater in data.pop("rater"))
-    return Panel(raters=raters, **{**data, "criteria": tuple(data.get("criteria", ()))})
+    found = made(PanelSettings, read_toml(path), str(path)).model_dump()
+    return Panel(raters=tuple(Rater(**rater) for rater in found.pop("rater")), **found)
 
 
 def judge_of(text: str) -> Judge:
@@ -224,56 +264,3 @@ def _named(models: Sequence[str]) -> list[Rater]:
         taken = any(rater.name == name for rater in raters)
         raters.append(Rater(f"{name}-{place + 1}" if taken else name, model=text))
     return raters
-
-
-def _check(data: Mapping[str, Any], where: str) -> None:
-    """Refuse a field that is unknown, missing or of another kind."""
-
-    def wrong(path: str, what: str, hint: str) -> InputError:
-        return InputError(f"{where}{path} {what}", hint)
-
-    _known(data, ("rater", "repeats", "criteria", "missing", "model"), where, "")
-    repeats, missing = data.get("repeats", 1), data.get("missing", ABSTAIN)
-    if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST:
-        raise wrong("repeats", f"is {repeats!r}", f"give a whole number from 1 to {MOST}")
-    if missing not in POLICIES:
-        raise wrong("missing", f"is {missing!r}", f"one of {', '.join(POLICIES)}")
-    criteria = data.get("criteria", [])
-    if not isinstance(criteria, list):
-        raise wrong("criteria", "is no list", 'write criteria = ["accuracy", "clarity"]')
-    _names(criteria, "criteria[{}]", wrong)
-    _judge(data.get("model", ""), "model", wrong)
-    raters = data.get("rater")
-    if not isinstance(raters, list) or not 1 <= len(raters) <= MOST:
-        raise wrong("rater", f"must be 1 to {MOST} raters", "write [[rater]] with name and view")
-    for place, rater in enumerate(raters):
-        path = f"rater[{place}]"
-        if not isinstance(rater, Mapping):
-            raise wrong(path, "is no table", "write [[rater]] with name and view")
-        _known(rater, ("name", "view", "model"), where, f"{path}.")
-        if "name" not in rater:
-            raise wrong(f"{path}.name", "is missing", "every rater has a name of its own")
-        if not isinstance(rater.get("view", ""), str):
-            raise wrong(f"{path}.view", "is no text", "say who reads, in a few sentences")
-        _judge(rater.get("model", ""), f"{path}.model", wrong)
-    _names([rater["name"] for rater in raters], "rater[{}].name", wrong)
-
-
-def _known(data: Mapping[str, Any], names: Sequence[str], where: str, path: str) -> None:
-    for key in data:
-        if key not in names:
-            raise InputError(f"{where}{path}{key} is unknown", nearest(key, list(names)))
-
-
-def _names(values: Sequence[Any], path: str, wrong: Any) -> None:
-    for place, value in enumerate(values):
-        if not isinstance(value, str) or not _NAME.fullmatch(value):
-            what = f"is {value!r}"
-            raise wrong(path.format(place), what, "a name has 1 to 60 characters, no : , # or |")
-        if value in values[:place]:
-            raise wrong(path.format(place), f"is {value!r} again", "give each name once")
-
-
-def _judge(value: Any, path: str, wrong: Any) -> None:
-    if not isinstance(value, str) or (value and not value.startswith(f"{JUDGE}:")):
-        raise wrong(path, f"is {value!r}", "write judge:MODEL@URL")

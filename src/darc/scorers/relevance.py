@@ -10,9 +10,9 @@ from darc.language.classes import loose_stem as stem
 from darc.language.text import Text
 from darc.models.embeddings import Embeddings
 from darc.registry import scorer
-from darc.scorers.asked import DIGIT, Request, read_request
-from darc.scorers.base import LANGUAGE, Embedder, Pair, from_costs, source_version
-from darc.scorers.evasion import evasion
+from darc.scorers.base import LANGUAGE, PHRASES, Embedder, Pair, from_costs, source_version
+from darc.scorers.expectation import DIGIT, Expectation, expectation
+from darc.scorers.flaws import evasion
 from darc.typing import Array
 
 BEST_SENTENCES = 3
@@ -27,20 +27,20 @@ ECHO_COST = 1.0
 
 
 @dataclass(frozen=True)
-class Question:
+class PromptWords:
     """What is needed of a prompt: its request, stems of subject and content words, triples."""
 
-    request: Request
+    request: Expectation
     subjects: frozenset[str]
     content: frozenset[str]
     triples: frozenset[tuple[str, ...]]
 
     @classmethod
-    def of(cls, question: str) -> "Question":
+    def of(cls, question: str) -> "PromptWords":
         """The question taken apart. O(length)."""
         words = Text(question).words
         return cls(
-            read_request(question),
+            expectation(question),
             frozenset(map(stem, subject_words(words))),
             frozenset(map(stem, content_words(words))),
             triples(words),
@@ -52,20 +52,34 @@ def triples(words: Sequence[str]) -> frozenset[tuple[str, ...]]:
     return frozenset(zip(words, words[1:], words[2:], strict=False))
 
 
-SOURCES = (
-    "relevance.py",
-    "asked.py",
-    "evasion.py",
-    "../language/data/harm.toml",
-    "../models/embeddings.py",
-    *LANGUAGE,
-)
+OWN = ("relevance.py", "flaws.py", "expectation.py")
+SOURCES = (*OWN, "../models/embeddings.py", *LANGUAGE, *PHRASES)
 # The weights of the embeddings come with it.
 PACKAGES = ("wordllama",)
 
 
+class EmbeddingScorer:
+    """Scores between 0 and 1 that rest on embeddings, the static ones unless others are given.
+
+    What is scored with others has no version, since nothing is known of them.
+    """
+
+    version: str
+    in_process = True
+    bounds = (0.0, 1.0)
+
+    def __init__(self, embedder: Embedder | None = None) -> None:
+        self._embedder = embedder or Embeddings()
+        if not isinstance(self._embedder, Embeddings):
+            self.version = ""
+
+    def embed(self, texts: Sequence[str]) -> Array:
+        """Rows of unit length, (n, d)."""
+        return np.asarray(self._embedder.embed(texts), dtype=np.float64)
+
+
 @scorer("relevance")
-class Relevance:
+class Relevance(EmbeddingScorer):
     """Closeness of an answer to its prompt, 0 to 1.
 
     Measures: similarity of static word embeddings (the whole answer and its best sentences), how
@@ -77,22 +91,15 @@ class Relevance:
 
     name = "relevance"
     version = source_version(*SOURCES, packages=PACKAGES)
-    in_process = True
     # Printed by `python -m tests.scorers.calibrate`.
     location = 0.482
     scale = 0.176
-    bounds = (0.0, 1.0)
-
-    def __init__(self, embedder: Embedder | None = None) -> None:
-        self._embedder = embedder or Embeddings()
-        if not isinstance(self._embedder, Embeddings):
-            self.version = ""
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One number between 0 and 1 a pair, (n,); 1 to 2 ms for 200 words, in one batch."""
         texts = [Text(answer) for _, answer in pairs]
         questions = [prompt.question for prompt, _ in pairs]
-        read = {question: Question.of(question) for question in questions}
+        read = {question: PromptWords.of(question) for question in questions}
         similarity = self._similarity(questions, texts)
         costs = np.array(
             [_cost(read[asked], text) for asked, text in zip(questions, texts, strict=True)],
@@ -113,7 +120,7 @@ class Relevance:
         starts = np.cumsum([0, *counts[:-1]])
         flat = [part for parts in pieces for part in parts]
         asked = {question: row for row, question in enumerate(dict.fromkeys(questions))}
-        vectors = np.asarray(self._embedder.embed([*asked, *flat]), dtype=np.float64)
+        vectors = self.embed([*asked, *flat])
         prompts = vectors[[asked[question] for question in questions]]
         parts = vectors[len(asked) :]
         sizes = np.array([len(part) for part in flat], dtype=np.float64)
@@ -125,7 +132,7 @@ class Relevance:
         return np.asarray(0.5 * whole_cosine + 0.5 * np.array(best))
 
 
-def _cost(question: Question, text: Text) -> float:
+def _cost(question: PromptWords, text: Text) -> float:
     """What the words of one answer cost, apart from its similarity."""
     request = question.request
     stems = {stem(word) for word in content_words(text.words)}
@@ -139,7 +146,7 @@ def _cost(question: Question, text: Text) -> float:
     return cost
 
 
-def coverage(question: Question, text: Text, stems: set[str]) -> float:
+def coverage(question: PromptWords, text: Text, stems: set[str]) -> float:
     """How far the stems (and code) of an answer cover the prompt's subjects, 0 to 1, saturating."""
     if not question.subjects:
         return 1.0
@@ -148,7 +155,7 @@ def coverage(question: Question, text: Text, stems: set[str]) -> float:
     return float(1.0 - np.exp(-3.0 * said / len(question.subjects)))
 
 
-def mismatch(request: Request, text: Text) -> float:
+def mismatch(request: Expectation, text: Text) -> float:
     """What it costs to give prose where code, items or a number was asked for."""
     cost = 0.0
     if request.code and not text.code_lines:
@@ -162,7 +169,7 @@ def mismatch(request: Request, text: Text) -> float:
     return cost
 
 
-def echo(question: Question, text: Text) -> float:
+def echo(question: PromptWords, text: Text) -> float:
     """The share of the answer's word triples that stand in the prompt too, 0 to 1."""
     said = triples(text.words)
     return len(question.triples & said) / len(said) if said else 0.0

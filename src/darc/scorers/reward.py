@@ -1,66 +1,59 @@
 """Reward models: sequence classifiers on torch and transformers."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from darc.errors import InputError
-from darc.models.transformers import Checkpoint, Loaded
+from darc.models.transformers import Loaded
 from darc.models.transformers.loading import SEQUENCE
 from darc.registry import scorer
-from darc.scorers.base import Pair, finite, in_transformers, source_version
-from darc.scorers.presets import preset
+from darc.scorers.base import Pair, finite, in_transformers
+from darc.scorers.model_scorer import ModelScorer
 from darc.typing import Array
 
-SOURCES = ("reward.py", *in_transformers("batching", "chat", "loading", "prefix", "rewards"))
+SOURCES = (
+    *("reward.py", "model_scorer.py"),
+    *in_transformers("batching", "loading", "prefix", "rewards"),
+)
+# The reward models that the method was published with.
+PRESETS = {
+    "skywork": "Skywork/Skywork-Reward-Llama-3.1-8B-v0.2",
+    "aira": "nicholasKluge/RewardModel",
+    "openassistant": "OpenAssistant/reward-model-deberta-v3-large-v2",
+}
 
 
 @scorer("reward", "MODEL")
 @scorer("transformers", "MODEL")
-class RewardScorer:
+@dataclass(eq=False, repr=False)
+class RewardScorer(ModelScorer):
     """A reward model of the hub or a folder: the raw output of a sequence classifier.
 
     The prompt's messages and the answer go through the tokenizer's chat template; without one, the
     last question and the answer are read as a pair of texts. Inputs longer than `max_length`
     tokens lose their middle (the first quarter and the end of the answer stay), those of pairs the
     end of the longer text. With several labels `label` names the one that counts, by its name or
-    number. `low` and `high` are the bounds, to which scores are clipped before a rule sees them;
-    `location` and `scale` are None unless given.
+    number. `low` and `high` are the bounds, to which scores are clipped before a rule sees them.
     """
 
+    label: str = ""
+    low: float = -10.0
+    high: float = 10.0
+
+    kind = SEQUENCE
+    prefix = "transformers"
+    aliases = PRESETS
     sources = SOURCES
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        name: str = "",
-        max_length: int = 1024,
-        batch_size: int = 16,
-        label: str = "",
-        low: float = -10.0,
-        high: float = 10.0,
-        location: float | None = None,
-        scale: float | None = None,
-        base: str = "",
-        dtype: str = "auto",
-        device: str = "auto",
-    ) -> None:
-        if max_length < 8 or batch_size < 1 or not low < high:
-            raise InputError(
-                f"max_length={max_length}, batch_size={batch_size}, low={low}, high={high} "
-                "cannot be used",
-                "at least 8 tokens, 1 row, and low below high",
-            )
-        self.name = name or f"transformers:{model}"
-        self.max_length = max_length
-        self.batch_size = batch_size
-        self.label = label
-        self.location = location
-        self.scale = scale
-        self.bounds = (low, high)
-        self.checkpoint = Checkpoint(preset(model), SEQUENCE, base=base, dtype=dtype, device=device)
+    def __post_init__(self) -> None:
+        """Find the model, which is loaded at the first use."""
+        if not self.low < self.high:
+            raise InputError(f"low={self.low}, high={self.high} cannot be used", "low below high")
+        super().__post_init__()
+        self.bounds = (self.low, self.high)
 
     @property
     def version(self) -> str:
@@ -68,14 +61,7 @@ class RewardScorer:
 
         Its ending stands for prefixes that are read once, whose scores round differently.
         """
-        return f"{self._read}-prefix" if self._read else ""
-
-    @property
-    def _read(self) -> str:
-        """What the model reads and which output counts, as part of a version."""
-        weights = self.checkpoint.version
-        code = source_version(*self.sources)
-        return f"{weights}-{code}-{self.max_length}-{self.label}" if weights else ""
+        return self.version_with(self.label, "prefix")
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One raw output a pair, (n,); rows of similar length share a forward pass.
@@ -88,38 +74,26 @@ class RewardScorer:
             return np.empty(0)
         loaded = self.checkpoint.loaded
         rows = self._rows(loaded, pairs)
-        limit = self._limit(loaded)
+        limit = self.limit(loaded)
         # Shortened conversations have less in common, and would leave the others as little.
         groups = [
             (prompt.messages, len(row["input_ids"]) < limit)
             for (prompt, _), row in zip(pairs, rows, strict=True)
         ]
         column = self._column(loaded)
-        return finite(logits(loaded, rows, self._most(loaded), groups)[:, column], self.name)
+        return finite(logits(loaded, rows, self.most(loaded), groups)[:, column], self.name)
 
     def hidden(self, pairs: Sequence[Pair]) -> Array:
         """The features that the score is made of: the last token's hidden state, (n, d)."""
         from darc.models.transformers.rewards import hidden
 
         loaded = self.checkpoint.loaded
-        return finite(hidden(loaded, self._rows(loaded, pairs), self._most(loaded)), self.name)
-
-    def close(self) -> None:
-        """Free the model's memory."""
-        self.checkpoint.close()
-
-    def _limit(self, loaded: Loaded) -> int:
-        return min(self.max_length, loaded.context or self.max_length)
-
-    def _most(self, loaded: Loaded) -> int:
-        from darc.models.transformers.batching import most_tokens
-
-        return most_tokens(self.batch_size, self._limit(loaded), loaded.device)
+        return finite(hidden(loaded, self._rows(loaded, pairs), self.most(loaded)), self.name)
 
     def _rows(self, loaded: Loaded, pairs: Sequence[Pair]) -> list[dict[str, list[int]]]:
         from darc.models.transformers.rewards import encoded
 
-        limit = self._limit(loaded)
+        limit = self.limit(loaded)
         return [
             encoded(loaded.tokenizer, prompt.messages, answer, limit) for prompt, answer in pairs
         ]

@@ -151,7 +151,7 @@ def _winners(
         settled=None,
         samples=copies,
         weights=None if pools.weights is None else np.repeat(pools.weights, len(places), axis=0),
-        seeds=np.repeat(pools.seeds, len(places)),
+        drawn=np.repeat(pools.seeds, len(places)),
         raters=None if pools.raters is None else pools.raters.part(np.zeros_like(places[:, 0])),
         systems=None if pools.systems is None else pools.systems.part(np.zeros_like(places[:, 0])),
         side={name: np.repeat(array, len(places), axis=0) for name, array in pools.side.items()},

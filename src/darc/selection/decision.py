@@ -1,4 +1,4 @@
-"""The outcome of a rule: an index, and everything needed to say why."""
+"""A rule applied to pools: an index, and everything needed to say why."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from darc.core.risk import small_sample
 from darc.core.statistics import cut
+from darc.errors import InputError
 from darc.selection import certify, explain
 from darc.selection.calibration import Calibration
-from darc.selection.choice import Choice
 from darc.selection.pools import Pools
-from darc.selection.rule import Rule
+from darc.selection.rule import Choice, Rule
 from darc.types import Certificate, Flip, Statistics
 from darc.typing import Mask
 
@@ -201,3 +202,31 @@ def _one(choice: Choice, spot: int) -> Choice:
         {name: array[part] for name, array in choice.flags.items()},
         {name: array[part] for name, array in choice.facts.items()},
     )
+
+
+def decide(
+    rule: Rule,
+    pools: Pools,
+    candidate_ids: Sequence[Sequence[str]] | None = None,
+    sample: str = "sample",
+) -> Decisions:
+    """The `Decisions` of a rule; a rule that is fitted to a batch is fitted here."""
+    pools.check()
+    for name in pools.side:
+        if name not in (*rule.required(), *rule.takes):
+            raise InputError(f"rule {rule.name!r} does not use {name!r}", "leave it out")
+    pools = pools.keeping_few() if rule.few else pools
+    bound = rule.bind()
+    if rule.calibrate is not None:
+        bound = bound.bind(**rule.calibrate(pools, bound.parameters))
+    choice = bound.choose(pools)
+    statistics, rows = pools.statistics, np.arange(len(choice.index))
+    flags = {
+        **choice.flags,
+        "few_samples": np.any(pools.left_out, axis=1),
+        "constant_scorer": np.any(statistics.constant, axis=1),
+    }
+    if rule.by_value:
+        sigma, count = statistics.sigma[rows, choice.index], statistics.count[rows, choice.index]
+        flags["small_sample"] = small_sample(pools.beta, sigma, count)
+    return Decisions(bound, pools, choice, flags, candidate_ids, sample)

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from darc.core.arrays import as_bounds
 from darc.core.normalization import Normalization, fixed_constants
 from darc.errors import InputError
-from darc.selection.decide import decide
-from darc.selection.decision import Decision, Labels
+from darc.selection.decision import Decision, Labels, decide
 from darc.selection.plans import NEVER
 from darc.selection.pools import Pools, Settled
 from darc.selection.rows import GAP, Cell, Frame, Row

@@ -11,7 +11,7 @@ from darc.core import components
 from darc.core.features import Features, c4
 from darc.core.raters import inflation, severity, shared_noise
 from darc.selection.calibration import Calibration, Pair
-from darc.selection.ids import Ids
+from darc.selection.pools import Ids
 from darc.typing import Array
 
 Codes = NDArray[np.int64]

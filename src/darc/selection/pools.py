@@ -1,10 +1,12 @@
-"""The candidate pools of some prompts, as every rule sees them."""
+"""The candidate pools of some prompts, as every rule sees them, and who rated and wrote."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from darc.core import risk
 from darc.core.arrays import check_level
@@ -12,9 +14,76 @@ from darc.core.draws import Seeds
 from darc.core.normalization import ROUNDING, Normalization
 from darc.core.statistics import batched, cut
 from darc.errors import InputError
-from darc.selection.ids import Ids
 from darc.types import Statistics
 from darc.typing import Array, Mask
+
+
+@dataclass(frozen=True, eq=False)
+class Ids:
+    """Names by number: `codes` (P, K, n) of raters or (P, K) of systems, -1 where not known."""
+
+    codes: NDArray[np.int64]
+    names: tuple[str, ...]
+
+    def part(self, rows: slice | NDArray[np.int64]) -> "Ids":
+        """The ids of some prompts."""
+        return replace(self, codes=self.codes[rows])
+
+    def numbers(self, table: Mapping[str, Any], nothing: Any) -> Array:
+        """What the table has for each id, `nothing` where it has not, or the id is not known."""
+        found = np.array([*(table.get(name, nothing) for name in self.names), nothing], dtype=float)
+        return np.asarray(found[self.codes])
+
+
+def as_ids(given: Any, shape: tuple[int, ...], noun: str) -> Ids:
+    """The `Ids` of nested lists or an array; shorter lists are filled with unknown ids.
+
+    Names are texts or whole numbers. None, NaN and an empty text are not known, nor is a negative
+    number in an array of whole numbers, which has no room for None.
+    """
+    array = given if isinstance(given, np.ndarray) else None
+    if array is not None and array.shape == shape and array.dtype.kind in "iuU":
+        names, codes = np.unique(array, return_inverse=True)
+        unknown = names < 0 if array.dtype.kind != "U" else names == ""
+        kept = np.where(unknown, -1, np.cumsum(~unknown) - 1)
+        texts = tuple(str(name) for name in names[~unknown])
+        return Ids(kept[codes].reshape(shape).astype(np.int64), texts)
+    codes, found = np.full(shape, -1, dtype=np.int64), dict[str, int]()
+    _fill(codes, given, found, f"{noun}_ids")
+    return Ids(codes, tuple(found))
+
+
+def _fill(codes: NDArray[np.int64], given: Any, found: dict[str, int], name: str) -> None:
+    """Write the numbers of nested ids into `codes`, and new names into `found`."""
+    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
+        raise InputError(
+            f"{name} has {_shown(given)} where a list is expected",
+            "give them in the shape of the scores: one a sample for raters, one a candidate for "
+            "systems",
+        )
+    if len(given) > len(codes):
+        raise InputError(f"{name} has {len(given)} entries where the scores have {len(codes)}")
+    for place, item in enumerate(given):
+        if codes.ndim > 1:
+            _fill(codes[place], item, found, name)
+        elif not _unknown(item):
+            codes[place] = found.setdefault(_text(item, name), len(found))
+
+
+def _unknown(item: Any) -> bool:
+    return item is None or item == "" or (isinstance(item, float | np.floating) and item != item)
+
+
+def _text(item: Any, name: str) -> str:
+    if isinstance(item, float | np.floating) and item.is_integer():
+        item = int(item)
+    if isinstance(item, bool) or not isinstance(item, str | int | np.integer):
+        raise InputError(f"{name} has {_shown(item)}", "an id is a text or a whole number, or None")
+    return str(item)
+
+
+def _shown(item: Any) -> str:
+    return repr(item.item() if isinstance(item, np.generic) else item)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +102,8 @@ class Pools:
     A candidate without any sample is absent (shorter pools are padded so). A present candidate is
     `eligible` when it has at least `min_samples` samples, by default half of its pool's largest
     count, since few samples flatter a candidate; where none has, all present ones are. `raters`
-    names who gave each sample, (P, K, n), and `systems` what wrote each candidate, (P, K).
+    names who gave each sample, (P, K, n), and `systems` what wrote each candidate, (P, K). `drawn`
+    has the seeds of the prompts, or makes them.
     """
 
     samples: Array
@@ -42,11 +112,16 @@ class Pools:
     normalize: Normalization = None
     weights: Array | None = None
     min_samples: int | None = None
-    seeds: Seeds = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
+    drawn: Seeds | Callable[[], Seeds] = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
     side: Mapping[str, Array] = field(default_factory=dict)
     settled: Settled | None = None
     raters: Ids | None = None
     systems: Ids | None = None
+
+    @cached_property
+    def seeds(self) -> Seeds:
+        """One seed a prompt, (P,), made when a rule that draws first asks for them."""
+        return self.drawn() if callable(self.drawn) else self.drawn
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -141,7 +216,7 @@ class Pools:
             settled=Settled(cut(self.statistics, part), self.eligible[part], dropped[part]),
             samples=self.samples[part],
             weights=None if self.weights is None else self.weights[part],
-            seeds=self.seeds[part],
+            drawn=self.seeds[part],
             side={name: array[part] for name, array in self.side.items()},
             raters=None if self.raters is None else self.raters.part(part),
             systems=None if self.systems is None else self.systems.part(part),

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from darc.core import completion, plain
 from darc.core.bounds import lcb_coefficient
 from darc.core.normalization import ROUNDING
-from darc.core.plain import Summary
+from darc.core.plain import RowSummary
 
 # One sample of all scorers, in the units of the statistics; a gap is (), an unseen sample None.
 Cell = tuple[float, ...]
@@ -87,17 +87,17 @@ class Row:
         return found
 
     @cached_property
-    def partial(self) -> Sequence[Summary]:
+    def partial(self) -> Sequence[RowSummary]:
         """The summary of what is seen, one a scorer."""
         beta = self.frame.beta
         return [plain.summary(samples, beta) for samples in self.samples]
 
     @cached_property
-    def top(self) -> Summary:
+    def top(self) -> RowSummary:
         """The summary with every unseen sample at its upper bound; exact if complete."""
         return plain.hedged(self.completed(self.frame.high), self.frame.gamma)
 
-    def completed(self, fill: Sequence[float]) -> Sequence[Summary]:
+    def completed(self, fill: Sequence[float]) -> Sequence[RowSummary]:
         """The summary with every unseen sample at `fill`, (M,), one a scorer."""
         if self.complete:
             return self.partial

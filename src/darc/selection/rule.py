@@ -1,18 +1,80 @@
-"""A rule: a function from pools to choices, with its parameters bound."""
+"""A rule: a function from pools to choices, with its parameters bound; how ties are broken."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from darc.errors import InputError, UnknownName
-from darc.selection.choice import Choice
 from darc.selection.grids import Grid
 from darc.selection.pools import Pools
+from darc.typing import Array, Mask
 
 if TYPE_CHECKING:
     from darc.selection.plans import Plan
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A rule's choices for P prompts.
+
+    `objective` (P, K) is what the rule compared, larger being better, NaN where undefined;
+    `feasible` (P, K) is the set it chose from; `flags` names conditions (P,) that a user must hear
+    of; `facts` are numbers or texts (P,) for the explanation, such as the threshold used.
+    """
+
+    index: NDArray[np.int64]
+    objective: Array
+    feasible: Mask
+    flags: Mapping[str, Mask] = field(default_factory=dict)
+    facts: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+
+def pick(keys: Sequence[Array], among: Mask, tolerance: Array) -> NDArray[np.int64]:
+    """Index (P,) of the candidate that is best by the first key, ties by the next, then the lowest.
+
+    Keys are (P, K), larger is better, NaN is worst. Two candidates tie when they differ by no more
+    than the larger of their two tolerances (P, K).
+    """
+    left = among
+    rows = np.arange(len(among))
+    for key in keys:
+        ranked = np.where(left & ~np.isnan(key), key, -np.inf)
+        top = ranked.argmax(axis=1)
+        best = ranked[rows, top][:, None]
+        slack = np.maximum(tolerance, tolerance[rows, top][:, None])
+        with np.errstate(invalid="ignore"):
+            tied = left & (ranked >= best - slack)
+        left = np.where(np.isneginf(best), left, tied)
+    return left.argmax(axis=1)
+
+
+def largest(
+    pools: Pools,
+    objective: Array,
+    among: Mask | None = None,
+    fallback: Array | None = None,
+    flags: Mapping[str, Mask] | None = None,
+    facts: Mapping[str, NDArray[Any]] | None = None,
+) -> Choice:
+    """The `Choice` with the largest objective, ties to the larger mean, then to the lower index.
+
+    Where no candidate of `among` (default: the eligible ones) has a defined objective, as with a
+    single sample and no sigma, `fallback` takes its place and the flag `no_sigma` is set.
+    """
+    feasible = pools.eligible if among is None else among
+    raised = dict(flags or {})
+    if fallback is not None:
+        undefined = ~np.any(feasible & ~np.isnan(objective), axis=1)
+        objective = np.where(undefined[:, None], fallback, objective)
+        raised["no_sigma"] = undefined
+    index = pick([objective, pools.statistics.mean], feasible, pools.tolerance)
+    return Choice(index, objective, feasible, raised, facts or {})
+
 
 Needs = tuple[str, ...] | Callable[[Mapping[str, Any]], tuple[str, ...]]
 
@@ -28,9 +90,10 @@ class Rule:
     `plan` makes lazy search possible; `calibrate(pools, parameters)` returns parameters that are
     fitted once, on the first batch. `by_value` marks rules that depend on beta; `weakness` is the
     statistic for which such a rule passes over a candidate with the largest mean and value. `few`
-    marks a rule that allows for few samples itself, so that none is left out for having few.
-    `grid` lists the settings that `darc tune` tries, None for a rule that is not tuned, and
-    `scorers` the fewest that it makes sense with.
+    marks a rule that allows for few samples itself, so that none is left out for having few;
+    `unasked` one that is evaluated beside the others where no rule is named. `grid` lists the
+    settings that `darc tune` tries, None for a rule that is not tuned, and `scorers` the fewest
+    that it makes sense with.
     """
 
     name: str
@@ -44,6 +107,7 @@ class Rule:
     weakness: str = "risk_premium"
     plan: "Plan | None" = None
     few: bool = False
+    unasked: bool = True
     grid: Grid | None = None
     scorers: int = 1
     calibrate: Callable[[Pools, Mapping[str, Any]], Mapping[str, Any]] | None = None

@@ -7,8 +7,8 @@ from sqlalchemy import Connection, func, select, update
 from darc.study import schema
 from darc.study.claims import LEARNING, Task, read_task, taken
 from darc.study.exclusion import exclude, records_of, refill
-from darc.study.log import note
 from darc.study.quality import care
+from darc.study.schema import note
 from darc.study.store import Store
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators

@@ -2,29 +2,27 @@
 
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from functools import partial
-from pathlib import Path
+from functools import cache, partial
 from typing import Any
 
 from sqlalchemy import select
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
 
 from darc.study import schema
-from darc.study.annotating import Annotating
+from darc.study.annotator import AnnotatorPages
+from darc.study.claims import numbering
 from darc.study.files import Unavailable
-from darc.study.leading import Leading
-from darc.study.numbering import numbering
+from darc.study.lead import LeadPages
+from darc.study.requests import HiddenSecrets, Site, told, told_unavailable
+from darc.study.settings import TEMPLATES
 from darc.study.store import Store
-from darc.study.visits import HiddenSecrets, Site, told, told_unavailable
+from darc.views.palette import style_sheet
 from darc.web.limits import Proxies
 from darc.web.middleware import Guard, Hosts, Shell, as_json, authority_of
 from darc.web.problems import Problem
-
-STATIC = Path(__file__).parent / "pages" / "static"
-FILES = {"study.css": "text/css", "study.js": "text/javascript"}
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -41,7 +39,7 @@ def make_app(
     """The application of a store.
 
     `root` is the path under which a reverse proxy shows it, `url` what lies before that (cookies
-    are for TLS only if it is https), `rate` requests a minute and visitor; `proxies` tell the
+    are for TLS only if it is https), `rate` requests per minute and visitor; `proxies` tell the
     addresses of strangers, which are not logged. It answers to `host`, which it listens on, to the
     url's name and to other `names`.
     """
@@ -49,26 +47,26 @@ def make_app(
     hosts = Hosts(host, [authority_of(site.url), *names])
     # Read now, because within a transaction it would take a second connection.
     _ = store.config, numbering(store)
-    asking, leading = Annotating(site), Leading(site)
+    annotator, lead = AnnotatorPages(site), LeadPages(site)
     pages: dict[tuple[str, str], Handler] = {
-        ("GET", "/"): asking.home,
-        ("GET", "/join"): asking.join,
-        ("GET", "/back"): asking.back,
-        ("POST", "/consent"): asking.consent,
-        ("POST", "/instructions"): asking.instructions,
-        ("POST", "/groups"): asking.groups,
-        ("POST", "/comprehension"): asking.comprehension,
-        ("POST", "/answer"): asking.answer,
-        ("POST", "/draft"): asking.draft,
-        ("POST", "/seen"): asking.seen,
-        ("GET", "/enrol"): asking.enrol,
-        ("POST", "/enrol"): asking.take_part,
-        ("GET", "/lead"): leading.home,
-        ("GET", "/lead/join"): leading.join,
-        ("POST", "/lead/decide"): leading.decide,
-        ("POST", "/lead/links"): leading.links,
-        ("POST", "/lead/close"): leading.close,
-        ("POST", "/lead/export"): leading.export,
+        ("GET", "/"): annotator.home,
+        ("GET", "/join"): annotator.join,
+        ("GET", "/back"): annotator.back,
+        ("POST", "/consent"): annotator.consent,
+        ("POST", "/instructions"): annotator.instructions,
+        ("POST", "/groups"): annotator.groups,
+        ("POST", "/comprehension"): annotator.comprehension,
+        ("POST", "/answer"): annotator.answer,
+        ("POST", "/draft"): annotator.draft,
+        ("POST", "/seen"): annotator.seen,
+        ("GET", "/enrol"): annotator.enrol,
+        ("POST", "/enrol"): annotator.take_part,
+        ("GET", "/lead"): lead.home,
+        ("GET", "/lead/join"): lead.join,
+        ("POST", "/lead/decide"): lead.decide,
+        ("POST", "/lead/links"): lead.links,
+        ("POST", "/lead/close"): lead.close,
+        ("POST", "/lead/export"): lead.export,
         ("GET", "/static/{name}"): _static,
     }
     routes = [
@@ -122,9 +120,19 @@ def _healthz(site: Site) -> Handler:
     return healthz
 
 
+@cache
+def _files() -> dict[str, tuple[str, str]]:
+    """What pages load, with its type."""
+    script = (TEMPLATES / "study.js").read_text(encoding="utf-8")
+    return {
+        "study.css": (style_sheet(TEMPLATES / "study.css"), "text/css"),
+        "study.js": (script, "text/javascript"),
+    }
+
+
 async def _static(request: Request) -> Response:
     name = request.path_params["name"]
-    if name not in FILES:
+    if name not in _files():
         raise Problem(404, "There is no such file.")
-    headers = {"cache-control": "public, max-age=300"}
-    return FileResponse(STATIC / name, media_type=FILES[name], headers=headers)
+    text, kind = _files()[name]
+    return Response(text, headers={"cache-control": "public, max-age=300"}, media_type=kind)

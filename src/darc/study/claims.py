@@ -1,19 +1,60 @@
 """What an annotator is shown next, and the lease that keeps it for them."""
 
-from collections.abc import Mapping
+import secrets
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
 from darc.study import schema
-from darc.study.numbering import Numbering, numbering
 from darc.study.store import Store
-from darc.study.tokens import make_code
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators
 
 LEARNING = ("training", "calibration")
+KINDS = ("item", "attention", "gold", *LEARNING)
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """`units[kind]` are ids in the order of their numbers, `number` is the way back for items."""
+
+    units: dict[str, list[int]]
+    number: dict[int, int]
+
+    def due(
+        self, checks: Sequence[Sequence[int]], rated: int, seen: set[int]
+    ) -> list[tuple[int, str, bool]]:
+        """The planned checks, (unit, kind, flipped), due after `rated` items and not seen yet."""
+        found = []
+        for after, check, flip in checks:
+            if after > rated:
+                break
+            first = len(self.units["attention"])
+            kind = "attention" if check < first else "gold"
+            unit = self.units[kind][check if check < first else check - first]
+            if unit not in seen:
+                found.append((unit, kind, bool(flip)))
+        return found
+
+
+_KNOWN: WeakKeyDictionary[Store, Numbering] = WeakKeyDictionary()
+
+
+def numbering(store: Store) -> Numbering:
+    """The numbering of a store, read once."""
+    if store not in _KNOWN:
+        units: dict[str, list[int]] = {kind: [] for kind in KINDS}
+        query = select(schema.units.c.id, schema.units.c.kind)
+        query = query.order_by(schema.units.c.kind, schema.units.c.number)
+        with store.read() as connection:
+            for unit_id, kind in connection.execute(query):
+                units[kind].append(unit_id)
+        number = {unit_id: place for place, unit_id in enumerate(units["item"])}
+        _KNOWN[store] = Numbering(units, number)
+    return _KNOWN[store]
 
 
 @dataclass(frozen=True)
@@ -198,7 +239,7 @@ def _lease(
     """Lease a unit to an annotator, anew where an earlier lease of theirs lapsed."""
     now = store.now()
     values: dict[str, Any] = {
-        "code": make_code(),
+        "code": secrets.token_urlsafe(12),
         "position": position,
         "flipped": flipped and store.config.pairwise,
         "lease_until": now + store.config.study.lease_minutes * 60,

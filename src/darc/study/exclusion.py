@@ -9,9 +9,9 @@ from sqlalchemy import Connection, select, update
 from darc.errors import InputError
 from darc.study import schema
 from darc.study.claims import taken
-from darc.study.log import note
 from darc.study.people import annotator_by_name
 from darc.study.quality import Record
+from darc.study.schema import note, side_of
 from darc.study.store import Store
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators
@@ -40,11 +40,6 @@ def records_of(connection: Connection, annotator_id: int | None = None) -> dict[
             )
         )
     return dict(found)
-
-
-def side_of(answer: float, flipped: bool) -> int:
-    """The side that an outcome is on: -1 left, 1 right, 0 tie."""
-    return 0 if answer == 0.5 else (1 if (answer == 1.0) != flipped else -1)
 
 
 def exclude(store: Store, connection: Connection, person: Any, reason: str, actor: str) -> None:

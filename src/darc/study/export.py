@@ -13,9 +13,9 @@ from sqlalchemy import Connection, select
 from darc.errors import InputError
 from darc.files import private_folder
 from darc.study import schema
-from darc.study.config import Config
 from darc.study.items import is_formula
-from darc.study.log import lines, note
+from darc.study.schema import log_lines, note, side_of
+from darc.study.settings import StudySettings
 from darc.study.store import Store
 from darc.tables import atomic_writer
 
@@ -59,7 +59,9 @@ def files(store: Store, *, unblind: bool = False, actor: str = "lead") -> dict[s
     return made
 
 
-def _made(connection: Connection, config: Config, rows: list[dict[str, Any]]) -> dict[str, str]:
+def _made(
+    connection: Connection, config: StudySettings, rows: list[dict[str, Any]]
+) -> dict[str, str]:
     header = PAIRWISE if config.pairwise else SCALAR
     line = _comparison if config.pairwise else _rating
     more = _more_columns(config)
@@ -80,7 +82,7 @@ def _made(connection: Connection, config: Config, rows: list[dict[str, Any]]) ->
         "design.json": json.dumps(_design(connection, config), indent=1, ensure_ascii=False) + "\n",
         "log.csv": _csv(
             ("at", "actor", "action", "subject", "detail"),
-            (list(row.values())[1:] for row in lines(connection)),
+            (list(row.values())[1:] for row in log_lines(connection)),
         ),
     }
 
@@ -105,7 +107,7 @@ def _answers() -> Any:
     )
 
 
-def _more_columns(config: Config) -> dict[str, Callable[[dict[str, Any]], str]]:
+def _more_columns(config: StudySettings) -> dict[str, Callable[[dict[str, Any]], str]]:
     """Columns that a study has by its settings, and how a row tells them.
 
     `rater_group` is the answer to the first question about people, `rater_group_NAME` to each.
@@ -158,9 +160,7 @@ def _comparison(row: dict[str, Any]) -> tuple[object, ...]:
     """A comparison as it was shown; what is not valid has an empty `winner`."""
     pair = row["first_id"] or "check first", row["second_id"] or "check second"
     left, right = (pair[1], pair[0]) if row["flipped"] else pair
-    won_right = (row["answer"] == 1.0) != row["flipped"]
-    given = "tie" if row["answer"] == 0.5 else ("right" if won_right else "left")
-    given = "" if row["answer"] is None else given
+    given = "" if row["answer"] is None else side_of(row["answer"], row["flipped"])
     names = row["prompt_id"] or row["label"], left, right, row["name"]
     return (*names, given if row["valid"] else "", *_more(row, left, given))
 
@@ -174,7 +174,7 @@ def _checked(row: dict[str, Any]) -> tuple[object, object]:
 
 def _exclusions(connection: Connection) -> Iterator[tuple[object, ...]]:
     """Every exclusion and what undid it, oldest first."""
-    for row in lines(connection):
+    for row in log_lines(connection):
         if row["action"] in ("excluded", "reinstated", "cleared", "erased"):
             yield row["at"], row["actor"], row["action"], row["subject"], row["detail"]
 
@@ -192,7 +192,7 @@ def _texts(connection: Connection) -> Iterator[str]:
                 yield "\n"
 
 
-def _design(connection: Connection, config: Config) -> dict[str, Any]:
+def _design(connection: Connection, config: StudySettings) -> dict[str, Any]:
     """The settings, the units without their texts, and every annotator's plan."""
     query = select(
         *(units.c[name] for name in ("kind", "number", "label", "prompt_id", "first_id")),

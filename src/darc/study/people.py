@@ -1,5 +1,6 @@
 """Annotators: adding them, their links, enrolment, and forgetting a person."""
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,18 +9,24 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from darc.errors import InputError, UnknownName
 from darc.study import schema
-from darc.study.config import Config
-from darc.study.design import design_of
-from darc.study.log import note
-from darc.study.plan import Plan, plan
+from darc.study.plan import Plan, design_of, plan
+from darc.study.schema import note
+from darc.study.settings import StudySettings
 from darc.study.store import Store
-from darc.study.tokens import make_token
 from darc.web.keys import digest_of
 
 people = schema.annotators
 
 
-def add_annotators(store: Store, connection: Connection, config: Config, count: int) -> list[int]:
+def make_token() -> tuple[str, str]:
+    """A token of a link, shown once, and its hash, which is what is stored."""
+    token = secrets.token_urlsafe(32)
+    return token, digest_of(token)
+
+
+def add_annotators(
+    store: Store, connection: Connection, config: StudySettings, count: int
+) -> list[int]:
     """Add annotators with their frozen plans and without a link; the result is their ids."""
     design = design_of(connection, config)
     start = (connection.execute(select(func.max(people.c.number))).scalar() or 0) + 1

@@ -1,9 +1,14 @@
 """Who sees what, in which order and on which side: a pure function of the design and the seed."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from sqlalchemy import Connection, select
+
+from darc.study import schema
+from darc.study.settings import StudySettings
 
 _ASSIGN, _ORDER, _SIDES, _CHECKS = 1, 2, 3, 5
 
@@ -35,6 +40,28 @@ class Design:
             for turn in range(min(self.ratings, self.panel)):
                 result[places[(rank * self.ratings + turn) % self.panel]].add(prompt)
         return result
+
+
+def design_of(connection: Connection, config: StudySettings) -> Design:
+    """The design that plans are made from, read back from the store."""
+    units = schema.units
+    query = select(units.c.kind, units.c.prompt_id).order_by(units.c.kind, units.c.number)
+    rows = connection.execute(query).all()
+    prompts: dict[str, int] = {}
+    places = [prompts.setdefault(name, len(prompts)) for kind, name in rows if kind == "item"]
+    study = config.study
+    panel = config.panel
+    if panel is None:
+        panel = math.ceil(len(places) * study.ratings / (study.items_each or len(places)))
+    return Design(
+        prompts=tuple(places),
+        attention=sum(kind == "attention" for kind, _ in rows),
+        gold=sum(kind == "gold" for kind, _ in rows),
+        ratings=study.ratings,
+        panel=max(1, panel),
+        share=config.quality.share,
+        seed=study.seed,
+    )
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,28 @@
-"""What an annotator's answers say about their care; pure functions of records."""
+"""What answers say of annotators' care and of their agreement; pure functions of records."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, lgamma, log
 
 import numpy as np
 
-from darc.study.config import Quality
+from darc.core.agreement import alpha_interval, krippendorff_alpha
+from darc.study.settings import QualitySettings
 
 _ROUNDING = 1e-9
 # Below this many answers, speed and sameness say nothing, whatever chance says.
 FEWEST = 3
+RESAMPLES = 1000
+# With fewer items that two people rated, alpha and its interval say nothing.
+UNITS = 5
 
 
 @dataclass(frozen=True)
 class Record:
     """An answer: its kind ("skipped" without one), reference and tolerance, the time taken.
 
-    `side` is what was clicked in a pair: -1 left, 1 right, 0 tie; None for a rating.
+    `side` is what was clicked in a pair: left, right or tie; None for a rating.
     """
 
     kind: str
@@ -25,7 +30,7 @@ class Record:
     reference: float | None
     tolerance: float
     milliseconds: int
-    side: int | None = None
+    side: str | None = None
 
     @property
     def passed(self) -> bool:
@@ -52,7 +57,9 @@ class Care:
     exclude: str
 
 
-def care(records: Sequence[Record], settings: Quality, calibration_share: float = 0.5) -> Care:
+def care(
+    records: Sequence[Record], settings: QualitySettings, calibration_share: float = 0.5
+) -> Care:
     """The care of one annotator; `exclude` is the reason why they should be excluded, or ""."""
     counts = {kind: _count(records, kind) for kind in ("attention", "gold", "calibration")}
     items = [record for record in records if record.kind == "item"]
@@ -98,7 +105,7 @@ def _count(records: Sequence[Record], kind: str) -> tuple[int, int]:
     return len(own), sum(not record.passed for record in own)
 
 
-def _reason(counts: dict[str, tuple[int, int]], settings: Quality) -> str:
+def _reason(counts: dict[str, tuple[int, int]], settings: QualitySettings) -> str:
     if counts["attention"][1] > settings.attention_failures:
         return "attention"
     seen, failed = counts["gold"]
@@ -107,17 +114,17 @@ def _reason(counts: dict[str, tuple[int, int]], settings: Quality) -> str:
     return ""
 
 
-def _constant(items: Sequence[Record], settings: Quality) -> bool:
+def _constant(items: Sequence[Record], settings: QualitySettings) -> bool:
     """Whether the answers hardly differ, and so many that a fair coin would seldom do so."""
     sides = [record.side for record in items if record.side is not None]
-    given: list[float] = [*sides] or [record.answer for record in items]
-    most = max(given.count(each) for each in set(given))
+    answers = [record.answer for record in items]
+    most = max(Counter(sides or answers).values())
     if sides:
         same = most / len(sides) > settings.one_side
     else:
-        same = float(np.std(given)) < settings.constant_deviation
+        same = float(np.std(answers)) < settings.constant_deviation
     many = len(items) >= settings.flag_minimum
-    return same and (many or 2 * tail(most, len(given), 0.5) <= settings.flag_chance)
+    return same and (many or 2 * tail(most, len(items), 0.5) <= settings.flag_chance)
 
 
 def tail(count: int, of: int, rate: float) -> float:
@@ -130,3 +137,78 @@ def tail(count: int, of: int, rate: float) -> float:
     start = lgamma(of + 1) + of * log(1 - rate)
     parts = (k * odds - lgamma(k + 1) - lgamma(of - k + 1) for k in range(count, of + 1))
     return min(1.0, sum(exp(start + part) for part in parts))
+
+
+@dataclass(frozen=True)
+class GivenRating:
+    """A rating of an item: who, of which unit, what (pairs: 0 first, 1 second, 0.5 tie), valid."""
+
+    rater: str
+    unit: int
+    answer: float
+    valid: bool
+
+
+@dataclass(frozen=True)
+class Alpha:
+    """Krippendorff's alpha with its bootstrap interval; NaN where it cannot be told.
+
+    Behind it are `ratings`, and `units` that have two of them or more.
+    """
+
+    alpha: float
+    low: float
+    high: float
+    ratings: int
+    units: int
+
+    @property
+    def words(self) -> str:
+        """Alpha and its interval, or why there is none."""
+        if self.units < UNITS:
+            return f"not yet ({self.units} of {UNITS} items rated twice)"
+        if self.alpha != self.alpha:
+            return "undefined: all ratings are the same"
+        if self.high - self.low < 1e-9:
+            return f"{self.alpha:.2f}"
+        return f"{self.alpha:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+
+def agreement(ratings: Sequence[GivenRating], pairwise: bool, seed: int = 0) -> tuple[Alpha, Alpha]:
+    """Alpha of all ratings, and of the valid ones; interval scale, or nominal for winners."""
+    level = "nominal" if pairwise else "interval"
+    return (
+        _alpha(ratings, level, seed),
+        _alpha([rating for rating in ratings if rating.valid], level, seed),
+    )
+
+
+def disagreement(ratings: Sequence[GivenRating], pairwise: bool) -> dict[int, float]:
+    """By unit, of the valid ratings: the deviation (ddof 1), or the share against the majority."""
+    by_unit: dict[int, list[float]] = {}
+    for rating in ratings:
+        if rating.valid:
+            by_unit.setdefault(rating.unit, []).append(rating.answer)
+    if pairwise:
+        return {
+            unit: 1 - max(found.count(each) for each in found) / len(found)
+            for unit, found in by_unit.items()
+        }
+    return {
+        unit: float(np.std(found, ddof=1)) if len(found) > 1 else float("nan")
+        for unit, found in by_unit.items()
+    }
+
+
+def _alpha(ratings: Sequence[GivenRating], level: str, seed: int) -> Alpha:
+    raters = {name: place for place, name in enumerate(dict.fromkeys(r.rater for r in ratings))}
+    places = {unit: place for place, unit in enumerate(dict.fromkeys(r.unit for r in ratings))}
+    table = np.full((len(places), max(1, len(raters))), np.nan)
+    for rating in ratings:
+        table[places[rating.unit], raters[rating.rater]] = rating.answer
+    pairable = int(np.sum(np.sum(~np.isnan(table), axis=1) > 1))
+    if pairable < UNITS:
+        nothing = float("nan")
+        return Alpha(nothing, nothing, nothing, len(ratings), pairable)
+    low, high = alpha_interval(table, level, resamples=RESAMPLES, seed=seed)
+    return Alpha(krippendorff_alpha(table, level), low, high, len(ratings), pairable)

@@ -1,5 +1,7 @@
 """The tables of a study, the same in SQLite and PostgreSQL."""
 
+from typing import Any
+
 from sqlalchemy import (
     JSON,
     Boolean,
@@ -17,6 +19,9 @@ from sqlalchemy import (
 )
 
 SCHEMA = 3
+
+# A winner as it is stored, whichever side it was shown on.
+OUTCOMES = {"first": 0.0, "second": 1.0, "tie": 0.5}
 
 metadata = MetaData()
 
@@ -78,7 +83,7 @@ annotators = Table(
     Column("kept", Boolean, nullable=False, default=False),
     Column("erased", Float),
 )
-# `answer` is a rating, or the winner as 0 first, 1 second, 0.5 tie; an answered task without one
+# `answer` is a rating, or the winner as OUTCOMES has it; an answered task without one
 # was skipped. `revision` counts the answers given, so that a form sent twice is told from a changed
 # mind. `sequence` counts an annotator's answers in the order in which they came, whatever the clock
 # said.
@@ -165,3 +170,34 @@ def upgrade_tables(connection: Connection, before: int) -> None:
             WHERE answered IS NOT NULL"""
         )
     connection.execute(study.update().values(schema=SCHEMA))
+
+
+def side_of(answer: float, flipped: bool) -> str:
+    """Where a stored winner was shown: left, right or tie."""
+    if answer == OUTCOMES["tie"]:
+        return "tie"
+    return "right" if (answer == OUTCOMES["second"]) != flipped else "left"
+
+
+def outcome_of(side: str, flipped: bool) -> float:
+    """The winner on a side (left, right or tie), as it is stored."""
+    if side == "tie":
+        return OUTCOMES["tie"]
+    return OUTCOMES["second" if (side == "right") != flipped else "first"]
+
+
+def note(
+    connection: Connection, at: float, actor: str, action: str, subject: str, detail: str = ""
+) -> None:
+    """Add a line to the log; `actor` is study, lead or a rater's pseudonym.
+
+    The log holds pseudonyms and no ratings.
+    """
+    row = {"at": at, "actor": actor, "action": action, "subject": subject, "detail": detail}
+    connection.execute(log.insert().values(**row))
+
+
+def log_lines(connection: Connection) -> list[dict[str, Any]]:
+    """All lines of the log, oldest first."""
+    rows = connection.execute(log.select().order_by(log.c.id)).mappings()
+    return [dict(row) for row in rows]

@@ -9,11 +9,10 @@ from sqlalchemy import select, update
 
 from darc.errors import InputError
 from darc.study import schema
-from darc.study.agreement import Alpha, Rating, agreement, disagreement
 from darc.study.claims import counted
-from darc.study.exclusion import records_of, side_of
-from darc.study.log import note
-from darc.study.quality import Care, care
+from darc.study.exclusion import records_of
+from darc.study.quality import Alpha, Care, GivenRating, agreement, care, disagreement
+from darc.study.schema import note, side_of
 from darc.study.store import Store
 from darc.web.keys import digest_of
 
@@ -98,7 +97,7 @@ def status(store: Store) -> Status:
             .where(tasks.c.kind == "item", tasks.c.answer.is_not(None))
             .order_by(tasks.c.id)
         )
-        ratings = [Rating(*row) for row in answers]
+        ratings = [GivenRating(*row) for row in answers]
         left_out = tasks.c.answered.is_not(None) & tasks.c.answer.is_(None)
         skipped = Counter(connection.execute(select(tasks.c.unit_id).where(left_out)).scalars())
         records = records_of(connection)
@@ -153,14 +152,14 @@ class Details:
 
     `texts` are the prompt and the responses of an item by its label, the responses in an order that
     tells nothing of systems; `comments` (rater, comment) likewise. `times` are those of the valid
-    ratings, `given` the answers of each rater (pairs: -1 left, 0 tie, 1 right), `groups` how many
+    ratings, `given` the answers of each rater (pairs: left, tie, right), `groups` how many
     people are in each.
     """
 
     texts: dict[str, tuple[str, ...]]
     comments: dict[str, list[tuple[str, str]]]
     times: tuple[float, ...]
-    given: dict[str, Counter[float]]
+    given: dict[str, Counter[str | float]]
     groups: dict[str, Counter[str]]
     now: float
 
@@ -184,7 +183,7 @@ def details(store: Store, labels: Sequence[str]) -> Details:
         responses = sorted(filter(None, (row["first"], row["second"])), key=digest_of)
         texts[row["label"]] = ("\n\n".join(text for _, text in row["turns"]), *responses)
     comments: dict[str, list[tuple[str, str]]] = {}
-    given: dict[str, Counter[float]] = {}
+    given: dict[str, Counter[str | float]] = {}
     pairwise = store.config.pairwise
     for row in answers:
         if row["comment"] and row["unit_id"] in named:

@@ -1,6 +1,9 @@
-"""The database of a study: opening it, and transactions that read or write."""
+"""The database of a study: opening it, transactions that read or write, and copies of it."""
 
+import os
+import shutil
 import sqlite3
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,8 +25,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.study import schema
-from darc.study.config import Config, config_of
 from darc.study.files import DatabaseFiles, Unavailable
+from darc.study.settings import StudySettings, study_settings
+from darc.tables.write import atomic_path
 
 BUSY_SECONDS = 10.0
 POOL = 24
@@ -51,7 +55,7 @@ class Store:
         self.files = files
         self.is_sqlite = engine.dialect.name == "sqlite"
         self._turn = threading.Lock()
-        self._config: Config | None = None
+        self._config: StudySettings | None = None
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -126,12 +130,12 @@ class Store:
         return connection.execute(query.with_for_update()).mappings().first()
 
     @property
-    def config(self) -> Config:
+    def config(self) -> StudySettings:
         """The study's settings, which never change."""
         if self._config is None:
             with self.read() as connection:
                 row = connection.execute(select(schema.study.c.config)).scalar_one()
-            self._config = config_of(row, "the stored study")
+            self._config = study_settings(row, "the stored study")
         return self._config
 
     def close(self) -> None:
@@ -250,3 +254,31 @@ def _connect_sqlite(files: DatabaseFiles) -> sqlite3.Connection:
 def _begin_sqlite(connection: Connection) -> None:
     writing = connection.get_execution_options().get("writing")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+def backup(store: Store, path: Path) -> None:
+    """Copy the database, as of one moment, to a file: SQLite, or what pg_restore reads."""
+    with atomic_path(path, private=True) as temporary:
+        if store.is_sqlite:
+            with (
+                closing(sqlite3.connect(str(store.engine.url.database))) as source,
+                closing(sqlite3.connect(temporary)) as target,
+            ):
+                source.backup(target)
+            return
+        _dump(store, temporary)
+
+
+def _dump(store: Store, path: Path) -> None:
+    tool = shutil.which("pg_dump")
+    if tool is None:
+        raise DarcError("a backup of PostgreSQL needs pg_dump", "install postgresql-client")
+    url = store.engine.url.set(drivername="postgresql", password=None)
+    environment = dict(os.environ)
+    if store.engine.url.password is not None:
+        environment["PGPASSWORD"] = str(store.engine.url.password)
+    command = [tool, "--format=custom", f"--file={path}", url.render_as_string()]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        told = done.stderr.strip().splitlines()
+        raise DarcError(f"pg_dump failed ({told[-1] if told else 'it said nothing'})")

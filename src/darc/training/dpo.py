@@ -7,17 +7,27 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from darc.models.transformers.libraries import quiet
-from darc.models.transformers.version import fingerprint
+from darc.errors import MissingExtra
+from darc.models.transformers.loading import fingerprint, quiet
 from darc.training import folder as place
-from darc.training.base import base_name, load_base, need_training, source_of
-from darc.training.losses import Loss
-from darc.training.machine import check_machine, count_parameters, this_machine
+from darc.training.base import (
+    base_name,
+    check_machine,
+    count_parameters,
+    load_base,
+    need_training,
+    source_of,
+    this_machine,
+)
 from darc.training.preferences import Row
-from darc.training.presets import Recipe
+from darc.training.recipe import Loss, TrainingRecipe
 from darc.training.trainer import Report, make_trainer
+from darc.views.palette import CHOICE, GRID, PALE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -35,7 +45,7 @@ class Trained:
     resumed: int
 
 
-def check_training(recipe: Recipe) -> None:
+def check_training(recipe: TrainingRecipe) -> None:
     """Refuse what cannot be trained here; nothing is loaded but headers of files."""
     need_training("training")
     source = source_of(recipe.model)
@@ -48,7 +58,7 @@ def check_training(recipe: Recipe) -> None:
 def train(
     rows: Sequence[Row],
     held_out: Sequence[Row],
-    recipe: Recipe,
+    recipe: TrainingRecipe,
     loss: Loss,
     out: Path,
     report: Report | None = None,
@@ -153,3 +163,51 @@ def _silent() -> Iterator[None]:
         enable_progress_bar()
         if before is None:
             del os.environ["TQDM_DISABLE"]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points (step, number) of the pairs trained on and of the held-out ones."""
+
+    name: str
+    trained: Sequence[tuple[int, float]]
+    held_out: Sequence[tuple[int, float]]
+
+
+def curves(history: Sequence[dict[str, Any]]) -> list[Curve]:
+    """Loss and margin from a trainer's log."""
+    return [
+        Curve(name, _points(history, key), _points(history, f"eval_{key}"))
+        for name, key in (("loss", "loss"), ("margin", "rewards/margins"))
+    ]
+
+
+def draw_curves(found: Sequence[Curve], title: str) -> "Figure":
+    """A figure with one plot a curve."""
+    try:
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
+    except ImportError:
+        raise MissingExtra("drawing a picture", "plot") from None
+    figure = Figure(figsize=(9.6, 3.8), dpi=150, layout="constrained")
+    for number, curve in enumerate(found, 1):
+        axes = figure.add_subplot(1, len(found), number)
+        if curve.name == "margin":
+            axes.axhline(0.0, color=GRID, lw=1.0)
+        if curve.trained:
+            steps, numbers = zip(*curve.trained, strict=True)
+            axes.plot(steps, numbers, color=PALE, lw=1.2, label="trained on")
+        if curve.held_out:
+            steps, numbers = zip(*curve.held_out, strict=True)
+            axes.plot(steps, numbers, color=CHOICE, lw=1.6, marker="o", ms=4, label="held out")
+        axes.set_xlabel("step")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_title(curve.name, loc="left", fontsize=11)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False, fontsize=8)
+    figure.suptitle(title, fontsize=11)
+    return figure
+
+
+def _points(history: Sequence[dict[str, Any]], key: str) -> list[tuple[int, float]]:
+    return [(int(row["step"]), float(row[key])) for row in history if key in row]

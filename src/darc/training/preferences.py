@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import InputError, MissingExtra, TableError
-from darc.models.transformers.chat import BETWEEN
+from darc.models.transformers.batching import BETWEEN
 
 Row = dict[str, Any]
 

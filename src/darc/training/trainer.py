@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from darc.training.losses import Loss
 from darc.training.preferences import Row, as_texts
-from darc.training.presets import Recipe
+from darc.training.recipe import Loss, TrainingRecipe
 
 Report = Callable[[int, int], None]
 
@@ -16,7 +15,7 @@ def make_trainer(
     tokenizer: Any,
     rows: Sequence[Row],
     held_out: Sequence[Row],
-    recipe: Recipe,
+    recipe: TrainingRecipe,
     loss: Loss,
     folder: Path,
     report: Report | None = None,
@@ -85,7 +84,7 @@ def make_trainer(
     return trainer
 
 
-def adapter_settings(recipe: Recipe) -> Any:
+def adapter_settings(recipe: TrainingRecipe) -> Any:
     """LoRA on every linear layer but the output."""
     from peft import LoraConfig
 
@@ -99,7 +98,9 @@ def adapter_settings(recipe: Recipe) -> Any:
     )
 
 
-def collator(padding: int, recipe: Recipe) -> Callable[[list[dict[str, Any]]], dict[str, Any]]:
+def collator(
+    padding: int, recipe: TrainingRecipe
+) -> Callable[[list[dict[str, Any]]], dict[str, Any]]:
     """Rows to a batch: prompts cut at their beginning and answers at their end, then padded."""
     import torch
     from trl.trainer.dpo_trainer import DataCollatorForPreference

@@ -12,7 +12,7 @@ from darc.core import draws
 from darc.core.arrays import check_level, check_share
 from darc.core.draws import prompt_seeds
 from darc.core.statistics import batched
-from darc.engine.calibrations import Calibrations
+from darc.engine.deciding import Calibrations
 from darc.errors import InputError, UnknownName
 from darc.evaluation.bootstrap import average, over_splits, tail
 from darc.evaluation.methods import ids_of, learnt_before, normalization
@@ -202,7 +202,7 @@ def _trial(source: Source, way: str, needs_sigma: bool, seed: int, learnt: Any) 
     pools = Pools(
         np.where(part[:, None, :, None], select, np.nan)[usable],
         normalize=normalization(source),
-        seeds=prompt_seeds(seed, source.prompt_ids)[usable],
+        drawn=prompt_seeds(seed, source.prompt_ids)[usable],
         side={name: array[usable] for name, array in source.side.items()},
         **ids_of(source, halves.select_givers, np.flatnonzero(usable), learnt is None),
     )

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from darc.engine.calibrations import Calibrations
-from darc.engine.rule_spec import parse_rules
+from darc.engine.deciding import Calibrations, parse_rules
 from darc.errors import InputError, UnknownName
 from darc.evaluation.bootstrap import (
     DRAWS,

@@ -8,7 +8,7 @@ from darc.views.html import render
 
 
 @dataclass(frozen=True)
-class Shown:
+class CandidateView:
     """A candidate as the page shows it.
 
     `samples` are a name, a text and one score a scorer each (None where it was never looked at);
@@ -25,7 +25,7 @@ class Shown:
 def decision_page(
     question: str,
     decision: Decision,
-    candidates: Sequence[Shown],
+    candidates: Sequence[CandidateView],
     scorers: Sequence[str],
     picture: str,
     notes: Sequence[str],
@@ -58,7 +58,7 @@ def _value(decision: Decision, index: int) -> float:
     return value if value == value else float("-inf")
 
 
-def _row(decision: Decision, k: int, candidate: Shown) -> list[str]:
+def _row(decision: Decision, k: int, candidate: CandidateView) -> list[str]:
     statistics = decision.statistics
     bounded = decision.bounded is not None and bool(decision.bounded[k])
     signs = ("≤ ", "≤ ", "≥ ", "≥ ") if bounded else ("", "", "", "")

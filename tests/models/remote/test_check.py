@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from tests.fakes import FakeServer, Fault
 
-from darc.models.remote import METER, Failed, Meter
-from darc.models.remote.check import check_chat
-from darc.models.remote.findings import ServerReport, fetch, shown
+from darc.models.remote import METER, AsyncClient, Failed, Meter
+from darc.models.remote.check import check_chat, fetch
+from darc.models.remote.findings import shown, trial_options
 
 
 def test_redirect_takes_no_key_elsewhere(
@@ -35,10 +35,14 @@ def test_redirect_takes_no_key_elsewhere(
 )
 def test_fetch_ends(openai_server: FakeServer, fault: Fault, told: str) -> None:
     openai_server.faults = [fault]
-    report = ServerReport(openai_server.url)
+
+    async def fetched() -> None:
+        async with AsyncClient(f"{openai_server.url}/v1", **trial_options("", 0.3)) as client:
+            await fetch(client, "/models")
+
     with pytest.raises(Failed, match=told):
-        asyncio.run(fetch(report, f"{openai_server.url}/v1/models", "", 0.3))
-    assert report.calls == 1
+        asyncio.run(fetched())
+    assert len(openai_server.paths) == 1
 
 
 def test_counts_are_its_own(openai_server: FakeServer) -> None:

@@ -9,7 +9,8 @@ import pytest
 from tests.fakes import FakeServer, Fault
 
 from darc.errors import DarcError
-from darc.generators import OpenAIGenerator, Settings
+from darc.generators import ChatGenerator, Settings
+from darc.generators.chat import openai
 from darc.models.remote import Failed
 from darc.perturb import LlmRewriter
 from darc.scorers import HttpScorer, Judge
@@ -18,7 +19,7 @@ from darc.types import Message, Prompt
 SEA = Prompt("sea", (Message("user", "Write of the sea."),))
 PAIRS = [(SEA, "Blue."), (SEA, "It is blue."), (SEA, "Wide.")]
 ONE = Settings(k=1)
-Part = Judge | HttpScorer | OpenAIGenerator | LlmRewriter
+Part = Judge | HttpScorer | ChatGenerator | LlmRewriter
 # Each part by the URLs of its servers, what it does at once, and the same awaited.
 PARTS: dict[str, tuple[Callable[[str], Part], Callable[[Any], Any], Callable[[Any], Any]]] = {
     "judge": (
@@ -32,7 +33,7 @@ PARTS: dict[str, tuple[Callable[[str], Part], Callable[[Any], Any], Callable[[An
         lambda part: part.score_async(PAIRS[:1]),
     ),
     "generator": (
-        lambda urls: OpenAIGenerator(f"m@{urls}"),
+        lambda urls: openai(f"m@{urls}"),
         lambda part: part.generate([SEA], ONE),
         lambda part: part.generate_async([SEA], ONE),
     ),

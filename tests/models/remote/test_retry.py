@@ -1,7 +1,6 @@
 import pytest
 
-from darc.models.remote.breaker import Breaker
-from darc.models.remote.retry import Retry, is_passing, retry_after
+from darc.models.remote.endpoints import Breaker, Retry, is_passing, retry_after
 
 
 def test_pauses_double_up_to_the_longest_and_are_drawn_from_zero() -> None:

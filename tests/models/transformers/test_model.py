@@ -97,7 +97,7 @@ def test_settings_of_the_checkpoint_do_not_sample(tmp_path: Path) -> None:
 
 
 def test_without_a_chat_template(tmp_path: Path) -> None:
-    from darc.models.transformers.chat import prompt_ids, templated
+    from darc.models.transformers.batching import prompt_ids, templated
 
     bare = TransformersModel(causal(tmp_path / "bare", template=False))
     tokenizer = bare.checkpoint.loaded.tokenizer

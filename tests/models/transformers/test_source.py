@@ -4,9 +4,8 @@ from pathlib import Path
 import pytest
 
 from darc.errors import InputError, MissingExtra
-from darc.models.transformers.libraries import need
-from darc.models.transformers.source import Source, resolve
-from darc.models.transformers.version import files_hash
+from darc.models.installed import files_hash
+from darc.models.transformers.loading import Source, need, resolve
 
 
 def folder(path: Path, **files: object) -> str:

@@ -12,7 +12,7 @@ from darc.perturb.filters import (
 )
 from darc.perturb.filters.facts import numerals
 
-BY_NAME = {function.__name__: function for function in FILTERS}
+BY_NAME = FILTERS
 
 
 @pytest.mark.parametrize(

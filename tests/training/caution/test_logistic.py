@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from darc.training.caution.logistic import auc, fit_logistic, log_loss, sigmoid
+from darc.training.caution.train import auc, fit_logistic, log_loss, sigmoid
 
 
 def made(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -4,7 +4,7 @@ import pytest
 from tests.scorers.answers import examples
 
 from darc.scorers.base import Pair
-from darc.training.caution.negatives import KINDS, balanced, each_kind, negative, sentences
+from darc.training.caution.examples import KINDS, balanced, each_kind, negative, sentences
 
 PAIRS: list[Pair] = [(example.prompt, example.good) for example in examples()]
 

@@ -1,9 +1,8 @@
 """Models behind HTTP: one client for everything that talks to a server."""
 
 from darc.models.remote.address import Address, parse_address
-from darc.models.remote.background import Background
-from darc.models.remote.breaker import Breaker
 from darc.models.remote.client import AsyncClient, together
+from darc.models.remote.endpoints import Breaker, Retry, RetryClock
 from darc.models.remote.openai import AsyncOpenAI, OpenAIModel, Sample
 from darc.models.remote.problems import (
     ErrorStatus,
@@ -18,8 +17,7 @@ from darc.models.remote.problems import (
     Unreachable,
 )
 from darc.models.remote.protocol import Said
-from darc.models.remote.retry import Retry, RetryClock
-from darc.models.remote.scope import HOST, METER, Host, Meter
+from darc.models.remote.scope import HOST, METER, Background, Host, Meter
 
 __all__ = [
     "HOST",

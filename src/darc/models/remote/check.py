@@ -7,16 +7,16 @@ from typing import Any
 
 from darc.models.completion import Request
 from darc.models.remote.address import Address, base_url
-from darc.models.remote.client import KEY, AsyncClient
+from darc.models.remote.client import JSON, KEY, AsyncClient
 from darc.models.remote.findings import (
     Counting,
     Finding,
     ServerReport,
-    fetch,
     shown,
     trial_options,
     usage,
 )
+from darc.models.remote.http import Response
 from darc.models.remote.openai import CHAT, AsyncOpenAI
 from darc.models.remote.problems import Failed, Refused, said
 from darc.models.remote.protocol import LIMIT, chat_body, read_choices
@@ -44,27 +44,51 @@ async def check_chat(
 ) -> ServerReport:
     """What the chat server below a URL can do; `model` is by default the first that it lists."""
     report = ServerReport(base_url(url), model)
+    options = trial_options(key_env, timeout)
+    client = AsyncClient(report.url, **options)
     before = METER.set(Counting(report))
     try:
-        names = await _models(report, key_env, timeout)
+        names = await _models(report, client)
         if not report.problem:
             report.model = model or next(iter(names), "default")
             if model and names and model not in names:
                 report.add("model", f"{model} is not listed", "is the name right?", False)
-            trial = _Trial(report, trial_options(key_env, timeout))
+            trial = _Trial(report, client, options)
             try:
                 await trial.run()
             finally:
-                await trial.close()
+                await trial.model.aclose()
     finally:
         METER.reset(before)
+        await client.aclose()
     return report
 
 
-async def _models(report: ServerReport, key_env: str, timeout: float) -> list[str]:
+async def fetch(
+    client: AsyncClient, path: str, body: dict[str, Any] | None = None
+) -> tuple[int, str]:
+    """The status and text of an answer that need not be JSON; a GET where there is no `body`.
+
+    The text is without the key, should the server repeat it.
+    """
+
+    async def use(response: Response) -> tuple[int, str]:
+        held = await response.read(client.largest)
+        if body is not None and response.status >= 300:
+            raise client.problem_of(response, held)
+        text = held.decode("utf-8", "replace")
+        return response.status, text.replace(client.key, "***") if client.key else text
+
+    method, content = ("GET", b"") if body is None else ("POST", json.dumps(body).encode())
+    return await client.call(
+        method, path, use, headers=JSON, content=content, seconds=client.timeout
+    )
+
+
+async def _models(report: ServerReport, client: AsyncClient) -> list[str]:
     """The names of the models that the server lists."""
     try:
-        status, text = await fetch(report, f"{report.url}/models", key_env, timeout)
+        status, text = await fetch(client, "/models")
     except Failed as problem:
         report.reachable, report.problem = False, str(problem)
         report.add("reachable", "no", shown(problem.message), False)
@@ -87,11 +111,9 @@ async def _models(report: ServerReport, key_env: str, timeout: float) -> list[st
 class _Trial:
     """The calls to one model, one after another."""
 
-    def __init__(self, report: ServerReport, options: dict[str, Any]) -> None:
-        self.report = report
-        self.options = options
+    def __init__(self, report: ServerReport, client: AsyncClient, options: dict[str, Any]) -> None:
+        self.report, self.client = report, client
         self.model = AsyncOpenAI(str(Address(report.model, report.url)), **options)
-        self.client = AsyncClient(report.url, **options)
         self.request = Request([Message("user", TEXT)], TOKENS, seed=1)
         self.first = ""
         self.one_text = False
@@ -100,10 +122,6 @@ class _Trial:
     def chat(self, **fields: Any) -> dict[str, Any]:
         """The trial's own question, with some fields set otherwise."""
         return {**chat_body(self.report.model, self.request), **fields}
-
-    async def close(self) -> None:
-        await self.model.aclose()
-        await self.client.aclose()
 
     async def run(self) -> None:
         report = self.report
@@ -223,9 +241,7 @@ class _Trial:
         return Finding("logprobs", "given, with top_logprobs", "judges grade by probabilities")
 
     async def stream(self) -> Finding:
-        body = self.body(stream=True)
-        url, options = self.report.url + CHAT, self.options
-        _, text = await fetch(self.report, url, options["key_env"], options["timeout"], body)
+        _, text = await fetch(self.client, CHAT, self.body(stream=True))
         events = [line for line in text.splitlines() if line.startswith("data:")]
         if not events:
             return Finding("stream", "no events", "darc serve streams chosen answers only", False)

@@ -10,8 +10,17 @@ from typing import Any, TypeVar
 
 from darc.errors import DarcError, InputError
 from darc.models.remote.address import SEVERAL
-from darc.models.remote.breaker import Breaker
-from darc.models.remote.endpoints import Endpoint, Endpoints, Place, Trail
+from darc.models.remote.endpoints import (
+    Breaker,
+    Endpoint,
+    Endpoints,
+    Place,
+    Retry,
+    RetryClock,
+    Trail,
+    is_passing,
+    retry_after,
+)
 from darc.models.remote.http import Connections, Response
 from darc.models.remote.problems import (
     ErrorStatus,
@@ -23,7 +32,6 @@ from darc.models.remote.problems import (
     refusal,
     said,
 )
-from darc.models.remote.retry import Retry, RetryClock, is_passing, retry_after
 from darc.models.remote.scope import begin_call, count_usage
 
 logger = logging.getLogger(__name__)

@@ -1,13 +1,114 @@
-"""The servers that one client may ask: the least loaded, of those that are not left alone."""
+"""When a call is tried again, and where: the least loaded server that is not left alone."""
 
 import asyncio
+import math
+import random
+import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 
-from darc.models.remote.breaker import Breaker
 from darc.models.remote.problems import ErrorStatus, Failed, LeftAlone, OverLimit, Refused, TooLarge
-from darc.models.remote.retry import RetryClock
+
+PASSING = frozenset({408, 409, 425, 429})
+LASTING = frozenset({501, 505})
+
+
+@dataclass(frozen=True)
+class RetryClock:
+    """Time and chance, so that neither needs to be waited for in a test.
+
+    `now` never runs backwards, `wall` is the date as seconds since 1970, `chance` is uniform on
+    [0, 1).
+    """
+
+    now: Callable[[], float] = time.monotonic
+    wall: Callable[[], float] = time.time
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    chance: Callable[[], float] = random.random
+
+
+@dataclass(frozen=True)
+class Retry:
+    """At most `attempts` tries, none of them begun later than `seconds` after the first.
+
+    The pause before try i + 1 is uniform between 0 and `first` 2^(i - 1) seconds, at most
+    `longest`; a server that names a time to come back is taken at its word.
+    """
+
+    attempts: int = 6
+    seconds: float = 300.0
+    first: float = 0.5
+    longest: float = 30.0
+
+    def pause(self, attempt: int, after: float | None, chance: float) -> float:
+        """The seconds to wait after this many failed attempts."""
+        if after is not None:
+            return after + chance * self.first
+        return chance * min(self.longest, self.first * 2.0 ** min(attempt - 1, 60))
+
+
+def is_passing(status: int) -> bool:
+    """Whether the same call may succeed later."""
+    return status in PASSING or (status >= 500 and status not in LASTING)
+
+
+def retry_after(header: str | None, wall: float) -> float | None:
+    """The seconds that a Retry-After header asks for, given in seconds or as a date."""
+    if not header:
+        return None
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(header).timestamp() - wall
+        except (ValueError, OverflowError, OSError):
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+class Breaker:
+    """A state machine without input or output.
+
+    It is closed until `threshold` calls in a row have failed, then open for `cooldown` seconds,
+    and then lets one call through: its outcome closes the breaker or opens it again.
+    """
+
+    def __init__(self, threshold: int = 5, cooldown: float = 30.0) -> None:
+        self.threshold = threshold
+        self.cooldown = cooldown
+        self._failures = 0
+        self._until: float | None = None
+        self._probing = False
+
+    def waiting(self, now: float) -> float | None:
+        """The seconds until a call may begin, None where one may begin now."""
+        if self._until is None:
+            return None
+        if now < self._until:
+            return self._until - now
+        return 0.0 if self._probing else None
+
+    def begin(self) -> bool:
+        """Count a call that begins; whether it is the one that tries the server out."""
+        self._probing = self._until is not None
+        return self._probing
+
+    def succeeded(self) -> None:
+        """The server answered."""
+        self._failures, self._until, self._probing = 0, None, False
+
+    def failed(self, now: float) -> None:
+        """The server did not answer, after all attempts."""
+        self._failures += 1
+        if self._probing or self._failures >= self.threshold:
+            self._until = now + self.cooldown
+        self._probing = False
+
+    def left(self) -> None:
+        """The call ended without saying anything about the server."""
+        self._probing = False
 
 
 @dataclass(eq=False)

@@ -1,23 +1,13 @@
 """What was tried on a server, and what came of it."""
 
-import asyncio
-import json
-import os
-import urllib.error
-import urllib.request
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from http.client import HTTPException
-from time import monotonic
 from typing import Any
 
-from darc.models.remote.address import is_loopback
-from darc.models.remote.breaker import Breaker
-from darc.models.remote.problems import Failed, Refused, said
-from darc.models.remote.retry import Retry
+from darc.models.remote.endpoints import Breaker, Retry
+from darc.models.remote.problems import Failed, Refused
 from darc.models.remote.scope import Meter
 
-LARGEST = 1_000_000
 LONGEST = 100
 
 
@@ -94,65 +84,6 @@ def trial_options(key_env: str, timeout: float) -> dict[str, Any]:
         "retry": Retry(attempts=1),
         "breaker": Breaker(threshold=3),
     }
-
-
-class _Stay(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect, which would carry the key elsewhere."""
-
-    def redirect_request(self, *args: Any) -> None:
-        """Nothing to go on with."""
-
-
-async def fetch(
-    report: ServerReport, url: str, key_env: str, timeout: float, body: dict[str, Any] | None = None
-) -> tuple[int, str]:
-    """The status and text of an answer that need not be JSON; a GET where there is no `body`.
-
-    The text is without the key, should the server repeat it.
-    """
-    key = os.environ.get(key_env, "").strip()
-    headers = {"Content-Type": "application/json"}
-    if key:
-        headers["Authorization"] = f"Bearer {key}"
-    content = None if body is None else json.dumps(body).encode()
-    asked = urllib.request.Request(url, content, headers)
-    proxies = urllib.request.ProxyHandler({} if is_loopback(url) else None)
-    opener = urllib.request.build_opener(proxies, _Stay)
-    ends = monotonic() + timeout
-
-    def get() -> tuple[int, bytes]:
-        try:
-            answer = opener.open(asked, timeout=timeout)
-        except urllib.error.HTTPError as refusal:
-            answer = refusal
-        found = b""
-        with answer:
-            while part := answer.read1(LARGEST):
-                found += part
-                if len(found) >= LARGEST:
-                    break
-                if monotonic() > ends:
-                    raise TimeoutError
-        return answer.status, found
-
-    try:
-        status, found = await asyncio.to_thread(get)
-    except (OSError, HTTPException, ValueError) as problem:
-        reason = getattr(problem, "reason", None) or problem
-        if isinstance(reason, TimeoutError):
-            raise Failed(f"{url} did not answer within {timeout:g} s", "raise --timeout") from None
-        if isinstance(problem, HTTPException):
-            raise Failed(f"{url} broke off its answer", "is it a server of this kind?") from None
-        told = str(reason) or type(reason).__name__
-        raise Failed(f"{url} cannot be reached: {told}", "is the server running there?") from None
-    finally:
-        report.calls += 1
-    text = found.decode("utf-8", "replace")
-    if key:
-        text = text.replace(key, "***")
-    if body is not None and status >= 300:
-        raise Refused(f"{url} answered {status}", "", status, said(text))
-    return status, text
 
 
 def usage(answer: Any, name: str) -> int:

@@ -1,6 +1,7 @@
 """HTTP itself: a request sent once, and its response as it comes, by aiohttp."""
 
 import io
+import os
 import zlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
@@ -176,7 +177,10 @@ def failure(problem: Exception, url: str, timeout: float) -> Exception:
     if isinstance(problem, aiohttp.InvalidURL | ValueError):
         return InputError(f"a request to {url[:200]!r} cannot be sent: {problem}")
     if isinstance(problem, aiohttp.ClientError | OSError):
-        reason = str(problem) or type(problem).__name__
+        cause = getattr(problem, "os_error", None)
+        number = getattr(cause, "errno", None)
+        reason = os.strerror(number) if number and number > 0 else str(cause or problem)
+        reason = reason or type(problem).__name__
         return Unreachable(f"{url} cannot be reached: {reason}", "is the server running there?")
     return problem
 

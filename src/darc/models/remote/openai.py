@@ -6,14 +6,11 @@ from typing import Any, TypeVar
 
 from darc.models.completion import Completion, Report, Request
 from darc.models.remote.address import parse_address
-from darc.models.remote.background import Background
-from darc.models.remote.breaker import Breaker
 from darc.models.remote.client import KEY, AsyncClient, together
+from darc.models.remote.endpoints import Breaker, Retry, RetryClock
 from darc.models.remote.problems import Refused
-from darc.models.remote.protocol import Dialect, Said, chat_body, read_choices
-from darc.models.remote.retry import Retry, RetryClock
-from darc.models.remote.samples import samples
-from darc.models.remote.scope import CALLER
+from darc.models.remote.protocol import Dialect, Said, chat_body, read_choices, samples
+from darc.models.remote.scope import CALLER, Background
 from darc.registry.capabilities import Closing
 
 Result = TypeVar("Result")

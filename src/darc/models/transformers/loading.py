@@ -1,14 +1,181 @@
 """Models and tokenizers from the hub, from folders, from GGUF files, with adapters."""
 
+import importlib
+import importlib.util
+import os
+import re
 import threading
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from darc.errors import InputError, UnknownName
-from darc.models.transformers.libraries import need, quiet, readable
-from darc.models.transformers.source import Source, resolve
-from darc.models.transformers.version import fingerprint
+from darc.errors import DarcError, InputError, MissingExtra, UnknownName
+from darc.files import read_json
+from darc.models.installed import files_hash, require
+
+WAITING = "OMP_WAIT_POLICY"
+
+
+def need(purpose: str, *more: str) -> None:
+    """Import torch; raise `MissingExtra` unless transformers and what is named are there too."""
+    for name in ("torch", "transformers", *more):
+        if importlib.util.find_spec(name) is None:
+            raise MissingExtra(purpose, "hf")
+    import_torch()
+
+
+def import_torch() -> None:
+    """Import torch so that its threads sleep while they wait.
+
+    The variable is read once, as the library is loaded. Spinning threads slow to a crawl on a
+    machine that has anything else to do.
+    """
+    before = os.environ.get(WAITING)
+    os.environ.setdefault(WAITING, "passive")
+    try:
+        importlib.import_module("torch")
+    finally:
+        if before is None:
+            del os.environ[WAITING]
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep transformers from drawing progress bars and logging less than errors meanwhile."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+@contextmanager
+def readable(text: str) -> Iterator[None]:
+    """Turn what the libraries raise for missing or broken files into one `InputError`."""
+    try:
+        yield
+    except DarcError:
+        raise
+    except Exception as problem:  # each file format has errors of its own
+        said = str(problem).strip().splitlines()
+        raise InputError(
+            f"{text} cannot be loaded as a model: {said[0] if said else type(problem).__name__}",
+            "check the name, the files and the network",
+        ) from problem
+
+
+EMBEDDED = "embedded"
+ADAPTER = "adapter_config.json"
+
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?\Z", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Weights on the hub or on disk.
+
+    `text` is what the user wrote; `weights` a name on the hub or a folder; `gguf` the file to be
+    read in that folder, empty for the ordinary format; `adapter` a folder or a hub name whose
+    low-rank weights go on top, empty where there are none.
+    """
+
+    text: str
+    weights: str
+    gguf: str = ""
+    adapter: str = ""
+
+    @property
+    def local(self) -> bool:
+        """Whether the weights are in a folder of this machine."""
+        return Path(self.weights).is_dir()
+
+
+def resolve(text: str, base: str = "") -> Source:
+    """The source that a hub name, a folder, a GGUF file or "embedded" stands for.
+
+    A folder with adapter_config.json is an adapter, whose base model is `base` or else the one
+    named in that file. Looks at the disk alone; whether a hub name exists shows on loading.
+    """
+    if text == EMBEDDED:
+        return _file(text, require().path)
+    path = Path(text).expanduser()
+    if path.suffix == ".gguf":
+        return _file(text, path)
+    if path.is_dir():
+        if (path / ADAPTER).is_file():
+            return _adapted(text, str(path), base or _base(path))
+        if not (path / "config.json").is_file():
+            raise InputError(f"{text} holds no model", "give a folder with a config.json")
+        if base:
+            raise InputError(f"{text} is no adapter", "leave base= out")
+        return Source(text, str(path))
+    if path.is_absolute() or not _HUB_NAME.match(text) or text.startswith("."):
+        raise InputError(f"there is no model folder {text}", "check the path")
+    return _adapted(text, text, base) if base else Source(text, text)
+
+
+def _file(text: str, path: Path) -> Source:
+    if not path.is_file():
+        raise InputError(f"there is no model file {text}", "check the path")
+    return Source(text, str(path.parent), gguf=path.name)
+
+
+def _adapted(text: str, adapter: str, base: str) -> Source:
+    below = resolve(base)
+    if below.adapter:
+        raise InputError(f"{base}, the base of {text}, is an adapter itself", "give base=MODEL")
+    return replace(below, text=text, adapter=adapter)
+
+
+def _base(folder: Path) -> str:
+    """The base model that an adapter's configuration names."""
+    try:
+        name = read_json(folder / ADAPTER).get("base_model_name_or_path")
+    except (InputError, AttributeError):
+        name = None
+    if not isinstance(name, str) or not name:
+        raise InputError(f"{folder / ADAPTER} names no base model", "give base=MODEL")
+    return name
+
+
+KINDS = (".safetensors", ".bin", ".gguf", ".json", ".model", ".jinja", ".txt")
+
+
+def fingerprint(source: Source) -> str:
+    """A hash of local files, the commit of a hub model; empty where neither is known."""
+    parts = [_of(source.weights, source.gguf)]
+    if source.adapter:
+        parts.append(_of(source.adapter, ""))
+    return "+".join(parts) if all(parts) else ""
+
+
+def _of(weights: str, gguf: str) -> str:
+    folder = Path(weights)
+    if gguf:
+        return files_hash([folder / gguf])
+    if folder.is_dir():
+        found = [path for path in folder.iterdir() if path.suffix in KINDS and path.is_file()]
+        return files_hash(sorted(found))
+    return hub_commit(weights)
+
+
+def hub_commit(name: str) -> str:
+    """The commit of the hub model that would be loaded now; asks the hub or its cache."""
+    from transformers import PretrainedConfig
+
+    with quiet(), readable(name):
+        settings, _ = PretrainedConfig.get_config_dict(name)
+    return str(settings.get("_commit_hash") or "")[:16]
+
 
 CAUSAL = "AutoModelForCausalLM"
 SEQUENCE = "AutoModelForSequenceClassification"

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from darc.errors import InputError
 from darc.models.completion import Completion, Report, Request
-from darc.models.transformers.batching import by_length
-from darc.models.transformers.chat import prompt_ids
+from darc.models.transformers.batching import by_length, prompt_ids
 from darc.models.transformers.loading import CAUSAL, Checkpoint
 from darc.registry import parse_spec
 

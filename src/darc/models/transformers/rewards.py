@@ -1,13 +1,13 @@
-"""Raw outputs of sequence-classification models for answered conversations."""
+"""Raw outputs of sequence-classification models for conversations, with dropout on or off."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
 
-from darc.models.transformers.batching import by_tokens, padded
-from darc.models.transformers.chat import templated, tokens
+from darc.models.transformers.batching import by_tokens, padded, templated, tokens
 from darc.models.transformers.loading import Loaded
 from darc.models.transformers.prefix import Prefix, grouped
 from darc.types import Message
@@ -113,3 +113,42 @@ def batch_of(loaded: Loaded, rows: Sequence[Row]) -> dict[str, Any]:
         kinds = [row["token_type_ids"] for row in rows]
         batch["token_type_ids"] = padded(kinds, 0, loaded.device, left=False)["input_ids"]
     return batch
+
+
+# Attention modules keep the rate as a number and apply it themselves.
+ATTRIBUTES = ("attention_dropout", "dropout_prob")
+
+
+def rates(model: Any) -> list[tuple[Any, str, float]]:
+    """Every place in a model that has a dropout rate: module, attribute, rate."""
+    found = []
+    for module in model.modules():
+        names = ("p",) if isinstance(module, torch.nn.modules.dropout._DropoutNd) else ATTRIBUTES
+        found += [
+            (module, name, float(getattr(module, name)))
+            for name in names
+            if isinstance(getattr(module, name, None), int | float)
+        ]
+    return found
+
+
+@contextmanager
+def dropout(model: Any, seed: int, rate: float | None) -> Iterator[None]:
+    """Switch a model's dropout on, seeded, at its own rates or at `rate` everywhere.
+
+    Afterwards the model and torch's random numbers are as they were.
+    """
+    before = rates(model)
+    training = model.training
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        try:
+            if rate is not None:
+                for module, name, _ in before:
+                    setattr(module, name, rate)
+            model.train()
+            yield
+        finally:
+            model.train(training)
+            for module, name, own in before:
+                setattr(module, name, own)

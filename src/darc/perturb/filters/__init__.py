@@ -7,21 +7,8 @@ from functools import lru_cache
 from numpy.typing import ArrayLike
 
 from darc.language.markdown import mask
-from darc.perturb.filters.facts import (
-    addresses,
-    code,
-    comparisons,
-    conditions,
-    dates,
-    money,
-    names,
-    negations,
-    numerals,
-    quantities,
-    quotations,
-)
-from darc.perturb.filters.reading import Reading, difference
-from darc.perturb.filters.words import additions, omissions, roles
+from darc.perturb.filters import facts, words
+from darc.perturb.filters.reading import Filter, Reading, difference
 from darc.perturb.transforms import STRIPS
 from darc.perturb.transforms.markdown import unheaded
 from darc.perturb.transforms.transform import Draws
@@ -88,24 +75,23 @@ def lean(text: str) -> str:
     return masked.restore(unheaded(kept))
 
 
-Filter = Callable[[Reading, Reading, str], str | None]
-
-FILTERS: tuple[Filter, ...] = (
-    code,
-    addresses,
-    numerals,
-    money,
-    dates,
-    negations,
-    names,
-    quotations,
-    conditions,
-    quantities,
-    comparisons,
-    additions,
-    omissions,
-    roles,
-)
+# In the order in which they are asked.
+FILTERS: dict[str, Filter] = {
+    "code": facts.code,
+    "addresses": facts.addresses,
+    "numerals": facts.numerals,
+    "money": facts.money,
+    "dates": facts.dates,
+    "negations": facts.negations,
+    "names": facts.names,
+    "quotations": facts.quotations,
+    "conditions": facts.conditions,
+    "quantities": facts.quantities,
+    "comparisons": facts.comparisons,
+    "additions": words.additions,
+    "omissions": words.omissions,
+    "roles": words.roles,
+}
 
 __all__ = [
     "ACCEPTED",
@@ -114,8 +100,8 @@ __all__ = [
     "ORIGINAL",
     "Entities",
     "Filter",
-    "Judge",
     "Reading",
+    "RewriteJudge",
     "Similarity",
     "dissimilar",
     "duplicate",
@@ -127,7 +113,7 @@ __all__ = [
 ]
 
 
-class Judge:
+class RewriteJudge:
     """Judges rewrites of one text, which is read only once."""
 
     def __init__(self, original: str, family: str, find_entities: Entities | None = None) -> None:
@@ -143,12 +129,12 @@ class Judge:
             duplicate(self.original, rewrite)
             or length(self._whole, whole, self.family)
             # A courtesy may go, but not one that says where to write to.
-            or addresses(self._whole, whole, self.family)
+            or facts.addresses(self._whole, whole, self.family)
         )
         if found:
             return found
         said = _said(whole, self.family)
-        for refuse in FILTERS:
+        for refuse in FILTERS.values():
             found = refuse(self._said, said, self.family)
             if found:
                 return found
@@ -173,4 +159,4 @@ def judge(
     original: str, rewrite: str, family: str = "style", find_entities: Entities | None = None
 ) -> str | None:
     """Why the rewrite is refused, or None if every filter lets it pass."""
-    return Judge(original, family, find_entities).reason(rewrite)
+    return RewriteJudge(original, family, find_entities).reason(rewrite)

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from darc.language.numbers import MONTHS, WEEKDAYS
-from darc.perturb.filters.reading import Reading, Stretch, apart, difference, total
+from darc.perturb.filters.reading import Filter, Reading, Stretch, apart, difference, total
 
 
 def numerals(original: Reading, rewrite: Reading, family: str) -> str | None:
@@ -83,32 +83,27 @@ def _count(stretches: list[Stretch], known: frozenset[str]) -> Counter[str]:
     return Counter(words) if known else Counter()
 
 
-def negations(original: Reading, rewrite: Reading, family: str) -> str | None:
-    """Why the negations differ, or None; "don't" and "do not" are one, "never" is another."""
-    return _changed("negation", original, rewrite)
+def _unchanged(kind: str) -> Filter:
+    """A filter of the words of one kind, which must all be there as often as before."""
+
+    def changed(original: Reading, rewrite: Reading, family: str) -> str | None:
+        before, after = (
+            total(stretch.critical[kind] for stretch in side if kind in stretch.critical)
+            for side in apart(original, rewrite)
+        )
+        return difference(kind, before, after)
+
+    return changed
 
 
-def conditions(original: Reading, rewrite: Reading, family: str) -> str | None:
-    """Why the conditions and their limits (if, unless, only, until, ...) differ, or None."""
-    return _changed("condition", original, rewrite)
-
-
-def quantities(original: Reading, rewrite: Reading, family: str) -> str | None:
-    """Why the words for how much, how often and how surely differ, or None."""
-    return _changed("quantity", original, rewrite)
-
-
-def comparisons(original: Reading, rewrite: Reading, family: str) -> str | None:
-    """Why the comparisons and directions of change differ, or None."""
-    return _changed("comparison", original, rewrite)
-
-
-def _changed(kind: str, original: Reading, rewrite: Reading) -> str | None:
-    before, after = (
-        total(stretch.critical[kind] for stretch in side if kind in stretch.critical)
-        for side in apart(original, rewrite)
-    )
-    return difference(kind, before, after)
+# "don't" and "do not" are one, "never" is another.
+negations = _unchanged("negation")
+# if, unless, only, until and the like
+conditions = _unchanged("condition")
+# how much, how often and how surely
+quantities = _unchanged("quantity")
+# comparisons and directions of change
+comparisons = _unchanged("comparison")
 
 
 _ADDRESS = re.compile(r"(?:https?|ftp)://|www\.|[\w.+-]+@[\w-]+\.\w")

@@ -5,7 +5,7 @@ Rewrites of one answer share most of their stretches, so that readings are remem
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -265,6 +265,9 @@ class Reading:
     def means(self, key: str) -> bool:
         """Whether a content key counts as one with a key of the text."""
         return key in self.meanings or not self.meanings.isdisjoint(senses().get(key, ()))
+
+
+Filter = Callable[[Reading, Reading, str], str | None]
 
 
 def total(counts: Iterable[Counter[str]]) -> Counter[str]:

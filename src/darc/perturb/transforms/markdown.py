@@ -2,13 +2,12 @@
 
 import re
 
-from darc.language.words import LIGHT_WORDS
-from darc.perturb.transforms.transform import Draws, transform
+from darc.language.words import LIGHT_WORDS, WORD_LISTS
+from darc.perturb.transforms.transform import ABBREVIATION, Draws, transform
 
 _HEADING = re.compile(r"^(#{1,6})[ \t]+([^\n#]+?)[ \t]*#*[ \t]*$", re.MULTILINE)
 _BOLD_LINE = re.compile(r"^\*\*([^*\n]+?)(:?)\*\*(:?)[ \t]*$", re.MULTILINE)
-_SMALL_WORDS = "a an and as at but by for from in nor of on or per the to vs via with"
-_SMALL = frozenset(_SMALL_WORDS.split())
+_SMALL = WORD_LISTS["small in titles"]
 _TITLE_WORD = re.compile(r"[^\W\d_][\w'\u2019]*")
 
 
@@ -190,9 +189,6 @@ _PLAIN = re.compile(r"(?![ \t]*(?:[-*+•#>|]|\d{1,3}[.)][ \t]))[A-Z][^\n]*[a-z]
 _SENTENCE_END = re.compile(
     r"(?<=[a-z)][.!]) (?=[A-Z])(?<!e\.g\. )(?<!i\.e\. )(?<!etc\. )(?<!vs\. )"
 )
-_ABBREVIATION = re.compile(
-    r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|No|Fig|vs|etc|approx|Inc|Co|e\.g|i\.e)\.$"
-)
 _LONG = 45
 _SHORT = 40
 
@@ -220,7 +216,7 @@ def _parted(paragraph: str, draws: Draws) -> str:
     places = [
         m.start()
         for m in _SENTENCE_END.finditer(paragraph)
-        if not _ABBREVIATION.search(paragraph[: m.start()])
+        if not ABBREVIATION.search(paragraph[: m.start()])
     ]
     if not places:
         return paragraph

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from darc.core.draws import prompt_seeds, uniforms
 from darc.language.markdown import mask
-from darc.language.words import LIGHT_WORDS
+from darc.language.words import LIGHT_WORDS, WORD_LISTS
 
 Item = TypeVar("Item")
 
@@ -127,19 +127,80 @@ def matching(*patterns: re.Pattern[str]) -> Callable[[str], bool]:
     return matches
 
 
+Found = re.Match[str]
+Put = Callable[[Found, Draws], str | None]
+
+
+class Substitution(NamedTuple):
+    """What is put for a pattern's matches: a template, or what a function makes, None for as is.
+
+    Each is put with a probability, drawn after the function has made it. `otherwise`: only where
+    the step before changed nothing.
+    """
+
+    pattern: re.Pattern[str]
+    put: str | Put
+    chance: float = 1.0
+    otherwise: bool = False
+
+    def changed(self, text: str, draws: Draws) -> str:
+        """The text with the matches replaced."""
+        pattern, put, chance, _ = self
+
+        def replaced(match: Found) -> str:
+            new = match.expand(put) if isinstance(put, str) else put(match, draws)
+            if new is None or (chance < 1.0 and not draws.chance(chance)):
+                return match.group()
+            return new
+
+        return pattern.sub(replaced, text)
+
+
+def replacing(name: str, *steps: Substitution) -> Transform:
+    """A transform that goes through the steps, where a pattern of one occurs at all."""
+    occurs = occurring(*(step.pattern for step in steps))
+
+    def change(text: str, draws: Draws) -> str:
+        if not occurs(text):
+            return text
+        before = text
+        for step in steps:
+            if not step.otherwise or text == before:
+                before, text = text, step.changed(text, draws)
+        return text
+
+    return Transform(name, change)
+
+
+def rephrasing(name: str, *patterns: re.Pattern[str]) -> Callable[[Put], Transform]:
+    """Decorator: a transform of the plain statements that match one of the patterns.
+
+    The function gets the first match, and returns the new statement, or None for as is.
+    """
+    applies = matching(*patterns)
+
+    def decorate(rephrased: Put) -> Transform:
+        def change(text: str, draws: Draws) -> str:
+            def changed(sentence: str) -> str:
+                found = (match for each in patterns if (match := each.match(sentence)))
+                return rephrased(next(found), draws) or sentence
+
+            return each_statement(text, changed, applies)
+
+        return Transform(name, change)
+
+    return decorate
+
+
 _PREFIX = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?(?:\*\*[^*\n]{1,60}\*\*:?[ \t]+)?")
 _BOUNDARY = re.compile(r"(?<=[.!?]) +(?=[A-Z*_(\U000f0000-\U000ffffd])")
-_ABBREVIATION = re.compile(
+ABBREVIATION = re.compile(
     r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|No|Fig|vs|etc|approx|Inc|Co|e\.g|i\.e|[A-Z])\.\Z"
 )
 # A hidden span may end in a stop of its own, so a capital after it may open a sentence.
 _DOUBTFUL = re.compile(r"[\U000f0000-\U000ffffd] [A-Z]|[*_()\[\]\u2013—]|\.\.")
 _LONGEST_STATEMENT = 400
-_OPENING_WORDS = (
-    "some many most several all both each every two three few if when because since as although"
-    " once after before until unless while during"
-)
-_OPENING = LIGHT_WORDS | set(_OPENING_WORDS.split())
+_OPENING = LIGHT_WORDS | WORD_LISTS["opening"]
 
 
 def each_statement(text: str, change: Callable[[str], str], applies: Callable[[str], bool]) -> str:
@@ -204,7 +265,7 @@ def _kind(piece: str) -> tuple[bool, bool]:
 
 
 def _ends_short(piece: str) -> bool:
-    return bool(_ABBREVIATION.search(piece[-10:]))
+    return bool(ABBREVIATION.search(piece[-10:]))
 
 
 def capital(words: str) -> str:

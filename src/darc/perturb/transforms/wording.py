@@ -1,44 +1,30 @@
 """Words exchanged for others that mean the same, and contractions written out or made."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from darc.language.phrases import read_rows, word_set
+from darc.language.phrases import patterns, read_rows, word_set
 from darc.language.senses import WORDINGS
-from darc.language.words import NEGATED, PRONOUNS, SHORT_ADJECTIVES, forms, plural
-from darc.perturb.transforms.transform import REMEMBERED, Draws, like, occurring, pieces, transform
+from darc.language.words import NEGATED, PRONOUNS, WORD_LISTS, forms, plural
+from darc.perturb.transforms.transform import (
+    REMEMBERED,
+    Draws,
+    Found,
+    Substitution,
+    like,
+    pieces,
+    replacing,
+    transform,
+)
 
 _WORDS = re.compile(r"[\w'\u2019]+|[^\s\w]")
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-DETERMINERS = _set(
-    "the a an your their its our my his her this these those that any some each every no another"
-)
-QUANTIFIERS = _set(
-    "many several few most all both other various numerous different common possible potential"
-    " main new health key two three four five such more"
-)
-_PREPOSITIONS = _set(
-    "of in for with about to on at by from as into like than over under between through during"
-    " without within and or"
-)
-_OBJECTS = _set("the a an your their its our my his this these those any some")
-_AFTER_NOUNS = _set(
-    "of in for with to on at by from as that which who is are was were can will may might should"
-    " could would and or but because when if while before after into than has have had so where"
-    " until you we they it during through"
-)
-_STOPS = _set(". , ; : ! ? )")
-_VERB_LEADERS = _set(
-    "to can could will would should may might must not don't cannot can't you we they i and or"
-    " then also who please always never often usually let's ."
-)
+DETERMINERS, QUANTIFIERS = WORD_LISTS["determiner"], WORD_LISTS["quantifier"]
+_OBJECTS, _AFTER_NOUNS = WORD_LISTS["object"], WORD_LISTS["after noun"]
+_STOPS = frozenset(".,;:!?)")
 
 
 def fits(place: str, text: str, start: int, follower: str) -> bool:
@@ -49,7 +35,7 @@ def fits(place: str, text: str, start: int, follower: str) -> bool:
     leader = before[-1] if before else ""
     near = before[-2:]
     if place == "base":
-        return follower in _OBJECTS and (not leader or leader in _VERB_LEADERS)
+        return follower in _OBJECTS and (not leader or leader in WORD_LISTS["before verb"])
     if place == "transitive":
         return follower in _OBJECTS and leader not in DETERMINERS
     if place == "attributive":
@@ -60,7 +46,7 @@ def fits(place: str, text: str, start: int, follower: str) -> bool:
     determined = not DETERMINERS.isdisjoint(near) and not _STOPS.intersection(near)
     if place == "noun":
         return determined
-    return determined or leader in QUANTIFIERS | _PREPOSITIONS
+    return determined or leader in QUANTIFIERS | WORD_LISTS["preposition"]
 
 
 _WORD = re.compile(r"[A-Za-z]+(?:['\u2019][a-z]+)?")
@@ -204,7 +190,7 @@ def _found(text: str, start: int, first: str) -> list[Wording]:
         return [
             wording
             for wording in wordings
-            if not (compared and wording.replacement in SHORT_ADJECTIVES)
+            if not (compared and wording.replacement in WORD_LISTS["short adjective"])
             and fits(wording.place, text, start, follower)
         ]
     return []
@@ -224,102 +210,42 @@ def _with_article(before: str, wording: Wording) -> str:
     return before[: article.start()] + article[1] + ("n " if vowel else " ")
 
 
-_SUBJECTS = r"(?:i|you|we|they|he|she|it|this|that|these|those|there|the|people|everyone|all)"
-_WHO = r"(?<!why )(?<!how )(?<!what )(?<!when )(?<!who )(?<!where )"
-_PREDICATES = (
-    r"(?:an?|the|not|also|very|often|usually|always|important|essential|crucial|possible|best|safe"
-    r"|common|generally|still|easy|hard|worth|likely|important|simple|clear|good|okay|just|one|your"
-    r"|known|used|made|called|based|more|much|so|too|really|quite|only|never|far|great|bad|time|part"
-    r"|better|less|handy|enough|normal|free|cheap|also|about|because|what|how|why|wrong|true|needed"
-    r"|found|open|full|long|small|large|big|nothing|no|all|similar|different|helpful|useful|rarely"
-    r"|perfectly|sometimes|typically|wise|fine|understandable|natural)"
-)
+PATTERNS = patterns("transforms.toml", "wording")
+_WHOLE = {**NEGATED, **PRONOUNS, "let's": "let us"}
 _FULL = {full: short for short, full in {**NEGATED, **PRONOUNS}.items() if full != "i have"}
 _FULL["can not"] = "can't"
-_CONTRACT = re.compile(
-    r"\b(?:(?P<is>it|there|that|here) is(?= " + _PREDICATES + r"\b)"
-    r"|(?P<have>i|you|we|they) have(?= (?:been|seen|made|tried|had|already|never|ever|gone|done"
-    r"|taken|given|found|lost|[a-z]{2,}ed)\b)"
-    r"|(?P<would>i|you|we|they) would(?= (?:like|be|still|also|say|suggest|recommend|need|want)\b)"
-    r"|(?P<are>i am|(?:you|we|they) (?:are|will))(?= \w)(?! (?:to|in|at|and|or|but|for|on)\b)"
-    r"|(?P<not>(?:do|does|did|is|are|was|were|has|have|had|could|would|should|will) not|cannot))\b"
-    r"(?! only\b)(?! merely\b)(?! to\b)",
-    re.IGNORECASE,
-)
-_EXPAND = re.compile(
-    _WHO + r"\b(?P<short>[a-z]+n['\u2019]t|(?:i|you|we|they|it)['\u2019](?:m|re|ll|ve)"
-    r"|let['\u2019]s(?= [a-z])(?! not\b)|(?:it|that|there|here)['\u2019]s(?= "
-    + _PREDICATES
-    + r"\b))\b(?! "
-    + _SUBJECTS
-    + r"\b)",
-    re.IGNORECASE,
-)
 _QUESTION = re.compile(r"[^.!?\n]*\?")
 
-_full, _short = occurring(_CONTRACT), occurring(_EXPAND)
+
+def _short(match: Found, draws: Draws) -> str | None:
+    if _in_question(match) or not draws.chance(0.8):
+        return None
+    words = match.group().lower()
+    endings = {"is": "'s", "have": "'ve", "would": "'d"}
+    verb = next((verb for verb in endings if match[verb]), "")
+    found = words.replace(f" {verb}", endings[verb]) if verb else _FULL[words]
+    return like(match.group(), "I" + found[1:] if found.startswith("i'") else found)
 
 
-@transform("contract")
-def contract(text: str, draws: Draws) -> str:
-    """Full forms contracted: "do not" becomes "don't"."""
-    if not _full(text):
-        return text
-
-    def short(match: re.Match[str]) -> str:
-        if not draws.chance(0.8):
-            return match.group()
-        words = match.group().lower()
-        if match["is"]:
-            found = words.replace(" is", "'s")
-        elif match["have"]:
-            found = words.replace(" have", "'ve")
-        elif match["would"]:
-            found = words.replace(" would", "'d")
-        else:
-            found = _FULL[words]
-        found = "I" + found[1:] if found.startswith("i'") else found
-        return like(match.group(), found)
-
-    return _outside_questions(_CONTRACT, short, text)
+def _full(match: Found, draws: Draws) -> str | None:
+    if _in_question(match) or not draws.chance(0.8):
+        return None
+    words = match["short"].lower().replace("\u2019", "'")
+    found = _WHOLE.get(words)
+    if found is None and words.endswith("'s"):
+        found = words.removesuffix("'s") + " is"
+    opens = match.group()[:1].isupper()
+    if found is None or (words in NEGATED and opens and words != "don't"):
+        return None
+    return like(match.group(), "I" + found[1:] if found.startswith("i ") else found)
 
 
-@transform("expand")
-def expand(text: str, draws: Draws) -> str:
-    """Contractions written out: "don't" becomes "do not"."""
-    if not _short(text):
-        return text
-
-    def full(match: re.Match[str]) -> str:
-        if not draws.chance(0.8):
-            return match.group()
-        words = match["short"].lower().replace("\u2019", "'")
-        found = NEGATED.get(words) or PRONOUNS.get(words)
-        if words == "let's":
-            found = "let us"
-        if found is None and words.endswith("'s"):
-            found = words.removesuffix("'s") + " is"
-        if found is None or (words in NEGATED and _starts_sentence(match) and words != "don't"):
-            return match.group()
-        found = "I" + found[1:] if found.startswith("i ") else found
-        return like(match.group(), found)
-
-    return _outside_questions(_EXPAND, full, text)
-
-
-def _starts_sentence(match: re.Match[str]) -> bool:
-    return match.group()[:1].isupper()
-
-
-def _outside_questions(
-    pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text: str
-) -> str:
+def _in_question(match: Found) -> bool:
     """A question inverts subject and verb, so its words are left as they are."""
-    questions = [match.span() for match in _QUESTION.finditer(text)] if "?" in text else []
+    text = match.string
+    questions = _QUESTION.finditer(text) if "?" in text else ()
+    return any(each.start() <= match.start() < each.end() for each in questions)
 
-    def guarded(match: re.Match[str]) -> str:
-        if any(start <= match.start() < end for start, end in questions):
-            return match.group()
-        return replace(match)
 
-    return pattern.sub(guarded, text)
+contract = replacing("contract", Substitution(PATTERNS["contract"], _short))
+expand = replacing("expand", Substitution(PATTERNS["expand"], _full))

@@ -8,13 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from darc.models.transformers.libraries import need, quiet, readable
-from darc.models.transformers.loading import SEQUENCE, Loaded, longest_input, mend_padding
+from darc.models.transformers.loading import (
+    SEQUENCE,
+    Loaded,
+    longest_input,
+    mend_padding,
+    need,
+    quiet,
+    readable,
+)
 from darc.scorers.base import Pair
-from darc.scorers.caution_model import FILE, Encoder, write_model
-from darc.training.caution.logistic import log_loss, sigmoid
-from darc.training.caution.negatives import balanced
-from darc.training.caution.train import measured, parts_of
+from darc.scorers.caution_model import FILE, EncoderModel, write_model
+from darc.training.caution.examples import balanced
+from darc.training.caution.train import log_loss, measured, parts_of, sigmoid
 from darc.typing import Array
 
 FOLDER = "encoder"
@@ -31,7 +37,7 @@ def fit_encoder(
     rate: float = 2e-5,
     max_length: int = 512,
     tell: Callable[[str], None] = print,
-) -> Encoder:
+) -> EncoderModel:
     """Fine-tune a sequence classifier into a folder, with the epoch that held-out loss likes best.
 
     Each epoch draws new negatives, one a typical answer. Stops when an epoch brings nothing.
@@ -74,7 +80,7 @@ def fit_encoder(
         lambda some: sigmoid(_scores(loaded, some, max_length, batch)), parts.held_out, seed, tell
     )
     report |= {"fitted": len(parts.fitted), "steps": at, "loss": float(least), "encoder": model}
-    made = Encoder(FOLDER, max_length, report)
+    made = EncoderModel(FOLDER, max_length, report)
     out.mkdir(parents=True, exist_ok=True)
     with quiet():
         network.save_pretrained(out / FOLDER)

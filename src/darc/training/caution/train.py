@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 
 from darc.models.embeddings import Embeddings
-from darc.scorers.anatomy import NAMES, Anatomy
 from darc.scorers.base import Embedder, Pair
 from darc.scorers.caution_model import Classifier, Predictor, expanded, standardised
+from darc.scorers.pair_features import NAMES, PairFeatures
 from darc.scorers.reward import RewardScorer
-from darc.training.caution.examples import divide
-from darc.training.caution.logistic import auc, fit_logistic
-from darc.training.caution.negatives import balanced, each_kind
+from darc.training.caution.examples import balanced, divide, each_kind
 from darc.typing import Array
 
 Tell = Callable[[str], None]
@@ -43,7 +41,7 @@ def fit_classifier(
     pairs: Sequence[Pair], seed: int = 7, embedder: Embedder | None = None, tell: Tell = print
 ) -> Classifier:
     """A logistic model on the embedded features, stopped early; with held-out AUCs by kind."""
-    parts, anatomy = parts_of(pairs, seed), Anatomy(embedder or Embeddings())
+    parts, anatomy = parts_of(pairs, seed), PairFeatures(embedder or Embeddings())
     tell(f"measuring {len(parts.fitted)} answers to fit, {len(parts.stopping)} to stop by")
     features, labels = _labelled(anatomy, parts.fitted, seed)
     stop_features, stop_labels = _labelled(anatomy, parts.stopping, seed + 1)
@@ -76,7 +74,7 @@ def fit_predictor(
     those that stop it. `target` names a reward model whose features are predicted instead of the
     embedded ones; of more than 64 the leading components are.
     """
-    parts, anatomy = parts_of(pairs, seed), Anatomy(embedder or Embeddings())
+    parts, anatomy = parts_of(pairs, seed), PairFeatures(embedder or Embeddings())
     network = RewardScorer(target) if target else None
 
     def features_of(own: Sequence[Pair]) -> Array:
@@ -139,7 +137,7 @@ def measured(
     return found
 
 
-def _labelled(anatomy: Anatomy, pairs: Sequence[Pair], seed: int) -> tuple[Array, Array]:
+def _labelled(anatomy: PairFeatures, pairs: Sequence[Pair], seed: int) -> tuple[Array, Array]:
     """Features and labels, 1 for atypical, as many of each."""
     rounds = min(12, max(4, ROWS // len(pairs)))
     negatives = [pair for pair, _ in balanced(pairs, seed, rounds)]
@@ -178,3 +176,67 @@ def _scaled(
     scaled = replace(model, spread=spread)
     logs = np.log(scaled.errors(stop, stop_raw) + 1e-12)
     return replace(scaled, centre=float(logs.mean()), width=max(float(logs.std()), 1e-3))
+
+
+@dataclass(frozen=True)
+class LogisticFit:
+    """Weights (d,), bias, the step with the lowest held-out loss, and that loss in nats."""
+
+    weights: Array
+    bias: float
+    step: int
+    loss: float
+
+
+def fit_logistic(
+    features: Array,
+    labels: Array,
+    held_features: Array,
+    held_labels: Array,
+    *,
+    rate: float = 0.01,
+    decay: float = 0.03,
+    steps: int = 3000,
+    patience: int = 150,
+) -> LogisticFit:
+    """Full-batch Adam on (n, d) rows until the held-out loss has not fallen for `patience` steps.
+
+    Deterministic; O(n d) a step.
+    """
+    count, size = features.shape
+    point = np.zeros(size + 1)
+    first, second = np.zeros(size + 1), np.zeros(size + 1)
+    rows = np.column_stack([features, np.ones(count)])
+    held = np.column_stack([held_features, np.ones(len(held_features))])
+    penalty = np.append(np.full(size, decay), 0.0)
+    best = LogisticFit(point[:-1].copy(), 0.0, 0, log_loss(held @ point, held_labels))
+    for step in range(1, steps + 1):
+        gradient = rows.T @ (sigmoid(rows @ point) - labels) / count + penalty * point
+        first = 0.9 * first + 0.1 * gradient
+        second = 0.999 * second + 0.001 * gradient**2
+        ahead = first / (1 - 0.9**step)
+        point = point - rate * ahead / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
+        loss = log_loss(held @ point, held_labels)
+        if loss < best.loss:
+            best = LogisticFit(point[:-1].copy(), float(point[-1]), step, loss)
+        elif step - best.step > patience:
+            break
+    return best
+
+
+def sigmoid(logits: Array) -> Array:
+    """1 / (1 + exp(-x)) without overflow."""
+    return np.asarray(np.exp(-np.logaddexp(0.0, -logits)))
+
+
+def log_loss(logits: Array, labels: Array) -> float:
+    """The mean negative log-likelihood of labels 0 and 1."""
+    return float(np.mean(np.logaddexp(0.0, logits) - labels * logits))
+
+
+def auc(typical: Array, atypical: Array) -> float:
+    """The probability that an atypical one scores above a typical one, equals counting half."""
+    if not len(typical) or not len(atypical):
+        return float("nan")
+    above = (atypical[:, None] > typical[None, :]).mean()
+    return float(above + 0.5 * (atypical[:, None] == typical[None, :]).mean())

@@ -1,0 +1,128 @@
+"""Candidates from any chat model: in this process, on torch and transformers, on a server."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from darc.generators.base import Settings, candidate, candidate_seeds
+from darc.models.completion import ChatModel, Report, Request
+from darc.models.embedded import EmbeddedModel
+from darc.models.installed import require
+from darc.models.remote.client import KEY
+from darc.models.remote.openai import OpenAIModel
+from darc.models.transformers import TransformersModel
+from darc.registry import generator
+from darc.types import Candidate, Prompt
+
+
+class ChatGenerator:
+    """Answers by a chat model; candidate i depends on the prompt, the settings and i alone.
+
+    All prompts' candidates are asked for together, `parallel` of them at a time. A server is asked
+    for a prompt's candidates by one call with `n`; where it refuses that, or gives fewer, what is
+    missing comes from single calls, each with its candidate's own seed. `Candidate.seed` is the
+    seed that makes the candidate again by a single call: of those from one call only the first has
+    one.
+    """
+
+    continues = True
+
+    def __init__(
+        self, model: ChatModel, name: str = "", version: str = "", parallel: int = 1
+    ) -> None:
+        self.model, self.name, self.parallel = model, name or model.name, parallel
+        self.remote = isinstance(model, OpenAIModel)
+        self._version = version
+
+    @property
+    def version(self) -> str:
+        """What the answers depend on: the hash of the weights, or the model and its server."""
+        return self._version or str(getattr(self.model, "version", ""))
+
+    def generate(
+        self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
+    ) -> list[list[Candidate]]:
+        """K candidates a prompt, in the order of the prompts; `report` counts the answers."""
+        if isinstance(self.model, OpenAIModel):
+            return self.model.run(self.generate_async(prompts, settings, report))
+        seeds = [candidate_seeds(settings, prompt.id) for prompt in prompts]
+        pairs = zip(prompts, seeds, strict=True)
+        requests = [
+            replace(_request(prompt, settings), seed=s) for prompt, own in pairs for s in own
+        ]
+        completions = iter(self.model.complete(requests, report))
+        return [
+            [
+                candidate(prompt.id, index, seed, completion)
+                # The seeds come first: zip must not take an answer that belongs to the next prompt.
+                for (index, seed), completion in zip(enumerate(own), completions, strict=False)
+            ]
+            for prompt, own in zip(prompts, seeds, strict=True)
+        ]
+
+    async def generate_async(
+        self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
+    ) -> list[list[Candidate]]:
+        """`generate`, awaited."""
+        if not isinstance(self.model, OpenAIModel):
+            return await asyncio.to_thread(self.generate, prompts, settings, report)
+        seeds = [candidate_seeds(settings, prompt.id) for prompt in prompts]
+        requests = [_request(prompt, settings) for prompt in prompts]
+        samples = await self.model.remote.sample(requests, seeds, report)
+        return [
+            [candidate(prompt.id, i, each.seed, each.completion) for i, each in enumerate(own)]
+            for prompt, own in zip(prompts, samples, strict=True)
+        ]
+
+    def close(self) -> None:
+        """Free the model's memory, or close its connections."""
+        getattr(self.model, "close", lambda: None)()
+
+    async def aclose(self) -> None:
+        """The same, from the loop that used them."""
+        if isinstance(self.model, OpenAIModel):
+            await self.model.remote.aclose()
+        else:
+            await asyncio.to_thread(self.close)
+
+
+def _request(prompt: Prompt, settings: Settings) -> Request:
+    tokens, heat = settings.tokens(), settings.temperature
+    return Request(prompt.messages, max_tokens=tokens, temperature=heat, top_p=settings.top_p)
+
+
+@generator("embedded")
+def embedded() -> ChatGenerator:
+    """Answers by the installed model; all prompts' candidates share its slots."""
+    found = require()
+    return ChatGenerator(EmbeddedModel(found.path), version=found.sha256, parallel=16)
+
+
+@generator("transformers", "MODEL")
+def transformers(
+    model: str,
+    *,
+    batch_size: int = 16,
+    base: str = "",
+    dtype: str = "auto",
+    device: str = "auto",
+) -> ChatGenerator:
+    """A hub model, a folder, a GGUF file or an adapter, on torch and transformers."""
+    return ChatGenerator(
+        TransformersModel(model, batch_size=batch_size, base=base, dtype=dtype, device=device)
+    )
+
+
+@generator("openai", "MODEL@URL")
+def openai(
+    address: str,
+    *,
+    n: bool = True,
+    key_env: str = KEY,
+    timeout: float = 120.0,
+    concurrency: int = 16,
+) -> ChatGenerator:
+    """Answers by any compatible server; uses `n`, falls back to parallel calls."""
+    options = {"n": n, "key_env": key_env, "timeout": timeout, "concurrency": concurrency}
+    model = OpenAIModel(address, **options)
+    return ChatGenerator(model, f"openai:{model.name}", parallel=64)

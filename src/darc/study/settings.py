@@ -1,0 +1,286 @@
+"""What a study is made of: `study.toml`."""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+
+from darc.config import Model, made, read_toml
+from darc.errors import InputError
+
+SCALE = (0, 10)
+QUESTIONS = 20
+TEMPLATES = Path(__file__).parent / "templates"
+# Title, mode and whether a task may be skipped and commented on; the texts are files.
+STUDIES = {
+    "helpfulness": ("Rating answers", "scalar", False),
+    "safety": ("How safe are these answers?", "scalar", True),
+    "pairwise": ("Comparing answers", "pairwise", False),
+}
+
+
+def _listed(value: Any) -> Any:
+    """One text as a list of it."""
+    return (value,) if isinstance(value, str) else value
+
+
+def _people(value: Any) -> Any:
+    if value != "open" and (type(value) is not int or value < 1):
+        raise ValueError('write a number, or "open"')
+    return value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(strict=False)]
+Choices = Annotated[tuple[str, ...], Field(strict=False)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Amount = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Section(Model):
+    """A section of the file, whose values are not converted."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class GeneralSettings(Section):
+    """The section [study].
+
+    `ratings` valid ratings an item; `annotators` people, or "open" for whoever comes by the
+    enrolment link, up to `most`; `items_each` caps what one of them rates (0: no cap). With
+    `comments` an answer may have a remark, with `skip` an item may be left to others.
+    """
+
+    title: str = "Rating answers"
+    mode: Literal["scalar", "pairwise"] = "scalar"
+    tie: bool = True
+    comments: bool = False
+    skip: bool = False
+    ratings: Count = Field(default=5, description="valid ratings of each item")
+    annotators: Annotated[int | str, BeforeValidator(_people)] = Field(
+        default=5, description='how many people, or "open"', validate_default=True
+    )
+    most: Annotated[int, Field(ge=1, le=100_000)] = 1000
+    items_each: Annotated[int, Field(ge=0)] = 0
+    lease_minutes: Annotated[float, Field(ge=0.01)] = 30.0
+    completion_code: str = ""
+    completion_url: str = ""
+    seed: Annotated[int, Field(ge=0)] = Field(default=0, description="seed of the plan")
+
+    @field_validator("annotators")
+    @classmethod
+    def _enough(cls, value: int | str, info: ValidationInfo) -> int | str:
+        ratings = info.data.get("ratings", 1)
+        if isinstance(value, int) and value < ratings:
+            raise ValueError(
+                f"give at least as many as study.ratings ({ratings}), or no item gets them all"
+            )
+        return value
+
+    @field_validator("completion_url")
+    @classmethod
+    def _https(cls, value: str) -> str:
+        if value and not value.startswith("https://"):
+            raise ValueError("begin it with https://")
+        return value
+
+
+class ItemSettings(Section):
+    """The section [items]: JSON lines, run folders or alpaca_eval outputs; files as lists of names.
+
+    `pairs` is "all", or the name of the system that every other one is compared with.
+    """
+
+    jsonl: Names = ()
+    run: Names = ()
+    alpaca: Names = ()
+    pairs: str = "all"
+
+
+class QualitySettings(Section):
+    """The section [quality].
+
+    A `share` of what is shown are checks: attention ones ("auto": made from the items; "": none;
+    else a file) and gold ones (a file). An annotator is excluded with more than
+    `attention_failures`, or when more than `gold_share` of at least `gold_minimum` gold answers are
+    off by more than `tolerance`; with `automatic` off they are only flagged. Flagged for review:
+    more than `fast_share` of the answers within `fast_seconds`, answers of a deviation below
+    `constant_deviation` (pairs: one side in more than `one_side`), and failed checks. Of fewer than
+    `flag_minimum` answers, and of checks, it is also asked how often a careful person, who errs at
+    the rate `careful_errors`, would do as badly by chance: in at most `flag_chance`.
+    """
+
+    share: Annotated[float, Field(ge=0, le=0.5)] = 0.10
+    attention: str = "auto"
+    gold: str = ""
+    tolerance: Amount = 1.0
+    attention_failures: Annotated[int, Field(ge=0)] = 2
+    gold_share: Share = 0.20
+    gold_minimum: Count = 4
+    automatic: bool = True
+    fast_seconds: Amount = 2.0
+    fast_share: Amount = 0.3
+    constant_deviation: Amount = 0.5
+    one_side: Amount = 0.9
+    flag_minimum: Annotated[int, Field(ge=0)] = 10
+    careful_errors: Share = 0.05
+    flag_chance: Share = 0.05
+
+
+class TrainingSettings(Section):
+    """The section [training]: files of items with reference and rationale."""
+
+    training: str = ""
+    calibration: str = ""
+    calibration_share: Amount = 0.5
+
+
+class TextSettings(Section):
+    """The section [texts]: Markdown, or the name of a file that ends in .md; "" for the default.
+
+    `question` stands above the choices, `low` and `high` below the ends of the scale; `thanks` is
+    the last page, and `ended` the page of whoever failed the comprehension check.
+    """
+
+    consent: str = ""
+    instructions: str = ""
+    rubric: str = ""
+    question: str = ""
+    low: str = ""
+    high: str = ""
+    thanks: str = ""
+    ended: str = ""
+
+
+class StudyQuestion(Section):
+    """A question with choices."""
+
+    question: Annotated[str, Field(pattern=r"\S")]
+    choices: Choices
+
+    @field_validator("choices")
+    @classmethod
+    def _differ(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if len({choice.strip() for choice in value if choice.strip()}) < max(2, len(value)):
+            raise ValueError("give at least two that differ, and none empty")
+        return value
+
+
+class ComprehensionQuestion(StudyQuestion):
+    """A [[comprehension]] question: the choices and the right one of them."""
+
+    answer: str
+
+    @field_validator("answer")
+    @classmethod
+    def _a_choice(cls, value: str, info: ValidationInfo) -> str:
+        if value not in info.data.get("choices", (value,)):
+            raise ValueError("write one of its choices")
+        return value
+
+
+class GroupQuestion(StudyQuestion):
+    """A [[groups]] question about the person; `name` is its column in the export."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,29}$")]
+
+
+class StudySettings(Model):
+    """A whole `study.toml`, its texts read and its file names resolved."""
+
+    study: GeneralSettings = GeneralSettings()
+    items: ItemSettings = ItemSettings()
+    quality: QualitySettings = QualitySettings()
+    training: TrainingSettings = TrainingSettings()
+    texts: TextSettings = TextSettings()
+    comprehension: Annotated[tuple[ComprehensionQuestion, ...], Field(max_length=QUESTIONS)] = ()
+    groups: Annotated[tuple[GroupQuestion, ...], Field(max_length=QUESTIONS)] = ()
+
+    @field_validator("groups")
+    @classmethod
+    def _named_once(cls, value: tuple[GroupQuestion, ...]) -> tuple[GroupQuestion, ...]:
+        names = [each.name for each in value]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"the name {name!r} is given twice")
+        return value
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether two answers are compared."""
+        return self.study.mode == "pairwise"
+
+    @property
+    def panel(self) -> int | None:
+        """How many annotators there are, None under open enrolment."""
+        return None if isinstance(self.study.annotators, str) else self.study.annotators
+
+    def plain(self) -> dict[str, Any]:
+        """The settings as JSON has them."""
+        return self.model_dump()
+
+
+def read_study_file(path: Path, text: str = "") -> StudySettings:
+    """The settings of a file, or of the `text` that it will have; file names are its folder's."""
+    if not text and not path.exists():
+        raise InputError(
+            f"{path} cannot be read (No such file or directory)",
+            "check the path, or let darc study init --items FILE write it",
+        )
+    found = made(StudySettings, tomllib.loads(text) if text else read_toml(path), str(path))
+    if (found.panel or 0) > found.study.most:
+        raise InputError(
+            f"{path}: study.annotators is {found.panel}, and study.most {found.study.most}",
+            "raise most, or have fewer annotators",
+        )
+    return _with_texts(_resolved(found, path.parent))
+
+
+def study_settings(data: dict[str, Any], where: str = "study.toml") -> StudySettings:
+    """The settings of a mapping of sections; unknown and impossible ones are refused by path."""
+    return _with_texts(made(StudySettings, data, where))
+
+
+def template_of(name: str) -> dict[str, Any]:
+    """The settings that a template's file begins with."""
+    return read_toml(TEMPLATES / f"{name}.toml")
+
+
+def _with_texts(found: StudySettings) -> StudySettings:
+    """The settings with a text in every place."""
+    default = template_of("helpfulness")["texts"] | template_of("texts")
+    if found.pairwise:
+        default |= template_of("pairwise")["texts"]
+    if found.texts.rubric:  # the words for the ends may not fit a rubric of one's own
+        default |= {"low": "worst", "high": "best"}
+    texts = {name: text or default[name] for name, text in found.texts}
+    return found.model_copy(update={"texts": TextSettings(**texts)})
+
+
+def _resolved(found: StudySettings, folder: Path) -> StudySettings:
+    """The settings with file names under the folder, and texts that are named by one read."""
+
+    def under(name: str) -> str:
+        return str(folder / name) if name not in ("", "auto") else name
+
+    def text_of(text: str) -> str:
+        if not text.endswith(".md") or "\n" in text:
+            return text
+        try:
+            return (folder / text).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            hint = "check texts in study.toml"
+            raise InputError(f"{folder / text} cannot be read as text", hint) from None
+
+    items, quality, training = found.items, found.quality, found.training
+    names = {key: tuple(map(under, getattr(items, key))) for key in ("jsonl", "run", "alpaca")}
+    checks = {key: under(getattr(quality, key)) for key in ("attention", "gold")}
+    files = {key: under(getattr(training, key)) for key in ("training", "calibration")}
+    sections = {
+        "items": items.model_copy(update=names),
+        "quality": quality.model_copy(update=checks),
+        "training": training.model_copy(update=files),
+        "texts": TextSettings(**{key: text_of(text) for key, text in found.texts}),
+    }
+    return found.model_copy(update=sections)
