@@ -8,15 +8,13 @@ import numpy as np
 import darc
 from benchmarks.report import Table
 from darc.core.draws import prompt_seeds
-from darc.evaluation.advice import recommend
 from darc.evaluation.source import Source
-from darc.evaluation.tuning.choices import choices
-from darc.evaluation.tuning.grid import grid, scale_of, tunable
-from darc.evaluation.tuning.objective import Objective
-from darc.evaluation.tuning.setting import Setting
-from darc.evaluation.tuning.tune import tune
 from darc.selection.pools import Pools
 from darc.simulate import simulate, two_minds
+from darc.tuning.advice import recommend
+from darc.tuning.crossfit import Objective, choices
+from darc.tuning.grid import Setting, grid, scale_of, tunable
+from darc.tuning.tune import tune
 
 SHAPE = (805, 16, 9)
 SUBSET = 200

@@ -34,14 +34,20 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Ratings to evaluate", "darc.evaluation.from_ratings", ("read_source",)),
     ("Runs to evaluate", "darc.evaluation.from_run", ("read_run",)),
     ("Evaluating", "darc.evaluation.evaluate", ("Evaluation", "evaluate")),
-    ("Settings of an evaluation", "darc.evaluation.study", ("Settings", "Study")),
+    (
+        "Settings of an evaluation",
+        "darc.evaluation.contest",
+        ("ContestSettings", "Contest"),
+    ),
     ("Tables", "darc.evaluation.frame", ("Frame", "write_frames")),
-    ("The advice", "darc.evaluation.advice", ("Advice", "advise", "recommend")),
+    ("The advice", "darc.tuning.advice", ("Advice", "advise", "recommend")),
     ("The verdict", "darc.evaluation.verdict", ("Verdict", "verdicts", "summary")),
-    ("Figures", "darc.evaluation.figures", ("Picture", "draw_figures")),
-    ("The report", "darc.evaluation.folder", ("write_evaluation",)),
-    ("Tuning", "darc.evaluation.tuning.tune", ("tune",)),
-    ("Diagnosing", "darc.evaluation.diagnosis.diagnose", ("diagnose",)),
+    ("Figures", "darc.evaluation.figures", ("draw_figures",)),
+    ("A figure", "darc.evaluation.pictures", ("Picture",)),
+    ("In one call", "darc.analysis", ("evaluate", "diagnose", "tune", "compare", "Analysis")),
+    ("The report", "darc.evaluation.report", ("write_evaluation",)),
+    ("Tuning", "darc.tuning.tune", ("tune",)),
+    ("Diagnosing", "darc.diagnosis.diagnose", ("diagnose",)),
 )
 
 

@@ -22,12 +22,14 @@ from darc.errors import DarcError, InputError, MissingExtra
 from darc.registry import generator, rewriter, rule, rules, scorer
 from darc.selection.calibration import Calibration
 from darc.selection.decision import Decision, Decisions
+from darc.selection.grids import knob
 from darc.selection.lazy import LazySearch
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, Rule, largest, pick
 from darc.types import Candidate, Certificate, Flip, Message, Prompt, Scores, Statistics
 
 if TYPE_CHECKING:
+    from darc.analysis import compare, diagnose, evaluate, tune
     from darc.engine.engine import Engine, ask, choose
     from darc.engine.outcome import Outcome
     from darc.scorers.panel import Panel
@@ -59,7 +61,11 @@ __all__ = [
     "ask",
     "calibrate",
     "choose",
+    "compare",
+    "diagnose",
+    "evaluate",
     "generator",
+    "knob",
     "largest",
     "lazy_search",
     "pick",
@@ -73,6 +79,7 @@ __all__ = [
     "select_lazily",
     "select_lazily_async",
     "statistics",
+    "tune",
     "worst_case_weights",
 ]
 
@@ -84,6 +91,10 @@ _LATER = {
     "ask": "darc.engine.engine",
     "choose": "darc.engine.engine",
     "read_ratings": "darc.tables.read",
+    "compare": "darc.analysis",
+    "diagnose": "darc.analysis",
+    "evaluate": "darc.analysis",
+    "tune": "darc.analysis",
 }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import darc.rules  # noqa: F401  (registers the rules)
-from darc.core.arrays import as_samples, as_weights, check_level
+from darc.core.arrays import as_samples, as_weights, check_level, stacked
 from darc.core.draws import prompt_seeds
 from darc.core.normalization import Normalization
 from darc.errors import InputError
@@ -248,11 +248,7 @@ def pad(scores: ArrayLike | Sequence[Any]) -> Array:
         raise InputError(
             "prompts have different numbers of scorers", "score each with the same ones"
         )
-    most = np.max([pool.shape for pool in pools], axis=0)
-    result = np.full((len(pools), *most), np.nan)
-    for row, pool in zip(result, pools, strict=True):
-        row[:, : pool.shape[1], : pool.shape[2]] = pool
-    return result
+    return stacked(pools)
 
 
 def _pool(pool: ArrayLike, position: int) -> Array:
@@ -272,11 +268,13 @@ def _pool(pool: ArrayLike, position: int) -> Array:
 def _bind(rule: str | Rule, parameters: Mapping[str, Any]) -> tuple[Rule, dict[str, Any]]:
     """The rule with its own parameters bound, and the side inputs among the keywords."""
     found = rules.get(rule) if isinstance(rule, str) else rule
-    names = SIDE_INPUTS.keys() - found.defaults.keys()
+    own = {*found.required(), *found.takes}
+    names = (SIDE_INPUTS.keys() | own) - found.defaults.keys()
     side = {name: value for name, value in parameters.items() if name in names}
     return found.bind(**{k: v for k, v in parameters.items() if k not in names}), side
 
 
+# What is not listed, as of a rule of another package, has one number a candidate.
 SIDE_INPUTS = {
     "log_likelihood": "K",
     "tokens": "K",
@@ -292,7 +290,7 @@ def _side_inputs(side: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, A
     for name, value in side.items():
         array = as_samples(value, name=name)
         wanted = {"K": (prompts, candidates), "KK": (prompts, candidates, candidates)}
-        form = SIDE_INPUTS[name]
+        form = SIDE_INPUTS.get(name, "K")
         expected = wanted.get(form, (prompts, candidates, array.shape[-1]))
         if array.shape != expected:
             raise InputError(

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import math
 import os
 import zlib
 from collections.abc import Iterator
@@ -122,3 +123,12 @@ def append_private(path: Path, data: bytes = b"") -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
     with named(path), os.fdopen(os.open(path, flags, 0o600), "ab") as file:
         file.write(data)
+
+
+def jsonable(value: Any) -> Any:
+    """A value with what is not a finite number as None all through, as JSON wants it."""
+    if isinstance(value, dict):
+        return {name: jsonable(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [jsonable(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

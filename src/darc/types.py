@@ -141,6 +141,14 @@ class Rejection:
     reason: str
 
 
+def clipped(values: Array, bounds: Sequence[tuple[float, float]] | None) -> Array:
+    """Values (..., M, K, n) within each scorer's bounds, as they are without any."""
+    if bounds is None:
+        return values
+    low, high = np.array(bounds, dtype=np.float64).T[:, :, None, None]
+    return np.clip(values, low, high)
+
+
 @dataclass(frozen=True, eq=False)
 class Scores:
     """What M scorers gave the n samples of each of K candidates, with all that describes them.
@@ -183,8 +191,7 @@ class Scores:
     @property
     def clipped(self) -> Array:
         """The values within the bounds of their scorers, (M, K, n)."""
-        low, high = np.array(self.bounds, dtype=np.float64).T[:, :, None, None]
-        return np.clip(self.values, low, high)
+        return clipped(self.values, self.bounds)
 
     @property
     def share_clipped(self) -> float:

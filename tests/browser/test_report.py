@@ -46,7 +46,7 @@ def test_the_report_reads_well(browser: Browser, report: Path, device: str, tmp_
     assert len(sizes) > 12
     assert all(width > 20 and height > 10 for width, height in sizes if (width, height) != (1, 1))
     headings = browser.script("return [...document.querySelectorAll('h2')].map(e => e.innerText)")
-    wanted = ["Rules compared", "Where the choice changed", "Gains by disagreement", "Warnings"]
+    wanted = ["In three pictures", "Where the choice changed", "Rules compared", "Warnings"]
     assert [each for each in headings if each in wanted] == wanted
     assert (tmp_path / f"{device}.png").stat().st_size > 10_000
 
@@ -68,8 +68,29 @@ def test_wide_tables_scroll_in_their_own_box(browser: Browser, report: Path) -> 
 
 def test_folded_tables_open(browser: Browser, report: Path) -> None:
     browser.open_file(report)
-    fold = browser.driver.find_element("css selector", "details")
+    fold = browser.driver.find_element("css selector", "details:has(table)")
     table = fold.find_element("css selector", "table")
     assert not table.is_displayed()
     fold.find_element("css selector", "summary").click()
     assert table.is_displayed()
+
+
+def test_tables_sort_and_filter(browser: Browser, report: Path) -> None:
+    browser.open_file(report)
+    table = "document.querySelector('#table-human ~ .wide table')"
+    numbers = f"[...{table}.tBodies[0].rows].map(e => parseFloat(e.cells[4].textContent))"
+    browser.script(f"{table}.tHead.rows[0].cells[4].click()")
+    found = browser.script(f"return {numbers}")
+    assert found == sorted(found, reverse=True)
+    browser.script(f"{table}.tHead.rows[0].cells[4].click()")
+    assert browser.script(f"return {numbers}") == sorted(found)
+    field = browser.driver.find_element("css selector", "#rules input[type=search]")
+    field.send_keys("overall epsilon")
+    left = browser.script(f"return [...{table}.tBodies[0].rows].filter(e => !e.hidden).length")
+    assert left == 1
+
+
+def test_the_answer_pictures_and_cases_take_three_screens(browser: Browser, report: Path) -> None:
+    browser.open_file(report, WIDTHS["desktop"])
+    top = browser.script("return document.querySelector('nav').getBoundingClientRect().top")
+    assert top < 3 * 900

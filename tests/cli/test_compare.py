@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.evaluation.test_compare import ratings
+from tests.evaluation.test_leaderboard import ratings
 
 from darc.cli import main
 

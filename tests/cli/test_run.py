@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from darc.evaluation.join import join
 from darc.evaluation.reading import read_any
+from darc.evaluation.split import join
 
 PARTS = (
     "--generator",

@@ -1,5 +1,6 @@
 """The notebook, run from top to bottom in a kernel of its own."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,12 +20,14 @@ nbformat.write(notebook, sys.argv[2])
 """
 
 
-def test_the_file_is_clean() -> None:
+def test_the_file_ships_with_its_outputs() -> None:
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     nbformat.validate(notebook)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert cells
-    assert all(cell.outputs == [] and cell.execution_count is None for cell in cells)
+    assert all(cell.outputs for cell in cells)
+    assert not any(output.output_type == "error" for cell in cells for output in cell.outputs)
+    assert not re.search(r"/(home|root|tmp|work)/", NOTEBOOK.read_text(encoding="utf-8"))
 
 
 def test_it_runs(tmp_path: Path) -> None:
@@ -35,13 +38,15 @@ def test_it_runs(tmp_path: Path) -> None:
         for cell in nbformat.read(done, as_version=4).cells
         for output in cell.get("outputs", [])
     ]
-    printed = "".join(output.get("text", "") for output in outputs)
+    printed = "".join(
+        output.get("text", "") + output.get("data", {}).get("text/html", "") for output in outputs
+    )
     print(printed)
     for words in (
         "epsilon: calm: ",
         "true mean above",
         "the same choice: True",
-        "people, overall (60 prompts): ",
+        "ratings, overall (60 prompts): ",
     ):
         assert words in printed
     assert any("image/svg+xml" in output.get("data", {}) for output in outputs)

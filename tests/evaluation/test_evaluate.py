@@ -5,12 +5,11 @@ import pytest
 from tests.evaluation.helpers import make_source
 
 from darc.errors import InputError
+from darc.evaluation.contest import ContestSettings
 from darc.evaluation.evaluate import evaluate
-from darc.evaluation.join import restrict
-from darc.evaluation.source import Source
-from darc.evaluation.study import Settings
+from darc.evaluation.source import Source, restrict
 
-SETTINGS = Settings(rules=("epsilon", "entropic"), repeats=3, draws=30)
+SETTINGS = ContestSettings(rules=("epsilon", "entropic"), repeats=3, draws=30)
 
 
 def said(source: Source, *more: Source) -> str:
@@ -54,7 +53,7 @@ def test_ids_that_do_not_join_are_a_warning_and_the_rest_is_made() -> None:
     run = make_source(25, kind="rewrite", name="run")
     human = replace(make_source(25, name="people"), prompt_ids=[f"q{p}" for p in range(25)])
     result = evaluate([run, human], SETTINGS, ablations=False)
-    assert len(result.studies) == 2
+    assert len(result.contests) == 2
     (sentence,) = (w for w in result.warnings if "share no candidate" in w)
     assert "give both the same prompt_id and candidate_id" in sentence
 
@@ -116,7 +115,7 @@ def test_rules_that_cannot_run_are_told() -> None:
     assert f"made: rbon was not run: {reason}" in result.warnings
     reason = "there is no dropout for the candidates"
     assert f"made: mc_dropout was not run: {reason}" in result.warnings
-    assert result.studies[0].methods == ["mean"]
+    assert result.contests[0].methods == ["mean"]
 
 
 def test_how_often_poisson_was_capped_is_told() -> None:
@@ -164,7 +163,7 @@ def test_the_order_of_candidates_in_a_file_changes_nothing() -> None:
     for order in ([0, 1, 2, 3], [3, 1, 0, 2]):
         sources = [restrict(each, range(25), [order] * 25) for each in (run, make_source(25))]
         result = evaluate(sources, settings)
-        assert set(rules) <= set(result.studies[0].methods)
+        assert set(rules) <= set(result.contests[0].methods)
         found.append(
             {f.name: repr(f.records()) for f in result.frames if f.name != "decision_cost"}
         )

@@ -7,8 +7,7 @@ import pytest
 
 from darc.errors import TableError
 from darc.evaluation.from_ratings import read_source, stem
-from darc.evaluation.join import shuffled
-from darc.evaluation.source import NOBODY
+from darc.evaluation.source import NOBODY, shuffled
 
 RATINGS = """prompt_id,candidate_id,rater_id,rater_group,rating
 p,a,ann,cook,1

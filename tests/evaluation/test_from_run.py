@@ -7,10 +7,9 @@ from tests.runs.makers import IDS, rows, start
 
 from darc.errors import InputError
 from darc.evaluation.from_run import read_run
-from darc.evaluation.join import restrict
 from darc.evaluation.methods import methods
-from darc.evaluation.source import NOBODY
-from darc.evaluation.tables.cost import latency_table, token_table
+from darc.evaluation.pool_tables import latency_table, token_table
+from darc.evaluation.source import NOBODY, restrict
 
 
 def test_run_folder_as_a_source(tmp_path: Path) -> None:

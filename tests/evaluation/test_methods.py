@@ -8,14 +8,15 @@ from tests.evaluation.helpers import make_source
 from darc.api import select, select_batch
 from darc.engine.deciding import as_calibrations
 from darc.errors import InputError, UnknownName
-from darc.evaluation.methods import clipped, decide_all, methods, normalization, runnable
+from darc.evaluation.contest import ContestSettings, compare_rules
+from darc.evaluation.methods import decide_all, methods, normalization, runnable
 from darc.evaluation.source import Source
 from darc.evaluation.split import Halves, draw_halves
-from darc.evaluation.study import Settings, make_study
 from darc.registry import rules
 from darc.selection.calibration import Calibration
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, Rule
+from darc.types import clipped
 
 
 def test_every_rule_chooses_as_by_itself() -> None:
@@ -97,16 +98,18 @@ def test_a_rule_that_fails_is_named_and_the_rest_goes_on(monkeypatch: pytest.Mon
         raise RuntimeError("it broke")
 
     monkeypatch.setitem(rules._items, "broken", Rule("broken", fail))
-    study = make_study(make_source(), Settings(rules=("broken", "epsilon"), repeats=2, draws=5))
-    assert study.methods == ["mean", "epsilon"]
-    assert study.not_run == {"broken": "it broke"}
+    contest = compare_rules(
+        make_source(), ContestSettings(rules=("broken", "epsilon"), repeats=2, draws=5)
+    )
+    assert contest.methods == ["mean", "epsilon"]
+    assert contest.not_run == {"broken": "it broke"}
 
 
 def test_bounds_clip_what_selects_and_not_what_judges() -> None:
     source = make_source(4, 3, 4, bounds=[(4.0, 5.0)])
-    study = make_study(source, Settings(rules=("mean",), repeats=3, draws=5))
-    assert study.clipped_share > 0
-    assert np.nanmax(study.reward) > 5.0
+    contest = compare_rules(source, ContestSettings(rules=("mean",), repeats=3, draws=5))
+    assert contest.clipped_share > 0
+    assert np.nanmax(contest.reward) > 5.0
     assert clipped(source.samples, source.bounds).max() == 5.0
 
 

@@ -5,9 +5,9 @@ import pytest
 from tests.evaluation.helpers import make_source
 
 from darc.errors import InputError, UnknownName
+from darc.evaluation.contest import ContestSettings, compare_rules
 from darc.evaluation.source import NOBODY, Source
 from darc.evaluation.split import choose_split, draw_halves, has_stable_raters
-from darc.evaluation.study import Settings, make_study
 
 
 def halves_mask(source: Source, split: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -25,21 +25,23 @@ def test_poisoned_halves_change_nothing_on_the_other_side(
     kind: str, scorers: int, split: str
 ) -> None:
     source = make_source(15, 4, 7, scorers, kind=kind)
-    settings = Settings(split=split, repeats=4, draws=10)
-    clean = make_study(source, settings)
+    settings = ContestSettings(split=split, repeats=4, draws=10)
+    clean = compare_rules(source, settings)
     for repeat in range(settings.repeats):
         one = replace(settings, seed=repeat, repeats=1)
         select, judge = halves_mask(source, choose_split(source, split), repeat)
         assert not (select & judge).any()
         garbage = np.random.default_rng(repeat).normal(0, 1e6, source.samples.shape)
-        poisoned = make_study(
+        poisoned = compare_rules(
             replace(source, samples=np.where(judge, garbage, source.samples)), one
         )
         assert poisoned.methods == clean.methods
         assert np.array_equal(poisoned.choice[0], clean.choice[repeat])
         assert np.array_equal(poisoned.high[0], clean.high[repeat])
         assert not np.array_equal(poisoned.reward[0], clean.reward[repeat])
-        other = make_study(replace(source, samples=np.where(select, garbage, source.samples)), one)
+        other = compare_rules(
+            replace(source, samples=np.where(select, garbage, source.samples)), one
+        )
         same = other.choice[0] == clean.choice[repeat]
         assert same.any()
         for name in ("reward", "risk"):

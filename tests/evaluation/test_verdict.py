@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from tests.evaluation.helpers import make_source
 
-from darc.evaluation.advice import advise
 from darc.evaluation.bootstrap import average, largest
+from darc.evaluation.contest import ContestSettings, compare_rules
 from darc.evaluation.evaluate import evaluate
-from darc.evaluation.study import Settings, make_study
-from darc.evaluation.tuning.gains import gains
 from darc.evaluation.verdict import AS_GIVEN, judge, summary, told, verdicts
+from darc.tuning.advice import advise
+from darc.tuning.tune import gains
 
-SETTINGS = Settings(rules=("epsilon", "entropic"), repeats=4, draws=400)
+SETTINGS = ContestSettings(rules=("epsilon", "entropic"), repeats=4, draws=400)
 
 
 def test_a_rule_that_is_better_for_everyone_is_found() -> None:
@@ -44,7 +44,9 @@ def test_noise_is_seldom_taken_for_a_gain() -> None:
 
 
 def test_the_band_is_wider_than_a_single_interval() -> None:
-    result = evaluate([make_source(prompts=40)], Settings(repeats=3, draws=300), ablations=False)
+    result = evaluate(
+        [make_source(prompts=40)], ContestSettings(repeats=3, draws=300), ablations=False
+    )
     overall = verdicts(result)[0]
     human = result.frame("human")
     assert human is not None
@@ -66,7 +68,7 @@ def test_the_two_tests_against_noise_are_told_apart() -> None:
     source = make_source(prompts=40)
     result = evaluate([source], SETTINGS, ablations=False)
     advice = advise(source, repeats=2, rules=["epsilon", "auto"])
-    assert AS_GIVEN in " ".join(summary(result, verdicts(result), [advice]))
+    assert AS_GIVEN in " ".join(summary(result, verdicts(result), [advice.headline]))
     assert AS_GIVEN not in " ".join(summary(result, verdicts(result)))
 
 
@@ -93,12 +95,15 @@ def test_tuning_and_evaluation_have_the_same_band(unit: float) -> None:
     source = make_source(prompts=60)
     source = replace(source, samples=unit * source.samples)
     # Of all prompts the CVaR is the mean, so that both measures have the same differences.
-    settings = Settings(rules=("lcb", "worst", "cvar", "soft"), repeats=3, lam=0.0, tail=1.0)
-    study = make_study(source, settings)
-    assert study.kept.all()
-    found = judge(study, "overall", study.kept)
+    settings = ContestSettings(rules=("lcb", "worst", "cvar", "soft"), repeats=3, lam=0.0, tail=1.0)
+    contest = compare_rules(source, settings)
+    assert contest.kept.all()
+    found = judge(contest, "overall", contest.kept)
     tuned = gains(
-        lambda counts: average(study.reward, study.kept, counts), largest(study.reward), 60, 0
+        lambda counts: average(contest.reward, contest.kept, counts),
+        largest(contest.reward),
+        60,
+        0,
     )
     for measure in (0, 1):
         np.testing.assert_allclose(found.delta[measure, 1:], tuned.gain, rtol=1e-9, atol=0)
@@ -106,7 +111,7 @@ def test_tuning_and_evaluation_have_the_same_band(unit: float) -> None:
         np.testing.assert_allclose(low[1:], tuned.low, rtol=1e-9, atol=1e-12 * unit)
     assert (found.margin[:, 0] == 0).all()
     assert (found.margin[0, [1, 3, 4]] > 0.01 * unit).all()
-    assert found.margin[0, study.methods.index("worst")] == 0
+    assert found.margin[0, contest.methods.index("worst")] == 0
 
 
 def test_the_unit_of_the_ratings_changes_no_verdict() -> None:

@@ -11,7 +11,7 @@ from tests.fakes import FakeServer
 from tests.gateway.running import QUESTION, Running, parts, running
 
 import darc
-from darc.evaluation.from_audit import read_audit_log
+from darc.evaluation.reading import read_audit_log
 from darc.models.completion import THOUGHT
 
 

@@ -16,9 +16,9 @@ from tests.gateway.scorers import CALLS
 
 from darc.cli import main
 from darc.engine.deciding import Calibrations
+from darc.evaluation.contest import ContestSettings
 from darc.evaluation.evaluate import evaluate
 from darc.evaluation.reading import read_any
-from darc.evaluation.study import Settings
 from darc.gateway.app import make_gateway
 from darc.gateway.metadata import read_audit
 from darc.gateway.remote import RemoteBackend
@@ -187,7 +187,9 @@ def test_decisions_can_be_evaluated(openai_server: FakeServer, tmp_path: Path) -
     source = read_any(path)
     assert source.shape[0] == 4
     assert source.shape[2:] == (3, 4)
-    assert evaluate([source], Settings(rules=("entropic",), repeats=2), ablations=False).frames
+    assert evaluate(
+        [source], ContestSettings(rules=("entropic",), repeats=2), ablations=False
+    ).frames
 
 
 def test_a_gateway_learns_from_its_own_log(openai_server: FakeServer, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.simulate.calibrate import PROMPTS, attained
 
-from darc.evaluation.experiments import disagreement
+from darc.experiments import disagreement
 from darc.simulate import preset
 
 

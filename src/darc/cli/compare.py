@@ -2,16 +2,16 @@
 
 import argparse
 import json
-import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darc.cli.parser import add_columns, add_general, columns_of
+from darc.files import jsonable
 
 if TYPE_CHECKING:
-    from darc.evaluation.compare import Comparison, Standing
+    from darc.evaluation.leaderboard import Leaderboard, Standing
 
 DESCRIPTION = """\
 Which of my systems is best for everyone? A leaderboard of the systems that wrote the candidates in
@@ -57,7 +57,7 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read, compare, draw and print."""
     from darc.errors import InputError
-    from darc.evaluation.compare import compare
+    from darc.evaluation.leaderboard import leaderboard
     from darc.evaluation.reading import read_any
     from darc.views import check_picture
 
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.plot is not None:
         check_picture(arguments.plot)
     source = read_any(arguments.source, None, columns_of(arguments), arguments.system)
-    found = compare(source, arguments.threshold, arguments.draws, arguments.seed, arguments.top)
+    found = leaderboard(source, arguments.threshold, arguments.draws, arguments.seed, arguments.top)
     if arguments.by and not found.by_group:
         raise InputError(f"{arguments.source} has no column rater_group", "see --column")
     if arguments.plot is not None:
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
         _print(found, bool(arguments.by))
 
 
-def _print(found: "Comparison", by_group: bool) -> None:
+def _print(found: "Leaderboard", by_group: bool) -> None:
     from darc.views.text_table import text_table
 
     print(f"{found.verdict}\n")
@@ -121,52 +121,31 @@ def _print_standings(standings: "list[Standing] | Any") -> None:
     print(text_table([*header, *(["worst group"] if grouped else []), "ratings"], rows))
 
 
-def _draw(found: "Comparison", path: Path) -> None:
+def _draw(found: "Leaderboard", path: Path) -> None:
+    from darc.evaluation.leaderboard import draw_leaderboard
     from darc.tables.write import atomic_path
     from darc.views import save_figure
-    from darc.views.chart import new_figure, plainly, quiet
-    from darc.views.palette import SERIES
 
-    standings = list(reversed(found.standings))
-    with plainly():
-        figure = new_figure(9.0, 1.6 + 0.42 * len(standings))
-        means, unhappy = figure.subplots(1, 2, sharey=True)
-        for place, each in enumerate(standings):
-            means.plot(each.interval, [place, place], color=SERIES[0], linewidth=2.2)
-            means.plot(each.mean, place, "o", color=SERIES[0])
-        unhappy.barh(range(len(standings)), [100 * s.unhappy for s in standings], color=SERIES[1])
-        means.set_yticks(range(len(standings)), [s.system for s in standings])
-        quiet(means, "mean rating, 95 % interval")
-        quiet(unhappy, f"unhappy people (below {found.threshold:g}), per cent")
-        with atomic_path(path) as temporary:
-            save_figure(figure, temporary)
+    with atomic_path(path) as temporary:
+        save_figure(draw_leaderboard(found), temporary)
     print(f"drew {path}", file=sys.stderr)
 
 
-def _plain(found: "Comparison") -> dict[str, Any]:
+def _plain(found: "Leaderboard") -> dict[str, Any]:
     names = [each.system for each in found.standings]
     return {
         "name": found.name,
         "verdict": found.verdict,
         "threshold": found.threshold,
         "severity_taken_out": found.severity,
-        "standings": [_known(asdict(each)) for each in found.standings],
+        "standings": [jsonable(asdict(each)) for each in found.standings],
         "wins": {
             name: {other: share for other, share in zip(names, row, strict=True) if other != name}
-            for name, row in zip(names, _known(found.wins.tolist()), strict=True)
+            for name, row in zip(names, jsonable(found.wins.tolist()), strict=True)
         },
         "turns": [{"prompt_id": prompt, "by": by} for prompt, by in found.turns],
         "by_group": {
-            group: [_known(asdict(each)) for each in standings]
+            group: [jsonable(asdict(each)) for each in standings]
             for group, standings in found.by_group.items()
         },
     }
-
-
-def _known(value: Any) -> Any:
-    """A value with NaN as None all through."""
-    if isinstance(value, dict):
-        return {name: _known(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_known(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -2,16 +2,17 @@
 
 import argparse
 import json
-import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darc.cli.parser import add_columns, add_general, columns_of
+from darc.files import jsonable
 
 if TYPE_CHECKING:
-    from darc.evaluation.advice import Advice
-    from darc.evaluation.diagnosis import Diagnosis, Words
+    from darc.diagnosis.diagnose import Diagnosis
+    from darc.diagnosis.words import Words
+    from darc.tuning.advice import Advice
 
 DESCRIPTION = """\
 Say whether the disagreement in a file of ratings is signal: where the variance is, whether means
@@ -49,10 +50,11 @@ def run(arguments: argparse.Namespace) -> None:
     """Read, diagnose, write and print."""
     from darc.cli.diagnosed import print_advice, print_diagnosis
     from darc.cli.parser import progress
+    from darc.diagnosis.diagnose import diagnose
+    from darc.diagnosis.words import words
     from darc.errors import InputError
-    from darc.evaluation.advice import advise
-    from darc.evaluation.diagnosis import diagnose, words
     from darc.evaluation.reading import read_any
+    from darc.tuning.advice import advise
     from darc.views import check_picture
 
     for name in ("top", "splits", "draws"):
@@ -87,8 +89,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _write(arguments: argparse.Namespace, found: "list[Diagnosis]") -> None:
-    from darc.evaluation.diagnosis.frames import frames
-    from darc.evaluation.diagnosis.plot import draw_diagnosis
+    from darc.diagnosis.output import draw_diagnosis, frames
     from darc.evaluation.frame import joined, write_frames
     from darc.tables.write import atomic_path
     from darc.views import save_figure
@@ -108,7 +109,7 @@ def _plain(diagnosis: "Diagnosis", said: "Words", advice: "Advice") -> dict[str,
     """What JSON holds: the words, single numbers, and every table but the candidates'."""
     from dataclasses import asdict
 
-    from darc.evaluation.diagnosis.frames import frames
+    from darc.diagnosis.output import frames
 
     panel = diagnosis.panel
     groups = None if diagnosis.groups is None else asdict(diagnosis.groups)
@@ -136,15 +137,4 @@ def _plain(diagnosis: "Diagnosis", said: "Words", advice: "Advice") -> dict[str,
     plain["tables"] = {
         frame.name: frame.records() for frame in frames(diagnosis) if frame.name != "candidates"
     }
-    return {name: _known(value) for name, value in plain.items()}
-
-
-def _known(value: Any) -> Any:
-    """A value with NaN as None all through."""
-    if isinstance(value, dict):
-        return {name: _known(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_known(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    return {name: jsonable(value) for name, value in plain.items()}

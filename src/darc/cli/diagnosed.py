@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 from darc.views.text_table import text_table
 
 if TYPE_CHECKING:
-    from darc.evaluation.advice import Advice
-    from darc.evaluation.diagnosis import Diagnosis, Words
-    from darc.evaluation.diagnosis.reliability import Reliability
+    from darc.diagnosis.diagnose import Diagnosis
+    from darc.diagnosis.reliability import Reliability
+    from darc.diagnosis.words import Words
+    from darc.tuning.advice import Advice
 
 
 def print_advice(advice: "Advice") -> None:

@@ -15,9 +15,10 @@ from darc.cli.parser import (
 )
 
 if TYPE_CHECKING:
-    from darc.evaluation.advice import Advice
+    from darc.evaluation.contest import ContestSettings
     from darc.evaluation.evaluate import Evaluation
-    from darc.evaluation.study import Settings
+    from darc.evaluation.verdict import Verdict
+    from darc.tuning.advice import Advice
 
 DESCRIPTION = """\
 Compare rules on files of ratings and on run folders: a half of the raters (or samples) selects and
@@ -127,11 +128,11 @@ def run(arguments: argparse.Namespace) -> None:
         return
     from darc.cli.evaluated import print_evaluation
     from darc.cli.parser import progress
-    from darc.evaluation.advice import advise
     from darc.evaluation.evaluate import evaluate
     from darc.evaluation.reading import read_any
-    from darc.evaluation.tuning import Objective
     from darc.evaluation.verdict import summary, verdicts
+    from darc.tuning.advice import advise
+    from darc.tuning.crossfit import Objective
 
     settings = _settings(arguments)
     columns = columns_of(arguments)
@@ -147,29 +148,33 @@ def run(arguments: argparse.Namespace) -> None:
             objective = None if settings.lam in (None, 2.0) else Objective(lam=settings.lam)
             options = {"seed": settings.seed, "split": settings.split, "progress": report}
             advices.append(advise(source, objective, **options))
-    said = summary(result, verdicts(result), advices)
+    opening = [part for advice in advices for part in (advice.headline, advice.cost)]
+    found = verdicts(result)
+    said = summary(result, found, opening)
     if arguments.out is not None:
-        _write(result, said, arguments)
+        _write(result, said, found, arguments)
     if arguments.json:
         print(json.dumps(_plain(result, said, advices), ensure_ascii=False, allow_nan=False))
     else:
         print_evaluation(result, said, arguments.out)
 
 
-def _write(result: "Evaluation", said: list[str], arguments: argparse.Namespace) -> None:
+def _write(
+    result: "Evaluation", said: list[str], found: "list[Verdict]", arguments: argparse.Namespace
+) -> None:
     from darc import __version__
     from darc.cli.parser import progress
-    from darc.evaluation.folder import write_evaluation
+    from darc.evaluation.report import write_evaluation
 
     figures = not arguments.no_figures
     with progress("drawing", " figures") as report:
-        paths = write_evaluation(result, said, arguments.out, __version__, figures, report)
+        paths = write_evaluation(result, said, arguments.out, __version__, figures, report, found)
     print(f"wrote {len(paths)} files to {arguments.out}", file=sys.stderr)
 
 
-def _settings(arguments: argparse.Namespace) -> "Settings":
+def _settings(arguments: argparse.Namespace) -> "ContestSettings":
     from darc.errors import InputError
-    from darc.evaluation.study import Settings
+    from darc.evaluation.contest import ContestSettings
 
     try:
         lam = None if arguments.lam == "median" else float(arguments.lam)
@@ -177,7 +182,7 @@ def _settings(arguments: argparse.Namespace) -> "Settings":
         raise InputError(
             f"--lambda {arguments.lam!r} is no number", "give a number, or: median"
         ) from None
-    return Settings(
+    return ContestSettings(
         rules=tuple(arguments.rule or ()),
         lam=lam,
         calibrations=calibrations_of(arguments),

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from darc.views.text_table import text_table
 
 if TYPE_CHECKING:
+    from darc.evaluation.contest import Contest
     from darc.evaluation.evaluate import Evaluation
     from darc.evaluation.frame import Frame
-    from darc.evaluation.study import Study
 
 
 def print_evaluation(result: "Evaluation", said: Sequence[str], folder: Path | None = None) -> None:
@@ -18,11 +18,11 @@ def print_evaluation(result: "Evaluation", said: Sequence[str], folder: Path | N
     main, human = result.frame("main"), result.frame("human")
     if main is not None and human is not None:
         print(human.note)
-        for study in result.studies:
-            for subset in study.subsets:
-                wanted = {"source": study.source.name, "subset": subset}
+        for contest in result.contests:
+            for subset in contest.subsets:
+                wanted = {"source": contest.source.name, "subset": subset}
                 print()
-                _print_subset(study, subset, main.where(**wanted), human.where(**wanted))
+                _print_subset(contest, subset, main.where(**wanted), human.where(**wanted))
         print()
     if folder is not None:
         print(f"the report is {folder / 'report.html'}")
@@ -44,13 +44,13 @@ def _merged(warnings: Sequence[str]) -> list[str]:
     return [start + ", ".join(rest) for start, rest in merged.items()]
 
 
-def _print_subset(study: "Study", subset: str, main: "Frame", human: "Frame") -> None:
-    tail = study.settings.tail_name
+def _print_subset(contest: "Contest", subset: str, main: "Frame", human: "Frame") -> None:
+    tail = contest.settings.tail_name
     rows: list[list[object]] = []
     same = [
         name
-        for a, name in enumerate(study.methods)
-        if a and (study.choice[:, a] == study.choice[:, 0]).all()
+        for a, name in enumerate(contest.methods)
+        if a and (contest.choice[:, a] == contest.choice[:, 0]).all()
     ]
     for numbers, changes in zip(main.records(), human.records(), strict=True):
         if numbers["method"] in same:
@@ -66,8 +66,8 @@ def _print_subset(study: "Study", subset: str, main: "Frame", human: "Frame") ->
             ]
         )
     prompts = main.column("prompts")[0]
-    print(f"{study.source.name}, {subset}, {prompts:g} prompts")
-    unit = study.source.length_unit
+    print(f"{contest.source.name}, {subset}, {prompts:g} prompts")
+    unit = contest.source.length_unit
     header = ["rule", "reward", "risk", "tradeoff", tail, unit]
     header += ["reward change", "tradeoff change", f"{tail} change", "win/tie/loss"]
     print(text_table(header, rows))

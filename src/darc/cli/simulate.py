@@ -159,8 +159,8 @@ def _write(arguments: argparse.Namespace) -> None:
 def _experiment(arguments: argparse.Namespace) -> None:
     """Run an experiment and print its table and what it found."""
     from darc.cli.parser import progress
-    from darc.evaluation.experiments import PROMPTS, experiment
-    from darc.evaluation.experiments.plots import draw_result
+    from darc.experiments import PROMPTS, experiment
+    from darc.experiments.result import draw_result
     from darc.simulate import preset
     from darc.tables.write import atomic_path
     from darc.views import check_picture, save_figure

@@ -14,10 +14,11 @@ from darc.cli.parser import (
     calibrations_of,
     columns_of,
 )
+from darc.files import jsonable
 
 if TYPE_CHECKING:
-    from darc.evaluation.advice import Advice
-    from darc.evaluation.tuning.tune import Tuned
+    from darc.tuning.advice import Advice
+    from darc.tuning.tune import Tuned
 
 RULE_FORM = "NAME[:KEY=VALUE,...]"
 
@@ -85,11 +86,11 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read, tune, tell."""
     from darc.cli.parser import progress
-    from darc.evaluation.advice import recommend
     from darc.evaluation.reading import read_any
-    from darc.evaluation.tuning import Objective, tune
-    from darc.evaluation.tuning.settings_file import settings_toml
     from darc.tables import atomic_writer
+    from darc.tuning.advice import recommend, settings_toml
+    from darc.tuning.crossfit import Objective
+    from darc.tuning.tune import tune
     from darc.views import check_picture
 
     if arguments.plot is not None:
@@ -184,7 +185,7 @@ def as_json(tuned: "Tuned", advice: "Advice") -> dict[str, Any]:
         "folds": tuned.folds,
         "repeats": tuned.repeats,
         "seed": tuned.seed,
-        "best_of_k": {"objective": tuned.baseline, "sigma": _number(tuned.sigma)},
+        "best_of_k": {"objective": tuned.baseline, "sigma": jsonable(tuned.sigma)},
         "rules": [
             {
                 "rule": row.rule,
@@ -195,7 +196,7 @@ def as_json(tuned: "Tuned", advice: "Advice") -> dict[str, Any]:
                 "mean": row.mean,
                 "mean_interval": [row.mean_low, row.mean_high],
                 "optimism": row.optimism,
-                "sigma": _number(row.sigma),
+                "sigma": jsonable(row.sigma),
                 "by_fold": [setting.text for setting in row.by_fold],
             }
             for row in tuned.rows
@@ -209,14 +210,10 @@ def as_json(tuned: "Tuned", advice: "Advice") -> dict[str, Any]:
     }
 
 
-def _number(value: float) -> float | None:
-    return None if value != value else value
-
-
 def draw(advice: "Advice", path: Path) -> None:
     """Draw what every rule gains, and the knobs of one."""
-    from darc.evaluation.tuning.surface_plot import draw_tuned
     from darc.tables.write import atomic_path
+    from darc.tuning.surface import draw_tuned
     from darc.views import save_figure
 
     figure = draw_tuned(advice)

@@ -94,3 +94,12 @@ def _number(name: str, value: float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise InputError(f"{name} must be a number, not {value!r}")
     return float(value)
+
+
+def stacked(arrays: list[Array]) -> Array:
+    """Arrays as one with a leading axis, NaN where one is smaller."""
+    most = np.max([array.shape for array in arrays], axis=0)
+    result = np.full((len(arrays), *most), np.nan)
+    for row, array in zip(result, arrays, strict=True):
+        row[tuple(slice(size) for size in array.shape)] = array
+    return result

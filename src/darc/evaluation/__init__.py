@@ -1,1 +1,1 @@
-"""From pools and ratings to the tables, figures and warnings of an evaluation."""
+"""`darc eval`: what decisions are worth, in tables, figures and one page."""

@@ -10,12 +10,12 @@ from darc.core.components import CAP_PER_RELIABILITY, USUAL_DF, USUAL_WEIGHT
 from darc.core.features import Features
 from darc.engine.deciding import Calibrations, recurring, system_ids
 from darc.errors import InputError
-from darc.evaluation.join import join
-from darc.evaluation.methods import clipped
 from darc.evaluation.source import Source
+from darc.evaluation.split import join
 from darc.selection.calibration import DEFAULT, Calibration
 from darc.selection.learn import learn, with_intervals
 from darc.selection.pools import Ids, Pools
+from darc.types import clipped
 from darc.typing import Array
 
 # Weights of disagreement differ by about this much from the usual one.

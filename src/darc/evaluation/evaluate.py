@@ -4,43 +4,187 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+import numpy as np
+
+from darc.engine.parts import surface_note
 from darc.errors import DarcError, InputError
-from darc.evaluation.ablations.calibration import calibration_table
-from darc.evaluation.ablations.density import density_table
-from darc.evaluation.ablations.knobs import FRONTIER, ablation_table, frontier_table, sweep_study
-from darc.evaluation.ablations.sizes import budget_table, size_table
-from darc.evaluation.caveats import flag_table, join_warnings, source_warnings, study_warnings
+from darc.evaluation.ablations import (
+    FRONTIER,
+    ablation_table,
+    budget_table,
+    frontier_table,
+    size_table,
+    sweep_contest,
+)
+from darc.evaluation.contest import (
+    Contest,
+    ContestSettings,
+    Report,
+    compare_rules,
+    contest_of,
+    halves_of_seeds,
+)
 from darc.evaluation.frame import Frame, joined
-from darc.evaluation.join import Joined, join, shuffled
-from darc.evaluation.source import Source
-from darc.evaluation.study import Report, Settings, Study, halves_of_seeds, make_study, study_of
-from darc.evaluation.tables.buckets import bucket_table
-from darc.evaluation.tables.calls import call_table
-from darc.evaluation.tables.cost import (
+from darc.evaluation.pool_tables import (
+    call_table,
     cost_table,
     decision_cost_table,
     latency_table,
+    pool_table,
     token_table,
 )
-from darc.evaluation.tables.errors import error_table
-from darc.evaluation.tables.families import family_agreement_table, family_table
-from darc.evaluation.tables.human import human_table
-from darc.evaluation.tables.main import main_table
-from darc.evaluation.tables.pool import pool_table
-from darc.evaluation.tables.scalarisation import scalarisation_table
-from darc.evaluation.tables.scorers import held_out_scorer_table, scorer_table
-from darc.evaluation.tables.sensitivity import sensitivity_table
-from darc.evaluation.tables.validity import (
+from darc.evaluation.proxy_tables import (
+    error_table,
+    family_agreement_table,
+    family_table,
     mismatch_table,
     overlap_table,
     points_table,
     validity_table,
 )
+from darc.evaluation.rule_tables import (
+    bucket_table,
+    human_table,
+    main_table,
+    scalarisation_table,
+    sensitivity_table,
+)
+from darc.evaluation.scorer_tables import (
+    calibration_table,
+    density_table,
+    held_out_scorer_table,
+    scorer_table,
+)
+from darc.evaluation.source import Source, shuffled
+from darc.evaluation.split import Joined, join
+from darc.selection.explain import FLAGS
+
+FEW_PROMPTS = 20
+
+
+def source_warnings(source: Source) -> list[str]:
+    """Sentences about a source alone."""
+    said = []
+    prompts, scorers, _, _ = source.shape
+    there = ~np.isnan(source.samples)
+    noun = "rating" if source.kind == "rater" else "sample"
+    if prompts < FEW_PROMPTS:
+        rough = "intervals from so few are rough"
+        none = "there is nothing to resample, so there are no intervals"
+        said.append(
+            f"{prompts} prompt{'s' * (prompts != 1)} only: {none if prompts == 1 else rough}"
+        )
+    if source.kind == "rater" and len(source.giver_names) == 1:
+        said.append("there is one rater only, so no disagreement can be seen")
+    elif int(there.sum(axis=3).max(initial=0)) < 2:
+        said.append(f"no candidate has a second {noun}, so no sigma is known")
+    if source.kind != "rater" and (note := surface_note([each for each in source.scorers if each])):
+        said.append(note[0].lower() + note[1:-1])
+    if not source.texts:
+        said.append("there are no texts: lengths and mismatch cases are left out")
+    elif np.isnan(source.tokens[there.any(axis=(1, 3))]).any():
+        said.append("some candidates have no text, so lengths are of the others")
+    accepted = source.costs.get("rewrites accepted", 0.0)
+    refused = source.costs.get("rewrites refused", 0.0)
+    if refused > accepted:
+        share = refused / (accepted + refused)
+        said.append(f"{share:.0%} of the rewrites were refused, so samples are few or alike")
+    for m in range(scorers):
+        values = source.samples[:, m][there[:, m]]
+        if values.size and values.min() == values.max():
+            name = f"scorer {source.scorers[m]!r}" if source.scorers[m] else f"every {noun}"
+            said.append(f"{name} is {values[0]:g} for everything: all is tied")
+    return [f"{source.name}: {each}" for each in said]
+
+
+def contest_warnings(contest: Contest) -> list[str]:
+    """Sentences about what was done with a source."""
+    said = []
+    total, name = contest.kept.size, contest.source.name
+    dropped = total - int(contest.kept.sum())
+    if dropped:
+        never = int((~contest.kept.any(axis=0)).sum())
+        said.append(
+            f"{dropped / total:.1%} of prompts were dropped from a split for want of both halves"
+            + (f", {never} of them from every split" if never else "")
+        )
+    if contest.left_out >= 0.05:
+        said.append(
+            f"{contest.left_out:.1f} candidates a split were left out for want of both halves"
+        )
+    unknown = np.isnan(contest.risk[:, 0]) & contest.kept
+    blind = np.isnan(contest.disagreement) & contest.kept
+    nowhere = unknown.any() and blind.any() and not (contest.kept & ~unknown & ~blind).any()
+    if unknown.any() and not nowhere:
+        said.append(
+            f"sigma is undefined for {unknown.sum() / contest.kept.sum():.0%} of the judged "
+            "choices (one sample in the half): risk and tradeoff are over the others, so their "
+            "columns do not follow from one another, and only the paired changes compare the same "
+            "prompts"
+        )
+    if blind.any() and not nowhere:
+        said.append(
+            f"in {blind.sum() / contest.kept.sum():.0%} of the decisions Best-of-K's choice had "
+            "one sample to select by, so no rule saw a sigma of it"
+        )
+    if nowhere:
+        said.append(
+            "no split both selects and judges with a sigma (there are too few raters for that), so "
+            "risk and tradeoff cannot show what rules that look at sigma gain or lose"
+        )
+    if contest.clipped_share > 0:
+        said.append(f"{contest.clipped_share:.2%} of samples were clipped for selection")
+    if len(contest.methods) > 1 and (contest.choice == contest.choice[:, :1]).all():
+        said.append("every method chose what Best-of-K chose, so all contests are ties")
+    for label, reason in contest.not_run.items():
+        said.append(f"{label} was not run: {reason.rstrip('.')}")
+    # Without a sigma on either side the flags say no more than that.
+    return [f"{name}: {each}" for each in said + ([] if nowhere else _flagged(contest))]
+
+
+def flag_table(contest: Contest) -> Frame:
+    """Share of each rule's decisions that were flagged, such as a Poisson draw cut to the pool."""
+    rows = [
+        (contest.source.name, label, flag, share, FLAGS.get(flag, flag))
+        for label, flags in contest.flags.items()
+        for flag, share in flags.items()
+    ]
+    columns = ("source", "method", "flag", "share", "meaning")
+    return Frame.of("flags", "Decisions with something to know of them", columns, rows)
+
+
+def _flagged(contest: Contest) -> list[str]:
+    """One sentence a flag, with the methods that raised it in a notable share of decisions."""
+    by_flag: dict[str, list[tuple[str, float]]] = {}
+    for label, flags in contest.flags.items():
+        for flag, share in flags.items():
+            if share >= 0.005:
+                by_flag.setdefault(flag, []).append((label, share))
+    said = []
+    for flag, found in by_flag.items():
+        who = ", ".join(f"{label} {share:.0%}" for label, share in found)
+        if len(found) == len(contest.methods):
+            who = f"all rules, up to {max(share for _, share in found):.0%}"
+        said.append(f"{FLAGS.get(flag, flag)} ({who} of decisions)")
+    return said
+
+
+def join_warnings(pair: Joined) -> list[str]:
+    """Sentences about candidates that only one of two sources has."""
+    said = []
+    for source, other, count in (
+        (pair.proxy, pair.human, pair.unmatched[0]),
+        (pair.human, pair.proxy, pair.unmatched[1]),
+    ):
+        if count:
+            said.append(f"{source.name}: {count} candidates are not in {other.name}, and left out")
+    return said
+
 
 Made = TypeVar("Made")
 
 ORDER = ("main", "human", "buckets", "validity")
-STUDY_TABLES: tuple[Callable[[Study], Frame], ...] = (
+RULE_TABLES: tuple[Callable[[Contest], Frame], ...] = (
     main_table,
     human_table,
     bucket_table,
@@ -53,16 +197,16 @@ JOINED_TABLES: tuple[Callable[..., Frame], ...] = (overlap_table, points_table, 
 
 @dataclass
 class Evaluation:
-    """The frames of all sources, the studies that they were made from, and what to be warned of.
+    """The frames of all sources, the contests that they were made from, and what to be warned of.
 
-    A frame's first column is the source, so several sources stand side by side. `studies` are the
-    sources split into halves; `pairs` the proxies that ratings judge, with their studies.
+    A frame's first column is the source, so several sources stand side by side. `contests` are the
+    sources split into halves; `pairs` the proxies that ratings judge, with their contests.
     """
 
-    settings: Settings
+    settings: ContestSettings
     sources: list[Source]
-    studies: list[Study] = field(default_factory=list)
-    pairs: list[tuple[Joined, Study]] = field(default_factory=list)
+    contests: list[Contest] = field(default_factory=list)
+    pairs: list[tuple[Joined, Contest]] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -81,7 +225,7 @@ class Evaluation:
 
 def evaluate(
     sources: Sequence[Source],
-    settings: Settings | None = None,
+    settings: ContestSettings | None = None,
     report: Report | None = None,
     ablations: bool = True,
 ) -> Evaluation:
@@ -97,7 +241,7 @@ def evaluate(
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"two sources are called {name!r}", "rename one")
-    chosen = settings or Settings()
+    chosen = settings or ContestSettings()
     sources = [shuffled(source, chosen.seed) for source in sources]
     result = Evaluation(chosen, sources)
     made: list[Frame] = []
@@ -106,7 +250,7 @@ def evaluate(
     for proxy in (source for source in sources if source.kind != "rater"):
         for human in (source for source in sources if source.kind == "rater"):
             made += _of_pair(result, proxy, human, ablations)
-    made += result.attempt(family_table, result.studies, result.pairs)
+    made += result.attempt(family_table, result.contests, result.pairs)
     draws, seed = result.settings.draws, result.settings.seed
     made += result.attempt(family_agreement_table, result.pairs, draws, seed)
     frames = joined(frame for frame in made if len(frame))
@@ -124,20 +268,20 @@ def _of_source(
     made = [*attempt(pool_table, source), *attempt(cost_table, source)]
     if source.kind == "rewrite":
         made += attempt(latency_table, source)
-    for study in attempt(make_study, source, settings, report):
-        result.studies.append(study)
-        result.warnings += study_warnings(study)
-        for table in (*STUDY_TABLES, scorer_table, decision_cost_table):
-            made += attempt(table, study)
+    for contest in attempt(compare_rules, source, settings, report):
+        result.contests.append(contest)
+        result.warnings += contest_warnings(contest)
+        for table in (*RULE_TABLES, scorer_table, decision_cost_table):
+            made += attempt(table, contest)
         made += attempt(held_out_scorer_table, source, settings)
         halves = list(halves_of_seeds(source, settings))
-        made += attempt(calibration_table, study, halves)
-        made += attempt(density_table, study, halves)
+        made += attempt(calibration_table, contest, halves)
+        made += attempt(density_table, contest, halves)
         if ablations:
             specs = settings.methods
             made += attempt(call_table, source, specs)
             made += attempt(token_table, source, specs)
-            for sweep in attempt(sweep_study, source, halves, settings, FRONTIER):
+            for sweep in attempt(sweep_contest, source, halves, settings, FRONTIER):
                 made += [*attempt(frontier_table, sweep), *attempt(ablation_table, sweep)]
             made += attempt(size_table, source, halves, settings)
             if source.kind == "rewrite":
@@ -151,23 +295,23 @@ def _of_pair(result: Evaluation, proxy: Source, human: Source, ablations: bool) 
     made: list[Frame] = []
     for pair in attempt(join, proxy, human):
         result.warnings += join_warnings(pair)
-        studies = attempt(joined_study, pair, settings)
-        base = studies[0].choice[0, 0] if studies else None
+        contests = attempt(judged_by_people, pair, settings)
+        base = contests[0].choice[0, 0] if contests else None
         for table in JOINED_TABLES:
             made += attempt(table, pair, base)
-        for study in studies:
-            result.pairs.append((pair, study))
+        for contest in contests:
+            result.pairs.append((pair, contest))
             made += attempt(validity_table, pair, base, settings.draws, settings.seed)
-            for each in STUDY_TABLES:
-                made += attempt(each, study)
-            made += attempt(error_table, pair, study)
+            for each in RULE_TABLES:
+                made += attempt(each, contest)
+            made += attempt(error_table, pair, contest)
             if ablations:
-                made += attempt(budget_table, study.source, settings, pair.halves, human.name)
+                made += attempt(budget_table, contest.source, settings, pair.halves, human.name)
     return made
 
 
-def joined_study(pair: Joined, settings: Settings) -> Study:
-    """The study in which the proxy selects and people judge."""
+def judged_by_people(pair: Joined, settings: ContestSettings) -> Contest:
+    """The contest in which the proxy selects and people judge."""
     source = replace(pair.proxy, name=f"{pair.proxy.name} judged by {pair.human.name}")
     specs = settings.methods
-    return study_of(source, [pair.halves], settings, specs, "joined")
+    return contest_of(source, [pair.halves], settings, specs, "joined")

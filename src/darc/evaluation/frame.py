@@ -4,7 +4,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -80,13 +80,19 @@ class Frame:
         """The rows whose cells in these columns are as given."""
         places = {self._place(name): value for name, value in wanted.items()}
         rows = (r for r in self.rows if all(r[place] == value for place, value in places.items()))
-        return Frame(self.name, self.title, self.columns, tuple(rows), self.note)
+        return replace(self, rows=tuple(rows))
+
+    def without(self, **unwanted: Cell) -> "Frame":
+        """The rows that have none of these cells."""
+        places = {self._place(name): value for name, value in unwanted.items()}
+        kept = tuple(r for r in self.rows if all(r[at] != value for at, value in places.items()))
+        return replace(self, rows=kept)
 
     def only(self, *names: str) -> "Frame":
         """The named columns."""
         places = [self._place(name) for name in names]
         rows = tuple(tuple(row[place] for place in places) for row in self.rows)
-        return Frame(self.name, self.title, tuple(names), rows, self.note)
+        return replace(self, columns=tuple(names), rows=rows)
 
     def csv(self) -> str:
         """Comma-separated values, numbers in full, NaN and None empty."""

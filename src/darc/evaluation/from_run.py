@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from darc.core.arrays import stacked
 from darc.evaluation.source import NOBODY, Source
-from darc.evaluation.stacking import stacked
 from darc.runs import records
 from darc.runs.folder import RunFolder, check_complete, deciding_of
 from darc.runs.records import StageCost

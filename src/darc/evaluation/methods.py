@@ -25,6 +25,7 @@ from darc.registry import rules
 from darc.selection.calibration import DEFAULT
 from darc.selection.decision import decide
 from darc.selection.pools import Pools, Settled
+from darc.types import clipped
 from darc.typing import Array, Integers
 
 BASELINE = "mean"
@@ -108,14 +109,6 @@ def normalization(source: Source, name: str = "auto") -> Normalization:
     if name == "fixed" and source.constants is not None:
         return source.constants
     raise InputError(f"{source.name} has no normalization {name!r}", "use auto, prompt or none")
-
-
-def clipped(samples: Array, bounds: Sequence[tuple[float, float]] | None) -> Array:
-    """Samples (P, M, K, n) within each scorer's bounds."""
-    if bounds is None:
-        return samples
-    ends = np.asarray(bounds, dtype=np.float64)[None, :, None, None, :]
-    return np.clip(samples, ends[..., 0], ends[..., 1])
 
 
 def decide_all(

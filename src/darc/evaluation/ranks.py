@@ -1,29 +1,29 @@
-"""Rank statistics: ranks, correlations of ranks, overlaps of top shares."""
+"""Ranks, their correlations and overlaps of top shares, also under many weightings at once.
 
-from math import ceil, lgamma
+A bootstrap over prompts weighs every candidate by how often its prompt was drawn; equal items then
+share the ranks that they would have if they were written out.
+"""
+
+from math import ceil, erfc, sqrt
+from typing import Any
 
 import numpy as np
 
+from darc.errors import MissingExtra
 from darc.typing import Array, Mask
 
-BLOCK = 2048
+
+def _stats() -> Any:
+    try:
+        from scipy import stats
+    except ImportError:
+        raise MissingExtra("comparing ranks", "eval") from None
+    return stats
 
 
 def ranks(values: Array) -> Array:
-    """Ranks from 1 along the last axis, (..., n), ties sharing their average. O(n log n)."""
-    order = np.argsort(values, axis=-1, kind="stable")
-    ordered = np.take_along_axis(values, order, axis=-1)
-    starts = np.ones(values.shape, dtype=bool)
-    starts[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
-    place = np.arange(values.shape[-1])
-    first = np.maximum.accumulate(np.where(starts, place, 0), axis=-1)
-    ends = np.ones(values.shape, dtype=bool)
-    ends[..., :-1] = starts[..., 1:]
-    last = np.where(ends, place, values.shape[-1] - 1)
-    last = np.minimum.accumulate(last[..., ::-1], axis=-1)[..., ::-1]
-    result = np.empty(values.shape)
-    np.put_along_axis(result, order, (first + last) / 2 + 1.0, axis=-1)
-    return result
+    """Ranks from 1 along the last axis, (..., n), ties sharing their average."""
+    return np.asarray(_stats().rankdata(values, axis=-1), dtype=np.float64)
 
 
 def correlation(left: Array, right: Array) -> Array:
@@ -54,42 +54,10 @@ def partial_spearman(left: Array, right: Array, controls: Array) -> Array:
     return np.where(gone, np.nan, correlation(residual[..., 0], residual[..., 1]))
 
 
-def kendall(left: Array, right: Array) -> float:
-    """Kendall's tau-b of (n,) and (n,); NaN where one side is constant. O(n^2), in blocks."""
-    concordance, ties = 0.0, np.zeros(2)
-    for start in range(0, len(left), BLOCK):
-        part = slice(start, start + BLOCK)
-        x = np.sign(left[part, None] - left[None, :])
-        y = np.sign(right[part, None] - right[None, :])
-        concordance += float((x * y).sum())
-        ties += [np.count_nonzero(x), np.count_nonzero(y)]
-    scale = float(np.sqrt(ties[0] * ties[1]))
-    return concordance / scale if scale else float("nan")
-
-
-def kendall_p(left: Array, right: Array) -> float:
-    """Two-sided p of tau-b = 0 by the normal approximation with ties; NaN where undefined."""
-    n = len(left)
-    tau = kendall(left, right)
-    if n < 3 or np.isnan(tau):
-        return float("nan")
-    pairs = n * (n - 1) / 2
-    sums = []
-    for side in (left, right):
-        counts = np.unique(side, return_counts=True)[1].astype(np.float64)
-        sums.append(
-            [
-                (counts * (counts - 1)).sum() / 2,
-                (counts * (counts - 1) * (counts - 2)).sum(),
-                (counts * (counts - 1) * (2 * counts + 5)).sum(),
-            ]
-        )
-    (tie_x, x0, x1), (tie_y, y0, y1) = sums
-    score = tau * np.sqrt((pairs - tie_x) * (pairs - tie_y))
-    m = n * (n - 1.0)
-    variance = (m * (2 * n + 5) - x1 - y1) / 18 + 2 * tie_x * tie_y / m
-    variance += x0 * y0 / (9 * m * (n - 2))
-    return normal_tail(float(score / np.sqrt(variance)))
+def kendall(left: Array, right: Array) -> tuple[float, float]:
+    """Kendall's tau-b of (n,) and (n,), and its two-sided p by the normal approximation."""
+    found = _stats().kendalltau(left, right, method="asymptotic")
+    return float(found.statistic), float(found.pvalue)
 
 
 def correlation_p(value: float, size: int) -> float:
@@ -98,14 +66,7 @@ def correlation_p(value: float, size: int) -> float:
         return float("nan")
     if abs(value) >= 1:
         return 0.0
-    return normal_tail(float(np.arctanh(value) * np.sqrt(size - 3)))
-
-
-def normal_tail(z: float) -> float:
-    """Two-sided tail of the normal distribution."""
-    from math import erfc, sqrt
-
-    return erfc(abs(z) / sqrt(2))
+    return erfc(abs(float(np.arctanh(value)) * sqrt(size - 3)) / sqrt(2))
 
 
 def top(values: Array, share: float) -> Mask:
@@ -122,18 +83,62 @@ def share_size(share: float, size: int) -> int:
     return ceil(share * size - 1e-9)
 
 
+def jaccard(left: Array, right: Array, share: float = 0.2) -> float:
+    """Overlap of the top shares of (n,) and (n,), ties to the earlier; NaN of nothing."""
+    one, other = top(left, share), top(right, share)
+    return float((one & other).sum() / (one | other).sum()) if one.any() else float("nan")
+
+
 def hypergeometric_tail(overlap: int, items: int, left: int, right: int) -> float:
     """P(X >= overlap) for the overlap of random sets of `left` and `right` among `items`."""
-    lowest, highest = max(0, left + right - items), min(left, right)
-    whole = _log_binomial(items, right)
-    return min(
-        1.0,
-        sum(
-            float(np.exp(_log_binomial(left, k) + _log_binomial(items - left, right - k) - whole))
-            for k in range(max(overlap, lowest), highest + 1)
-        ),
-    )
+    return float(_stats().hypergeom.sf(overlap - 1, items, left, right))
 
 
-def _log_binomial(n: int, k: int) -> float:
-    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
+def weighted_ranks(values: Array, weights: Array) -> Array:
+    """Ranks (B, N) of values (N,) among items that occur weights (B, N) times, ties averaged."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    sizes = np.add.reduceat(weights[:, order], starts, axis=1)
+    ends = np.cumsum(sizes, axis=1)
+    middle = ends - (sizes - 1) / 2
+    group = np.cumsum(np.bincount(starts, minlength=len(values))) - 1
+    result = np.empty(weights.shape)
+    result[:, order] = middle[:, group]
+    return result
+
+
+def weighted_correlations(columns: list[Array], weights: Array) -> Array:
+    """Correlation matrices (B, C, C) of columns (B, N) under weights (B, N); NaN if constant."""
+    total = weights.sum(axis=1, keepdims=True)
+    centred = np.stack([c - (weights * c).sum(axis=1, keepdims=True) / total for c in columns], 1)
+    covariance = np.einsum("bcn,bn,bdn->bcd", centred, weights, centred, optimize=True)
+    spread = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(covariance / (spread[:, :, None] * spread[:, None, :]))
+
+
+def partial_of(matrices: Array) -> Array:
+    """The correlation of the first two columns with the others controlled, (B,)."""
+    result = np.full(len(matrices), np.nan)
+    fine = np.asarray(np.isfinite(matrices).all(axis=(1, 2)))
+    fine[fine] = np.linalg.cond(matrices[fine]) < 1e12
+    inverse = np.linalg.inv(matrices[fine])
+    result[fine] = -inverse[:, 0, 1] / np.sqrt(inverse[:, 0, 0] * inverse[:, 1, 1])
+    return result
+
+
+def weighted_overlap(left: Array, right: Array, weights: Array, share: float) -> Array:
+    """Jaccard index (B,) of the top share of two values (N,) under weights (B, N)."""
+    wanted = np.ceil(share * weights.sum(axis=1, keepdims=True) - 1e-9)
+    both = np.minimum(_top(left, weights, wanted), _top(right, weights, wanted)).sum(axis=1)
+    return np.asarray(both / (2 * wanted[:, 0] - both))
+
+
+def _top(values: Array, weights: Array, wanted: Array) -> Array:
+    order = np.argsort(-values, kind="stable")
+    weight = weights[:, order]
+    reached = np.cumsum(weight, axis=1)
+    result = np.empty(weights.shape)
+    result[:, order] = np.clip(weight - np.maximum(reached - wanted, 0.0), 0.0, None)
+    return result

@@ -1,8 +1,12 @@
 """What is evaluated: the candidates of many prompts with everything that is known of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from darc.api import SIDE_INPUTS
+from darc.core.draws import candidate_lots
 from darc.typing import Array, Integers
 
 NOBODY = -1
@@ -59,3 +63,65 @@ class Source:
         """P, M, K, n."""
         prompts, scorers, candidates, samples = self.samples.shape
         return prompts, scorers, candidates, samples
+
+
+def restrict(source: Source, prompts: Sequence[int], candidates: Sequence[Sequence[int]]) -> Source:
+    """The source cut to some prompts, in order, and some candidates of each, in order."""
+    most = max(map(len, candidates))
+    place = np.full((len(prompts), most), -1, dtype=np.int64)
+    for row, chosen in zip(place, candidates, strict=True):
+        row[: len(chosen)] = chosen
+    rows = np.asarray(prompts, dtype=np.int64)
+    samples = _gathered(source.samples.transpose(0, 2, 1, 3), rows, place).transpose(0, 2, 1, 3)
+    turned = source.givers.transpose(0, 2, 1, 3).astype(np.float64)
+    givers = _gathered(turned, rows, place)
+    return replace(
+        source,
+        prompt_ids=[source.prompt_ids[p] for p in prompts],
+        candidate_ids=_picked(source.candidate_ids, prompts, candidates),
+        samples=np.ascontiguousarray(samples),
+        givers=np.nan_to_num(givers, nan=NOBODY).transpose(0, 2, 1, 3).astype(np.int64),
+        tokens=_gathered(source.tokens, rows, place),
+        side={name: _side(name, array, rows, place) for name, array in source.side.items()},
+        questions=[source.questions[p] for p in prompts] if source.questions else (),
+        systems=_picked(source.systems, prompts, candidates) if source.systems else (),
+        texts=_picked(source.texts, prompts, candidates) if source.texts else (),
+        categories=[source.categories[p] for p in prompts] if source.categories else (),
+        spent={name: _gathered(array, rows, place) for name, array in source.spent.items()},
+    )
+
+
+def shuffled(source: Source, seed: int) -> Source:
+    """The source with the candidates of each prompt in a random order.
+
+    Rules break ties by the order, and in many files that is the order of the systems. The order
+    depends on (seed, prompt_id, candidate_id), so neither the file's order of prompts nor that of
+    candidates changes what is chosen.
+    """
+    orders = []
+    for prompt, names in zip(source.prompt_ids, source.candidate_ids, strict=True):
+        lots = candidate_lots(seed, [prompt] * len(names), names)
+        orders.append(np.argsort(lots, kind="stable").tolist())
+    return restrict(source, range(len(orders)), orders)
+
+
+def _gathered(array: Array, rows: Integers, place: Integers) -> Array:
+    """Rows and candidates of (P, K, ...), NaN where the place is -1."""
+    found = array[rows[:, None], np.maximum(place, 0)]
+    found[place < 0] = np.nan
+    return np.asarray(found)
+
+
+def _side(name: str, array: Array, rows: Integers, place: Integers) -> Array:
+    """A side input's rows and candidates; the columns too of one that is declared as (K, K)."""
+    found = _gathered(array, rows, place)
+    if SIDE_INPUTS.get(name) == "KK":
+        turned = found.transpose(0, 2, 1)
+        found = _gathered(turned, np.arange(len(rows)), place).transpose(0, 2, 1)
+    return found
+
+
+def _picked(
+    words: Sequence[Sequence[str]], prompts: Sequence[int], candidates: Sequence[Sequence[int]]
+) -> list[list[str]]:
+    return [[words[p][k] for k in chosen] for p, chosen in zip(prompts, candidates, strict=True)]

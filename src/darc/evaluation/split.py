@@ -4,12 +4,12 @@ Where the same raters come back over the prompts, raters are split; otherwise th
 candidate are, and rewrites by their number, the same numbers for all candidates of a prompt.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from darc.errors import InputError, UnknownName
-from darc.evaluation.source import NOBODY, Source
+from darc.evaluation.source import NOBODY, Source, restrict
 from darc.typing import Array, Integers, Mask
 
 SPLITS = ("auto", "rater", "sample")
@@ -126,3 +126,68 @@ def _by_sample(there: Mask, generator: np.random.Generator) -> Mask:
     place = np.argsort(order, axis=3, kind="stable")
     count = there.sum(axis=3, keepdims=True)
     return np.asarray(place < count // 2 + extra * (count % 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """A proxy and the ratings of people, cut to the same prompts and candidates in one order."""
+
+    proxy: Source
+    human: Source
+    unmatched: tuple[int, int]
+
+    @property
+    def halves(self) -> Halves:
+        """All proxy samples select and all ratings judge, of candidates that have both."""
+        select, judge = self.proxy.samples, self.human.samples
+        sides = [np.all(np.any(~np.isnan(side), axis=3), axis=1) for side in (select, judge)]
+        both = np.asarray(sides[0] & sides[1])
+        able = both[:, None, :, None]
+        return Halves(
+            np.where(able, select, np.nan),
+            np.where(able, judge, np.nan),
+            self.proxy.givers,
+            np.where(able, self.human.givers, NOBODY),
+            np.asarray(both.any(axis=1)),
+            int((sides[0] ^ sides[1]).sum()),
+        )
+
+
+def join(proxy: Source, human: Source) -> Joined:
+    """Two sources joined by prompt and candidate ids; raises `InputError` where none are shared.
+
+    `unmatched` counts the candidates of each source that the other lacks.
+    """
+    places = {prompt: row for row, prompt in enumerate(human.prompt_ids)}
+    pairs = []
+    for row, prompt in enumerate(proxy.prompt_ids):
+        if prompt not in places:
+            continue
+        theirs = {c: k for k, c in enumerate(human.candidate_ids[places[prompt]])}
+        ours = [(k, theirs[c]) for k, c in enumerate(proxy.candidate_ids[row]) if c in theirs]
+        if ours:
+            pairs.append((row, places[prompt], ours))
+    if not pairs:
+        raise InputError(
+            f"{proxy.name} and {human.name} share no candidate "
+            f"({proxy.name} has {_example(proxy)}, {human.name} has {_example(human)})",
+            "give both the same prompt_id and candidate_id",
+        )
+    left = restrict(proxy, [row for row, _, _ in pairs], [[a for a, _ in k] for _, _, k in pairs])
+    right = restrict(human, [row for _, row, _ in pairs], [[b for _, b in k] for _, _, k in pairs])
+    shared = sum(len(k) for _, _, k in pairs)
+    unmatched = tuple(sum(map(len, each.candidate_ids)) - shared for each in (proxy, human))
+    tokens = left.tokens if (~np.isnan(left.tokens)).any() else right.tokens
+    unit = left.length_unit if tokens is left.tokens else right.length_unit
+    left = replace(
+        left,
+        tokens=tokens,
+        length_unit=unit,
+        texts=left.texts or right.texts,
+        questions=left.questions or right.questions,
+    )
+    return Joined(left, right, (unmatched[0], unmatched[1]))
+
+
+def _example(source: Source) -> str:
+    return f"prompt {source.prompt_ids[0]!r} with candidate {source.candidate_ids[0][0]!r}"

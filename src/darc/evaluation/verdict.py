@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from darc.evaluation.advice import Advice
 from darc.evaluation.bootstrap import (
     LEVEL,
     average,
@@ -16,9 +15,10 @@ from darc.evaluation.bootstrap import (
     tail,
     unrounded,
 )
+from darc.evaluation.contest import Contest
 from darc.evaluation.evaluate import Evaluation
-from darc.evaluation.study import Study
-from darc.evaluation.tables.common import prompts_in
+from darc.evaluation.frame import Frame
+from darc.evaluation.rule_tables import prompts_in
 from darc.typing import Array, Mask
 
 NAMED = 4
@@ -37,7 +37,7 @@ AS_GIVEN = (
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What a study says on one subset: differences to Best-of-K and their bands.
+    """What a contest says on one subset: differences to Best-of-K and their bands.
 
     `delta`, `margin` and `low` are (2, A), by tradeoff and by CVaR over prompts; beyond noise is
     |delta| > margin, and `low` the lower end of each difference's own interval. `mean` (A,) is the
@@ -70,25 +70,25 @@ class Verdict:
         return sorted(found.tolist(), key=lambda a: (self.delta[measure, a], a))
 
 
-def judge(study: Study, subset: str, among: Mask) -> Verdict:
-    """The verdict of a study on prompts (R, P), by one `noise_band` for all it says. O(B R A P)."""
-    tradeoff = study.tradeoff - study.tradeoff[:, :1]
-    size = np.array([[largest(study.tradeoff)], [largest(study.outcome)]])
+def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
+    """The verdict of a contest on prompts (R, P), by one `noise_band` for all. O(B R A P)."""
+    tradeoff = contest.tradeoff - contest.tradeoff[:, :1]
+    size = np.array([[largest(contest.tradeoff)], [largest(contest.outcome)]])
 
     def measured(counts: Array) -> Array:
-        worst = over_splits(tail(study.outcome, among, counts, study.settings.tail))
+        worst = over_splits(tail(contest.outcome, among, counts, contest.settings.tail))
         found = [over_splits(average(tradeoff, among, counts)), worst - worst[:, :1]]
         return unrounded(np.stack(found, axis=1), size)
 
     ones = np.ones((1, among.shape[1]))
-    reward = study.reward - study.reward[:, :1]
-    whole, drawn = measured(ones)[0], measured(study.counts)
+    reward = contest.reward - contest.reward[:, :1]
+    whole, drawn = measured(ones)[0], measured(contest.counts)
     return Verdict(
-        source=study.source.name,
+        source=contest.source.name,
         subset=subset,
         prompts=round(prompts_in(among)),
-        methods=study.methods,
-        measures=("tradeoff", study.settings.tail_name),
+        methods=contest.methods,
+        measures=("tradeoff", contest.settings.tail_name),
         delta=whole,
         margin=noise_band(whole, drawn, size),
         low=interval(drawn)[0],
@@ -97,12 +97,12 @@ def judge(study: Study, subset: str, among: Mask) -> Verdict:
 
 
 def verdicts(result: Evaluation) -> list[Verdict]:
-    """A verdict for each study and subset with other rules than Best-of-K and enough prompts."""
+    """A verdict for each contest and subset with other rules than Best-of-K and enough prompts."""
     return [
-        judge(study, subset, among)
-        for study in [*result.studies, *(study for _, study in result.pairs)]
-        for subset, among in study.subsets.items()
-        if len(study.methods) > 1 and prompts_in(among) >= FEWEST
+        judge(contest, subset, among)
+        for contest in [*result.contests, *(contest for _, contest in result.pairs)]
+        for subset, among in contest.subsets.items()
+        if len(contest.methods) > 1 and prompts_in(among) >= FEWEST
     ]
 
 
@@ -111,7 +111,7 @@ def told(verdict: Verdict) -> str:
     rules = len(verdict.methods) - 1
     where = f"{verdict.source}, {verdict.subset} ({verdict.prompts} prompts)"
     wins = [verdict.better(0), verdict.better(1)]
-    names = [_measure(name) for name in verdict.measures]
+    names = [measure_name(name) for name in verdict.measures]
     if np.isnan(verdict.delta[0]).all():
         names[0] = "tradeoff (unknown here)"
     if not any(wins):
@@ -139,18 +139,15 @@ def told(verdict: Verdict) -> str:
     return said
 
 
-def summary(
-    result: Evaluation, found: Sequence[Verdict], advices: Sequence[Advice] = ()
-) -> list[str]:
+def summary(result: Evaluation, found: Sequence[Verdict], advice: Sequence[str] = ()) -> list[str]:
     """The sentences that come first: the advice, what the data say, and how far to trust them."""
-    said = [part for advice in advices for part in (advice.headline, advice.cost)]
-    said += [told(verdict) for verdict in found]
+    said = [*advice, *(told(verdict) for verdict in found)]
     if not found:
         why = f"there are fewer than {FEWEST} prompts or no other rule"
         return [*said, f"Whether a rule beats Best-of-K cannot be told: {why}."]
-    said.append(f"{BAND} {AS_GIVEN}" if advices else BAND)
-    if any(study.source.kind != "rater" for study in result.studies):
-        names = ", ".join(s.source.name for s in result.studies if s.source.kind != "rater")
+    said.append(f"{BAND} {AS_GIVEN}" if advice else BAND)
+    if any(contest.source.kind != "rater" for contest in result.contests):
+        names = ", ".join(s.source.name for s in result.contests if s.source.kind != "rater")
         said.append(f"In {names} scorers judge held-out rewrites; no person was asked.")
     return said + _followed(result)
 
@@ -173,7 +170,8 @@ def _followed(result: Evaluation) -> list[str]:
     return said
 
 
-def _measure(name: str) -> str:
+def measure_name(name: str) -> str:
+    """A measure as people read it."""
     return f"CVaR {name.removeprefix('cvar_')} %" if name.startswith("cvar_") else name
 
 
@@ -192,3 +190,42 @@ def _listed(verdict: Verdict, measure: int, found: Sequence[int]) -> str:
 def _named(words: Sequence[str]) -> str:
     shown = ", ".join(words[:NAMED])
     return shown if len(words) <= NAMED else f"{shown} and {len(words) - NAMED} more"
+
+
+def answer(found: Sequence[Verdict]) -> str:
+    """Whether any rule beats Best-of-K, in a sentence; empty where nothing can be said."""
+    if not found:
+        return ""
+    wins = [(v, m, a) for v in found for m in (0, 1) for a in v.better(m)]
+    if not wins:
+        return "No rule beats Best-of-K beyond noise."
+    verdict, measure, at = wins[0]
+    others = len({v.methods[a] for v, _, a in wins}) - 1
+    more = "" if not others else f" ({others} other{'s' * (others > 1)} too)"
+    return (
+        f"Yes: {verdict.methods[at]}{more} beats Best-of-K beyond noise, by "
+        f"{verdict.delta[measure, at]:+.3f} in {measure_name(verdict.measures[measure])} on "
+        f"{_for_whom(verdict)}."
+    )
+
+
+def _for_whom(verdict: Verdict) -> str:
+    subset = {"overall": "all", "high-variance": "the most contested"}
+    return f"{subset.get(verdict.subset, verdict.subset)} {verdict.prompts} prompts"
+
+
+def wins_frame(found: Sequence[Verdict]) -> Frame:
+    """For whom Best-of-K is beaten, by how much: a row a verdict and measure."""
+    rows: list[tuple[object, ...]] = []
+    for verdict in found:
+        for measure, name in enumerate(verdict.measures):
+            better = verdict.better(measure)
+            gains = np.where(np.isnan(verdict.delta[measure]), -np.inf, verdict.delta[measure])
+            at = better[0] if better else 1 + int(gains[1:].argmax())
+            delta, margin = verdict.delta[measure, at], verdict.margin[measure, at]
+            sure = "yes" if better else "no"
+            head = (verdict.source, _for_whom(verdict), measure_name(name), sure)
+            span = (delta, delta - margin, delta + margin)
+            rows.append((*head, verdict.methods[at], *span, verdict.mean[at], len(better)))
+    columns = ("source", "on", "in", "beaten", "best rule", "delta", "low_delta", "high_delta")
+    return Frame.of("wins", "", (*columns, "mean change", "rules that beat it"), rows)

@@ -13,6 +13,7 @@ from darc.core.risk import entropic_value
 from darc.registry import rule
 from darc.selection import plans
 from darc.selection.calibration import DEFAULT, Calibration, Given, calibrations
+from darc.selection.grids import no_knobs
 from darc.selection.learn import learn
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
@@ -38,6 +39,7 @@ def _calibrate(pools: Pools, parameters: Mapping[str, Any]) -> Mapping[str, Any]
     few=True,
     calibrate=_calibrate,
     plan=plans.auto,
+    grid=no_knobs,
 )
 def auto(pools: Pools, *, lam: Level = 2.0, calibration: Given = None) -> Choice:
     """Largest shrunken mean less as much of the disagreement as ratings have earned it.

@@ -2,13 +2,17 @@
 
 from darc.core.arrays import check_level
 from darc.registry import rule
+from darc.selection.grids import knob
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
 from darc.typing import Level, Reward
 
 
 @rule(
-    "caution", needs=("atypicality",), because="the largest reward less {a:g} times its atypicality"
+    "caution",
+    needs=("atypicality",),
+    because="the largest reward less {a:g} times its atypicality",
+    grid=knob("a", 0.02, 5.0, power=1, per="atypicality"),
 )
 def caution(pools: Pools, *, a: Level = 1.0, reward: Reward = "mean") -> Choice:
     """Largest reward - a * atypicality (side input `atypicality` (K,), a probability)."""

@@ -2,6 +2,7 @@
 
 from darc.registry import rule
 from darc.selection import plans
+from darc.selection.grids import no_knobs
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
 
@@ -11,6 +12,7 @@ from darc.selection.rule import Choice, largest
     because="the largest entropic value",
     by_value=True,
     plan=plans.by_row(lambda row, _: row.top.value),
+    grid=no_knobs,
 )
 def entropic(pools: Pools) -> Choice:
     """Largest entropic value, soft-min over scorers (DARC)."""

@@ -5,6 +5,7 @@ import numpy as np
 from darc.core.arrays import check_level
 from darc.registry import rule
 from darc.selection import plans
+from darc.selection.grids import knob
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, pick
 from darc.typing import Level
@@ -18,6 +19,7 @@ from darc.typing import Level
     by_value=True,
     weakness="sigma",
     plan=plans.epsilon,
+    grid=knob("epsilon", 0.02, 4.0, power=1),
 )
 def epsilon(pools: Pools, *, epsilon: Level = 0.25) -> Choice:
     """Lowest sigma among values within epsilon of the best (DARC-epsilon); ties to mean, value."""

@@ -6,9 +6,14 @@ from darc.core.arrays import check_level
 from darc.core.bounds import lcb_coefficient
 from darc.registry import rule
 from darc.selection import plans
+from darc.selection.grids import Scale, Variants, knob
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
 from darc.typing import Inside, Level
+
+
+def _grid(scale: Scale, size: str) -> Variants:
+    return knob("c", 0.05, 5.0)(scale, size) + knob("lam", 0.05, 5.0)(scale, size)[1:]
 
 
 @rule(
@@ -16,6 +21,7 @@ from darc.typing import Inside, Level
     because="the largest mean less its multiple of sigma",
     instead={"no_sigma": "the largest mean"},
     plan=plans.lcb,
+    grid=_grid,
 )
 def lcb(
     pools: Pools,

@@ -3,6 +3,7 @@
 from darc.core import risk
 from darc.core.arrays import check_level
 from darc.registry import rule
+from darc.selection.grids import knob
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
 from darc.typing import Level
@@ -13,6 +14,7 @@ from darc.typing import Level
     needs=("dropout",),
     because="the largest mean less {lam:g} sigma over its passes",
     instead={"no_sigma": "the largest mean over its passes"},
+    grid=knob("lam", 0.05, 5.0),
 )
 def mc_dropout(pools: Pools, *, lam: Level = 1.0) -> Choice:
     """Largest mean - lam sigma over T stochastic passes of one scorer: `dropout` (K, T)."""

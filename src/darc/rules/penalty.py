@@ -3,6 +3,7 @@
 from darc.core.arrays import check_level
 from darc.registry import rule
 from darc.selection import plans
+from darc.selection.grids import knob
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
 from darc.typing import Level
@@ -14,6 +15,7 @@ from darc.typing import Level
     instead={"no_sigma": "the largest value"},
     by_value=True,
     plan=plans.by_row(lambda row, p: row.best_penalty(p["lam"])),
+    grid=knob("lam", 0.05, 10.0),
 )
 def penalty(pools: Pools, *, lam: Level = 1.0) -> Choice:
     """Largest value minus lam times the risk premium (the Lagrangian form of `tau`)."""

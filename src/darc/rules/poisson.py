@@ -7,15 +7,23 @@ from darc.core.draws import poisson as poisson_numbers
 from darc.core.draws import uniforms
 from darc.errors import InputError
 from darc.registry import rule
+from darc.selection.grids import STRENGTHS, Scale, Variants
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
 from darc.typing import Positive, Reward
+
+
+def _grid(scale: Scale, size: str) -> Variants:
+    rates = np.geomspace(1, 4 * scale.candidates, STRENGTHS[size])
+    found = {float(f"{rate:.2g}") for rate in rates} | {4.0, 8.0, 12.0, 16.0}
+    return [{"rate": rate} for rate in sorted(found, reverse=True)]
 
 
 @rule(
     "poisson",
     because="the largest reward of {near} candidates drawn",
     alone="the only candidate drawn",
+    grid=_grid,
 )
 def poisson(pools: Pools, *, rate: Positive = 12.0, reward: Reward = "mean") -> Choice:
     """Largest reward within a random subset of clip(Poisson(rate), 1, K), seeded per prompt.

@@ -7,6 +7,7 @@ from darc.core.arrays import check_level
 from darc.errors import InputError
 from darc.registry import rule
 from darc.rules.mbr import mean_similarity
+from darc.selection.grids import Scale, Variants, knob
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
 from darc.typing import Level, Reward
@@ -18,7 +19,22 @@ def _needs(parameters: Mapping[str, Any]) -> tuple[str, ...]:
     return ("log_likelihood",) if parameters["per_token"] else ("log_likelihood", "tokens")
 
 
-@rule("rbon", needs=_needs, because="the largest reward plus {b:g} times its regulariser")
+def _grid(scale: Scale, size: str) -> Variants:
+    """Both forms as far as their side inputs vary; 0, which is the same in both, once."""
+    found: Variants = []
+    for form, side in (("kl", "log_likelihood"), ("wd", "similarity")):
+        if side in dict(scale.spreads):
+            variants = knob("b", 0.02, 5.0, power=1, per=side)(scale, size)
+            found += [{**each, "form": form} for each in variants[len(found) > 0 :]]
+    return found or [{"b": 0.0}]
+
+
+@rule(
+    "rbon",
+    needs=_needs,
+    because="the largest reward plus {b:g} times its regulariser",
+    grid=_grid,
+)
 def rbon(
     pools: Pools,
     *,

@@ -5,13 +5,16 @@ import numpy as np
 from darc.core.arrays import check_level
 from darc.core.draws import uniforms
 from darc.registry import rule
+from darc.selection.grids import knob
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
 from darc.typing import Positive
 
 
 @rule(
-    "soft", because="been drawn with probability proportional to exp(mean / T), T = {temperature:g}"
+    "soft",
+    because="been drawn with probability proportional to exp(mean / T), T = {temperature:g}",
+    grid=knob("temperature", 0.02, 2.0, power=1),
 )
 def soft(pools: Pools, *, temperature: Positive = 1.0) -> Choice:
     """A candidate drawn with probability proportional to exp(mean / T), seeded per prompt."""

@@ -9,11 +9,22 @@ from darc.core.arrays import check_level
 from darc.errors import InputError
 from darc.registry import rule
 from darc.selection import plans
+from darc.selection.grids import Scale, Variants, steps
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
 from darc.typing import Level, Share
 
 DEFAULT_QUANTILE = 0.25
+
+
+def _grid(scale: Scale, size: str) -> Variants:
+    count = {"coarse": 10, "fine": 25}[size]
+    by_share: Variants = [
+        {"quantile": round(1 - i / count, 4), "objective": objective}
+        for objective in ("value", "mean")
+        for i in range(count + 1)
+    ]
+    return by_share + [{"tau": cap} for cap in steps(0.01, 2.0, count, scale.unit)[:0:-1]]
 
 
 @rule(
@@ -24,6 +35,7 @@ DEFAULT_QUANTILE = 0.25
     by_value=True,
     plan=plans.tau,
     exclusive=("tau", "quantile"),
+    grid=_grid,
 )
 def tau(
     pools: Pools,

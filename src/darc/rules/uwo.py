@@ -4,12 +4,18 @@ import numpy as np
 
 from darc.core.arrays import check_level
 from darc.registry import rule
+from darc.selection.grids import knob
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest
 from darc.typing import Level
 
 
-@rule("uwo", because="the largest mean less {lam:g} times the variance over scorers")
+@rule(
+    "uwo",
+    because="the largest mean less {lam:g} times the variance over scorers",
+    grid=knob("lam", 0.05, 10.0, power=-1),
+    scorers=2,
+)
 def uwo(pools: Pools, *, lam: Level = 1.0) -> Choice:
     """Largest mean over scorers - lam * their variance (ddof = 0)."""
     inner = pools.statistics.by_scorer or pools.statistics

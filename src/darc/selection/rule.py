@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.errors import InputError, UnknownName
+from darc.selection.grids import Grid
 from darc.selection.pools import Pools
 from darc.typing import Array, Mask
 
@@ -93,7 +94,9 @@ class Rule:
     parameters that are `exclusive` one may be given. How a parameter is annotated says what it may
     be, and so what services and pages offer.
     marks a rule that allows for few samples itself, so that none is left out for having few;
-    `unasked` one that is evaluated beside the others where no rule is named.
+    `unasked` one that is evaluated beside the others where no rule is named. `grid` lists the
+    settings that `darc tune` tries, None for a rule that is not tuned, and `scorers` the fewest
+    that it makes sense with.
     """
 
     name: str
@@ -109,6 +112,8 @@ class Rule:
     few: bool = False
     exclusive: tuple[str, ...] = ()
     unasked: bool = True
+    grid: Grid | None = None
+    scorers: int = 1
     calibrate: Callable[[Pools, Mapping[str, Any]], Mapping[str, Any]] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
 

@@ -1,0 +1,227 @@
+"""`darc eval`, `diagnose`, `tune` and `compare` for notebooks: results that show themselves."""
+
+import csv
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from darc.errors import InputError, UnknownName
+from darc.evaluation.frame import Frame
+from darc.evaluation.source import Source
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Ratings = Any  # a path, a `Source`, a data frame of pandas or polars, or a list of mappings
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """A figure that a notebook shows as SVG; `figure` is matplotlib's own."""
+
+    figure: "Figure"
+    name: str
+
+    def _repr_svg_(self) -> str:
+        from darc.views.chart import svg_of
+
+        return svg_of(self.figure, self.name)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the figure; the ending says how (.png, .svg, .pdf)."""
+        from darc.views import check_picture, save_figure
+
+        check_picture(Path(path))
+        save_figure(self.figure, Path(path))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Analysis:
+    """What an analysis found: sentences, tables by name, and pictures by name.
+
+    `result` is what the analysis itself returns, with everything that it knows.
+    """
+
+    sentences: tuple[str, ...]
+    tables: Mapping[str, Frame]
+    result: Any
+    _drawn: Callable[[], Mapping[str, "Figure"]]
+
+    def __repr__(self) -> str:
+        return "\n".join(self.sentences)
+
+    def _repr_html_(self) -> str:
+        from darc.evaluation.report import frame_table
+        from darc.views.html import environment
+
+        text = "{% for each in said %}<p>{{ each }}</p>{% endfor %}"
+        said = environment().from_string(text).render(said=self.sentences)
+        return said + "".join(frame_table(frame) for frame in list(self.tables.values())[:1])
+
+    def plot(self, name: str = "") -> Chart:
+        """A picture, the first one unless it is named."""
+        drawn = self._drawn()
+        return Chart(_named("picture", name, drawn), name or next(iter(drawn)))
+
+    def to_pandas(self, name: str = "") -> Any:
+        """A table as a data frame of pandas, the first one unless it is named."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise InputError("a data frame needs pandas", "pip install pandas") from None
+        frame = _named("table", name, self.tables)
+        return pd.DataFrame.from_records(frame.records(), columns=list(frame.columns))
+
+
+def evaluate(*ratings: Ratings, rules: Sequence[str] = (), **settings: Any) -> Analysis:
+    """Which rule beats Best-of-K on ratings that did not select, as `darc eval` finds it.
+
+    `settings` are those of `darc.evaluation.contest.ContestSettings`. Runs and ratings of the same
+    candidates may be given together.
+    """
+    from darc.evaluation.contest import ContestSettings
+    from darc.evaluation.evaluate import evaluate as made
+    from darc.evaluation.figures import draw_figures
+    from darc.evaluation.verdict import summary, verdicts
+
+    with _sources(ratings) as sources:
+        result = made(sources, ContestSettings(rules=tuple(rules), **settings), ablations=False)
+    tables = {frame.name: frame for frame in result.frames}
+    order = ["human", *(name for name in tables if name != "human")]
+    return Analysis(
+        tuple(summary(result, verdicts(result))),
+        {name: tables[name] for name in order if name in tables},
+        result,
+        lambda: {each.name: each.figure for each in draw_figures(result.frames)},
+    )
+
+
+def diagnose(ratings: Ratings, scorer: int = 0, **options: Any) -> Analysis:
+    """Whether the raters' disagreement is signal, as `darc diagnose` finds it.
+
+    `options` are those of `darc.diagnosis.diagnose.diagnose`.
+    """
+    from darc.diagnosis.diagnose import diagnose as made
+    from darc.diagnosis.output import draw_diagnosis, frames
+    from darc.diagnosis.words import words
+
+    with _sources([ratings]) as (source,):
+        result = made(source, scorer, **options)
+    said = words(result)
+    tables = {frame.name: frame for frame in frames(result)}
+    return Analysis(
+        (*said.sentences, *said.notes),
+        tables,
+        result,
+        lambda: {"diagnosis": draw_diagnosis([result])},
+    )
+
+
+def tune(ratings: Ratings, objective: str = "", lam: float = 2.0, **options: Any) -> Analysis:
+    """A rule and its strengths, chosen on some prompts and measured on others, as by `darc tune`.
+
+    `options` are those of `darc.tuning.tune.tune`; `result` is the `Advice`, with its `setting`.
+    """
+    from darc.tuning.advice import recommend
+    from darc.tuning.crossfit import Objective
+    from darc.tuning.surface import draw_tuned
+    from darc.tuning.tune import tune as made
+
+    aim = Objective(objective, lam) if objective else None
+    with _sources([ratings]) as (source,):
+        advice = recommend(made(source, aim, **options))
+    assert advice.tuned is not None
+    rows = [
+        (
+            row.rule,
+            row.setting.text,
+            row.gain,
+            row.low,
+            row.high,
+            row.in_sample,
+            row.mean,
+            row.sigma,
+        )
+        for row in advice.tuned.rows
+    ]
+    columns = ("rule", "setting", "delta", "low_delta", "high_delta", "in_sample", "mean", "sigma")
+    title = f"Gain in {advice.tuned.objective.words} on prompts held out"
+    return Analysis(
+        (advice.headline, advice.cost, *advice.notes),
+        {"rules": Frame.of("rules", title, columns, rows)},
+        advice,
+        lambda: {"tuned": draw_tuned(advice)},
+    )
+
+
+def compare(ratings: Ratings, threshold: float | None = None, **options: Any) -> Analysis:
+    """Which system is best for everyone, as `darc compare` finds it.
+
+    `options` are those of `darc.evaluation.leaderboard.leaderboard`.
+    """
+    from dataclasses import asdict
+
+    from darc.evaluation.leaderboard import draw_leaderboard, leaderboard
+
+    with _sources([ratings]) as (source,):
+        result = leaderboard(source, threshold, **options)
+    rows = [asdict(each) for each in result.standings]
+    for row in rows:
+        row["low"], row["high"] = row.pop("interval")
+    columns = [name for name in rows[0] if result.by_group or not name.startswith("worst_group")]
+    table = [[row[name] for name in columns] for row in rows]
+    return Analysis(
+        (result.verdict,),
+        {"standings": Frame.of("standings", f"Systems of {result.name}", columns, table)},
+        result,
+        lambda: {"systems": draw_leaderboard(result)},
+    )
+
+
+@contextmanager
+def _sources(given: Sequence[Ratings]) -> Iterator[list[Source]]:
+    """What is given as sources; what is in memory goes through a file as any ratings do."""
+    from darc.evaluation.reading import read_any
+
+    with tempfile.TemporaryDirectory() as folder:
+        found = []
+        for place, each in enumerate(given):
+            path = Path(folder) / f"ratings{place or ''}.csv"
+            if isinstance(each, Source):
+                found.append(each)
+            elif isinstance(each, str | os.PathLike):
+                found.append(read_any(Path(each)))
+            else:
+                _write(each, path)
+                found.append(read_any(path))
+        yield found
+
+
+def _write(ratings: Any, path: Path) -> None:
+    if hasattr(ratings, "write_csv"):
+        ratings.write_csv(path)
+    elif hasattr(ratings, "to_csv"):
+        ratings.to_csv(path, index=False)
+    elif isinstance(ratings, Sequence) and ratings and isinstance(ratings[0], Mapping):
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(ratings[0]))
+            writer.writeheader()
+            writer.writerows(ratings)
+    else:
+        raise InputError(
+            f"{type(ratings).__name__} holds no ratings that can be read",
+            "give a path, a data frame of pandas or polars, or a list of dicts",
+        )
+
+
+def _named(kind: str, name: str, known: Mapping[str, Any]) -> Any:
+    """The value of this name, the first for none."""
+    if name and name not in known:
+        raise UnknownName(kind, name, known)
+    if not known:
+        raise InputError(f"there is no {kind}")
+    return known[name or next(iter(known))]

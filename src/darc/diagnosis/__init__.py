@@ -1,0 +1,1 @@
+"""`darc diagnose`: whether the disagreement of raters is signal, and whose it is."""

@@ -1,0 +1,295 @@
+"""Given groups of raters, and kinds of raters that nobody named.
+
+Given groups: raters keep their ratings and exchange their group labels, so that what makes a rater
+one of a kind (severity, noise, taste) is in the null hypothesis, and only what a group has in
+common is not.
+
+Latent kinds: within prompts, raters' ratings of the same candidates correlate because some
+candidates are better. A common factor (Thurstone's centroid) takes that off; the leading component
+of what remains between pairs, never a rater with himself, divides the raters by its signs. Noise
+has a leading component too, so it is compared with the same remainders under a random sign a
+prompt: that keeps how noisy each rater and how disputed each prompt is, and only what returns over
+prompts stands out.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from darc.diagnosis.panel import Panel
+from darc.diagnosis.raters import additive
+from darc.typing import Array, Integers
+
+UNKNOWN = ""
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A candidate on which groups differ: their mean ratings, each rater's own level taken off."""
+
+    prompt: str
+    candidate: str
+    means: dict[str, float]
+    gap: float
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Groups of raters with the number of raters in each.
+
+    `severity_p` is for groups that differ in their level, `taste_p` for groups that differ in which
+    candidates they prefer; neither can be below `smallest_p`, since so few raters can be labelled
+    in so few ways. `share` is how much of the residual variation the groups' tastes take, and
+    `chance` how much random groups of these sizes take. `contrasts` are the widest gaps, one a
+    prompt, in units of the gap's standard error under equal tastes.
+    """
+
+    sizes: dict[str, int]
+    severity_p: float
+    taste_p: float
+    smallest_p: float
+    share: float
+    chance: float
+    contrasts: tuple[Contrast, ...]
+
+
+def compare_groups(
+    panel: Panel, *, top: int = 5, permutations: int = 1000, seed: int = 0
+) -> Groups | None:
+    """The given groups compared, or None where there are not two of them.
+
+    Raters without a group are left out. O(permutations x ratings).
+    """
+    if not panel.named:
+        return None
+    labels = [panel.groups.get(name, UNKNOWN) for name in panel.rater_names]
+    names = sorted({label for label in labels if label != UNKNOWN})
+    if len(names) < 2:
+        return None
+    code = np.array([names.index(one) if one != UNKNOWN else -1 for one in labels])
+    item, rater, value = panel.flat()
+    kept = code[rater] >= 0
+    item, rater, value = item[kept], rater[kept], value[kept]
+    members = np.nonzero(code >= 0)[0]
+    rater, group = np.searchsorted(members, rater), code[members]
+    item = np.unique(item, return_inverse=True)[1]
+    rows = np.unique(np.nonzero(panel.present)[0][kept])
+    level, rest = additive(item, rater, value)
+    squares = float(rest @ rest)
+    taste, severity = _between(item, rater, rest, group), _levels(level, group)
+    generator = np.random.default_rng([seed, 5])
+    seen: list[tuple[float, float]] = []
+    for _ in range(permutations):
+        mixed = generator.permutation(group)
+        seen.append((_between(item, rater, rest, mixed), _levels(level, mixed)))
+    null = np.array(seen)
+    near = 1 - 1e-9
+    sizes = np.bincount(group)
+    return Groups(
+        sizes={name: int(n) for name, n in zip(names, sizes, strict=True)},
+        severity_p=float((1 + (null[:, 1] >= severity * near).sum()) / (1 + permutations)),
+        taste_p=float((1 + (null[:, 0] >= taste * near).sum()) / (1 + permutations)),
+        smallest_p=max(1 / _ways(sizes), 1 / (1 + permutations)),
+        share=taste / squares if squares > 0 else math.nan,
+        chance=float(null[:, 0].mean()) / squares if squares > 0 else math.nan,
+        contrasts=_contrasts(panel, names, rows, (item, group[rater], value - level[rater]), top),
+    )
+
+
+def _between(item: Integers, rater: Integers, rest: Array, group: Integers) -> float:
+    """Sum of squares of the groups' mean residuals on each candidate."""
+    key = item * (int(group.max()) + 1) + group[rater]
+    count = np.bincount(key)
+    sums = np.bincount(key, rest)
+    return float(np.sum(sums[count > 0] ** 2 / count[count > 0]))
+
+
+def _levels(level: Array, group: Integers) -> float:
+    """Sum of squares of the groups' mean levels, each as often as it has raters."""
+    sums, count = np.bincount(group, level), np.bincount(group)
+    return float(np.sum(sums[count > 0] ** 2 / count[count > 0]))
+
+
+def _ways(sizes: Integers) -> float:
+    """How many ways there are to give out the labels; groups of one size are interchangeable."""
+    ways = math.lgamma(int(sizes.sum()) + 1) - sum(math.lgamma(int(n) + 1) for n in sizes)
+    _, same = np.unique(sizes, return_counts=True)
+    ways -= sum(math.lgamma(int(n) + 1) for n in same)
+    return math.exp(min(ways, 600.0))
+
+
+def _contrasts(
+    panel: Panel,
+    names: list[str],
+    rows: Integers,
+    ratings: tuple[Integers, Integers, Array],
+    top: int,
+) -> tuple[Contrast, ...]:
+    """The candidate with the widest gap between two groups in each prompt, the widest first."""
+    item, group, value = ratings
+    width = len(names)
+    key = item * width + group
+    count = np.bincount(key, minlength=rows.size * width).reshape(-1, width)
+    sums = np.bincount(key, value, rows.size * width).reshape(-1, width)
+    known = count > 0
+    means = np.divide(sums, count, out=np.full(sums.shape, np.nan), where=known)
+    within = value - means.ravel()[key]
+    freedom = max(value.size - int(known.sum()), 1)
+    noise = math.sqrt(float(within @ within) / freedom)
+    gaps = np.zeros(rows.size)
+    for one in range(width):
+        for other in range(one):
+            both = known[:, one] & known[:, other]
+            error = noise * np.sqrt(1 / count[both, one] + 1 / count[both, other])
+            gap = np.abs(means[both, one] - means[both, other])
+            scaled = np.divide(gap, error, out=np.zeros_like(gap), where=error > 0)
+            gaps[both] = np.maximum(gaps[both], scaled)
+    found: list[Contrast] = []
+    taken: set[int] = set()
+    for i in np.lexsort((panel.lots[rows], -gaps)):
+        prompt = int(panel.prompts[rows[i]])
+        if gaps[i] <= 0 or len(found) == top:
+            break
+        if prompt in taken:
+            continue
+        taken.add(prompt)
+        averages = {names[g]: float(means[i, g]) for g in range(width) if known[i, g]}
+        found.append(
+            Contrast(
+                panel.prompt_names[prompt],
+                panel.candidate_names[rows[i]],
+                averages,
+                float(gaps[i]),
+            )
+        )
+    return tuple(found)
+
+
+FEWEST_RATERS = 4
+FEWEST_PROMPTS = 10
+FEWEST_SHARED = 20
+MOST_RATERS = 60
+MOST_CELLS = 20_000_000
+_SWEEPS = 30
+
+
+@dataclass(frozen=True)
+class Latent:
+    """Two latent groups, or why they were not looked for.
+
+    `first` and `second` are the raters by the sign of the leading component, the smaller group
+    first; `strength` is its eigenvalue in units of the raters' own variance, `chance` that under
+    random signs, and `p_value` how often random signs give as large a one. A `reason` says why
+    nothing was looked for.
+    """
+
+    first: tuple[str, ...] = ()
+    second: tuple[str, ...] = ()
+    strength: float = math.nan
+    chance: float = math.nan
+    p_value: float = math.nan
+    reason: str = ""
+
+
+def latent_groups(panel: Panel, *, permutations: int = 500, seed: int = 0) -> Latent:
+    """The two groups into which the raters fall most, with how likely noise is to do so.
+
+    O(prompts x raters^2) a permutation, (candidates x raters^2) once.
+    """
+    reason = _refusal(panel)
+    if reason:
+        return Latent(reason=reason)
+    products, shared = _products(panel)
+    varied = np.einsum("pjj->j", products) > 0
+    names = [name for name, one in zip(panel.rater_names, varied, strict=True) if one]
+    if len(names) < FEWEST_RATERS:
+        return Latent(reason=f"fewer than {FEWEST_RATERS} raters tell candidates apart")
+    products, shared = (each[:, varied][:, :, varied] for each in (products, shared))
+    freedom = shared.sum(axis=0)
+    pairs = freedom[np.triu_indices(freedom.shape[0], 1)]
+    if np.mean(pairs >= FEWEST_SHARED) < 0.9:
+        return Latent(
+            reason=f"most pairs of raters share fewer than {FEWEST_SHARED} comparable candidates"
+        )
+    variance = np.diag(products.sum(axis=0)) / np.maximum(np.diag(freedom), 1)
+    scale = np.sqrt(np.outer(variance, variance)) * np.maximum(freedom, 1)
+    products = products / scale
+    loading = _consensus(products.sum(axis=0))
+    model = np.outer(loading, loading)
+    left = products - shared / np.maximum(freedom, 1) * model
+    strength, component = _leading(left.sum(axis=0))
+    generator = np.random.default_rng([seed, 6])
+    null = np.empty(permutations)
+    rows = left.reshape(left.shape[0], -1)
+    for i in range(permutations):
+        signs = generator.integers(0, 2, rows.shape[0]) * 2.0 - 1.0
+        drawn = model + (signs @ rows).reshape(model.shape)
+        again = _consensus(drawn)
+        null[i] = _leading(drawn - np.outer(again, again))[0]
+    one = tuple(n for n, c in zip(names, component, strict=True) if c < 0)
+    other = tuple(n for n, c in zip(names, component, strict=True) if c >= 0)
+    first, second = (one, other) if len(one) <= len(other) else (other, one)
+    p_value = (1 + int((null >= strength * (1 - 1e-12)).sum())) / (1 + permutations)
+    return Latent(first, second, strength, float(null.mean()), p_value)
+
+
+def _refusal(panel: Panel) -> str:
+    """Why latent groups cannot be looked for, or nothing."""
+    raters, prompts = len(panel.rater_names), len(panel.prompt_names)
+    if not panel.named:
+        return "the raters are not known by name"
+    if raters < FEWEST_RATERS:
+        return f"it takes {FEWEST_RATERS} raters, and there are {raters}"
+    if prompts < FEWEST_PROMPTS:
+        return f"it takes {FEWEST_PROMPTS} prompts, and there are {prompts}"
+    if raters > MOST_RATERS or prompts * raters**2 > MOST_CELLS:
+        return f"there are more than {MOST_RATERS} raters, or too many prompts for every pair"
+    return ""
+
+
+def _products(panel: Panel) -> tuple[Array, Array]:
+    """Sums of products of each two raters about their means in a prompt, and degrees of freedom.
+
+    Both (P, raters, raters); only candidates that both have rated count.
+    """
+    item, rater, value = panel.flat()
+    raters = len(panel.rater_names)
+    middle = value - np.mean(value)
+    ends = np.append(panel.starts, panel.counts.size)
+    sums = np.zeros((len(panel.prompt_names), raters, raters))
+    freedom = np.zeros_like(sums)
+    limits = np.searchsorted(item, ends)
+    for p in range(sums.shape[0]):
+        part = slice(limits[p], limits[p + 1])
+        table = np.zeros((ends[p + 1] - ends[p], raters))
+        known = np.zeros_like(table)
+        table[item[part] - ends[p], rater[part]] = middle[part]
+        known[item[part] - ends[p], rater[part]] = 1.0
+        both = known.T @ known
+        mine = table.T @ known
+        sums[p] = table.T @ table - mine * mine.T / np.maximum(both, 1.0)
+        freedom[p] = np.maximum(both - 1.0, 0.0)
+    return sums, freedom
+
+
+def _consensus(pairs: Array) -> Array:
+    """Loadings of the common factor of a matrix whose diagonal is not looked at."""
+    table = pairs.copy()
+    own = np.zeros(table.shape[0])
+    for _ in range(_SWEEPS):
+        np.fill_diagonal(table, own)
+        row = table.sum(axis=1)
+        whole = float(row.sum())
+        if whole <= 0:
+            return np.zeros(own.size)
+        own = np.minimum(row**2 / whole, 1.0)
+    return row / math.sqrt(whole)
+
+
+def _leading(pairs: Array) -> tuple[float, Array]:
+    """Largest eigenvalue and its vector of a matrix whose diagonal counts as 0."""
+    table = pairs.copy()
+    np.fill_diagonal(table, 0.0)
+    values, vectors = np.linalg.eigh(table)
+    return float(values[-1]), vectors[:, -1]

@@ -1,0 +1,230 @@
+"""What moves when one setting moves: knobs of rules, and smaller pools."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from darc.engine.deciding import parse_rules
+from darc.evaluation.contest import Contest, ContestSettings, contest_of, lambdas_of
+from darc.evaluation.frame import Frame
+from darc.evaluation.methods import BASELINE, methods
+from darc.evaluation.rule_tables import compared, compared_tail, mean_of, prompts_in, tail_of
+from darc.evaluation.scorer_tables import with_scorers
+from darc.evaluation.source import Source
+from darc.evaluation.split import Halves, Joined, choose_split, halves_of
+from darc.typing import Array
+
+LEVELS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
+COLUMNS = ("source", "knob", "setting", "method", "subset", "judged_by", "prompts")
+HELD_OUT = "the half held out"
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The settings of one knob of one rule."""
+
+    rule: str
+    knob: str
+    settings: tuple[float, ...]
+
+    def label(self, setting: float) -> str:
+        """How the rule with this setting is written."""
+        return f"{self.rule}:{self.knob}={setting:g}"
+
+
+ABLATIONS = (Sweep("epsilon", "beta", LEVELS), Sweep("epsilon", "epsilon", LEVELS))
+FRONTIER = (
+    *ABLATIONS,
+    Sweep("entropic", "beta", LEVELS),
+    Sweep("tau", "quantile", SHARES),
+    Sweep("penalty", "lam", LEVELS),
+    Sweep("lcb", "lam", LEVELS),
+    Sweep("cvar", "alpha", SHARES),
+)
+
+
+def sweep_contest(
+    source: Source, halves: Sequence[Halves], settings: ContestSettings, sweeps: Sequence[Sweep]
+) -> Contest:
+    """One contest whose methods are all settings of all sweeps."""
+    labels = [sweep.label(setting) for sweep in sweeps for setting in sweep.settings]
+    specs = parse_rules([BASELINE, *dict.fromkeys(labels)], {}, settings.beta, settings.gamma)
+    return contest_of(source, halves, settings, specs, choose_split(source, settings.split))
+
+
+def frontier_table(contest: Contest, sweeps: Sequence[Sweep] = FRONTIER) -> Frame:
+    """Reward and risk of every setting, and of Best-of-K."""
+    rows = []
+    for subset, among in contest.subsets.items():
+        columns = [mean_of(v, among) for v in (contest.reward, contest.risk, contest.tradeoff)]
+        columns.append(tail_of(contest.outcome, among, contest.settings.tail))
+        for rule, knob, setting, at in _places(contest, sweeps):
+            head = (contest.source.name, rule, knob, setting, subset)
+            rows.append((*head, *(column[at] for column in columns)))
+    return Frame.of(
+        "frontier",
+        "Risk and reward as each knob moves",
+        ("source", "method", "knob", "setting", "subset", "reward", "risk", "tradeoff", "cvar"),
+        rows,
+    )
+
+
+def ablation_table(contest: Contest, sweeps: Sequence[Sweep] = ABLATIONS) -> Frame:
+    """Gains of every setting over Best-of-K, with 95 % intervals."""
+    rows: list[tuple[object, ...]] = []
+    contest = contest.only([at for _, _, _, at in _places(contest, sweeps)])
+    for subset, among in contest.subsets.items():
+        tradeoff, worst = (
+            compared(contest, contest.tradeoff, among),
+            compared_tail(contest, among),
+        )
+        for rule, knob, setting, at in _places(contest, sweeps):
+            if at > 0:
+                head = (contest.source.name, knob, setting, rule, subset, HELD_OUT)
+                rows.append((*head, prompts_in(among), *tradeoff.cells(at), *worst.cells(at)))
+    return ablation_frame(rows, contest.settings.tail_name)
+
+
+def ablation_frame(rows: Sequence[tuple[object, ...]], tail: str, note: str = "") -> Frame:
+    """The frame that all ablations share."""
+    changes = [
+        f"{part}{name}" for name in ("tradeoff", tail) for part in ("delta_", "low_", "high_")
+    ]
+    title = "Gains over Best-of-K as one knob moves"
+    return Frame.of("ablations", title, (*COLUMNS, *changes), rows, note)
+
+
+def _places(contest: Contest, sweeps: Sequence[Sweep]) -> list[tuple[str, str, float | None, int]]:
+    """Rule, knob, setting and place of every setting that was run, Best-of-K first."""
+    places: list[tuple[str, str, float | None, int]] = [(BASELINE, "", None, 0)]
+    for sweep in sweeps:
+        places += [
+            (sweep.rule, sweep.knob, setting, contest.methods.index(sweep.label(setting)))
+            for setting in sweep.settings
+            if sweep.label(setting) in contest.methods
+        ]
+    return places
+
+
+RULES = ("entropic", "epsilon")
+MOST = 6
+
+
+def fewer_candidates(halves: Halves, size: int, seed: int) -> Halves:
+    """The halves with a random `size` of each prompt's candidates, chosen without their scores."""
+    there = ~np.isnan(halves.select).all(axis=(1, 3))
+    keys = np.random.default_rng([seed, size, 1]).random(there.shape)
+    order = np.argsort(np.where(there, keys, np.inf), axis=1, kind="stable")
+    place = np.argsort(order, axis=1, kind="stable")
+    gone = (place >= size)[:, None, :, None]
+    return replace(
+        halves,
+        select=np.where(gone, np.nan, halves.select),
+        judge=np.where(gone, np.nan, halves.judge),
+    )
+
+
+def fewer_samples(halves: Halves, size: int, seed: int) -> Halves:
+    """The halves with at most `size` samples to select by, of the same places in a prompt."""
+    prompts, _, _, most = halves.select.shape
+    order = np.argsort(np.random.default_rng([seed, 2]).random((prompts, most)), axis=1)
+    given = ~np.isnan(np.take_along_axis(halves.select, order[:, None, None, :], axis=3))
+    # Of the samples in the drawn order, the first ones that there are.
+    chosen = np.argsort(~given, axis=3, kind="stable")[..., :size]
+    place = np.take_along_axis(np.broadcast_to(order[:, None, None, :], given.shape), chosen, 3)
+    return replace(
+        halves,
+        select=np.take_along_axis(halves.select, place, axis=3),
+        select_givers=np.take_along_axis(halves.select_givers, place, axis=3),
+    )
+
+
+def sizes_up_to(most: int, fewest: int) -> list[int]:
+    """About six sizes from `fewest` to `most`, roughly doubling."""
+    if most <= fewest:
+        return [most] if most == fewest else []
+    steps = np.geomspace(fewest, most, MOST).round().astype(int)
+    return sorted(set(steps.tolist()))
+
+
+def size_table(source: Source, halves: Sequence[Halves], settings: ContestSettings) -> Frame:
+    """Gains over Best-of-K of the same pool, as candidates or samples become fewer."""
+    _, _, candidates, samples = halves[0].select.shape
+    samples = max(half.select.shape[3] for half in halves)
+    cuts: list[tuple[str, list[int], Callable[[Halves, int, int], Halves]]] = [
+        ("K", sizes_up_to(candidates, 2), fewer_candidates),
+        ("samples", sizes_up_to(samples, 1), fewer_samples),
+    ]
+    split = choose_split(source, settings.split)
+    lambdas = lambdas_of(source, settings, halves, split)
+    rows: list[tuple[object, ...]] = []
+    for knob, sizes, cut in cuts:
+        for size in sizes:
+            smaller = [cut(half, size, settings.seed + r) for r, half in enumerate(halves)]
+            rows += _gains(source, smaller, settings, split, (knob, size, HELD_OUT), lambdas)
+    return ablation_frame(rows, settings.tail_name)
+
+
+def budget_table(
+    source: Source,
+    settings: ContestSettings,
+    halves: Halves | None = None,
+    judge: str = "people",
+) -> Frame:
+    """Gains over Best-of-K by the original and its first N_aug rewrites, from none to all of them.
+
+    `halves` are proxy scores and the ratings of a `judge`. Without them each scorer of several
+    judges what the others select; one scorer alone judges with all of its samples, though they
+    select too.
+    """
+    cases: list[tuple[Source, Halves, str]] = []
+    if halves is not None:
+        cases.append((source, halves, judge))
+    elif len(source.scorers) == 1:
+        there = ~np.isnan(source.samples)
+        cases.append((source, halves_of(source, there, there), "the samples that select"))
+    else:
+        for m, name in enumerate(source.scorers):
+            others = with_scorers(source, [o for o in range(len(source.scorers)) if o != m])
+            alone = with_scorers(source, [m])
+            pair = Joined(others, alone, (0, 0)).halves
+            cases.append((others, pair, f"scorer {name}, which does not select"))
+    rows: list[tuple[object, ...]] = []
+    for proxy, pair, by in cases:
+        for size in [0, *sizes_up_to(proxy.shape[3] - 1, 1)]:
+            select = np.ascontiguousarray(pair.select[..., : size + 1])
+            kept = pair.kept & (~np.isnan(select)).any(axis=(1, 2, 3))
+            raters = pair.select_givers[..., : size + 1]
+            fewer = replace(pair, select=select, select_givers=raters, kept=kept)
+            rows += _gains(proxy, [fewer], settings, "joined", ("n_aug", size, by))
+    note = "n_aug: the original and its first n_aug rewrites select, all that there are at the end."
+    if any(by == "the samples that select" for _, _, by in cases):
+        note += (
+            f" {source.name} has one scorer, whose samples judge although they select as well: such"
+            " gains are partly luck, the more so the more rewrites select."
+        )
+    return ablation_frame(rows, settings.tail_name, note)
+
+
+def _gains(
+    source: Source,
+    halves: Sequence[Halves],
+    settings: ContestSettings,
+    split: str,
+    case: tuple[str, int, str],
+    lambdas: Array | None = None,
+) -> list[tuple[object, ...]]:
+    """The rows of one (knob, setting, judged by): all rules and subsets."""
+    specs = methods(RULES, settings.beta, settings.gamma)
+    contest = contest_of(source, halves, settings, specs, split, lambdas)
+    knob, size, by = case
+    rows: list[tuple[object, ...]] = []
+    for subset, among in contest.subsets.items():
+        tradeoff = compared(contest, contest.tradeoff, among)
+        worst = compared_tail(contest, among)
+        for a, method in enumerate(contest.methods[1:], 1):
+            head = (source.name, knob, size, method, subset, by, prompts_in(among))
+            rows.append((*head, *tradeoff.cells(a), *worst.cells(a)))
+    return rows

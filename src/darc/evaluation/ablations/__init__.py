@@ -1,1 +1,0 @@
-"""What moves when a knob moves: tidy frames for figures."""

@@ -1,0 +1,343 @@
+"""Every method judged on every split of one source."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from darc.core.draws import folds, prompt_seeds
+from darc.engine.deciding import Calibrations, RuleSpec
+from darc.errors import InputError
+from darc.evaluation.bootstrap import draw_counts
+from darc.evaluation.methods import (
+    BASELINE,
+    Decided,
+    decide_all,
+    methods,
+    normalization,
+    runnable,
+)
+from darc.evaluation.metrics import (
+    aggregated,
+    high_subset,
+    lower_bound,
+    matched_lambda,
+    moments,
+    outcome_signs,
+    pairwise_scores,
+    pooled_units,
+    taken,
+)
+from darc.evaluation.source import Source
+from darc.evaluation.split import Halves, choose_split, draw_halves
+from darc.types import clipped
+from darc.typing import Array, Integers, Mask
+
+Report = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True)
+class ContestSettings:
+    """How an evaluation is made.
+
+    `rules` empty means all; `split` is auto, rater or sample, drawn `repeats` times from `seed`.
+    `lam` weighs sigma in the tradeoff, None for median matching; `sigma` says from which half it
+    is, "evaluation" or "selection". `share` and `subset` ("baseline" or "pool") define the
+    high-variance prompts, `tail` and `outcome` ("mean" or "lcb") the CVaR over prompts. Below
+    `threshold` a difference is a tie. `draws` are the resamples of the bootstrap. Rules that learn
+    go by the `calibrations`, or else learn from each split's selecting half alone.
+    """
+
+    rules: tuple[str, ...] = ()
+    split: str = "auto"
+    repeats: int = 20
+    lam: float | None = 2.0
+    sigma: str = "evaluation"
+    seed: int = 0
+    draws: int = 2000
+    threshold: float = 0.0
+    share: float = 0.2
+    subset: str = "baseline"
+    tail: float = 0.1
+    outcome: str = "mean"
+    normalize: str = "auto"
+    beta: float = 1.0
+    gamma: float = 1.0
+    calibrations: Calibrations | None = None
+
+    def __post_init__(self) -> None:
+        if self.calibrations is not None:
+            methods(self.rules, calibrations=self.calibrations)
+        for name, most in (("repeats", 10_000), ("draws", 1_000_000)):
+            if not 1 <= getattr(self, name) <= most:
+                raise InputError(f"{name} must be from 1 to {most}, not {getattr(self, name)}")
+        for name in ("share", "tail"):
+            if not 0 < getattr(self, name) <= 1:
+                raise InputError(f"{name} must lie in (0, 1], not {getattr(self, name)}")
+        for name, known in (
+            ("sigma", ("evaluation", "selection")),
+            ("subset", ("baseline", "pool")),
+            ("outcome", ("mean", "lcb")),
+        ):
+            if getattr(self, name) not in known:
+                raise InputError(f"{name} must be {' or '.join(known)}, not {getattr(self, name)}")
+
+    @property
+    def methods(self) -> list[RuleSpec]:
+        """The rules, Best-of-K first."""
+        return methods(self.rules, self.beta, self.gamma, self.calibrations)
+
+    @property
+    def tail_name(self) -> str:
+        """What the CVaR over prompts is called."""
+        return f"cvar_{round(100 * self.tail)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """What R splits say of A methods on P prompts; the first method is Best-of-K.
+
+    `choice`, `reward`, `risk`, `length`, `outcome` (what the CVaR is of) and `pairwise` are
+    (R, A, P), NaN (-1 for `choice`) where a prompt is not kept in a split; `rewards` and `risks`
+    (R, A, M, P) are per scorer on its raw scale. `lambdas` (R, P) weigh sigma: one number, or by
+    median matching that of each split's selecting half. `kept`, `high` (the high-variance subset)
+    and `disagreement` (of the baseline's choice, on the selection half; `judged_disagreement` on
+    the half that judges) are (R, P). `scales` (R, M)
+    are the scorers' pooled deviations on the half that judges. `not_run` has a reason for each
+    method left out.
+    """
+
+    source: Source
+    settings: ContestSettings
+    split: str
+    methods: list[str]
+    choice: Integers
+    reward: Array
+    risk: Array
+    length: Array
+    outcome: Array
+    pairwise: Array
+    rewards: Array
+    risks: Array
+    scales: Array
+    kept: Mask
+    high: Mask
+    disagreement: Array
+    judged_disagreement: Array
+    lambdas: Array
+    not_run: dict[str, str] = field(default_factory=dict)
+    flags: dict[str, dict[str, float]] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    left_out: float = 0.0
+    clipped_share: float = 0.0
+
+    @cached_property
+    def tradeoff(self) -> Array:
+        """The tradeoff reward - lambda risk, (R, A, P)."""
+        return self.weighed()
+
+    @property
+    def lam(self) -> float:
+        """The lambda used, the mean where it differs between splits."""
+        return float(self.lambdas.mean())
+
+    def weighed(self, factor: float = 1.0) -> Array:
+        """The tradeoff at a multiple of lambda, (R, A, P)."""
+        return np.asarray(self.reward - factor * self.lambdas[:, None, :] * self.risk)
+
+    @cached_property
+    def counts(self) -> Array:
+        """The bootstrap's resamples of prompts, (B, P)."""
+        return draw_counts(len(self.source.prompt_ids), self.settings.draws, self.settings.seed)
+
+    @cached_property
+    def signs(self) -> Array:
+        """Win, tie or loss against Best-of-K by reward, (R, A, P)."""
+        return self.against(self.reward)
+
+    def only(self, places: Sequence[int]) -> "Contest":
+        """The contest of some methods; the first place should be Best-of-K's."""
+        names = ("choice", "reward", "risk", "length", "outcome", "pairwise", "rewards", "risks")
+        arrays = {name: getattr(self, name)[:, list(places)] for name in names}
+        return replace(self, methods=[self.methods[a] for a in places], **arrays)
+
+    def against(self, values: Array) -> Array:
+        """Win, tie or loss against Best-of-K by values (R, A, P)."""
+        scale = float(np.nanmax(np.abs(values), initial=0.0))
+        return outcome_signs(values - values[:, :1], self.settings.threshold, scale)
+
+    @property
+    def subsets(self) -> dict[str, Mask]:
+        """All kept prompts, and the high-variance ones where there are any, (R, P) by name."""
+        result = {"overall": self.kept}
+        if self.high.any():
+            result["high-variance"] = self.high
+        return result
+
+
+def compare_rules(
+    source: Source, settings: ContestSettings, report: Report | None = None
+) -> Contest:
+    """The contest of a source split into halves; raises `InputError` where nothing can be held out.
+
+    O(R) passes over the samples a method.
+    """
+    split = choose_split(source, settings.split)
+    halves = halves_of_seeds(source, settings, report)
+    return contest_of(source, halves, settings, settings.methods, split)
+
+
+def halves_of_seeds(
+    source: Source, settings: ContestSettings, report: Report | None = None
+) -> Iterator[Halves]:
+    """The halves of each split of the settings."""
+    split = choose_split(source, settings.split)
+    for repeat in range(settings.repeats):
+        yield draw_halves(source, split, settings.seed + repeat)
+        if report is not None:
+            report(repeat + 1, settings.repeats)
+
+
+def contest_of(
+    source: Source,
+    halves: Iterable[Halves],
+    settings: ContestSettings,
+    specs: Sequence[RuleSpec],
+    split: str,
+    lambdas: Array | None = None,
+) -> Contest:
+    """The contest of given halves; the source names prompts, side inputs, lengths and bounds.
+
+    `lambdas` (R, P) are those of other halves than these, such as larger ones.
+    """
+    able, not_run = runnable(specs, source.side)
+    made: list[Halves] = []
+    decided: list[Decided] = []
+    normalize = normalization(source, settings.normalize)
+    for repeat, half in enumerate(halves):
+        verdict = decide_all(able, half, source, settings.seed + repeat, normalize)
+        not_run |= verdict.failures
+        able = [spec for spec in able if spec.label not in not_run]
+        made.append(half)
+        decided.append(verdict)
+    kept = np.stack([half.kept for half in made])
+    if not kept.any():
+        raise InputError(
+            f"{source.name}: no candidate has samples for both selecting and judging",
+            "rate each candidate at least twice",
+        )
+    if BASELINE in not_run:
+        raise InputError(f"{source.name}: Best-of-K failed: {not_run[BASELINE]}")
+    labels = [spec.label for spec in able]
+    none = np.full(len(source.prompt_ids), -1, dtype=np.int64)
+    choice = np.stack([np.stack([d.index.get(label, none) for label in labels]) for d in decided])
+    parts = [_judged(source, settings, *each) for each in zip(made, choice, strict=True)]
+    names = ("reward", "risk", "length", "outcome", "pairwise", "rewards", "risks", "scales")
+    arrays = {name: np.stack([part[name] for part in parts]) for name in names}
+    disagreement = np.stack([part["disagreement"] for part in parts])
+    high = [
+        high_subset(one, keep, list(source.prompt_ids), settings.share)
+        for one, keep in zip(disagreement, kept, strict=True)
+    ]
+    return Contest(
+        source=source,
+        settings=settings,
+        split=split,
+        methods=labels,
+        choice=choice,
+        kept=kept,
+        high=np.stack(high),
+        disagreement=disagreement,
+        judged_disagreement=np.stack([part["judged_disagreement"] for part in parts]),
+        lambdas=lambdas_of(source, settings, made, split) if lambdas is None else lambdas,
+        not_run=not_run,
+        flags=_flag_shares(decided, labels, int(kept.sum())),
+        seconds={label: sum(d.seconds.get(label, 0.0) for d in decided) for label in labels},
+        left_out=float(np.mean([half.left_out for half in made])),
+        clipped_share=_clipped_share(source),
+        **arrays,
+    )
+
+
+def _judged(
+    source: Source, settings: ContestSettings, halves: Halves, choice: Integers
+) -> dict[str, Array]:
+    """The numbers of one split, (A, P) unless said otherwise, from its choices (A, P)."""
+    each = moments(halves.judge)
+    at = aggregated(halves.judge)
+    seen = aggregated(halves.select)
+    base = choice[0]
+    spread = taken(seen.sigma, base)
+    if settings.subset == "pool":
+        spread = np.where(halves.kept, np.fmax.reduce(seen.sigma, axis=1), np.nan)
+    reward = taken(at.mean, choice)
+    sizes = (at.count > 0).sum(axis=1).astype(np.float64)
+    bound = taken(lower_bound(at, sizes), choice) if settings.outcome == "lcb" else reward
+    scorers = range(halves.judge.shape[1])
+    return {
+        "reward": reward,
+        "risk": taken((at if settings.sigma == "evaluation" else seen).sigma, choice),
+        "length": taken(source.tokens, choice),
+        "outcome": bound,
+        "pairwise": pairwise_scores(halves.judge, halves.givers, choice, base),
+        "rewards": np.stack([taken(each.mean[:, m], choice) for m in scorers], axis=1),
+        "risks": np.stack([taken(each.sigma[:, m], choice) for m in scorers], axis=1),
+        "scales": pooled_units(halves.judge)[1],
+        "disagreement": spread,
+        "judged_disagreement": taken(at.sigma, base),
+    }
+
+
+def lambdas_of(
+    source: Source, settings: ContestSettings, halves: Sequence[Halves], split: str
+) -> Array:
+    """Lambda for every split and prompt, (R, P); by median matching from what is not judged there.
+
+    A split's own selecting half gives it, or the other splits' where that half knows no sigma.
+    Where a proxy selects, on a scale of its own, each half of the prompts takes it from the ratings
+    of the other half.
+    """
+    result = np.full((len(halves), len(source.prompt_ids)), np.nan)
+    if settings.lam is not None:
+        result[:] = settings.lam
+    elif split == "joined":
+        names = [f"lambda {name}" for name in source.prompt_ids]
+        fold = folds(prompt_seeds(settings.seed, names), 2)
+        for row, half in zip(result, halves, strict=True):
+            at = aggregated(half.judge)
+            for own in (0, 1):
+                row[fold == own] = matched_lambda(at.mean[fold != own], at.sigma[fold != own])
+    else:
+        for row, half in zip(result, halves, strict=True):
+            at = aggregated(half.select)
+            row[:] = matched_lambda(at.mean, at.sigma)
+        if not np.isnan(result).all():
+            result = np.where(np.isnan(result), np.nanmean(result), result)
+    if np.isnan(result).any():
+        raise InputError(
+            f"{source.name}: no lambda matches the medians: sigma is 0 or unknown where it is "
+            "looked for",
+            "give --lambda a number",
+        )
+    return result
+
+
+def _flag_shares(
+    decided: Sequence[Decided], labels: Sequence[str], total: int
+) -> dict[str, dict[str, float]]:
+    """The share of decisions that each method flagged, by the flag's name."""
+    result: dict[str, dict[str, float]] = {}
+    for label in labels:
+        shares: dict[str, float] = {}
+        for verdict in decided:
+            for name, times in verdict.flags.get(label, {}).items():
+                shares[name] = shares.get(name, 0.0) + times / total
+        result[label] = shares
+    return result
+
+
+def _clipped_share(source: Source) -> float:
+    there = ~np.isnan(source.samples)
+    moved = clipped(source.samples, source.bounds) != source.samples
+    return float((moved & there).sum() / max(1, there.sum()))

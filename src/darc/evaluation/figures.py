@@ -1,0 +1,389 @@
+"""The figures of an evaluation: tidy frames in, pictures out."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from darc.evaluation.frame import Frame
+from darc.evaluation.methods import BASELINE
+from darc.evaluation.pictures import (
+    PARTS,
+    Picture,
+    by_source,
+    draw_changes,
+    few,
+    left_out,
+    metric_name,
+    number,
+    numbers,
+    tail_name,
+    values,
+)
+from darc.views.chart import MOST_SERIES, legend_below, looks, new_figure, plainly, quiet
+from darc.views.palette import INK, PALE, SERIES
+
+
+def draw_gains(human: Frame) -> list[Picture]:
+    """One picture a source: a row a rule, a panel a metric, all prompts beside the contested."""
+    return _gains(human.without(method=BASELINE))
+
+
+@by_source
+def _gains(source: str, frame: Frame) -> Picture:
+    methods = values(frame, "method")
+    metrics = ("mean", "tradeoff", tail_name(frame))
+    subsets = values(frame, "subset")
+    styles = looks(subsets)
+    figure = new_figure(8.4, 1.5 + 0.34 * len(methods))
+    grid = figure.subplots(1, len(metrics), sharey=True)
+    for axes, metric in zip(grid, metrics, strict=True):
+        axes.axvline(0, color=PALE, linewidth=1.2)
+        for place, subset in enumerate(subsets):
+            rows = {row["method"]: row for row in frame.where(subset=subset).records()}
+            shift = 0.16 * (2 * place - (len(subsets) - 1))
+            look = styles[subset]
+            found = [
+                (y + shift, *(number(rows[m][f"{part}_{metric}"]) for part in PARTS))
+                for y, m in enumerate(methods)
+                if m in rows and rows[m][f"delta_{metric}"] is not None
+            ]
+            if not found:
+                continue
+            heights, deltas, lows, highs = zip(*found, strict=True)
+            axes.hlines(heights, lows, highs, color=look.color, linewidth=1.8)
+            axes.plot(
+                deltas,
+                heights,
+                linestyle="none",
+                marker=look.marker,
+                color=look.color,
+                markerfacecolor=look.color if place == 0 else "white",
+                markersize=5.5,
+                label=subset,
+            )
+        quiet(axes, metric_name(metric), "change against Best-of-K")
+        axes.grid(visible=False, axis="y")
+        axes.locator_params(axis="x", nbins=4)
+    grid[0].set_yticks(range(len(methods)), methods, color=INK)
+    grid[0].set_ylim(len(methods) - 0.5, -0.5)
+    handles, labels = grid[0].get_legend_handles_labels()
+    if len(labels) > 1:
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=9
+        )
+    caption = "Differences to Best-of-K on held-out samples, with 95 % intervals."
+    return Picture("gains", caption, source, figure)
+
+
+OVERLAP = 1.7
+COLUMNS = 3
+VISIBLE = 0.003
+
+
+@by_source
+def draw_ridges(source: str, frame: Frame) -> Picture:
+    """A ridge a rule with Best-of-K's outline, a panel a scorer."""
+    scorers, methods = values(frame, "scorer"), values(frame, "method")
+    across = min(COLUMNS, len(scorers))
+    down = -(-len(scorers) // across)
+    width = 7.2 if across == 1 else 1.4 + 2.9 * across
+    figure = new_figure(width, (1.3 + 0.36 * len(methods)) * down)
+    grid = figure.subplots(down, across, sharey=True, squeeze=False)
+    for place, axes in enumerate(grid.ravel()):
+        if place >= len(scorers):
+            axes.set_visible(False)
+            continue
+        _panel(axes, frame.where(scorer=scorers[place]), methods)
+        quiet(axes, scorers[place], "held-out score")
+        axes.grid(visible=False, axis="y")
+    caption = (
+        "Densities of the held-out samples of what each rule chose, over all splits; "
+        "the dashed line on each is Best-of-K's."
+    )
+    return Picture("ridges", caption, source, figure)
+
+
+def _panel(axes: Any, frame: Frame, methods: list[str]) -> None:
+    curves = {}
+    for method in methods:
+        rows = frame.where(method=method)
+        curves[method] = (numbers(rows, "x"), numbers(rows, "density"))
+    top = max((max(y) for _, y in curves.values() if y), default=1.0) or 1.0
+    base = curves.get(BASELINE)
+    for place, (method, (x, y)) in enumerate(curves.items()):
+        floor = len(methods) - 1 - place
+        heights = [floor + OVERLAP * each / top for each in y]
+        layer = 2 * place + 2
+        color = INK if method == BASELINE else SERIES[0]
+        axes.fill_between(x, floor, heights, color=color, alpha=0.22, linewidth=0, zorder=layer)
+        axes.plot(x, heights, color=color, linewidth=1.3, zorder=layer + 1)
+        if base is not None and method != BASELINE:
+            outline = [floor + OVERLAP * each / top for each in base[1]]
+            axes.plot(
+                base[0], outline, color=INK, linewidth=1.0, linestyle=(0, (4, 2)), zorder=layer + 1
+            )
+        axes.axhline(floor, color=PALE, linewidth=0.6, zorder=layer)
+    far = [
+        x for xs, ys in curves.values() for x, y in zip(xs, ys, strict=True) if y > VISIBLE * top
+    ]
+    if far and min(far) < max(far):
+        axes.set_xlim(min(far), max(far))
+    axes.set_yticks(range(len(methods)), reversed(methods))
+    axes.set_ylim(-0.15, len(methods) - 1 + OVERLAP + 0.1)
+
+
+def draw_buckets(buckets: Frame) -> list[Picture]:
+    """A picture a source and measure: tradeoff and CVaR by bucket, with 95 % intervals."""
+    pictures = []
+    for source in values(buckets, "source"):
+        frame = buckets.where(source=source)
+        pictures += [_buckets_picture(source, by, frame.where(by=by)) for by in values(frame, "by")]
+    return pictures
+
+
+def _buckets_picture(source: str, by: str, frame: Frame) -> Picture:
+    names, every = values(frame, "bucket"), values(frame, "method")
+    methods = few(every, 5)
+    styles = looks(methods)
+    figure = new_figure(8.4, 4.3)
+    panels = figure.subplots(1, 2)
+    for axes, metric in zip(panels, ("tradeoff", tail_name(frame)), strict=True):
+        axes.axhline(0, color=PALE, linewidth=1.2)
+        for place, method in enumerate(methods):
+            rows = frame.where(method=method)
+            shift = 0.13 * (place - (len(methods) - 1) / 2)
+            x = [names.index(name) + shift for name in map(str, rows.column("bucket"))]
+            draw_changes(axes, rows, metric, x, method, styles[method])
+        quiet(axes, metric_name(metric), "fifth of the prompts by disagreement", "")
+        axes.set_xticks(range(len(names)), names)
+    panels[0].set_ylabel("change against Best-of-K", fontsize=9.5)
+    legend_below(figure, panels[0], 5)
+    caption = (
+        f"Gains over Best-of-K by the disagreement on its choice as {by} shows it, least (Q1) to "
+        f"most, with 95 % intervals.{left_out(methods, every)}"
+    )
+    return Picture("buckets-people" if by == "people" else "buckets", caption, source, figure)
+
+
+MANY = 400
+
+
+@by_source
+def draw_scatter(source: str, frame: Frame) -> Picture:
+    """A panel a file of ratings, a dot a candidate."""
+    ratings = values(frame, "ratings")
+    figure = new_figure(6.2 if len(ratings) == 1 else 4.2 * len(ratings), 4.6)
+    for axes, name in zip(figure.subplots(1, len(ratings), squeeze=False)[0], ratings, strict=True):
+        every = frame.where(ratings=name)
+        many = len(every) >= MANY
+        for chosen, marker, color in (("", "o", 0), ("no", "o", 0), ("yes", "^", 1)):
+            rows = every.where(best_of_k=chosen)
+            axes.plot(
+                numbers(rows, "sigma_proxy"),
+                numbers(rows, "sigma_human"),
+                linestyle="none",
+                marker=marker,
+                markersize=(3.0 if many else 4.5) + color,
+                markerfacecolor=SERIES[color],
+                markeredgecolor="none",
+                alpha=0.3 if many and not color else 0.55,
+            )
+        quiet(axes, name, "the proxy's sigma", "people's sigma")
+    caption = (
+        f"The two sigmas of {len(frame)} candidates, a dot each; Best-of-K's choices are triangles."
+    )
+    return Picture("scatter", caption, source, figure)
+
+
+@by_source
+def draw_overlap(source: str, frame: Frame) -> Picture:
+    """A line for each file of ratings and kind of items, and for chance."""
+    series = list(dict.fromkeys(zip(*map(frame.column, ("ratings", "items")), strict=True)))[:7]
+    styles = looks([f"{ratings}, {items}" for ratings, items in series])
+    figure = new_figure(6.2, 4.2)
+    axes = figure.add_subplot()
+    for ratings, items in series:
+        name = f"{ratings}, {items}"
+        rows = frame.where(ratings=ratings, items=items)
+        share = numbers(rows, "share")
+        axes.plot(share, numbers(rows, "overlap"), label=name, **styles[name].line)
+    rows = frame.where(ratings=series[0][0], items=series[0][1])
+    axes.plot(
+        numbers(rows, "share"),
+        numbers(rows, "by_chance"),
+        color=PALE,
+        linestyle="--",
+        linewidth=1.4,
+        label="by chance",
+    )
+    quiet(axes, "", "top share q by sigma", "share of the proxy's top q in people's")
+    axes.set_ylim(0, None)
+    axes.legend(loc="upper left", frameon=False, fontsize=9, handlelength=3.6)
+    caption = "How much of the most contested share by the proxy is also people's."
+    return Picture("overlap", caption, source, figure)
+
+
+KNOBS = {
+    "K": "candidates a prompt (K)",
+    "beta": "risk aversion (beta)",
+    "epsilon": "value given up at most (epsilon)",
+    "samples": "samples of each candidate that select",
+    "n_aug": "rewrites that select, beside the original (N_aug)",
+}
+
+
+def draw_ablations(ablations: Frame) -> list[Picture]:
+    """A picture a knob, source and judge: tradeoff and CVaR, of all prompts and the contested."""
+    pictures = []
+    for source in values(ablations, "source"):
+        for knob in values(ablations.where(source=source), "knob"):
+            frame = ablations.where(source=source, knob=knob)
+            for place, by in enumerate(values(frame, "judged_by")):
+                name = f"ablation-{knob}" + (f"-judge{place + 1}" if place else "")
+                pictures.append(_ablation_picture(source, knob, name, frame.where(judged_by=by)))
+    return pictures
+
+
+def _ablation_picture(source: str, knob: str, name: str, frame: Frame) -> Picture:
+    settings = sorted(set(numbers(frame, "setting")))
+    series = [(m, s) for m in values(frame, "method") for s in values(frame, "subset")]
+    styles = looks([f"{method}, {subset}" for method, subset in series])
+    figure = new_figure(8.4, 3.9)
+    panels = figure.subplots(1, 2)
+    for axes, metric in zip(panels, ("tradeoff", tail_name(frame)), strict=True):
+        axes.axhline(0, color=PALE, linewidth=1.2)
+        for place, (method, subset) in enumerate(series):
+            label = f"{method}, {subset}"
+            rows = frame.where(method=method, subset=subset)
+            shift = 0.3 * (place - (len(series) - 1) / 2) / len(series)
+            x = [settings.index(setting) + shift for setting in numbers(rows, "setting")]
+            draw_changes(axes, rows, metric, x, label, styles[label])
+        quiet(axes, metric_name(metric), KNOBS.get(knob, knob))
+        axes.set_xticks(range(len(settings)), [f"{setting:g}" for setting in settings])
+    panels[0].set_ylabel("change against Best-of-K", fontsize=9.5)
+    legend_below(figure, panels[0], 2)
+    by = values(frame, "judged_by")[0]
+    caption = (
+        f"Gains over Best-of-K, with 95 % intervals, by {KNOBS.get(knob, knob)}; judged by {by}."
+    )
+    return Picture(name, caption, source, figure)
+
+
+@by_source
+def draw_frontier(source: str, frame: Frame) -> Picture:
+    """A line a knob, a panel a subset; Best-of-K is the star."""
+    subsets = values(frame, "subset")
+    pairs = dict.fromkeys(
+        (str(row["method"]), str(row["knob"]))
+        for row in frame.records()
+        if row["method"] != BASELINE
+    )
+    knobs = list(pairs)[: MOST_SERIES - 1]
+    names = {(m, k): f"{m}, {'lambda' if k == 'lam' else k}" for m, k in knobs}
+    styles = looks(list(names.values()))
+    figure = new_figure(4.2 * max(len(subsets), 1.7), 4.7)
+    panels = figure.subplots(1, len(subsets), squeeze=False)[0]
+    for axes, subset in zip(panels, subsets, strict=True):
+        rows = frame.where(subset=subset)
+        for method, knob in knobs:
+            name = names[method, knob]
+            look = styles[name]
+            line = rows.where(method=method, knob=knob)
+            risk, reward = numbers(line, "risk"), numbers(line, "reward")
+            axes.plot(risk, reward, label=name, **look.line)
+            axes.plot(
+                risk[:1],
+                reward[:1],
+                marker=look.marker,
+                markersize=7,
+                markerfacecolor="white",
+                color=look.color,
+                linestyle="none",
+            )
+        base = rows.where(method=BASELINE)
+        axes.plot(
+            numbers(base, "risk"),
+            numbers(base, "reward"),
+            marker="*",
+            markersize=15,
+            color=INK,
+            markeredgecolor="white",
+            linestyle="none",
+            label="Best-of-K",
+        )
+        quiet(axes, subset, "risk (held-out sigma)")
+        axes.margins(0.08)
+    panels[0].set_ylabel("reward (held-out mean)", fontsize=9.5)
+    legend_below(figure, panels[0], 4)
+    caption = (
+        "Risk and reward as each knob moves; up and left is better. The open marker is a knob's "
+        "smallest setting."
+    )
+    return Picture("frontier", caption, source, figure)
+
+
+@by_source
+def draw_calibration(source: str, frame: Frame) -> Picture:
+    """What was observed against what was promised."""
+    every = values(frame, "method")
+    methods = [*(m for m in every if m == BASELINE), *few(every, 5)]
+    styles = looks(methods)
+    figure = new_figure(7.2, 4.4)
+    axes = figure.add_subplot()
+    ends = [min(numbers(frame, "nominal")), max(numbers(frame, "nominal"))]
+    axes.plot(ends, ends, color=PALE, linewidth=1.4, label="as promised")
+    for method in methods:
+        rows = frame.where(method=method)
+        axes.plot(
+            numbers(rows, "nominal"),
+            numbers(rows, "observed"),
+            label="Best-of-K" if method == BASELINE else method,
+            **styles[method].line,
+        )
+    quiet(axes, "", "promised share (1 - delta)", "share of choices at or above the bound")
+    axes.legend(
+        loc="center left",
+        bbox_to_anchor=(1.02, 0.5),
+        frameon=False,
+        fontsize=9,
+        handlelength=3.6,
+    )
+    caption = (
+        "How often the held-out mean is at least the lower confidence bound of the half that "
+        f"selected; below the grey line the bound promises too much.{left_out(methods, every)}"
+    )
+    return Picture("calibration", caption, source, figure)
+
+
+FIGURES: dict[str, Callable[[Frame], list[Picture]]] = {
+    "human": draw_gains,
+    "densities": draw_ridges,
+    "buckets": draw_buckets,
+    "points": draw_scatter,
+    "overlap": draw_overlap,
+    "ablations": draw_ablations,
+    "frontier": draw_frontier,
+    "calibration": draw_calibration,
+}
+
+
+def draw_figures(frames: Sequence[Frame]) -> list[Picture]:
+    """The pictures of all frames that have one; of several sources each has its own, by name."""
+    with plainly():
+        drawn = [picture for frame in frames for picture in _drawn(frame)]
+    sources = list(dict.fromkeys(picture.source for picture in drawn))
+    if len(sources) < 2:
+        return drawn
+    slugs = {source: f"{place}-{_slug(source)}" for place, source in enumerate(sources, 1)}
+    return [replace(each, name=f"{each.name}-{slugs[each.source]}") for each in drawn]
+
+
+def _drawn(frame: Frame) -> list[Picture]:
+    draw = FIGURES.get(frame.name)
+    return draw(frame) if draw is not None and len(frame) else []
+
+
+def _slug(text: str) -> str:
+    """A text as part of a file's name and of an element's id."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40] or "source"

@@ -1,0 +1,261 @@
+"""Which system is best for everyone: a leaderboard from people's ratings.
+
+A system is what wrote a candidate. Severity of raters is taken out of the means; shares of unhappy
+people and the worst tenth are of the ratings as they were given. Intervals are a bootstrap over
+prompts, in which all systems are resampled together, so that differences are paired.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from darc.core.raters import severity
+from darc.errors import InputError
+from darc.evaluation.bootstrap import DRAWS, draw_counts
+from darc.evaluation.source import NOBODY, Source
+from darc.typing import Array, Integers
+from darc.views.chart import new_figure, plainly, quiet
+from darc.views.palette import SERIES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+WORST = 0.1
+ENDS = (2.5, 97.5)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One system's place among the others, the best first.
+
+    `rank` is one more than the number of systems that are better beyond the interval, so systems
+    that cannot be told apart share one. `interval` is of the mean.
+    """
+
+    system: str
+    rank: int
+    mean: float
+    interval: tuple[float, float]
+    unhappy: float
+    worst_tenth: float
+    disagreement: float
+    prompts: int
+    ratings: int
+    worst_group: str = ""
+    worst_group_mean: float = float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Leaderboard:
+    """The systems of a source side by side.
+
+    `wins[i][j]` is the share of the prompts that both answered on which system i has the higher
+    mean than j, a tie half. `turns` are prompts on which the first two systems change places, the
+    clearest first: (prompt, by how much). `by_group` has each group's own standings.
+    """
+
+    name: str
+    threshold: float
+    standings: Sequence[Standing]
+    wins: Array
+    turns: Sequence[tuple[str, float]]
+    by_group: Mapping[str, Sequence[Standing]]
+    severity: bool
+
+    @property
+    def verdict(self) -> str:
+        """The answer in a sentence."""
+        first, *others = self.standings
+        tied = [each.system for each in others if each.rank == 1]
+        if not others:
+            return f"There is one system only, {first.system}."
+        if tied:
+            names = ", ".join([first.system, *tied[:-1]]) + f" and {tied[-1]}"
+            calm = min(self.standings[: 1 + len(tied)], key=lambda each: each.unhappy)
+            return (
+                f"{names} cannot be told apart by their means; of these {calm.system} leaves the "
+                f"fewest people unhappy ({calm.unhappy:.1%})."
+            )
+        calm = min(self.standings, key=lambda each: each.unhappy)
+        if calm.unhappy < first.unhappy:
+            return (
+                f"{first.system} has the highest mean, but {calm.system} leaves fewer people "
+                f"unhappy ({calm.unhappy:.0%} against {first.unhappy:.0%})."
+            )
+        return f"{first.system} is best: the highest mean, and nobody leaves fewer people unhappy."
+
+
+@dataclass(frozen=True, eq=False)
+class _Ratings:
+    """Ratings one by one: their prompts, systems, cells, raters and values."""
+
+    prompt: Integers
+    system: Integers
+    cell: Integers
+    rater: Integers
+    value: Array
+    fair: Array
+
+    def part(self, among: NDArray[np.bool_]) -> "_Ratings":
+        names = ("prompt", "system", "cell", "rater", "value", "fair")
+        return replace(self, **{name: getattr(self, name)[among] for name in names})
+
+
+def leaderboard(
+    source: Source, threshold: float | None = None, draws: int = DRAWS, seed: int = 0, top: int = 5
+) -> Leaderboard:
+    """The `Contest` of a source's systems; below the `threshold` a person is unhappy.
+
+    The threshold is the middle of the lowest and the highest rating by default. A source with
+    several scorers is compared by the first.
+    """
+    names = sorted({name for row in source.systems for name in row if name})
+    if len(names) < 2:
+        raise InputError(
+            f"{source.name} has {len(names)} systems",
+            "give a column `system`, or candidate ids that come back over the prompts",
+        )
+    ratings = _ratings(source, names)
+    ends = ratings.value.min(), ratings.value.max()
+    limit = float(np.mean(ends)) if threshold is None else threshold
+    counts = draw_counts(len(source.prompt_ids), draws, seed)
+    standings, means = _standings(ratings, names, limit, counts)
+    groups = {}
+    member = np.array([source.groups.get(name, "") for name in source.giver_names] + [""])
+    for group in sorted(set(member.tolist()) - {""}):
+        own = ratings.part(member[ratings.rater] == group)
+        groups[group] = _standings(own, names, limit, counts)[0] if len(own.value) else []
+    standings = [_with_worst_group(each, groups) for each in standings]
+    order = [names.index(each.system) for each in standings]
+    return Leaderboard(
+        source.name,
+        limit,
+        standings,
+        _wins(means[:, order]),
+        _turns(source, means[:, order[0]] - means[:, order[1]], top),
+        groups,
+        bool(np.any(ratings.fair != ratings.value)),
+    )
+
+
+def _ratings(source: Source, names: Sequence[str]) -> _Ratings:
+    """The ratings of candidates whose system is known."""
+    prompts, _, candidates, _ = source.shape
+    systems = np.full((prompts, candidates), -1)
+    for row, own in zip(systems, source.systems, strict=True):
+        row[: len(own)] = [names.index(name) if name else -1 for name in own]
+    samples, givers = source.samples[:, 0], source.givers[:, 0]
+    known = ~np.isnan(samples) & (systems >= 0)[..., None]
+    prompt, candidate, _ = np.nonzero(known)
+    cell, rater, value = prompt * candidates + candidate, givers[known], samples[known]
+    offset = severity(value, cell, rater, len(source.giver_names)).offset
+    fair = value - np.where(rater == NOBODY, 0.0, np.append(offset, 0.0)[rater])
+    return _Ratings(prompt, systems[prompt, candidate], cell, rater, value, fair)
+
+
+def _standings(
+    ratings: _Ratings, names: Sequence[str], limit: float, counts: Array
+) -> tuple[list[Standing], Array]:
+    """The standings, the best first, and the mean of each prompt and system, (P, S)."""
+    means = _by_cell(ratings, ratings.fair, len(names), counts.shape[1])
+    drawn = _averages(means, counts)
+    whole = _averages(means, np.ones((1, counts.shape[1])))[0]
+    seen = [s for s in range(len(names)) if not np.isnan(whole[s])]
+    standings = []
+    for s in seen:
+        better = sum(_beyond(drawn[:, other] - drawn[:, s]) for other in seen if other != s)
+        own = ratings.value[ratings.system == s]
+        low, high = np.nanpercentile(drawn[:, s], ENDS).tolist()
+        standings.append(
+            Standing(
+                names[s],
+                1 + better,
+                float(whole[s]),
+                (low, high),
+                float((own < limit).mean()),
+                float(np.sort(own)[: max(1, int(np.ceil(WORST * len(own))))].mean()),
+                _disagreement(ratings, s),
+                int((~np.isnan(means[:, s])).sum()),
+                len(own),
+            )
+        )
+    return sorted(standings, key=lambda each: (each.rank, -each.mean, each.system)), means
+
+
+def _by_cell(ratings: _Ratings, values: Array, systems: int, prompts: int) -> Array:
+    """The mean value of each prompt and system, (P, S), NaN where there is none."""
+    place, size = ratings.prompt * systems + ratings.system, prompts * systems
+    times = np.bincount(place, minlength=size)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((np.bincount(place, values, size) / times).reshape(prompts, systems))
+
+
+def _averages(means: Array, counts: Array) -> Array:
+    """Averages over prompts (B, S) of means (P, S), the prompts drawn `counts` (B, P) times."""
+    there = ~np.isnan(means)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((counts @ np.where(there, means, 0.0)) / (counts @ there.astype(float)))
+
+
+def _beyond(differences: Array) -> bool:
+    """Whether the lower end of an interval of differences is above 0."""
+    return bool(np.nanpercentile(differences, ENDS[0]) > 0)
+
+
+def _disagreement(ratings: _Ratings, system: int) -> float:
+    """The standard deviation within a candidate, pooled over a system's candidates."""
+    among = ratings.system == system
+    _, cell = np.unique(ratings.cell[among], return_inverse=True)
+    value, times = ratings.value[among], np.bincount(cell)
+    left = value - (np.bincount(cell, value) / times)[cell]
+    df = len(value) - len(times)
+    return float(np.sqrt((left**2).sum() / df)) if df > 0 else float("nan")
+
+
+def _with_worst_group(own: Standing, groups: Mapping[str, Sequence[Standing]]) -> Standing:
+    found = [
+        (each.mean, group)
+        for group, standings in groups.items()
+        for each in standings
+        if each.system == own.system
+    ]
+    if not found:
+        return own
+    mean, group = min(found)
+    return replace(own, worst_group=group, worst_group_mean=mean)
+
+
+def _wins(means: Array) -> Array:
+    """How often the system of a row has the higher mean than that of a column, (S, S)."""
+    mine, theirs = means[:, :, None], means[:, None, :]
+    both = ~np.isnan(mine) & ~np.isnan(theirs)
+    won = np.where(both, (mine > theirs) + 0.5 * (mine == theirs), 0.0).sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        shares = won / both.sum(axis=0)
+    np.fill_diagonal(shares, np.nan)
+    return np.asarray(shares)
+
+
+def _turns(source: Source, lead: Array, top: int) -> list[tuple[str, float]]:
+    """The prompts on which the second is clearest ahead of the first."""
+    order = np.argsort(np.where(np.isnan(lead), np.inf, lead), kind="stable")[:top]
+    return [(source.prompt_ids[p], float(-lead[p])) for p in order.tolist() if lead[p] < 0]
+
+
+def draw_leaderboard(found: Leaderboard) -> "Figure":
+    """Means with their intervals, and shares of unhappy people, the best system on top."""
+    standings = list(reversed(found.standings))
+    with plainly():
+        figure = new_figure(9.0, 1.6 + 0.42 * len(standings))
+        means, unhappy = figure.subplots(1, 2, sharey=True)
+        for place, each in enumerate(standings):
+            means.plot(each.interval, [place, place], color=SERIES[0], linewidth=2.2)
+            means.plot(each.mean, place, "o", color=SERIES[0])
+        unhappy.barh(range(len(standings)), [100 * s.unhappy for s in standings], color=SERIES[1])
+        means.set_yticks(range(len(standings)), [s.system for s in standings])
+        quiet(means, "mean rating, 95 % interval")
+        quiet(unhappy, f"unhappy people (below {found.threshold:g}), per cent")
+    return figure

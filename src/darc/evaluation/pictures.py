@@ -1,0 +1,86 @@
+"""A drawn frame, and what all figures share in reading frames and drawing changes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from darc.evaluation.frame import Cell, Frame
+from darc.evaluation.methods import BASELINE
+from darc.views.chart import MOST_SERIES, Look
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PARTS = ("delta", "low", "high")
+FIRST = ("epsilon", "entropic", "tau", "lcb", "cvar", "penalty")
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A figure of one frame and one source; `name` is the stem of its files."""
+
+    name: str
+    caption: str
+    source: str
+    figure: "Figure"
+
+
+def values(frame: Frame, name: str) -> list[str]:
+    """The different cells of a column as text, in order of appearance."""
+    return list(dict.fromkeys(str(cell) for cell in frame.column(name)))
+
+
+def number(cell: Cell) -> float:
+    """A cell as a number, NaN where it has none."""
+    return float(cell) if isinstance(cell, int | float) else float("nan")
+
+
+def numbers(frame: Frame, name: str) -> list[float]:
+    """A column as numbers, NaN where there is none."""
+    return [number(cell) for cell in frame.column(name)]
+
+
+def few(methods: Sequence[str], most: int = 6) -> list[str]:
+    """At most `most` methods without Best-of-K, well-known rules first, whatever their results."""
+    most = min(most, MOST_SERIES)
+    others = [method for method in methods if method != BASELINE]
+    known = [method for method in FIRST if method in others]
+    return (known + [method for method in others if method not in known])[:most]
+
+
+def left_out(shown: Sequence[str], methods: Sequence[str]) -> str:
+    """A sentence on the methods that are not drawn, empty for none."""
+    others = [method for method in methods if method not in shown and method != BASELINE]
+    return f" Not drawn: {', '.join(others)}; the table has them." if others else ""
+
+
+def metric_name(name: str) -> str:
+    """A metric as an axis names it."""
+    return name.replace("cvar_", "CVaR ").replace("cvar", "CVaR") + (
+        " %" if name.startswith("cvar_") else ""
+    )
+
+
+def tail_name(frame: Frame) -> str:
+    """What the CVaR is called in a frame with its differences."""
+    return next(
+        name.removeprefix("delta_") for name in frame.columns if name.startswith("delta_cvar")
+    )
+
+
+def by_source(draw: Callable[[str, Frame], Picture]) -> Callable[[Frame], list[Picture]]:
+    """A function that draws a picture for each source of a frame."""
+
+    def drawn(frame: Frame) -> list[Picture]:
+        return [draw(source, frame.where(source=source)) for source in values(frame, "source")]
+
+    return drawn
+
+
+def draw_changes(
+    axes: Any, frame: Frame, metric: str, x: list[float], label: str, look: Look
+) -> None:
+    """A line of changes against Best-of-K with their intervals."""
+    middle, low, high = (numbers(frame, f"{part}_{metric}") for part in PARTS)
+    axes.vlines(x, low, high, color=look.color, linewidth=1.2, alpha=0.8)
+    axes.plot(x, middle, label=label, **look.line)

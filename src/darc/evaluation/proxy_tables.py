@@ -1,0 +1,353 @@
+"""The tables that compare a proxy with people: sigmas, their errors, rewrite families."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from darc.errors import InputError
+from darc.evaluation import ranks
+from darc.evaluation.bootstrap import draw_counts, interval
+from darc.evaluation.contest import Contest
+from darc.evaluation.frame import Frame
+from darc.evaluation.metrics import aggregated, pooled_units, taken
+from darc.evaluation.ranks import (
+    partial_of,
+    weighted_correlations,
+    weighted_overlap,
+    weighted_ranks,
+)
+from darc.evaluation.rule_tables import (
+    BUCKETS,
+    bucket_columns,
+    bucket_masks,
+    bucket_rows,
+    described,
+    mean_of,
+    prompts_in,
+    tail_of,
+)
+from darc.evaluation.split import Joined
+from darc.typing import Array, Integers, Mask
+
+SHARE = 0.2
+CURVE = tuple(round(0.05 * step, 2) for step in range(1, 11))
+CASES = 5
+CELLS = 400_000
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Candidates (N,) whose sigma both know: which they are, both sigmas, and what is controlled.
+
+    `controls` is (c, N): the proxy's mean and, where it is known of all, the length.
+    """
+
+    prompt: Integers
+    candidate: Integers
+    proxy: Array
+    human: Array
+    controls: Array
+
+    @property
+    def places(self) -> list[tuple[int, int]]:
+        """Prompt and candidate of every item."""
+        return list(zip(self.prompt.tolist(), self.candidate.tolist(), strict=True))
+
+
+def items_of(joined: Joined, scorer: int | None = None, among: Array | None = None) -> Items:
+    """The items of one scorer on its raw scale, or of all; `among` (P, K) limits them."""
+    samples = joined.proxy.samples
+    if scorer is not None:
+        samples = samples[:, scorer : scorer + 1]
+    proxy, human = aggregated(samples), aggregated(joined.human.samples)
+    known = ~np.isnan(proxy.sigma) & ~np.isnan(human.sigma)
+    if among is not None:
+        known &= among.astype(bool)
+    prompt, candidate = np.nonzero(known)
+    length = joined.proxy.tokens[known]
+    controls = [proxy.mean[known], *([] if np.isnan(length).any() else [length])]
+    return Items(prompt, candidate, proxy.sigma[known], human.sigma[known], np.stack(controls))
+
+
+def agreement(
+    items: Items, draws: int, seed: int, share: float = SHARE
+) -> list[tuple[object, ...]]:
+    """Rows (metric, value, low, high, p); intervals resample whole prompts."""
+    size = len(items.proxy)
+    if size < 4:
+        raise InputError(
+            f"{size} candidates have both a proxy's and people's sigma, too few to compare"
+        )
+    left, right = ranks.top(items.proxy, share), ranks.top(items.human, share)
+    both, top = int((left & right).sum()), int(left.sum())
+    rho = float(ranks.spearman(items.proxy, items.human))
+    tau, tau_p = ranks.kendall(items.proxy, items.human)
+    partial = float(ranks.partial_spearman(items.proxy, items.human, items.controls))
+    drawn = _resampled(items, draws, seed, share)
+    ends = [interval(drawn[:, place]) for place in range(3)]
+    none = (np.nan, np.nan)
+    return [
+        ("spearman", rho, *ends[0], ranks.correlation_p(rho, size)),
+        ("kendall", tau, *none, tau_p),
+        ("partial spearman", partial, *ends[1], ranks.correlation_p(partial, size)),
+        (f"precision@{share:.0%}", both / top, *none, np.nan),
+        (f"recall@{share:.0%}", both / int(right.sum()), *none, np.nan),
+        (f"jaccard@{share:.0%}", both / (2 * top - both), *ends[2], np.nan),
+        (f"overlap@{share:.0%}", both, *none, ranks.hypergeometric_tail(both, size, top, top)),
+    ]
+
+
+def _resampled(items: Items, draws: int, seed: int, share: float) -> Array:
+    """Spearman, partial Spearman and Jaccard of each resample, (draws, 3)."""
+    prompts = int(items.prompt.max()) + 1
+    if len(np.unique(items.prompt)) < 2:
+        return np.full((1, 3), np.nan)
+    counts = draw_counts(prompts, draws, seed)
+    step = max(1, CELLS // len(items.prompt))
+    parts = []
+    for start in range(0, draws, step):
+        weights = counts[start : start + step, items.prompt]
+        weights = weights[weights.sum(axis=1) > 0]
+        sides = (items.proxy, items.human, *items.controls)
+        matrices = weighted_correlations([weighted_ranks(s, weights) for s in sides], weights)
+        overlap = weighted_overlap(items.proxy, items.human, weights, share)
+        parts.append(np.stack([matrices[:, 0, 1], partial_of(matrices), overlap], axis=1))
+    return np.concatenate(parts)
+
+
+def _limits(joined: Joined, base: Integers | None) -> list[tuple[str, Array | None]]:
+    """What items are limited to, by name: nothing, and Best-of-K's choice (P,) where known."""
+    every: list[tuple[str, Array | None]] = [("all candidates", None)]
+    if base is None:
+        return every
+    chosen = np.arange(joined.proxy.shape[2]) == base[:, None]
+    return [*every, ("Best-of-K's choice", chosen)]
+
+
+def validity_table(joined: Joined, base: Integers, draws: int = 2000, seed: int = 0) -> Frame:
+    """Agreement of the proxy's sigma with people's, for all scorers together and for each.
+
+    `base` (P,) is Best-of-K's choice by the proxy, to which some rows are limited.
+    """
+    proxy = joined.proxy
+    scorers: list[int | None] = [None]
+    if len(proxy.scorers) > 1:
+        scorers += list(range(len(proxy.scorers)))
+    rows: list[tuple[object, ...]] = []
+    for scorer in scorers:
+        label = "all" if scorer is None else proxy.scorers[scorer]
+        for what, among in _limits(joined, base):
+            items = items_of(joined, scorer, among)
+            if len(items.proxy) < 4:
+                continue
+            head = (proxy.name, joined.human.name, label, what, len(items.proxy))
+            rows += [(*head, *row) for row in agreement(items, draws, seed)]
+    if not rows:
+        raise InputError(f"{proxy.name} and {joined.human.name} share too few sigmas to compare")
+    return Frame.of(
+        "validity",
+        "The proxy's sigma against people's",
+        ("source", "ratings", "scorer", "items", "n", "metric", "value", "low", "high", "p"),
+        rows,
+        "Partial: the proxy's mean and, where known, the length are controlled, all as ranks. "
+        f"Intervals: {draws} resamples of whole prompts. p: Fisher's transformation, Kendall's "
+        "normal approximation, the hypergeometric tail; they take candidates as independent.",
+    )
+
+
+def overlap_table(joined: Joined, base: Integers | None = None) -> Frame:
+    """Share of the top q by the proxy's sigma that is in the top q by people's, for q to 50 %.
+
+    Of all candidates and, where `base` (P,) says which, of Best-of-K's choices.
+    """
+    rows = []
+    for what, among in _limits(joined, base):
+        items = items_of(joined, None, among)
+        for share in CURVE:
+            left, right = ranks.top(items.proxy, share), ranks.top(items.human, share)
+            if left.any():
+                hit = (left & right).sum() / left.sum()
+                rows.append((joined.proxy.name, joined.human.name, what, share, hit, left.mean()))
+    columns = ("source", "ratings", "items", "share", "overlap", "by_chance")
+    return Frame.of("overlap", "Overlap of the top shares by sigma", columns, rows)
+
+
+def points_table(joined: Joined, base: Integers | None = None) -> Frame:
+    """Both sigmas of every candidate, and whether it is Best-of-K's choice, `base` (P,)."""
+    items = items_of(joined)
+    chosen = ["" if base is None else "yes" if base[p] == k else "no" for p, k in items.places]
+    rows = [
+        (*_head(joined, p, k), joined.human.name, choice, x, y)
+        for (p, k), choice, x, y in zip(items.places, chosen, items.proxy, items.human, strict=True)
+    ]
+    columns = (
+        *("source", "prompt_id", "candidate_id", "ratings", "best_of_k"),
+        *("sigma_proxy", "sigma_human"),
+    )
+    return Frame.of("points", "The proxy's and people's sigma of every candidate", columns, rows)
+
+
+def mismatch_table(joined: Joined, base: Integers | None = None, cases: int = CASES) -> Frame:
+    """The candidates whose ranks by the two sigmas differ most, in both directions, with texts.
+
+    Of all candidates and, where `base` (P,) says which, of Best-of-K's choices.
+    """
+    proxy = joined.proxy
+    rows = []
+    for what, among in _limits(joined, base):
+        items = items_of(joined, None, among)
+        gap = ranks.ranks(items.proxy) - ranks.ranks(items.human)
+        for kind, sign in (("proxy high, people agree", 1), ("proxy low, people disagree", -1)):
+            for at in np.argsort(-sign * gap, kind="stable")[:cases]:
+                if sign * gap[at] <= 0:
+                    break
+                p, k = items.places[at]
+                words = (
+                    proxy.questions[p] if proxy.questions else "",
+                    proxy.texts[p][k] if proxy.texts else "",
+                )
+                sigmas = (items.proxy[at], items.human[at])
+                rows.append((kind, what, *_head(joined, p, k), *sigmas, *words))
+    columns = ("kind", "items", "source", "prompt_id", "candidate_id", "sigma_proxy", "sigma_human")
+    return Frame.of(
+        "mismatches", "Where proxy and people differ most", (*columns, "prompt", "response"), rows
+    )
+
+
+def _head(joined: Joined, prompt: int, candidate: int) -> tuple[str, str, str]:
+    proxy = joined.proxy
+    return proxy.name, proxy.prompt_ids[prompt], proxy.candidate_ids[prompt][candidate]
+
+
+def sigma_errors(joined: Joined, contest: Contest, rescaled: bool = False) -> Array:
+    """|proxy - human| sigma of Best-of-K's choice, (R, P).
+
+    Rescaled, each sigma is in deviations of all its samples; of several scorers it always is.
+    """
+    sides = []
+    for source in (joined.proxy, joined.human):
+        one = rescaled and len(source.scorers) == 1
+        scale = pooled_units(source.samples)[1][0] if one else 1.0
+        sides.append(taken(aggregated(source.samples).sigma / scale, contest.choice[:, 0]))
+    return np.abs(sides[0] - sides[1])
+
+
+def quantile_masks(values: Array, buckets: int = BUCKETS) -> tuple[list[Mask], Array]:
+    """Parts of the prompts of each split (R, P) between quantiles of its values, and those edges.
+
+    An edge belongs to the part below it, so ties leave the parts unequal; NaN is in none. The edges
+    (R, buckets + 1) include both ends.
+    """
+    known = ~np.isnan(values)
+    edges = np.full((len(values), buckets + 1), np.nan)
+    for row, own, there in zip(edges, values, known, strict=True):
+        if there.any():
+            row[:] = np.quantile(own[there], np.linspace(0, 1, buckets + 1))
+    place = np.sum(values[:, :, None] > edges[:, None, 1:-1], axis=2)
+    return [known & (place == number) for number in range(buckets)], edges
+
+
+def error_table(joined: Joined, contest: Contest) -> Frame:
+    """Fifths of the prompts by the proxy's error, in two forms; `contest` is the joined one.
+
+    "raw" is the paper's: the plain difference of the sigmas, cut at its quantiles. "rescaled" has
+    each sigma in units of its own samples, and parts of equal size.
+    """
+    raw, rescaled = (sigma_errors(joined, contest, rescaled=form) for form in (False, True))
+    by_quantile, edges = quantile_masks(raw)
+    equal = bucket_masks(rescaled, list(contest.source.prompt_ids))
+    rows = [
+        (contest.source.name, form, *row)
+        for form, masks, values in (("raw", by_quantile, raw), ("rescaled", equal, rescaled))
+        for row in bucket_rows(contest, masks, values)
+    ]
+    ends = ", ".join(f"{edge:.4g}" for edge in edges[0])
+    return Frame.of(
+        "errors",
+        "Gains over Best-of-K by the error of the proxy's sigma",
+        ("source", "form", *bucket_columns(contest, "error")),
+        rows,
+        f"{described(contest)} Q5 has the largest error. Raw, as in the paper: the difference of "
+        f"the sigmas as they are, for a proxy on people's scale, cut at its quantiles {ends}, so "
+        "that ties leave buckets unequal. Rescaled: each sigma in units of the deviation of all "
+        "its samples (as several scorers' always are), in buckets of equal size.",
+    )
+
+
+DEFAULT = "style"
+Pairs = Sequence[tuple[Joined, Contest]]
+
+
+def family_table(contests: Sequence[Contest], pairs: Pairs = ()) -> Frame:
+    """Mean, risk, tradeoff and CVaR of each family and method; empty unless families differ.
+
+    People judge where their ratings are joined to several families, and otherwise each family's
+    own held-out rewrites do. A source without a family has no row.
+    """
+    groups = {human: [contest for _, contest in own] for human, own in _by_ratings(pairs).items()}
+    own = [contest for contest in contests if contest.source.family]
+    if not groups and _differ(own):
+        groups = {"its own rewrites": own}
+    rows = []
+    for judge, group in groups.items():
+        for contest in group:
+            for part, among in _slices(contest, group).items():
+                columns = [
+                    mean_of(v, among) for v in (contest.reward, contest.risk, contest.tradeoff)
+                ]
+                columns.append(tail_of(contest.outcome, among, contest.settings.tail))
+                for a, method in enumerate(contest.methods):
+                    head = (contest.source.name, contest.source.family, judge, part, method)
+                    rows.append((*head, prompts_in(among), *(column[a] for column in columns)))
+    names = ("source", "family", "judge", "slice", "method", "prompts")
+    return Frame.of(
+        "families",
+        "Rewrite families",
+        (*names, "reward", "risk", "tradeoff", "cvar"),
+        rows,
+        "The stress slice is the same prompts for all families: the fifth on which the samples of "
+        f"Best-of-K's choice disagree most under the family {DEFAULT}, or else the first one.",
+    )
+
+
+def family_agreement_table(pairs: Pairs, draws: int, seed: int) -> Frame:
+    """Agreement of each family's sigma with people's, overall and on the stress slice."""
+    rows = []
+    for human, own in _by_ratings(pairs).items():
+        for joined, contest in own:
+            for part, among in _slices(contest, [each for _, each in own]).items():
+                wanted = np.repeat(among[0][:, None], joined.proxy.shape[2], axis=1)
+                items = items_of(joined, None, wanted)
+                if len(items.proxy) < 4:
+                    continue
+                head = (joined.proxy.name, joined.proxy.family, human, part, len(items.proxy))
+                rows += [(*head, *row) for row in agreement(items, draws, seed)]
+    return Frame.of(
+        "family_agreement",
+        "Agreement of each family's sigma with people's",
+        ("source", "family", "ratings", "slice", "n", "metric", "value", "low", "high", "p"),
+        rows,
+    )
+
+
+def _by_ratings(pairs: Pairs) -> dict[str, list[tuple[Joined, Contest]]]:
+    """The pairs with a family, by the ratings that judge several families."""
+    found: dict[str, list[tuple[Joined, Contest]]] = {}
+    for joined, contest in pairs:
+        if joined.proxy.family:
+            found.setdefault(joined.human.name, []).append((joined, contest))
+    return {human: own for human, own in found.items() if _differ([contest for _, contest in own])}
+
+
+def _differ(contests: Sequence[Contest]) -> bool:
+    return len({contest.source.family for contest in contests}) > 1
+
+
+def _slices(contest: Contest, group: Sequence[Contest]) -> dict[str, Mask]:
+    """The kept prompts of a contest, and among them the group's stress slice, (R, P) by name."""
+    reference = next((each for each in group if each.source.family == DEFAULT), group[0])
+    places = {prompt: p for p, prompt in enumerate(reference.source.prompt_ids)}
+    at = np.array([places.get(prompt, -1) for prompt in contest.source.prompt_ids])
+    stress = contest.kept & (at >= 0) & reference.high[:, at]
+    return {"overall": contest.kept} | ({"stress": stress} if stress.any() else {})

@@ -1,1 +1,0 @@
-"""The tables of an evaluation, a file each: studies and sources in, tidy frames out."""

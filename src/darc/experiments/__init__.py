@@ -1,0 +1,50 @@
+"""Experiments on simulated people, where the truth is known."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from darc.errors import UnknownName
+from darc.experiments.gains import buckets, raters_needed
+from darc.experiments.hacking import hacking
+from darc.experiments.result import Findings, Report
+from darc.experiments.truth import coverage, disagreement
+from darc.simulate import Preset
+
+
+class Experiment(Protocol):
+    """Runs on a preset's people; all randomness comes from the seed."""
+
+    def __call__(self, preset: Preset, seed: int = 0, *, report: Report = ...) -> Findings:
+        """The experiment's `Findings`."""
+        ...
+
+
+EXPERIMENTS: dict[str, Experiment] = {
+    "disagreement": disagreement,
+    "coverage": coverage,
+    "buckets": buckets,
+    "raters": raters_needed,
+    "hacking": hacking,
+}
+PROMPTS = {"disagreement": 4000, "coverage": 500, "buckets": 4000, "raters": 1500, "hacking": 200}
+
+
+def experiment(name: str) -> Callable[..., Findings]:
+    """The experiment of this name."""
+    if name not in EXPERIMENTS:
+        raise UnknownName("experiment", name, EXPERIMENTS)
+    return EXPERIMENTS[name]
+
+
+__all__ = [
+    "EXPERIMENTS",
+    "PROMPTS",
+    "Experiment",
+    "Findings",
+    "buckets",
+    "coverage",
+    "disagreement",
+    "experiment",
+    "hacking",
+    "raters_needed",
+]

@@ -1,0 +1,201 @@
+"""What simulated people are like, and how often bounds on their mean hold."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from darc.api import select_batch
+from darc.core import risk
+from darc.core.bounds import lcb_coefficient, lower_confidence_bound
+from darc.errors import InputError
+from darc.evaluation.ranks import jaccard, spearman
+from darc.experiments.result import Findings, Line, Plot, Report, average, of, silent
+from darc.selection.decision import Decisions
+from darc.simulate import Population, Preset, proxy_scores, simulate
+from darc.typing import Array
+
+PAPER = {
+    "mean of the largest variance": (0.65, 0.74),
+    "its 80 % quantile": (0.84, 0.98),
+    "its 90 % quantile": (1.32, 1.65),
+    "Spearman of proxy and human sigma": (0.65, 0.65),
+    "Jaccard of the top 20 %": (0.47, 0.47),
+    "human sigma of Best-of-K": (0.67, 0.67),
+    "human mean of Best-of-K": (7.56, 7.56),
+}
+
+
+def disagreement(preset: Preset, seed: int = 0, *, report: Report = silent) -> Findings:
+    """Raw-pool disagreement and proxy validity of a preset.
+
+    The largest variance (ddof = 1) over a prompt's candidates, one with a single rating counting as
+    0; and, as the paper measures it, the proxy's sigma against people's sigma on the candidate that
+    Best-of-K takes by the proxy. One prompt is one point; no truth is used but in the last two
+    rows, so sigma's sampling noise is in all others.
+    """
+    if preset.people.raters < 2 or preset.proxy.rewrites < 1:
+        raise InputError(
+            "there is no sigma to measure", "give at least two raters and proxy.rewrites=1"
+        )
+    people = simulate(preset.people, seed)
+    proxy = proxy_scores(people, preset.proxy)
+    report(1, 2)
+    sigma = np.round(risk.sigma(people.ratings), 9)  # equal ones must tie
+    largest = np.nan_to_num(sigma).max(axis=1) ** 2
+    base = select_batch(proxy.samples, "mean").index
+    guess = of(risk.sigma(proxy.samples[:, 0]), base)
+    human, known = of(sigma, base), ~np.isnan(of(sigma, base)) & ~np.isnan(guess)
+    found = {
+        "mean of the largest variance": float(largest.mean()),
+        "its 80 % quantile": float(np.quantile(largest, 0.8)),
+        "its 90 % quantile": float(np.quantile(largest, 0.9)),
+        "Spearman of proxy and human sigma": float(spearman(guess[known], human[known])),
+        "Jaccard of the top 20 %": jaccard(guess[known], human[known]),
+        "human sigma of Best-of-K": average(human[known])[0],
+        "human mean of Best-of-K": float(np.mean(of(risk.mean(people.ratings), base))),
+        "true sigma of all candidates": float(np.mean(people.truth.sigma)),
+        "Spearman of human and true sigma": float(
+            spearman(human[known], of(people.truth.sigma, base)[known])
+        ),
+    }
+    report(2, 2)
+    rows = []
+    for name, value in found.items():
+        low, high = PAPER.get(name, (None, None))
+        rows.append({"measure": name, "value": value, "paper_low": low, "paper_high": high})
+    table = [[name, value, _range(PAPER.get(name))] for name, value in found.items()]
+    panels = [_variances(largest), _tenths(guess[known], human[known])]
+    return Findings("disagreement", rows, ["", "here", "paper"], table, panels=panels)
+
+
+def _variances(largest: Array) -> Plot:
+    """The quantiles of the largest variance, and the two that the paper has."""
+    shares = [round(0.1 * tenth, 1) for tenth in range(1, 10)]
+    ranges = [PAPER["its 80 % quantile"], PAPER["its 90 % quantile"]]
+    middle, half = ([(high + sign * low) / 2 for low, high in ranges] for sign in (1, -1))
+    lines = [
+        Line("here", shares, np.quantile(largest, shares).tolist()),
+        Line("paper", [0.8, 0.9], middle, half),
+    ]
+    title = "how much people disagree"
+    return Plot(title, "share of prompts below", "largest variance over candidates", lines)
+
+
+def _tenths(guess: Array, human: Array) -> Plot:
+    """People's sigma in each tenth of the prompts by the proxy's."""
+    parts = np.array_split(human[np.argsort(guess, kind="stable")], 10)
+    found = [average(part) for part in parts if len(part)]
+    y, half = ([pair[place] for pair in found] for place in (0, 1))
+    line = Line("Best-of-K's choice", list(range(1, len(found) + 1)), y, half)
+    title = "does the proxy tell?"
+    return Plot(title, "tenth of prompts by the proxy's sigma", "people's sigma", [line])
+
+
+def _range(pair: tuple[float, float] | None) -> str:
+    if pair is None:
+        return ""
+    return f"{pair[0]:g}" if pair[0] == pair[1] else f"{pair[0]:g} to {pair[1]:g}"
+
+
+SIZES = (5, 16, 64, 256, 1024)
+DELTA = 0.05
+BOUNDS = (("certificate", "mean"), ("certificate", "epsilon"), ("lcb score", "lcb"))
+
+
+def coverage(
+    preset: Preset,
+    seed: int = 0,
+    *,
+    sizes: tuple[int, ...] = SIZES,
+    delta: float = DELTA,
+    report: Report = silent,
+) -> Findings:
+    """Nominal and actual coverage, for independent raters and for rewrites under one scorer.
+
+    The bound is the certificate's (of the choices of `mean` and `epsilon`) or the score that `lcb`
+    maximises (of its own choice); the truth is the candidate's mean over all people. Of the raters
+    or rewrites of one draw the first n are used, so the sizes are compared on the same prompts.
+    """
+    most = max(sizes)
+    crowd = max(preset.people.crowd, most) if preset.people.crowd else 0
+    people = simulate(replace(preset.people, raters=most, crowd=crowd), seed)
+    report(1, 2 + 2 * len(sizes))
+    scale = preset.people.low, preset.people.high
+    proxy = proxy_scores(people, replace(preset.proxy, scorers=1, rewrites=most - 1))
+    report(2, 2 + 2 * len(sizes))
+    samples = {"raters": people.ratings, "rewrites": np.clip(proxy.samples[:, 0], *scale)}
+    rows: list[dict[str, Any]] = []
+    for kind, given in samples.items():
+        for size in sizes:
+            rows += _held(kind, np.ascontiguousarray(given[..., :size]), people, delta)
+            report(2 + len(rows) // len(BOUNDS), 2 + 2 * len(sizes))
+    table = [list(row.values()) for row in rows]
+    header = ["samples", "n", "bound", "chosen by", "nominal", "actual", "slack", "empty"]
+    return Findings(
+        "coverage", rows, header, table, _notes(rows, 1 - delta), _panels(rows, 1 - delta)
+    )
+
+
+def _held(kind: str, samples: Array, people: Population, delta: float) -> list[dict[str, Any]]:
+    """One row a bound."""
+    rows: list[dict[str, Any]] = []
+    for bound, rule in BOUNDS:
+        decided = select_batch(samples[:, None], rule)
+        limit = lower_bounds(decided, bound, (people.recipe.low, people.recipe.high), delta)
+        true = of(people.truth.mean, decided.index)
+        rows.append(
+            {
+                "samples": kind,
+                "n": samples.shape[-1],
+                "bound": bound,
+                "rule": rule,
+                "nominal": 1 - delta,
+                "actual": float(np.mean(limit <= true)),
+                "slack": float(np.mean(true - limit)),
+                "empty": float(np.mean(limit <= people.recipe.low)),
+            }
+        )
+    return rows
+
+
+def lower_bounds(decided: Decisions, bound: str, scale: tuple[float, float], delta: float) -> Array:
+    """The bound on each prompt's choice, (P,): the certificate's, or the score of `lcb`."""
+    statistics, index = decided.statistics, decided.index
+    mean, sigma, count = (
+        of(np.asarray(array), index)
+        for array in (statistics.mean, statistics.sigma, statistics.count)
+    )
+    present = decided.pools.present.sum(axis=1)
+    if bound == "lcb score":
+        factor = lcb_coefficient(np.maximum(count, 1), candidates=present, delta=delta)
+        return np.asarray(mean - factor * np.nan_to_num(sigma))
+    return lower_confidence_bound(
+        mean, np.nan_to_num(sigma), count, candidates=present, bounds=scale, delta=delta
+    )
+
+
+def _notes(rows: list[dict[str, Any]], nominal: float) -> list[str]:
+    notes = []
+    for kind in ("raters", "rewrites"):
+        for bound in ("certificate", "lcb score"):
+            mine = [row for row in rows if row["samples"] == kind and row["bound"] == bound]
+            worst = min(mine, key=lambda row: row["actual"])
+            verdict = "holds" if worst["actual"] >= nominal else "does not hold"
+            notes.append(
+                f"{kind}, {bound}: {verdict}; at the least {worst['actual']:.1%} "
+                f"of the choices (n = {worst['n']}) against {nominal:.0%}"
+            )
+    return notes
+
+
+def _panels(rows: list[dict[str, Any]], nominal: float) -> list[Plot]:
+    panels = []
+    for kind, title in (("raters", "independent raters"), ("rewrites", "rewrites, one scorer")):
+        lines = []
+        for bound, rule in BOUNDS:
+            mine = [r for r in rows if (r["samples"], r["bound"], r["rule"]) == (kind, bound, rule)]
+            sizes, actual = [r["n"] for r in mine], [r["actual"] for r in mine]
+            lines.append(Line(f"{bound} of {rule}", sizes, actual))
+        panels.append(Plot(title, "samples a candidate", "coverage", lines, True, nominal))
+    return panels
