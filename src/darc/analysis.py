@@ -20,7 +20,7 @@ Ratings = Any  # a path, a `Source`, a data frame of pandas or polars, or a list
 
 
 @dataclass(frozen=True, eq=False)
-class Chart:
+class ShownFigure:
     """A figure that a notebook shows as SVG; `figure` is matplotlib's own."""
 
     figure: "Figure"
@@ -62,10 +62,10 @@ class Analysis:
         said = environment().from_string(text).render(said=self.sentences)
         return said + "".join(frame_table(frame) for frame in list(self.tables.values())[:1])
 
-    def plot(self, name: str = "") -> Chart:
+    def plot(self, name: str = "") -> ShownFigure:
         """A picture, the first one unless it is named."""
         drawn = self._drawn()
-        return Chart(_named("picture", name, drawn), name or next(iter(drawn)))
+        return ShownFigure(_named("picture", name, drawn), name or next(iter(drawn)))
 
     def to_pandas(self, name: str = "") -> Any:
         """A table as a data frame of pandas, the first one unless it is named."""
