@@ -90,13 +90,13 @@ def test_class_names_are_unique() -> None:
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(module)
     twice = {name: found for name, found in places.items() if len(found) > 1}
-    assert twice.keys() <= set(HOUSE["class_names_twice"]), twice
+    assert twice.keys() == set(HOUSE["class_names_twice"]), twice
 
 
 def test_no_module_is_named_like_a_package() -> None:
     packages = {path.parent.name for path in (ROOT / "src" / "darc").glob("*/__init__.py")}
     found = {module_of(path) for path in SOURCES if path.stem in packages}
-    assert found <= set(HOUSE["named_like_a_package"])
+    assert found == set(HOUSE["named_like_a_package"])
 
 
 def test_a_small_module_with_one_importer_is_part_of_it() -> None:
@@ -108,7 +108,9 @@ def test_a_small_module_with_one_importer_is_part_of_it() -> None:
         and path.read_text(encoding="utf-8").count("\n") < 60
         and len(users[module_of(path)]) == 1
     }
-    assert small <= {*HOUSE["small"], *HOUSE["small_for_a_reason"]}
+    # A rule is a small file of its own, however few import it.
+    small = {module for module in small if not module.startswith("darc.rules.")}
+    assert small == {*HOUSE["small"], *HOUSE["small_for_a_reason"]}
 
 
 def test_every_module_with_behaviour_is_named_by_a_test_file() -> None:
@@ -120,7 +122,9 @@ def test_every_module_with_behaviour_is_named_by_a_test_file() -> None:
     }
     packages = {module_of(path) for path in SOURCES if path.name == "__init__.py"}
     untested = {m for m in behaving - packages if m.rpartition(".")[2] not in named}
-    assert untested <= set(HOUSE["without_a_test_of_their_name"])
+    # The rules are tested together, each against a plain loop.
+    untested = {module for module in untested if not module.startswith("darc.rules.")}
+    assert untested == set(HOUSE["without_a_test_of_their_name"])
 
 
 def modules_named(text: str) -> set[str]:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.diagnosis.panel import Panel, panel_of
+from darc.diagnosis.panel import RaterPanel, panel_of
 from darc.evaluation.source import NOBODY, Source
 
 Array = NDArray[np.float64]
@@ -29,7 +29,7 @@ def source(ratings: Array, *, kind: str = "rater", groups: dict[str, str] | None
     )
 
 
-def panel(ratings: Array, groups: dict[str, str] | None = None) -> Panel:
+def panel(ratings: Array, groups: dict[str, str] | None = None) -> RaterPanel:
     return panel_of(source(ratings, groups=groups))
 
 

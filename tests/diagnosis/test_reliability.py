@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import chi
 from tests.diagnosis.panels import Array, noise_only, panel, uneven
 
-from darc.diagnosis.panel import Panel, shrinkage_of_deviation
+from darc.diagnosis.panel import RaterPanel, shrinkage_of_deviation
 from darc.diagnosis.reliability import (
     Reliability,
     gaussian_reliability,
@@ -124,7 +124,7 @@ def test_one_prompt_has_a_value_and_no_interval() -> None:
 
 
 def test_constant_ratings_have_no_reliability() -> None:
-    constant: Panel = panel(np.full((5, 4, 6), 3.0))
+    constant: RaterPanel = panel(np.full((5, 4, 6), 3.0))
     means, sigmas = reliabilities(constant)
     assert math.isnan(means["within"].value)
     assert math.isnan(sigmas["within"].value)

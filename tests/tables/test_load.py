@@ -16,14 +16,14 @@ from tests.tables.helpers import TIDY, Cell, cells_of, refusal, table_of
 from darc.errors import InputError, TableError
 from darc.tables import read_ratings
 from darc.tables.load import load, sniff_delimiter
-from darc.tables.source import Source
+from darc.tables.source import TableSource
 
 repeatable = settings(derandomize=True, max_examples=60, deadline=None, database=None)
 ONE = [Cell("q", "", "a", (("r", 1.0),))]
 
 
 def rows_of(text: str, size: int = 1000) -> tuple[list[tuple[str, ...]], list[int]]:
-    with load(Source("x.csv", io.BytesIO(text.encode())), block_bytes=size) as loaded:
+    with load(TableSource("x.csv", io.BytesIO(text.encode())), block_bytes=size) as loaded:
         rows = list(zip(*map(loaded.texts, loaded.names), strict=True))
         return rows, [loaded.line(row) for row in range(loaded.rows)]
 
@@ -62,7 +62,7 @@ def test_quotes_across_the_buffers_of_two_threads(
     path = tmp_path / "x.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([("x", "y", "z"), *expected])
-    with Source(path) as source, load(source) as loaded:
+    with TableSource(path) as source, load(source) as loaded:
         assert list(zip(*map(loaded.texts, loaded.names), strict=True)) == expected
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from darc.errors import TableError
-from darc.tables.source import Peekable, Source
+from darc.tables.source import Peekable, TableSource
 
 
 class Dripping(io.RawIOBase):
@@ -29,7 +29,7 @@ def test_peeking_consumes_nothing() -> None:
 
 def test_gzip_is_known_by_its_first_bytes_even_when_they_drip() -> None:
     packed = gzip.compress(b"hello") + gzip.compress(b" world")
-    source = Source("x.csv", Dripping(packed))  # type: ignore[arg-type]
+    source = TableSource("x.csv", Dripping(packed))  # type: ignore[arg-type]
     assert source.packed
     assert source.peek(3) == b"hel"
     assert b"".join(iter(lambda: source.read(100), b"")) == b"hello world"
@@ -38,7 +38,7 @@ def test_gzip_is_known_by_its_first_bytes_even_when_they_drip() -> None:
 
 def test_a_given_stream_is_left_open() -> None:
     stream = io.BytesIO(b"x")
-    with Source("-", stream) as source:
+    with TableSource("-", stream) as source:
         assert source.name == "standard input"
     assert not stream.closed
 
@@ -48,4 +48,4 @@ def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.touch(mode=0)
     with pytest.raises(TableError, match="ermission"):
-        Source(path)
+        TableSource(path)

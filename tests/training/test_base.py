@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from darc.errors import DarcError
-from darc.models.transformers.loading import Source
+from darc.models.transformers.loading import ModelSource
 from darc.training.base import Machine, check_machine, count_parameters
 from darc.training.recipe import PRESETS, TrainingRecipe
 
@@ -46,5 +46,5 @@ def test_what_suffices_passes() -> None:
 def test_parameters_are_counted_from_headers(tmp_path: Path) -> None:
     save_file = pytest.importorskip("safetensors.numpy").save_file
     save_file({"a": np.zeros((3, 4)), "b": np.zeros(5)}, tmp_path / "model.safetensors")
-    assert count_parameters(Source("x", str(tmp_path))) == 17
-    assert count_parameters(Source("owner/name", "owner/name")) is None
+    assert count_parameters(ModelSource("x", str(tmp_path))) == 17
+    assert count_parameters(ModelSource("owner/name", "owner/name")) is None

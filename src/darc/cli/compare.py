@@ -11,7 +11,7 @@ from darc.cli.parser import add_columns, add_general, columns_of
 from darc.files import jsonable
 
 if TYPE_CHECKING:
-    from darc.evaluation.leaderboard import Leaderboard, Standing
+    from darc.evaluation.leaderboard import Leaderboard
 
 DESCRIPTION = """\
 Which of my systems is best for everyone? A leaderboard of the systems that wrote the candidates in
@@ -99,7 +99,7 @@ def _print(found: "Leaderboard", by_group: bool) -> None:
         print(text_table(["prompt", "by"], found.turns))
 
 
-def _print_standings(standings: "list[Standing] | Any") -> None:
+def _print_standings(standings: Any) -> None:
     from darc.views.text_table import text_table
 
     grouped = any(each.worst_group for each in standings)

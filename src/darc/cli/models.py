@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from darc.cli.parser import Parser, add_general
 
 if TYPE_CHECKING:
-    from darc.models.installed import Installed, Model
+    from darc.models.installed import CatalogueEntry, Installed
 
 
 def add(commands: Any, name: str) -> None:
@@ -64,7 +64,7 @@ def run_list(arguments: argparse.Namespace) -> None:
                 print(f"    sha256 {found.sha256}, {found.size / 1e6:.0f} MB")
 
 
-def row(model: "Model", found: "Installed | None") -> dict[str, Any]:
+def row(model: "CatalogueEntry", found: "Installed | None") -> dict[str, Any]:
     """What is known of a model, for JSON."""
     changed = found is not None and found.changed
     return {

@@ -22,7 +22,7 @@ from darc.views.text_table import text_table
 
 if TYPE_CHECKING:
     from darc.engine.decision_rows import Detail, PicturedPrompt, Summary
-    from darc.engine.ratings import Decided
+    from darc.engine.ratings import DecidedBatch
     from darc.selection.decision import Decision
     from darc.tables import RatingTable
 
@@ -265,7 +265,7 @@ class Shown:
         self._rows: list[list[object]] = []
         self._words: list[str] = []
 
-    def add(self, decided: "Decided") -> None:
+    def add(self, decided: "DecidedBatch") -> None:
         """Keep the batch's first rows, as many as are still wanted."""
         batch = decided.batch
         single = len(decided.decisions) == 1

@@ -12,8 +12,8 @@ import numpy as np
 
 from darc.core.agreement import alpha_interval, krippendorff_alpha
 from darc.diagnosis.groups import Groups, Latent, compare_groups, latent_groups
-from darc.diagnosis.panel import Panel, panel_of
-from darc.diagnosis.raters import Rater, rate_raters
+from darc.diagnosis.panel import RaterPanel, panel_of
+from darc.diagnosis.raters import RaterReport, rate_raters
 from darc.diagnosis.reliability import (
     Reliability,
     gaussian_noise,
@@ -44,7 +44,7 @@ class Contention:
 
 
 def contention(
-    panel: Panel, between: Reliability | None, within: Reliability | None
+    panel: RaterPanel, between: Reliability | None, within: Reliability | None
 ) -> tuple[list[Contention], Array]:
     """The prompts, the most contentious first, and the shrunk sigma of every candidate (I,).
 
@@ -92,7 +92,7 @@ def contention(
     return rows, items
 
 
-def _gaussian(panel: Panel, prompts: int) -> float:
+def _gaussian(panel: RaterPanel, prompts: int) -> float:
     """Share of the variance of prompts' mean sigmas that Gaussian noise does not make."""
     fair, noise = gaussian_noise(panel)
     rows = panel.counts >= 2
@@ -118,7 +118,7 @@ class Diagnosis:
     """
 
     name: str
-    panel: Panel
+    panel: RaterPanel
     components: list[Component]
     means: dict[str, Reliability]
     sigmas: dict[str, Reliability]
@@ -126,7 +126,7 @@ class Diagnosis:
     alpha: tuple[float, float, float]
     spread: Spread
     follows: float
-    raters: list[Rater]
+    raters: list[RaterReport]
     groups: Groups | None
     latent: Latent
     prompts: list[Contention]
@@ -177,7 +177,7 @@ def diagnose(
     )
 
 
-def _follows(panel: Panel) -> float:
+def _follows(panel: RaterPanel) -> float:
     """Correlation of sigma and mean over the candidates, both about their prompt's average."""
     sigma = panel.sigmas()
     known = ~np.isnan(sigma)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from darc.diagnosis.panel import Panel
+from darc.diagnosis.panel import RaterPanel
 from darc.diagnosis.raters import additive
 from darc.typing import Array, Integers
 
@@ -55,7 +55,7 @@ class Groups:
 
 
 def compare_groups(
-    panel: Panel, *, top: int = 5, permutations: int = 1000, seed: int = 0
+    panel: RaterPanel, *, top: int = 5, permutations: int = 1000, seed: int = 0
 ) -> Groups | None:
     """The given groups compared, or None where there are not two of them.
 
@@ -120,7 +120,7 @@ def _ways(sizes: Integers) -> float:
 
 
 def _contrasts(
-    panel: Panel,
+    panel: RaterPanel,
     names: list[str],
     rows: Integers,
     ratings: tuple[Integers, Integers, Array],
@@ -192,7 +192,7 @@ class Latent:
     reason: str = ""
 
 
-def latent_groups(panel: Panel, *, permutations: int = 500, seed: int = 0) -> Latent:
+def latent_groups(panel: RaterPanel, *, permutations: int = 500, seed: int = 0) -> Latent:
     """The two groups into which the raters fall most, with how likely noise is to do so.
 
     O(prompts x raters^2) a permutation, (candidates x raters^2) once.
@@ -234,7 +234,7 @@ def latent_groups(panel: Panel, *, permutations: int = 500, seed: int = 0) -> La
     return Latent(first, second, strength, float(null.mean()), p_value)
 
 
-def _refusal(panel: Panel) -> str:
+def _refusal(panel: RaterPanel) -> str:
     """Why latent groups cannot be looked for, or nothing."""
     raters, prompts = len(panel.rater_names), len(panel.prompt_names)
     if not panel.named:
@@ -248,7 +248,7 @@ def _refusal(panel: Panel) -> str:
     return ""
 
 
-def _products(panel: Panel) -> tuple[Array, Array]:
+def _products(panel: RaterPanel) -> tuple[Array, Array]:
     """Sums of products of each two raters about their means in a prompt, and degrees of freedom.
 
     Both (P, raters, raters); only candidates that both have rated count.

@@ -17,7 +17,7 @@ Booleans = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
+class RaterPanel:
     """I candidates of P prompts with up to n ratings each, all of one scorer.
 
     `values` (I, n) are NaN and `raters` (I, n) `NOBODY` where there is no rating; `prompts` (I,)
@@ -75,7 +75,7 @@ class Panel:
         return deviations(self.values)
 
 
-def panel_of(source: Source, scorer: int = 0, seed: int = 0) -> Panel:
+def panel_of(source: Source, scorer: int = 0, seed: int = 0) -> RaterPanel:
     """The panel of one scorer of a source; prompts and candidates without a rating are left out."""
     values, givers = source.samples[:, scorer], source.givers[:, scorer]
     present = ~np.isnan(values)
@@ -91,7 +91,7 @@ def panel_of(source: Source, scorer: int = 0, seed: int = 0) -> Panel:
     used = np.unique(seen[seen != NOBODY])
     raters = np.where(seen == NOBODY, NOBODY, np.searchsorted(used, seen))
     values = values[prompt, candidate]
-    return Panel(
+    return RaterPanel(
         values=values,
         raters=raters,
         prompts=prompts,
@@ -126,7 +126,7 @@ def shrinkage_of_deviation(counts: Integers) -> Array:
     return table[counts]
 
 
-def centred(panel: Panel) -> tuple[Array, bool]:
+def centred(panel: RaterPanel) -> tuple[Array, bool]:
     """Ratings less the candidate's mean and each rater's own level in the prompt, (I, n).
 
     Where raters are unknown, or rate one candidate a prompt, the candidate's mean alone is taken
@@ -151,7 +151,7 @@ def centred(panel: Panel) -> tuple[Array, bool]:
     return result, levels
 
 
-def repeated(panel: Panel) -> float:
+def repeated(panel: RaterPanel) -> float:
     """Share of candidates, of those with four ratings or more, all of whose ratings come in pairs.
 
     NaN where there are below 20 of them or the scale has below 10 values: there pairs are common.
@@ -166,7 +166,7 @@ def repeated(panel: Panel) -> float:
     return float(same.all(axis=1).mean())
 
 
-def rater_cells(panel: Panel) -> Integers | None:
+def rater_cells(panel: RaterPanel) -> Integers | None:
     """The number of each rating's prompt and rater together, (N,), or None without raters."""
     if not panel.named:
         return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from darc.diagnosis.panel import Panel
+from darc.diagnosis.panel import RaterPanel
 from darc.typing import Array, Integers
 
 FAR = 3.5
@@ -24,7 +24,7 @@ _SWEEPS = 500
 
 
 @dataclass(frozen=True)
-class Rater:
+class RaterReport:
     """One rater: how many ratings, how severe, how much in agreement, and what is odd.
 
     `severity` is how far below (negative: stricter) or above the others this rater rates the same
@@ -43,7 +43,7 @@ class Rater:
     flags: tuple[str, ...]
 
 
-def rate_raters(panel: Panel) -> list[Rater]:
+def rate_raters(panel: RaterPanel) -> list[RaterReport]:
     """Every rater; none where raters are unknown, alone, or have below three ratings typically.
 
     O(ratings) a sweep of the additive fit.
@@ -74,7 +74,7 @@ def rate_raters(panel: Panel) -> list[Rater]:
         if apart[j] < -FAR:
             flags.append("apart")
         result.append(
-            Rater(
+            RaterReport(
                 name=name,
                 ratings=int(count[j]),
                 severity=float(severity[j]),

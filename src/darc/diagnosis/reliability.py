@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from darc.diagnosis.panel import Panel, centred, deviations, shrinkage_of_deviation
+from darc.diagnosis.panel import RaterPanel, centred, deviations, shrinkage_of_deviation
 from darc.typing import Array, Integers
 
 LEVELS = ("within", "overall", "prompt")
@@ -34,12 +34,12 @@ class HalfSums:
     full: float
 
 
-def mean_halves(panel: Panel, splits: int, generator: np.random.Generator) -> HalfSums | None:
+def mean_halves(panel: RaterPanel, splits: int, generator: np.random.Generator) -> HalfSums | None:
     """Halves of the candidates' means; None where most have one rating."""
     return _halves(panel, 2, 0, splits, generator)
 
 
-def sigma_halves(panel: Panel, splits: int, generator: np.random.Generator) -> HalfSums | None:
+def sigma_halves(panel: RaterPanel, splits: int, generator: np.random.Generator) -> HalfSums | None:
     """Halves of the candidates' sigmas, freed of their bias at small n.
 
     None where most have below four ratings: a half of three has no two to compare.
@@ -48,7 +48,7 @@ def sigma_halves(panel: Panel, splits: int, generator: np.random.Generator) -> H
 
 
 def _halves(
-    panel: Panel, least: int, lost: int, splits: int, generator: np.random.Generator
+    panel: RaterPanel, least: int, lost: int, splits: int, generator: np.random.Generator
 ) -> HalfSums | None:
     counts = panel.counts
     rows = np.nonzero(counts >= least)[0]
@@ -82,7 +82,7 @@ def _halves(
     )
 
 
-def _cells(panel: Panel, rows: Integers) -> tuple[Integers, int]:
+def _cells(panel: RaterPanel, rows: Integers) -> tuple[Integers, int]:
     """What a random key is drawn for, (rows, n): a rater in a prompt, or else a single rating."""
     values = panel.values[rows]
     if not panel.named:
@@ -176,7 +176,7 @@ def raters_needed(reliability: float, target: float, size: float, lost: int) -> 
 
 
 def reliabilities(
-    panel: Panel, *, splits: int = 200, resamples: int = 1000, seed: int = 0
+    panel: RaterPanel, *, splits: int = 200, resamples: int = 1000, seed: int = 0
 ) -> tuple[dict[str, Reliability], dict[str, Reliability]]:
     """Reliabilities of means and of sigmas, each by level: within, overall, prompt.
 
@@ -196,7 +196,7 @@ def reliabilities(
     return found[0], found[1]
 
 
-def gaussian_reliability(panel: Panel, *, resamples: int = 1000, seed: int = 0) -> Reliability:
+def gaussian_reliability(panel: RaterPanel, *, resamples: int = 1000, seed: int = 0) -> Reliability:
     """Within-prompt reliability of sigma if ratings were Gaussian about each candidate's mean.
 
     What sigmas vary beyond the chi distribution's noise, as a share of how they vary. It needs two
@@ -225,7 +225,7 @@ def gaussian_reliability(panel: Panel, *, resamples: int = 1000, seed: int = 0) 
     return Reliability(mean, low, high, math.nan, math.nan, length, 1)
 
 
-def gaussian_noise(panel: Panel) -> tuple[Array, Array]:
+def gaussian_noise(panel: RaterPanel) -> tuple[Array, Array]:
     """Each candidate's sigma without its bias, and its variance under Gaussian noise, both (I,).
 
     With noise of variance e and raters' levels of variance d, the sampling variance of sigma goes

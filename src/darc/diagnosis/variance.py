@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from darc.diagnosis.panel import Panel, centred, deviations, rater_cells
+from darc.diagnosis.panel import RaterPanel, centred, deviations, rater_cells
 from darc.typing import Array, Integers
 
 # A set of factors whose equations are worse conditioned than this cannot be told apart.
@@ -45,7 +45,7 @@ class Component:
     share: float
 
 
-def variance_components(panel: Panel) -> list[Component]:
+def variance_components(panel: RaterPanel) -> list[Component]:
     """The components of the ratings' variance, in a fixed order, the residual last."""
     factors = _factors(panel)
     _, _, value = panel.flat()
@@ -75,7 +75,7 @@ def variance_components(panel: Panel) -> list[Component]:
     ]
 
 
-def _factors(panel: Panel) -> dict[str, Integers]:
+def _factors(panel: RaterPanel) -> dict[str, Integers]:
     """The level of each rating, by factor; factors that cannot matter are left out."""
     item, rater, _ = panel.flat()
     prompt = panel.prompts[item]
@@ -149,7 +149,7 @@ class Spread:
     high: float
 
 
-def spread(panel: Panel, *, permutations: int = 500, seed: int = 0) -> Spread:
+def spread(panel: RaterPanel, *, permutations: int = 500, seed: int = 0) -> Spread:
     """The test of equal sigmas, and the candidates that divide the raters.
 
     O(permutations x ratings log ratings).
@@ -178,7 +178,7 @@ def spread(panel: Panel, *, permutations: int = 500, seed: int = 0) -> Spread:
 
 
 def _dealt(
-    panel: Panel, rest: Array, permutations: int, generator: np.random.Generator
+    panel: RaterPanel, rest: Array, permutations: int, generator: np.random.Generator
 ) -> Iterator[Array]:
     """The residuals dealt out anew, (I, n), once a permutation."""
     item, _, _ = panel.flat()
@@ -194,7 +194,7 @@ def _dealt(
         yield dealt
 
 
-def _cells(panel: Panel, item: Integers) -> Integers:
+def _cells(panel: RaterPanel, item: Integers) -> Integers:
     cell = rater_cells(panel)
     if cell is None or (np.bincount(cell) < 2).any():
         return panel.prompts[item]

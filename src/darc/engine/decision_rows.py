@@ -10,7 +10,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from darc.engine.deciding import RuleSpec
-from darc.engine.ratings import Decided
+from darc.engine.ratings import DecidedBatch
 from darc.errors import InputError
 from darc.selection.decision import Decision
 
@@ -28,7 +28,7 @@ class PicturedPrompt:
     decisions: list[Decision] | None = None
     _rank: tuple[bool, float] = (False, -np.inf)
 
-    def add(self, decided: Decided) -> None:
+    def add(self, decided: DecidedBatch) -> None:
         """Look at a batch."""
         ids = decided.batch.prompt_ids
         if self.wanted is not None:
@@ -49,7 +49,7 @@ class PicturedPrompt:
         if self.wanted is not None and self.decisions is None:
             raise InputError(f"there is no prompt {self.wanted!r}", "see the prompt_id column")
 
-    def _keep(self, decided: Decided, place: int) -> None:
+    def _keep(self, decided: DecidedBatch, place: int) -> None:
         self.prompt_id = decided.batch.prompt_ids[place]
         self.decisions = decided.of(place)
 
@@ -96,7 +96,7 @@ class CsvRows:
         self._extras, self._detail = tuple(extras), detail
         self._writer.writerow([*COLUMNS, *detail.columns, *self._extras])
 
-    def add(self, decided: Decided) -> None:
+    def add(self, decided: DecidedBatch) -> None:
         """Write the decisions of a batch."""
         made = [each.chosen for each in decided.decisions]
         for row, prompt_id in enumerate(decided.batch.prompt_ids):
@@ -126,7 +126,7 @@ class JsonRows:
     def __init__(self, stream: TextIO, extras: Sequence[str], detail: Detail) -> None:
         self._stream, self._extras, self._detail = stream, extras, detail
 
-    def add(self, decided: Decided) -> None:
+    def add(self, decided: DecidedBatch) -> None:
         """Write the decisions of a batch."""
         for row, prompt_id in enumerate(decided.batch.prompt_ids):
             for spec, each in zip(decided.specs, decided.decisions, strict=True):
@@ -162,7 +162,7 @@ class Summary:
             self.changed.append(0)
             self.flags.append(Counter())
 
-    def add(self, decided: Decided) -> None:
+    def add(self, decided: DecidedBatch) -> None:
         """Count the decisions of a batch."""
         self.specs = decided.specs
         self.prompts += len(decided.batch.prompt_ids)

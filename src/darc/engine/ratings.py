@@ -21,7 +21,7 @@ FITTED = 2_000_000
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecidedBatch:
     """A batch of prompts and each rule's decisions on it, in the order of the rules."""
 
     batch: Batch
@@ -47,7 +47,7 @@ def decide_table(
     side: SideTable | None = None,
     system: str = "auto",
     progress: Report | None = None,
-) -> Iterator[Decided]:
+) -> Iterator[DecidedBatch]:
     """The decisions of some rules on a table, batch by batch.
 
     A rule that is fitted is fitted once, on the table's `head`, so that how prompts are batched
@@ -57,7 +57,7 @@ def decide_table(
     check_side((spec.rule for spec in specs), side, table.extra_columns)
     ids, named = any(spec.learns for spec in specs), system != "none"
 
-    def pools_of(spec: RuleSpec, part: "Batch | Head", systems: Ids | None) -> Pools:
+    def pools_of(spec: RuleSpec, part: "Batch | TableHead", systems: Ids | None) -> Pools:
         seeds = prompt_seeds(seed, part.prompt_ids)
         pools = Pools(part.scores, spec.beta, spec.gamma, normalize, None, min_samples, seeds)
         raters = rater_ids(part.raters, part.rater_names) if ids else None
@@ -88,14 +88,14 @@ def decide_table(
             if extra:
                 pools = replace(pools, side=extra)
             decisions.append(decide(spec.rule, pools, batch.candidate_ids, "rater"))
-        yield Decided(batch, tuple(fitted), decisions)
+        yield DecidedBatch(batch, tuple(fitted), decisions)
         done += len(batch.prompt_ids)
         if progress is not None:
             progress(done, table.prompts)
 
 
 @dataclass(frozen=True, eq=False)
-class Head:
+class TableHead:
     """The first prompts of a table, as many as a fit is made of, like a batch of them."""
 
     prompt_ids: list[str]
@@ -105,7 +105,7 @@ class Head:
     systems: list[list[str]]
 
 
-def head(table: RatingTable, systems: bool, cells: int = FITTED) -> Head:
+def head(table: RatingTable, systems: bool, cells: int = FITTED) -> TableHead:
     """The first prompts of a table whose padded scores have at most so many `cells`, or one."""
     ids: list[str] = []
     names: list[list[str]] = []
@@ -137,4 +137,4 @@ def head(table: RatingTable, systems: bool, cells: int = FITTED) -> Head:
         _, _, candidates, samples = (min(pair) for pair in zip(values.shape, shape, strict=True))
         for whole, part in ((scores, values), (raters, givers)):
             whole[place, :, :candidates, :samples] = part[:, :, :candidates, :samples]
-    return Head(ids, scores, raters, known, names)
+    return TableHead(ids, scores, raters, known, names)

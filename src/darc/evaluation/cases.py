@@ -10,7 +10,7 @@ from darc.evaluation.contest import Contest, halves_of_seeds
 from darc.evaluation.evaluate import Evaluation
 from darc.evaluation.pictures import few
 from darc.evaluation.split import Halves
-from darc.views.strip import Row, strip
+from darc.views.strip import StripRow, strip
 
 CASE_CLIP, MOST_SCORERS, SHOWN = 700, 4, 3
 
@@ -146,7 +146,7 @@ def _strips(gallery: Gallery, case: Case, pick: Pick) -> list[tuple[str, str]]:
         every = [value for each in both for side in sides for value in getattr(each, side)[m]]
         if not every:
             return None
-        rows = [Row(f"{s}s", getattr(pick, s)[m], hollow=s == "judge") for s in sides]
+        rows = [StripRow(f"{s}s", getattr(pick, s)[m], hollow=s == "judge") for s in sides]
         numbers = "; ".join(f"{r.name}: {', '.join(f'{v:.3g}' for v in r.values)}" for r in rows)
         return name, strip(rows, min(every), max(every), f"{name} {numbers}".strip())
 

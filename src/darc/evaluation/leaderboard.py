@@ -28,7 +28,7 @@ ENDS = (2.5, 97.5)
 
 
 @dataclass(frozen=True)
-class Standing:
+class SystemStanding:
     """One system's place among the others, the best first.
 
     `rank` is one more than the number of systems that are better beyond the interval, so systems
@@ -59,10 +59,10 @@ class Leaderboard:
 
     name: str
     threshold: float
-    standings: Sequence[Standing]
+    standings: Sequence[SystemStanding]
     wins: Array
     turns: Sequence[tuple[str, float]]
-    by_group: Mapping[str, Sequence[Standing]]
+    by_group: Mapping[str, Sequence[SystemStanding]]
     severity: bool
 
     @property
@@ -158,7 +158,7 @@ def _ratings(source: Source, names: Sequence[str]) -> _Ratings:
 
 def _standings(
     ratings: _Ratings, names: Sequence[str], limit: float, counts: Array
-) -> tuple[list[Standing], Array]:
+) -> tuple[list[SystemStanding], Array]:
     """The standings, the best first, and the mean of each prompt and system, (P, S)."""
     means = _by_cell(ratings, ratings.fair, len(names), counts.shape[1])
     drawn = _averages(means, counts)
@@ -170,7 +170,7 @@ def _standings(
         own = ratings.value[ratings.system == s]
         low, high = np.nanpercentile(drawn[:, s], ENDS).tolist()
         standings.append(
-            Standing(
+            SystemStanding(
                 names[s],
                 1 + better,
                 float(whole[s]),
@@ -215,7 +215,9 @@ def _disagreement(ratings: _Ratings, system: int) -> float:
     return float(np.sqrt((left**2).sum() / df)) if df > 0 else float("nan")
 
 
-def _with_worst_group(own: Standing, groups: Mapping[str, Sequence[Standing]]) -> Standing:
+def _with_worst_group(
+    own: SystemStanding, groups: Mapping[str, Sequence[SystemStanding]]
+) -> SystemStanding:
     found = [
         (each.mean, group)
         for group, standings in groups.items()

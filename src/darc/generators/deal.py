@@ -134,7 +134,7 @@ class DealGenerator:
 
     def _answer(self, prompt: Prompt, settings: Settings) -> tuple[Candidate, Cost]:
         from darc.models.transformers.generation import decoded, end_tokens
-        from darc.models.transformers.lookahead import Prefix
+        from darc.models.transformers.lookahead import LookaheadPrefix
 
         started = time.perf_counter()
         loaded, plan = self.checkpoint.loaded, self.lookahead
@@ -146,7 +146,7 @@ class DealGenerator:
         ends = end_tokens(loaded)
         asked = shortened(loaded, prompt, plan.reward_tokens // 2)
         left = max(plan.reward_tokens - size(loaded, asked), 1)
-        prefix = Prefix.start(loaded, ids)
+        prefix = LookaheadPrefix.start(loaded, ids)
         written: list[int] = []
         logs: list[float] = []
         rollouts, ended = 0, False

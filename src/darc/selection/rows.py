@@ -20,7 +20,7 @@ GAP: Cell = ()
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class SearchFrame:
     """What the rows of a search share: `low` and `high` are each scorer's bounds, (M,)."""
 
     low: tuple[float, ...]
@@ -52,7 +52,9 @@ class Row:
     empty if nothing is.
     """
 
-    def __init__(self, frame: Frame, cells: Sequence[Cell | None], average: Cell = ()) -> None:
+    def __init__(
+        self, frame: SearchFrame, cells: Sequence[Cell | None], average: Cell = ()
+    ) -> None:
         self.frame = frame
         self.cells = cells
         known = [cell for cell in cells if cell]

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from darc.core.statistics import batched, cut
-from darc.selection.rows import Frame, Row, lcb_weight
+from darc.selection.rows import Row, SearchFrame, lcb_weight
 from darc.types import Statistics
 from darc.typing import Array, Mask
 
@@ -60,7 +60,7 @@ class View:
     All samples lie between `low` and `high`, (M,).
     """
 
-    def __init__(self, frame: Frame, rows: Sequence[Row]) -> None:
+    def __init__(self, frame: SearchFrame, rows: Sequence[Row]) -> None:
         self.frame = frame
         self.rows = rows
         self.beta, self.gamma, self.min_samples = frame.beta, frame.gamma, frame.min_samples

@@ -9,7 +9,7 @@ from darc.typing import Array, Integers
 
 
 @dataclass(frozen=True)
-class Samples:
+class SampleBatch:
     """The samples of some prompts, candidate by candidate, scorer by scorer.
 
     `prompt` is each candidate's prompt (from 0, each has some); `counts` (candidates, scorers) says
@@ -50,7 +50,7 @@ class Batch:
     scorer_ids: list[str]
     scores: Array
     rater_names: list[str]
-    _samples: Samples = field(repr=False)
+    _samples: SampleBatch = field(repr=False)
     _extras: tuple[str, ...] = field(repr=False)
     _read: Callable[[str], list[str]] = field(repr=False)
     _known: dict[str, list[list[str]]] = field(default_factory=dict, repr=False)

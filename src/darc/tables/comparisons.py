@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from darc.core.pairwise import scalarize
 from darc.errors import TableError, UnknownName
-from darc.tables.batch import Samples
+from darc.tables.batch import SampleBatch
 from darc.tables.database import RawRows, shorten
 from darc.tables.schema import Schema
 from darc.tables.table import (
@@ -87,7 +87,7 @@ class Comparisons:
     def check(self, start: int, stop: int) -> None:
         """Nothing: a rater may compare two candidates again."""
 
-    def samples(self, start: int, stop: int, first: int, prompt: Integers) -> Samples:
+    def samples(self, start: int, stop: int, first: int, prompt: Integers) -> SampleBatch:
         """What each rater of some rows makes of each candidate from `first` on."""
         found = self._loaded.arrays(
             f"""SELECT left_n - {first} AS a, right_n - {first} AS b, rater, outcome FROM samples
@@ -119,7 +119,7 @@ class Comparisons:
             owners.append(place + candidates[of_judge[judges[-1]]])
         owner = np.concatenate(owners)
         order = np.argsort(owner, kind="stable")
-        return Samples(
+        return SampleBatch(
             prompt=prompt,
             counts=np.bincount(owner, minlength=len(prompt)).reshape(-1, 1),
             values=np.concatenate(values)[order],

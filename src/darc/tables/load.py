@@ -13,7 +13,7 @@ from typing import Any
 from darc.errors import InputError, MissingExtra, TableError, UnknownName
 from darc.files import parse_json
 from darc.tables.database import MEMORY_MB, RawRows, quoted, shorten
-from darc.tables.source import LONGEST_LINE, Source, text_blocks
+from darc.tables.source import LONGEST_LINE, TableSource, text_blocks
 
 FORMATS = ("csv", "excel", "jsonl", "parquet", "tsv")
 DELIMITERS = (",", ";", "\t")
@@ -36,7 +36,7 @@ def check_format(name: str) -> None:
 
 
 def load(
-    source: Source,
+    source: TableSource,
     chosen: str = "auto",
     *,
     memory_mb: int = MEMORY_MB,
@@ -96,7 +96,7 @@ def load_folder(folder: Path, chosen: str = "auto", memory_mb: int = MEMORY_MB) 
     loaded = RawRows(str(folder), memory_mb)
     try:
         for path in paths:
-            with Source(path) as source, load(source, chosen) as part:
+            with TableSource(path) as source, load(source, chosen) as part:
                 found = {name: part.texts(name) for name in part.names}
                 lines = part.lines()
             if "candidate_id" not in found and "left_id" not in found:
@@ -116,7 +116,7 @@ def load_folder(folder: Path, chosen: str = "auto", memory_mb: int = MEMORY_MB) 
     return loaded
 
 
-def detect(source: Source) -> str:
+def detect(source: TableSource) -> str:
     """The format by the name's ending or, when that says nothing, by the first bytes."""
     suffixes = [suffix.lower() for suffix in PurePath(source.name).suffixes]
     if suffixes and suffixes[-1] in (".gz", ".zst"):
@@ -144,7 +144,7 @@ def sniff_delimiter(header: str) -> str:
 
 
 def _load_delimited(
-    loaded: RawRows, source: Source, kind: str, size: int, advance: Advance
+    loaded: RawRows, source: TableSource, kind: str, size: int, advance: Advance
 ) -> None:
     """Text that is checked first, then read by the database as its header says."""
     path = _plain(loaded, source, size, advance)
@@ -178,7 +178,7 @@ def _load_delimited(
         raise TableError(loaded.source, f"it cannot be read ({reason})") from None
 
 
-def _plain(loaded: RawRows, source: Source, size: int, advance: Advance) -> Path:
+def _plain(loaded: RawRows, source: TableSource, size: int, advance: Advance) -> Path:
     """A file with the checked text of `source`: itself, or a copy.
 
     The database wants all lines to end alike, and takes a name with an asterisk for several files.
@@ -190,7 +190,7 @@ def _plain(loaded: RawRows, source: Source, size: int, advance: Advance) -> Path
                 break
         else:
             return source.path.resolve()
-        source = Source(source.path)
+        source = TableSource(source.path)
     path = loaded.spare(".csv")
     with closing(source), path.open("w", encoding="utf-8", newline="") as copy:
         for block in text_blocks(source, size):
@@ -259,7 +259,7 @@ class _Delimited:
         return TableError(self._source, message, hint, line)
 
 
-def _load_objects(loaded: RawRows, source: Source, size: int, advance: Advance) -> None:
+def _load_objects(loaded: RawRows, source: TableSource, size: int, advance: Advance) -> None:
     """JSON lines; numbers stay the text that the file has, so that ids keep their spelling."""
     for block in text_blocks(source, size):
         advance(source.done)
@@ -289,7 +289,7 @@ def _load_objects(loaded: RawRows, source: Source, size: int, advance: Advance) 
         loaded.append(lines, [[_cell(row.get(name)) for row in rows] for name in loaded.names])
 
 
-def _load_parquet(loaded: RawRows, source: Source) -> None:
+def _load_parquet(loaded: RawRows, source: TableSource) -> None:
     """Parquet, whose lines are its rows, from 1; lists and structures become JSON."""
     path = source.path
     if path is None or source.packed or set("*?[") & set(str(path)):
@@ -315,7 +315,7 @@ def _nested(kind: str) -> bool:
     return kind.endswith("]") or kind.startswith(("MAP", "STRUCT", "UNION"))
 
 
-def _load_sheet(loaded: RawRows, source: Source) -> None:
+def _load_sheet(loaded: RawRows, source: TableSource) -> None:
     """The first sheet of a workbook; its lines are its rows."""
     data = bytearray()
     while block := source.read(BLOCK_BYTES):

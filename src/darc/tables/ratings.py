@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from darc.errors import TableError
-from darc.tables.batch import Samples
+from darc.tables.batch import SampleBatch
 from darc.tables.database import RawRows, quoted, shorten
 from darc.tables.schema import Schema
 from darc.tables.table import (
@@ -84,13 +84,13 @@ class Ratings:
             cell, rater = divmod(int(key[twice[0]]), len(self.rater_names))
             self._refuse_twice(*divmod(cell, len(self.scorer_ids)), rater)
 
-    def samples(self, start: int, stop: int, first: int, prompt: Integers) -> Samples:
+    def samples(self, start: int, stop: int, first: int, prompt: Integers) -> SampleBatch:
         """Some of the samples; `prompt` is the prompt of each candidate from `first` on."""
         found = self._fetch("candidate, scorer, rater, value", start, stop)
         scorers = len(self.scorer_ids)
         cell = (found["candidate"].astype(np.int64) - first) * scorers + found["scorer"]
         counts = np.bincount(cell, minlength=len(prompt) * scorers).reshape(-1, scorers)
-        return Samples(prompt, counts, found["value"], found["rater"])
+        return SampleBatch(prompt, counts, found["value"], found["rater"])
 
     def _fetch(self, columns: str, start: int, stop: int) -> dict[str, Any]:
         return self._loaded.arrays(

@@ -11,7 +11,7 @@ from darc.tables.database import MEMORY_MB, RawRows, mostly_numbers
 from darc.tables.load import BLOCK_BYTES, check_format, load, load_folder, load_rows
 from darc.tables.ratings import Ratings
 from darc.tables.schema import Schema, check_columns, check_layout, decide, is_named
-from darc.tables.source import Source
+from darc.tables.source import TableSource
 from darc.tables.table import RatingTable
 
 Progress = Callable[[int, int | None], None]
@@ -73,7 +73,7 @@ def _load(
         return load_rows(source, memory_mb)
     if stream is None and Path(source).is_dir():
         return load_folder(Path(source), format, memory_mb)
-    with Source(source, stream) as opened:
+    with TableSource(source, stream) as opened:
 
         def advance(done: int) -> None:
             if progress is not None:

@@ -13,7 +13,7 @@ from darc.selection.rule import Rule
 from darc.tables import Batch
 from darc.tables.load import load
 from darc.tables.ratings import check_numbers, number
-from darc.tables.source import Source
+from darc.tables.source import TableSource
 from darc.typing import Array
 
 Numbers1 = dict[tuple[str, str], float]
@@ -67,7 +67,7 @@ def read_side(path: str | os.PathLike[str], chosen: str = "auto") -> SideTable:
     """
     columns: dict[str, Numbers1] = {}
     similarity: Numbers2 = {}
-    with Source(path) as source, load(source, chosen) as loaded:
+    with TableSource(path) as source, load(source, chosen) as loaded:
         paired = "similarity" in loaded.names
         ids = ("prompt_id", "left_id", "right_id") if paired else ("prompt_id", "candidate_id")
         for name in ids:

@@ -79,7 +79,7 @@ class _Zstd:
         return made
 
 
-class Source(Closing):
+class TableSource(Closing):
     """The unpacked bytes of a file, of standard input or of a given stream, read once.
 
     `name` is how errors call it, `path` is None unless it is a file that can be opened again,
@@ -162,14 +162,14 @@ class _Read(Protocol):
     def __call__(self, size: int, /) -> bytes: ...
 
 
-class Text(NamedTuple):
+class SourceText(NamedTuple):
     """Whole lines, each ended by one newline, and the number of the first of them."""
 
     lines: str
     first: int
 
 
-def text_blocks(source: Source, size: int) -> Iterator[Text]:
+def text_blocks(source: TableSource, size: int) -> Iterator[SourceText]:
     """The text of `source` in blocks of about `size` bytes; carriage returns and BOM taken off."""
     line = 1
     for data in _whole_lines(source, size):
@@ -187,11 +187,11 @@ def text_blocks(source: Source, size: int) -> Iterator[Text]:
         if "\0" in lines:
             at = line + lines.count("\n", 0, lines.index("\0"))
             raise TableError(source.name, "a NUL character", "save the file as UTF-8 text", at)
-        yield Text(lines, line)
+        yield SourceText(lines, line)
         line += count
 
 
-def _whole_lines(source: Source, size: int) -> Iterator[bytes]:
+def _whole_lines(source: TableSource, size: int) -> Iterator[bytes]:
     """Blocks that end with a newline; a last line without one gets it, and no block of its own."""
     ready, rest = b"", [b""]
     while data := source.read(size):

@@ -8,7 +8,7 @@ import numpy as np
 
 from darc.errors import TableError
 from darc.registry.capabilities import Closing
-from darc.tables.batch import Batch, Samples
+from darc.tables.batch import Batch, SampleBatch
 from darc.tables.database import MISSING, RawRows, quoted
 from darc.tables.schema import Schema
 from darc.typing import Integers
@@ -41,7 +41,7 @@ class Assembler(Protocol):
         """Refuse what cannot be used among some of the rows."""
         ...
 
-    def samples(self, start: int, stop: int, first: int, prompt: Integers) -> Samples:
+    def samples(self, start: int, stop: int, first: int, prompt: Integers) -> SampleBatch:
         """The samples of some rows; `prompt` is the prompt of each candidate from `first` on."""
         ...
 

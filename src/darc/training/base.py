@@ -11,7 +11,7 @@ from darc.models.transformers.loading import (
     CAUSAL,
     DTYPES,
     EMBEDDED,
-    Source,
+    ModelSource,
     import_torch,
     load,
     need,
@@ -36,7 +36,7 @@ def need_training(purpose: str) -> None:
     need(purpose)
 
 
-def source_of(model: str) -> Source:
+def source_of(model: str) -> ModelSource:
     """Where the weights are; an adapter cannot be trained on."""
     if not model:
         raise InputError("there is no model to train", "name one: --model MODEL")
@@ -46,7 +46,7 @@ def source_of(model: str) -> Source:
     return source
 
 
-def base_name(source: Source) -> str:
+def base_name(source: ModelSource) -> str:
     """What an adapter's configuration calls its base, so that it is found from anywhere."""
     if source.text == EMBEDDED:
         return EMBEDDED
@@ -55,7 +55,7 @@ def base_name(source: Source) -> str:
     return str(Path(source.weights).resolve()) if source.local else source.weights
 
 
-def load_base(source: Source, recipe: TrainingRecipe, expanded: Path) -> tuple[Any, Any]:
+def load_base(source: ModelSource, recipe: TrainingRecipe, expanded: Path) -> tuple[Any, Any]:
     """The model and its tokenizer.
 
     Weights from a GGUF file carry the mark of a quantised model, on which no trainer works: they
@@ -78,7 +78,7 @@ def load_base(source: Source, recipe: TrainingRecipe, expanded: Path) -> tuple[A
     return model, _padded(tokenizer)
 
 
-def expand(source: Source, dtype: str, folder: Path) -> None:
+def expand(source: ModelSource, dtype: str, folder: Path) -> None:
     """Write a GGUF file's weights to a folder as an ordinary model, unless that is done already."""
     done = folder / "complete"
     if done.is_file():
@@ -97,7 +97,7 @@ def expand(source: Source, dtype: str, folder: Path) -> None:
     done.touch()
 
 
-def _quantised(source: Source) -> tuple[Any, Any]:
+def _quantised(source: ModelSource) -> tuple[Any, Any]:
     """4-bit NF4 weights with double quantisation, computed with in bf16."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
@@ -175,7 +175,7 @@ def check_machine(recipe: TrainingRecipe, parameters: int | None, machine: Machi
         )
 
 
-def count_parameters(source: Source) -> int | None:
+def count_parameters(source: ModelSource) -> int | None:
     """How many numbers a model has, read from its files' headers; None for one on the hub."""
     folder = Path(source.weights)
     if source.gguf:

@@ -9,7 +9,7 @@ STEP, RADIUS, TALL = 7.0, 3.6, 5
 
 
 @dataclass(frozen=True)
-class Row:
+class StripRow:
     """Samples under a name; `hollow` ones are drawn as open squares, others as filled dots."""
 
     name: str
@@ -17,7 +17,7 @@ class Row:
     hollow: bool = False
 
 
-def strip(rows: Sequence[Row], low: float, high: float, label: str) -> str:
+def strip(rows: Sequence[StripRow], low: float, high: float, label: str) -> str:
     """An SVG element with a line of dots for each row on the scale [low, high].
 
     Equal samples are stacked; a bar marks each row's mean. `label` is what is read out.

@@ -5,7 +5,7 @@ import pytest
 
 from darc.errors import InputError, MissingExtra
 from darc.models.installed import files_hash
-from darc.models.transformers.loading import Source, need, resolve
+from darc.models.transformers.loading import ModelSource, need, resolve
 
 
 def folder(path: Path, **files: object) -> str:
@@ -16,20 +16,20 @@ def folder(path: Path, **files: object) -> str:
 
 
 def test_hub_names_folders_and_files(tmp_path: Path) -> None:
-    assert resolve("owner/name-1.5") == Source("owner/name-1.5", "owner/name-1.5")
+    assert resolve("owner/name-1.5") == ModelSource("owner/name-1.5", "owner/name-1.5")
     model = folder(tmp_path / "model", config={})
-    assert resolve(model) == Source(model, model)
+    assert resolve(model) == ModelSource(model, model)
     weights = tmp_path / "model" / "small.gguf"
     weights.touch()
-    assert resolve(str(weights)) == Source(str(weights), model, gguf="small.gguf")
+    assert resolve(str(weights)) == ModelSource(str(weights), model, gguf="small.gguf")
 
 
 def test_adapters_name_their_base(tmp_path: Path) -> None:
     model = folder(tmp_path / "model", config={})
     adapter = folder(tmp_path / "adapter", adapter_config={"base_model_name_or_path": model})
-    assert resolve(adapter) == Source(adapter, model, adapter=adapter)
+    assert resolve(adapter) == ModelSource(adapter, model, adapter=adapter)
     assert resolve(adapter, "owner/other").weights == "owner/other"
-    assert resolve("owner/adapter", model) == Source(
+    assert resolve("owner/adapter", model) == ModelSource(
         "owner/adapter", model, adapter="owner/adapter"
     )
     nameless = folder(tmp_path / "nameless", adapter_config={})

@@ -80,7 +80,7 @@ _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?\Z", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Source:
+class ModelSource:
     """Weights on the hub or on disk.
 
     `text` is what the user wrote; `weights` a name on the hub or a folder; `gguf` the file to be
@@ -99,7 +99,7 @@ class Source:
         return Path(self.weights).is_dir()
 
 
-def resolve(text: str, base: str = "") -> Source:
+def resolve(text: str, base: str = "") -> ModelSource:
     """The source that a hub name, a folder, a GGUF file or "embedded" stands for.
 
     A folder with adapter_config.json is an adapter, whose base model is `base` or else the one
@@ -117,19 +117,19 @@ def resolve(text: str, base: str = "") -> Source:
             raise InputError(f"{text} holds no model", "give a folder with a config.json")
         if base:
             raise InputError(f"{text} is no adapter", "leave base= out")
-        return Source(text, str(path))
+        return ModelSource(text, str(path))
     if path.is_absolute() or not _HUB_NAME.match(text) or text.startswith("."):
         raise InputError(f"there is no model folder {text}", "check the path")
-    return _adapted(text, text, base) if base else Source(text, text)
+    return _adapted(text, text, base) if base else ModelSource(text, text)
 
 
-def _file(text: str, path: Path) -> Source:
+def _file(text: str, path: Path) -> ModelSource:
     if not path.is_file():
         raise InputError(f"there is no model file {text}", "check the path")
-    return Source(text, str(path.parent), gguf=path.name)
+    return ModelSource(text, str(path.parent), gguf=path.name)
 
 
-def _adapted(text: str, adapter: str, base: str) -> Source:
+def _adapted(text: str, adapter: str, base: str) -> ModelSource:
     below = resolve(base)
     if below.adapter:
         raise InputError(f"{base}, the base of {text}, is an adapter itself", "give base=MODEL")
@@ -150,7 +150,7 @@ def _base(folder: Path) -> str:
 KINDS = (".safetensors", ".bin", ".gguf", ".json", ".model", ".jinja", ".txt")
 
 
-def fingerprint(source: Source) -> str:
+def fingerprint(source: ModelSource) -> str:
     """A hash of local files, the commit of a hub model; empty where neither is known."""
     parts = [_of(source.weights, source.gguf)]
     if source.adapter:
@@ -250,7 +250,7 @@ class Checkpoint:
             self._loaded = None
 
 
-def load(source: Source, kind: str, dtype: str = "auto", device: str = "auto") -> Loaded:
+def load(source: ModelSource, kind: str, dtype: str = "auto", device: str = "auto") -> Loaded:
     """The model and its tokenizer; raises `InputError` that names what cannot be loaded."""
     import torch
     import transformers
@@ -311,7 +311,7 @@ def _dtype(text: str, place: Any) -> str:
     return "fp32" if place.type == "cpu" else "bf16"
 
 
-def _tokenizer(source: Source, gguf: dict[str, str]) -> Any:
+def _tokenizer(source: ModelSource, gguf: dict[str, str]) -> Any:
     """The adapter's own tokenizer where it has one, else the base model's."""
     from transformers import AutoTokenizer
 

@@ -11,7 +11,7 @@ from darc.models.transformers.loading import Loaded
 
 
 @dataclass
-class Prefix:
+class LookaheadPrefix:
     """A prompt with what was written so far: the cache over it and what may follow.
 
     `logs` (V,) are the log-probabilities of the next token at temperature 1; `forwarded` counts
@@ -25,7 +25,7 @@ class Prefix:
     forwarded: int
 
     @classmethod
-    def start(cls, loaded: Loaded, prompt: Sequence[int]) -> "Prefix":
+    def start(cls, loaded: Loaded, prompt: Sequence[int]) -> "LookaheadPrefix":
         """The prefix that is the prompt alone; one forward pass over it."""
         ids = torch.tensor([list(prompt)], device=loaded.device)
         with torch.inference_mode():
