@@ -4,7 +4,7 @@ import secrets
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +50,13 @@ class RawRows(Closing):
             "memory_limit": f"'{memory_mb}MB'",
             "temp_directory": quoted(spill),
             "threads": "2",
-            "enable_progress_bar": "true",
-            "enable_progress_bar_print": "false",
             "autoinstall_known_extensions": "false",
         }.items():
             self._db.execute(f"SET {name} = {value}")
+        # A notebook without ipywidgets refuses this: progress is then not known.
+        with suppress(duckdb.Error):
+            self._db.execute("SET enable_progress_bar = true")
+            self._db.execute("SET enable_progress_bar_print = false")
 
     def run(self, sql: str, share: Share | None = None) -> Any:
         """The answer to some SQL; `share` hears how much of the work is done.
