@@ -350,3 +350,22 @@ def test_a_key_is_asked_for_and_kept_in_the_tab(
         assert json.loads(browser.script(stored)) == [{"darc-key": key}, {}]
         assert browser.problems() == []
         browser.script("sessionStorage.clear()")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("device", WIDTHS)
+def test_the_page_is_accessible(
+    browser: Browser,
+    accessible: Callable[[], list[str]],
+    gateway: Running,
+    scheme: str,
+    device: str,
+    tmp_path: Path,
+) -> None:
+    browser.prefer(scheme)
+    visit = Visit(browser, gateway.url, device)
+    assert accessible() == []
+    visit.ask()
+    assert accessible() == []
+    browser.screenshot(tmp_path / "playground.png")
+    browser.prefer("light")

@@ -18,7 +18,7 @@ SOURCES = (*REWARD_SOURCES, "dropout.py", "../core/draws.py")
 
 
 @scorer("dropout", "MODEL")
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class DropoutScorer(RewardScorer):
     """A reward model's outputs over passes with dropout switched on; the score is their mean.
 

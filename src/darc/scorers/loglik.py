@@ -19,7 +19,7 @@ LEAST = -20.0
 
 
 @scorer("loglik", "MODEL")
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LogLikelihood(ModelScorer):
     """The mean log-probability of an answer's tokens given the prompt, in nats; or their sum.
 

@@ -28,7 +28,7 @@ PRESETS = {
 
 @scorer("reward", "MODEL")
 @scorer("transformers", "MODEL")
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class RewardScorer(ModelScorer):
     """A reward model of the hub or a folder: the raw output of a sequence classifier.
 
