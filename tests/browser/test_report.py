@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,29 @@ def test_the_answer_pictures_and_cases_take_three_screens(browser: Browser, repo
     browser.open_file(report, WIDTHS["desktop"])
     top = browser.script("return document.querySelector('nav').getBoundingClientRect().top")
     assert top < 3 * 900
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_report_is_accessible(
+    browser: Browser, accessible: Callable[[], list[str]], report: Path, scheme: str, tmp_path: Path
+) -> None:
+    browser.prefer(scheme)
+    browser.open_file(report, WIDTHS["phone"])
+    browser.screenshot(tmp_path / "report.png")
+    assert accessible() == []
+    browser.prefer("light")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_of_a_decision_is_accessible(
+    browser: Browser, accessible: Callable[[], list[str]], scheme: str, tmp_path: Path
+) -> None:
+    answers = ["--answer", "Air scatters blue light.", "--answer", "It mirrors the sea, they say."]
+    page = tmp_path / "answer.html"
+    assert main(["ask", "Why is the sky blue?", *answers, "--n-aug", "2", "--html", str(page)]) == 0
+    browser.prefer(scheme)
+    browser.open_file(page, WIDTHS["phone"])
+    browser.screenshot(tmp_path / "decision.png")
+    assert browser.overflow() == 0
+    assert accessible() == []
+    browser.prefer("light")
