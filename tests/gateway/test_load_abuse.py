@@ -100,7 +100,8 @@ def test_others_hardly_notice_ten_who_ask_for_much(
     p95 = [each[place] for each in (before, during, after)]
     told = ", ".join(f"{1000 * each:.0f}" for each in p95)
     print(f"p95 before, during, after: {told} ms; load a core {busy:.1f}", flush=True)
-    print(f"goal of twice the usual: {'met' if p95[1] <= 2 * p95[0] + NOISE else 'missed'}")
+    reached = "met" if p95[1] <= 2 * p95[0] else "missed"
+    print(f"goal of twice the usual: {reached} ({p95[1] / p95[0]:.1f} times)")
     assert p95[1] <= 3 * 2 * p95[0] + NOISE
     # What watches over shared memory hears of the end a moment later.
     ended = time.monotonic() + 5

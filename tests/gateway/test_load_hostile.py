@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,9 +34,12 @@ def serving(backend: FakeServer, log: Path, *options: str) -> Iterator[tuple[int
     with log.open("w") as errors:
         environment = {**os.environ, "OPENAI_API_KEY": "sk-of-the-backend"}
         process = subprocess.Popen(command, stderr=errors, env=environment)
+    deadline = time.monotonic() + 60
     try:
-        while not (found := re.search(r"on http://127.0.0.1:(\d+)/v1", log.read_text())):
+        while not (found := re.search(r"base URL http://127.0.0.1:(\d+)/v1", log.read_text())):
             assert process.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.05)
         yield int(found[1]), process.pid
     finally:
         process.terminate()

@@ -66,7 +66,9 @@ def started(name: str, folder: Path, backend: str, before: str = "") -> Iterator
         process = subprocess.Popen(line, stderr=stream, env=variables)
     try:
         until = time.monotonic() + 60
-        while not (found := re.search(r" on http://127\.0\.0\.1:(\d+)", log.read_text())):
+        while not (
+            found := re.search(r"(?:base URL|study on) http://127\.0\.0\.1:(\d+)", log.read_text())
+        ):
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < until
             time.sleep(0.1)
