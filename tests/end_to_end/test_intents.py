@@ -113,6 +113,16 @@ def test_a_folder_of_four_models_outputs(outputs: Path, capsys: pytest.CaptureFi
     assert "8 items" in said(capsys, "study", "init", "--items", outputs)
 
 
+def test_the_shipped_prompts_beside_a_folder_of_their_name(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "examples").mkdir()
+    (folder / "examples" / "note.txt").write_text("Not a prompt.", encoding="utf-8")
+    # The prompts that ship with DARC, for the embedded model, which is not installed here.
+    told = said(capsys, "run", "--prompts", "examples", "--out", "run", code=2)
+    assert "darc models install" in told
+
+
 def test_which_model_is_safest_for_all_users(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -117,14 +117,15 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.cli.choice import engine_of, options_of, say_cost
     from darc.cli.parser import stages
     from darc.runs.folder import RunFolder, keep_calibration, manifest
-    from darc.runs.questions import find_questions
+    from darc.runs.questions import EXAMPLES, find_questions
     from darc.runs.records import summary
     from darc.runs.run import run as run_all
 
     on_ray = arguments.engine == "ray"
     _check_cluster(arguments)
     lazy = arguments.lazy and not arguments.complete
-    if Path(arguments.prompts).is_dir() and arguments.generator == DEFAULT_GENERATOR:
+    outputs = arguments.prompts != EXAMPLES and Path(arguments.prompts).is_dir()
+    if outputs and arguments.generator == DEFAULT_GENERATOR:
         arguments.generator = f"given:{arguments.prompts}"
     questions = find_questions(arguments.prompts, arguments.sample, arguments.seed)
     folder = RunFolder(arguments.out)
