@@ -152,3 +152,20 @@ def test_spreadsheet(tmp_path: Path) -> None:
 def test_scale_must_be_pairs(text: str) -> None:
     with pytest.raises(InputError, match="is no pair"):
         parse_scale(text)
+
+
+def test_a_column_of_any_name_is_the_rating_where_candidates_come_again(tmp_path: Path) -> None:
+    path = tmp_path / "survey.csv"
+    rows = "q1;a;ann;4\nq1;a;ben;2\nq1;b;ann;5\nq1;b;ben;1\n"
+    path.write_text("Question;Model;Who;Verdict\n" + rows, encoding="utf-8")
+    found = read_judgements(path)
+    assert found.format == "a table"
+    assert [each[2:4] for each in found.ratings] == [
+        ("ann", 4.0), ("ben", 2.0), ("ann", 5.0), ("ben", 1.0),
+    ]  # fmt: skip
+    path.write_text("Question;Model;Verdict\nq1;a;4\nq1;a;2\n", encoding="utf-8")
+    with pytest.raises(InputError, match="several rows, and no column looks like a rater"):
+        read_judgements(path)
+    path.write_text("Question;Model;One;Two\nq1;a;4;1\nq1;a;2;1\n", encoding="utf-8")
+    with pytest.raises(InputError, match="several numbers; say which is the rating: --column"):
+        read_judgements(path)

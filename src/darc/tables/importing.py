@@ -119,6 +119,24 @@ def _table(
         raters = _rater_columns(header, rows, taken, scale)
     if not raters:
         raise InputError(f"{source}: no column looks like a rating", "name it: --column rating=ONE")
+    pairs = [tuple(row[places[part]] for part in NEEDED) for row in rows if len(row) > max(taken)]
+    if "rating" not in places and len(set(pairs)) < len(pairs):
+        # A candidate in several rows has a rater in each, and the one column is the rating.
+        if len(raters) > 1:
+            raise InputError(
+                f"{source}: a candidate has several rows, and each has several numbers",
+                f"say which is the rating: --column rating={header[min(raters)]}",
+            )
+        (places["rating"],) = raters
+        raters = {places["rating"]: ""}
+        others = [place for place in range(len(header)) if place not in {*taken, *raters}]
+        if "rater_id" not in places:
+            if len(others) != 1:
+                raise InputError(
+                    f"{source}: a candidate has several rows, and no column looks like a rater",
+                    "name it: --column rater_id=ONE",
+                )
+            places["rater_id"] = others[0]
     made = Judgements("a table" if "rating" in places else "a table with a column for each rater")
     unknown: dict[str, int] = {}
     for number, row in enumerate(rows, 1):
