@@ -105,6 +105,7 @@ def darc(*arguments: object, most: int | None = None) -> subprocess.CompletedPro
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="limits of files are POSIX")
 def test_full_disk_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DARC_CACHE", str(tmp_path / "cache"))

@@ -26,7 +26,7 @@ KINDS = {
     "mqm_zhen": "translations",
     "recipe": "recipes",
 }
-RULES = ("cvar", "entropic", "epsilon", "lcb", "penalty", "tau")
+RULES = ("auto", "cvar", "entropic", "epsilon", "lcb", "penalty", "tau")
 FAMILY_RULES = ("entropic", "epsilon", "lcb")
 FAMILIES = ("style", "targeted", "hybrid")
 POOL = "pool"

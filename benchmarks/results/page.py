@@ -13,6 +13,7 @@ from benchmarks.results.measure import (
     Ratings,
     Size,
 )
+from darc.registry import DEFAULT_RULE
 
 MEASURES = {"mean": "mean", "tradeoff": "tradeoff", "cvar_10": "CVaR 10 %"}
 PAPER_CORRELATION = 0.65
@@ -51,6 +52,7 @@ def _intro(found: Findings, command: str, place: str) -> str:
 def _rules(sets: Sequence[Ratings]) -> Iterable[str]:
     rows = []
     seen: dict[str, list[int]] = {measure: [] for measure in MEASURES}
+    default: list[int] = []
     for one in sets:
         for subset in _unique(row["subset"] for row in _rows(one.evaluation, "human")):
             changes = _changes(one.evaluation, subset)
@@ -60,7 +62,10 @@ def _rules(sets: Sequence[Ratings]) -> Iterable[str]:
                     cells.append("cannot be judged")
                     continue
                 cells.append(_moved(changes, measure))
-                seen[measure] += [_sign(row, measure) for row in changes]
+                for row in changes:
+                    (default if row["method"] == DEFAULT_RULE else seen[measure]).append(
+                        _sign(row, measure)
+                    )
             rows.append([one.name, subset, *cells])
     yield _table(["set", "prompts", "held-out mean", "tradeoff", "CVaR 10 %"], rows)
     said = [
@@ -76,7 +81,9 @@ def _rules(sets: Sequence[Ratings]) -> Iterable[str]:
     text = (
         f"The paper reports gains of all three on its own ratings. Here {'; '.join(said)}: beyond"
     )
-    text += f" noise these rules {verdict}. Where nothing differs, one interval in twenty excludes"
+    text += f" noise the paper's rules {verdict}. `{DEFAULT_RULE}`, the default, raises"
+    text += f" {default.count(1)} and lowers {default.count(-1)} of its {len(default)}."
+    text += " Where nothing differs, one interval in twenty excludes"
     text += " 0 by luck."
     if blind := [one.name for one in sets if not one.tradeoff_known]:
         text += f" On {_listed(blind)} no split both selects and judges with a sigma, for there are"

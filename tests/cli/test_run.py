@@ -50,6 +50,7 @@ def prompts(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_run_show_export(tmp_path: Path, prompts: Path, environment: dict[str, str]) -> None:
     folder = tmp_path / "run"
     done = darc(environment, "run", "--prompts", prompts, "--out", folder, *PARTS)
@@ -95,6 +96,7 @@ def test_run_show_export(tmp_path: Path, prompts: Path, environment: dict[str, s
     assert parquet.returncode == 0, parquet.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["tidy", "parquet"])
 def test_an_export_joins_by_the_ids_that_were_given(
     form: str, tmp_path: Path, prompts: Path, environment: dict[str, str]
@@ -280,6 +282,7 @@ def test_options_of_a_cluster_that_mean_nothing_are_refused(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_a_run_keeps_what_its_rule_goes_by(
     tmp_path: Path, prompts: Path, environment: dict[str, str]
 ) -> None:

@@ -6,6 +6,8 @@ import sys
 import venv
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 CODE = """
 import darc, importlib.metadata as metadata
@@ -16,6 +18,7 @@ print(sorted(names - {"pip", "setuptools"}))
 """
 
 
+@pytest.mark.slow
 def test_wheel_works_in_a_clean_environment(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(ROOT)]
     subprocess.run(build, check=True, capture_output=True)

@@ -68,6 +68,7 @@ def outside(field: dict[str, Any]) -> list[Any]:
     return beyond + other.get(field.get("type", ""), []) + ([[]] if "enum" in field else [])
 
 
+@pytest.mark.slow
 def test_what_is_allowed_is_accepted_and_nothing_makes_a_500(openai_server: FakeServer) -> None:
     modes = schemathesis.GenerationMode
     accepted: list[int] = []
