@@ -104,7 +104,6 @@ def test_numbers_are_those_that_the_command_prints(made: Path, page: str) -> Non
 def test_sentences_say_what_the_stars_say(page: str) -> None:
     rules = section(page, "Rules on people's ratings")
     overview = {(row[0], row[1]): row[2:] for row in table(rules)}
-    raised = lowered = 0
     for column in range(3):
         starred: dict[str, list[str]] = {"raised": [], "lowered": []}
         for row in table(section(page, "divided"))[1:]:
@@ -113,12 +112,17 @@ def test_sentences_say_what_the_stars_say(page: str) -> None:
         words = [f"{word} by {', '.join(found)}" for word, found in starred.items() if found]
         expected = "; ".join(words) or "changed by none beyond noise"
         assert overview["divided", "overall"][column] == expected
-    for word in [cell for cells in overview.values() for cell in cells]:
-        for part in word.split("; "):
-            raised += part.count(",") + 1 if part.startswith("raised by") else 0
-            lowered += part.count(",") + 1 if part.startswith("lowered by") else 0
+    moved: dict[str, list[str]] = {"raised": [], "lowered": []}
+    for part in "; ".join(cell for cells in overview.values() for cell in cells).split("; "):
+        word, by, names = part.partition(" by ")
+        if by and word in moved:
+            moved[word] += names.split(", ")
+    default = re.search(r"`auto`, the default, raises (\d+) and lowers (\d+) of its", rules)
+    assert default is not None
+    assert [int(n) for n in default.groups()] == [names.count("auto") for names in moved.values()]
     counts = re.findall(r"is raised in (\d+) and lowered in (\d+) of (\d+) comparisons", rules)
-    assert sum(int(up) for up, _, _ in counts) == raised > 0
+    raised, lowered = (len(names) - names.count("auto") for names in moved.values())
+    assert sum(int(up) for up, _, _ in counts) == raised
     assert sum(int(down) for _, down, _ in counts) == lowered > 0
     more = (
         "cost more often than they help" if lowered > raised else "help more often than they cost"
