@@ -21,7 +21,7 @@ from darc.runs.folder import RunFolder
 from darc.runs.questions import read_questions
 from darc.scorers.caution_model import read_model
 from darc.study.store import backup, open_store
-from darc.web.keys import make_key, read_keys
+from darc.web.clients import make_key, read_keys
 
 DEEP = "[" * 100_000
 AUDITED: dict[str, Any] = {

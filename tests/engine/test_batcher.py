@@ -304,7 +304,7 @@ def test_texts_of_small_work_are_in_the_first_batch() -> None:
         return items
 
     async def main() -> None:
-        batcher = Batcher(call, weigh=lambda item: item, most=100)
+        batcher = Batcher[int, int](call, weigh=lambda item: item, most=100)
         large = [batcher.ask([60, 60], Owner(120_000)) for _ in range(5)]
         await asyncio.gather(*large, batcher.ask([1, 2], Owner(3)))
 

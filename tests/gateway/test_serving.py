@@ -20,10 +20,10 @@ from darc.evaluation.contest import ContestSettings
 from darc.evaluation.evaluate import evaluate
 from darc.evaluation.reading import read_any
 from darc.gateway.app import make_gateway
+from darc.gateway.backends import RemoteBackend
 from darc.gateway.metadata import read_audit
-from darc.gateway.remote import RemoteBackend
 from darc.models.remote import Breaker, Retry
-from darc.web.keys import make_key
+from darc.web.clients import make_key
 
 BODY: dict[str, Any] = {"model": "fake", "messages": QUESTION}
 

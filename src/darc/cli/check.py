@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from darc.cli.parser import add_general
 
 if TYPE_CHECKING:
-    from darc.models.remote.findings import ServerReport
+    from darc.models.remote.check import ServerReport
 
 DESCRIPTION = """\
 Try a server out with a few tiny calls: what it speaks, what of it DARC can use, and the command

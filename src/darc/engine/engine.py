@@ -42,7 +42,7 @@ from darc.errors import InputError
 from darc.generators.base import MAX_TOKENS, Generator, ReadyGenerator, Settings
 from darc.models.completion import ChatModel
 from darc.models.remote import Meter, OpenAIModel
-from darc.models.remote.scope import Background
+from darc.models.remote.openai import Background
 from darc.perturb import Rewriter
 from darc.registry import DEFAULT_RULE, generators
 from darc.registry.capabilities import Closing, declared

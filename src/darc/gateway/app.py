@@ -16,23 +16,19 @@ from darc import __version__
 from darc.engine.engine import Engine
 from darc.engine.scoring import Patience
 from darc.errors import InputError
-from darc.gateway.candidates import Backend
-from darc.gateway.embedded import EmbeddedBackend
+from darc.gateway.backends import Backend, EmbeddedBackend, RemoteBackend, onward
 from darc.gateway.endpoints import ChatEndpoints
-from darc.gateway.metrics import TYPE
 from darc.gateway.openapi import document
 from darc.gateway.proxy import anything
-from darc.gateway.remote import RemoteBackend, onward
 from darc.gateway.requests import PREFIX, Forms
 from darc.gateway.service import Gateway
 from darc.gateway.settings import ServeSettings
-from darc.gateway.tracing import Tracing, provider_of
+from darc.gateway.telemetry import TYPE, Tracing, provider_of
 from darc.models.remote import Breaker, OpenAIModel, Retry
 from darc.models.remote.openai import NAMED
 from darc.views.palette import style_sheet
 from darc.web.bodies import check_json
-from darc.web.keys import Keys, read_keys
-from darc.web.limits import trusted_proxies
+from darc.web.clients import Keys, read_keys, trusted_proxies
 from darc.web.middleware import Guard, Hosts, Shell
 from darc.web.problems import Problem
 

@@ -1,65 +1,25 @@
-"""Where answers come from, and the candidates of a request, in one wave of calls."""
+"""The candidates of a request, in one wave of calls, and what choosing among them costs."""
 
 import json
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
-
-from starlette.responses import Response
+from typing import Any
 
 from darc.engine.stopping import FEWER
 from darc.errors import DarcError
+from darc.gateway.backends import Backend
+from darc.gateway.bodies import Budget
 from darc.gateway.errors import told
-from darc.gateway.requests import wrong
+from darc.gateway.requests import Method, wrong
+from darc.gateway.settings import ServeSettings
 from darc.models.completion import without_thoughts
-from darc.models.remote import Failed, OverLimit
+from darc.models.remote import Failed, Meter, OverLimit
 from darc.models.remote.protocol import DrawnChoice, said_in, samples
-from darc.types import Candidate
+from darc.types import Candidate, Prompt
 from darc.web.problems import Problem
 
-
-class Backend(Protocol):
-    """Something that answers chat completions.
-
-    `several` says whether it may be asked for several choices in one call; it is set to False once
-    it has turned out not to be able to. `passes` says whether requests can be sent through it as
-    they came.
-    """
-
-    name: str
-    several: bool
-    passes: bool
-
-    async def answer(self, body: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
-        """The answer to a chat completion; raises a `DarcError`, and tells the meter in scope."""
-        ...
-
-    async def models(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
-        """The models that it has, as OpenAI lists them."""
-        ...
-
-    async def forward(
-        self,
-        method: str,
-        path: str,
-        query: str,
-        headers: Mapping[str, str],
-        content: bytes,
-        again: bool,
-    ) -> Response:
-        """What it says to a request, passed on as it comes; `again` allows retries."""
-        ...
-
-    def ready(self) -> bool:
-        """Whether it can be asked now."""
-        ...
-
-    async def aclose(self) -> None:
-        """Let go of connections or memory."""
-        ...
-
-
+STAGES = ("candidates", "rewrites", "scores")
 Arrived = Callable[["Reply"], None]
 # A choice, after the answer that it stands in.
 Chosen = tuple[dict[str, Any], dict[str, Any]]
@@ -263,3 +223,73 @@ def _logs(choice: Mapping[str, Any]) -> list[float]:
 def _place(choice: Mapping[str, Any]) -> int:
     index = choice.get("index")
     return index if isinstance(index, int) else 0
+
+
+def check_work(
+    method: Method, prompt: Prompt, k: int, settings: ServeSettings, texts: Sequence[str] = ()
+) -> None:
+    """Refuse what would be too long to choose among.
+
+    The work is the characters that are read: each of the `texts`, where they are known yet, once
+    and for each of its rewrites, and the prompt once a wave of the k candidates and theirs.
+    """
+    samples = samples_of(settings, method.n_aug)
+    waves = -(-k * samples // method.options.wave)
+    asked = sum(len(message.content) for message in prompt.messages)
+    work = samples * sum(map(len, texts)) + waves * asked
+    if work > settings.max_work:
+        message = (
+            f"choosing would read {work} characters, more than {settings.max_work} (max_work): "
+            "send less text, or ask for a smaller darc.k or darc.n_aug"
+        )
+        raise Problem(400, message, code="max_work", param="darc")
+
+
+def samples_of(settings: ServeSettings, n_aug: int) -> int:
+    """How often each candidate is read: by all raters, or with each of its rewrites."""
+    panel = settings.parts.panel
+    return n_aug + 1 if panel is None else len(panel) * panel.repeats
+
+
+def rewrites_within(settings: ServeSettings, texts: Sequence[str], n_aug: int) -> int | None:
+    """How many rewrites each of the texts may have, None where they are too long to be scored."""
+    if max(map(len, texts)) > settings.max_candidate_characters:
+        return None
+    times = settings.max_work // max(1, sum(map(len, texts)))
+    if settings.parts.panel is not None:
+        return n_aug if times >= samples_of(settings, n_aug) else None
+    return min(n_aug, times - 1) if times else None
+
+
+class Spent:
+    """Calls and tokens by stage, as the servers that were called report them.
+
+    The budget's upstream limits bound all stages together, retries included.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self.whole = Meter(budget.upstream_calls, budget.upstream_tokens)
+        self._stages = {name: Meter(whole=self.whole) for name in STAGES}
+
+    def meter(self, stage: str) -> Meter:
+        """What counts the calls of a stage."""
+        return self._stages[stage]
+
+    def total(self, saved: int | None = None) -> dict[str, Any]:
+        """The usage of the candidates, all of them, in OpenAI's shape.
+
+        Beside it, `upstream` has the calls and tokens of all models, retries included, and how many
+        calls of a panel were `saved`, where there is one.
+        """
+        upstream = {"calls": self.whole.calls, "tokens": self.whole.tokens}
+        return {
+            "prompt_tokens": 0,
+            "completion_tokens": 0,
+            "total_tokens": 0,
+            **self.meter("candidates").usage,
+            "upstream": upstream if saved is None else {**upstream, "saved": saved},
+        }
+
+    def items(self) -> dict[str, Any]:
+        """Calls and tokens by stage."""
+        return {name: {"calls": own.calls, **own.usage} for name, own in self._stages.items()}

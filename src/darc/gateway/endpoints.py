@@ -15,11 +15,11 @@ from darc.engine.choose import FEW
 from darc.engine.deciding import Deciding
 from darc.errors import DarcError
 from darc.gateway import streaming
+from darc.gateway.backends import for_candidates, onward
 from darc.gateway.bodies import SelectScores
 from darc.gateway.errors import told
 from darc.gateway.metadata import notes
 from darc.gateway.proxy import passed_through
-from darc.gateway.remote import for_candidates, onward
 from darc.gateway.requests import (
     ChatRequest,
     Method,
@@ -29,11 +29,11 @@ from darc.gateway.requests import (
     wrong,
 )
 from darc.gateway.service import SMALL, Completed, Gateway
-from darc.gateway.streaming import ClientLeft, ClosingResponse, begun, ended, unless_gone
-from darc.models.remote.scope import Caller
+from darc.gateway.streaming import ClosingResponse
+from darc.models.remote.protocol import Caller
 from darc.registry import rules
 from darc.types import Scores
-from darc.web.bodies import read_body, read_object
+from darc.web.bodies import ClientLeft, begun, ended, read_body, read_object, unless_gone
 from darc.web.problems import Problem
 
 EVENTS = "text/event-stream"

@@ -13,8 +13,7 @@ from darc.engine.deciding import decided_on
 from darc.engine.outcome import WORDS, Outcome
 from darc.errors import InputError
 from darc.files import append_private, json_lines, private_folder
-from darc.gateway.candidates import Reply
-from darc.gateway.cost import Spent
+from darc.gateway.candidates import Reply, Spent
 from darc.gateway.requests import Method
 from darc.runs.records import numbers, scores_row
 from darc.selection.explain import flag_words

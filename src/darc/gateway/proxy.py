@@ -10,14 +10,14 @@ from urllib.parse import quote, unquote_to_bytes
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from darc.gateway.backends import onward
 from darc.gateway.bodies import Budget
-from darc.gateway.cost import Spent
-from darc.gateway.remote import onward
+from darc.gateway.candidates import Spent
 from darc.gateway.requests import ChatRequest
 from darc.gateway.service import Gateway
-from darc.gateway.streaming import DONE, ClientLeft, ClosingResponse, begun, event, unless_gone
+from darc.gateway.streaming import DONE, ClosingResponse, event
 from darc.models.remote import METER
-from darc.web.bodies import read_body
+from darc.web.bodies import ClientLeft, begun, read_body, unless_gone
 from darc.web.problems import Problem
 
 CHAT = "/chat/completions"

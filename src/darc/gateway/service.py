@@ -16,12 +16,18 @@ from darc.engine.scoring import Clock
 from darc.engine.stopping import Stopping, WaveDrawing
 from darc.errors import DarcError
 from darc.gateway import metadata
-from darc.gateway.candidates import Backend, Reply, Singles, candidates, own_reply
-from darc.gateway.cost import Spent, check_work, rewrites_within
+from darc.gateway.backends import Backend, for_candidates
+from darc.gateway.candidates import (
+    Reply,
+    Singles,
+    Spent,
+    candidates,
+    check_work,
+    own_reply,
+    rewrites_within,
+)
 from darc.gateway.errors import told, unavailable
 from darc.gateway.metadata import Audit
-from darc.gateway.metrics import Metrics
-from darc.gateway.remote import for_candidates
 from darc.gateway.requests import (
     ChatRequest,
     Forms,
@@ -31,13 +37,13 @@ from darc.gateway.requests import (
     unfit,
 )
 from darc.gateway.settings import ServeSettings
-from darc.gateway.tracing import Tracing
+from darc.gateway.telemetry import Metrics, Tracing
 from darc.generators.base import Settings as Sampling
 from darc.generators.base import candidate_seeds
 from darc.models.remote import METER, OverLimit
-from darc.models.remote.scope import CALLER, Caller
+from darc.models.remote.protocol import CALLER, Caller
 from darc.types import Prompt
-from darc.web.limits import Gate
+from darc.web.clients import Gate
 from darc.web.problems import Problem
 
 Result = TypeVar("Result")

@@ -1,13 +1,11 @@
-"""A finished completion as the events of a stream; work that ends when its client leaves."""
+"""A finished completion as the events of a stream."""
 
-import asyncio
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from darc.web.problems import Problem
@@ -161,48 +159,3 @@ class ClosingResponse(StreamingResponse):  # type: ignore[misc]
         finally:
             for close in self.closers:
                 await close()
-
-
-class ClientLeft(Exception):
-    """The client has closed its connection."""
-
-
-async def unless_gone(
-    request: Request, work: "asyncio.Task[Result]", seconds: float | None = None
-) -> bool:
-    """Wait for work; whether it is done after at most `seconds`.
-
-    Where the client leaves first, the work is cancelled and `ClientLeft` is raised; where the
-    waiting itself is cancelled, the work is too. The body must have been read.
-    """
-    gone = asyncio.ensure_future(_gone(request))
-    try:
-        await asyncio.wait((work, gone), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if work.done():
-            return True
-        if gone.done():
-            await ended(work)
-            raise ClientLeft
-        return False
-    except asyncio.CancelledError:
-        await ended(work)
-        raise
-    finally:
-        gone.cancel()
-        await asyncio.gather(gone, return_exceptions=True)
-
-
-async def ended(work: "asyncio.Task[Any]") -> None:
-    """Cancel work and wait until it has let go of everything."""
-    work.cancel()
-    await asyncio.gather(work, return_exceptions=True)
-
-
-def begun(work: Coroutine[Any, Any, Result]) -> "asyncio.Task[Result]":
-    """The work as a task."""
-    return asyncio.get_running_loop().create_task(work)
-
-
-async def _gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass

@@ -17,11 +17,9 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 
 from darc.errors import InputError
-from darc.web.keys import Key, Keys
-from darc.web.limits import Proxies, Rates
-from darc.web.logs import path_without_secrets
+from darc.web.clients import Key, Keys, Proxies, Rates
 from darc.web.problems import Problem, busy
-from darc.web.server import is_loopback
+from darc.web.server import is_loopback, path_without_secrets
 
 EVERY_ADDRESS = ("", "0.0.0.0", "::")
 # What a browser says of a request that its user or a page of this same service made.

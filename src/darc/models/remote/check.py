@@ -1,26 +1,20 @@
 """What a chat server can do, found out by a handful of tiny calls."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
 from darc.models.completion import Request
 from darc.models.remote.address import Address, base_url
 from darc.models.remote.client import JSON, KEY, AsyncClient
-from darc.models.remote.findings import (
-    Counting,
-    Finding,
-    ServerReport,
-    shown,
-    trial_options,
-    usage,
-)
-from darc.models.remote.http import Response
+from darc.models.remote.endpoints import Breaker, Retry
+from darc.models.remote.http import METER, Meter, Response
 from darc.models.remote.openai import CHAT, AsyncOpenAI
 from darc.models.remote.problems import Failed, Refused, said
 from darc.models.remote.protocol import LIMIT, chat_body, read_choices
-from darc.models.remote.scope import METER
 from darc.types import Message
 
 TEXT = "Write one short and unusual sentence about the sea."
@@ -37,6 +31,87 @@ TOOL = {
         "parameters": {"type": "object", "properties": {"place": {"type": "string"}}},
     },
 }
+LONGEST = 100
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was tried: what came of it, and what that means for DARC.
+
+    `fine` is None where nothing was learnt.
+    """
+
+    what: str
+    result: str
+    meaning: str = ""
+    fine: bool | None = True
+
+
+@dataclass
+class ServerReport:
+    """What is known of a server; `problem` says why DARC cannot use it, and is empty if it can.
+
+    `kind` is "chat", "reward", or empty where it is neither; `status` is that of the failure then.
+    `options` are those of the generator or scorer that suit it.
+    """
+
+    url: str
+    model: str = ""
+    kind: str = ""
+    findings: list[Finding] = field(default_factory=list)
+    options: dict[str, str] = field(default_factory=dict)
+    problem: str = ""
+    reachable: bool = True
+    status: int | None = None
+    calls: int = 0
+    tokens: int = 0
+
+    def add(self, what: str, result: str, meaning: str = "", fine: bool | None = True) -> None:
+        """Add a finding."""
+        self.findings.append(Finding(what, result, meaning, fine))
+
+    async def attempt(
+        self, what: str, check: Callable[[], Awaitable[Finding]], refused: str
+    ) -> None:
+        """Add what a check finds; one that fails says so, and stops no other."""
+        try:
+            self.findings.append(await check())
+        except Refused as problem:
+            self.add(what, shown(f"refused ({problem.status})", problem.said), refused, False)
+        except Failed as problem:
+            self.add(what, "not known", shown(problem.message), None)
+
+
+@contextmanager
+def counted(report: ServerReport) -> Iterator[None]:
+    """Count the calls and tokens of a block for a report."""
+    meter = Meter()
+    before = METER.set(meter)
+    try:
+        yield
+    finally:
+        METER.reset(before)
+        report.calls += meter.calls
+        report.tokens += meter.tokens
+
+
+def trial_options(key_env: str, timeout: float) -> dict[str, Any]:
+    """The options of a client that tries once, and gives up on a server that has gone."""
+    once = {"concurrency": 1, "retry": Retry(attempts=1), "breaker": Breaker(threshold=3)}
+    return {"key_env": key_env, "timeout": timeout, **once}
+
+
+def usage(answer: Any, name: str) -> int:
+    """A count in the usage of an answer, 0 where there is none."""
+    counts = answer.get("usage") if isinstance(answer, dict) else None
+    found = counts.get(name) if isinstance(counts, dict) else None
+    return found if isinstance(found, int) else 0
+
+
+def shown(*parts: str) -> str:
+    """Parts that are not empty on one line, cut where they are long."""
+    text = ": ".join(filter(None, (" ".join(part.split()) for part in parts)))
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 async def check_chat(
@@ -45,22 +120,18 @@ async def check_chat(
     """What the chat server below a URL can do; `model` is by default the first that it lists."""
     report = ServerReport(base_url(url), model)
     options = trial_options(key_env, timeout)
-    client = AsyncClient(report.url, **options)
-    before = METER.set(Counting(report))
-    try:
-        names = await _models(report, client)
-        if not report.problem:
-            report.model = model or next(iter(names), "default")
-            if model and names and model not in names:
-                report.add("model", f"{model} is not listed", "is the name right?", False)
-            trial = _Trial(report, client, options)
-            try:
-                await trial.run()
-            finally:
-                await trial.model.aclose()
-    finally:
-        METER.reset(before)
-        await client.aclose()
+    with counted(report):
+        async with AsyncClient(report.url, **options) as client:
+            names = await _models(report, client)
+            if not report.problem:
+                report.model = model or next(iter(names), "default")
+                if model and names and model not in names:
+                    report.add("model", f"{model} is not listed", "is the name right?", False)
+                trial = _Trial(report, client, options)
+                try:
+                    await trial.run()
+                finally:
+                    await trial.model.aclose()
     return report
 
 

@@ -21,7 +21,7 @@ from darc.models.remote.endpoints import (
     is_passing,
     retry_after,
 )
-from darc.models.remote.http import Connections, Response
+from darc.models.remote.http import Connections, Response, begin_call, count_usage
 from darc.models.remote.problems import (
     ErrorStatus,
     Failed,
@@ -32,7 +32,6 @@ from darc.models.remote.problems import (
     refusal,
     said,
 )
-from darc.models.remote.scope import begin_call, count_usage
 
 logger = logging.getLogger(__name__)
 

@@ -3,9 +3,10 @@
 import asyncio
 import math
 import re
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from darc.models.completion import THOUGHT, Completion, Request
 from darc.models.remote.problems import Failed, Malformed, Refused
@@ -13,6 +14,7 @@ from darc.models.remote.problems import Failed, Malformed, Refused
 LIMIT, NEWER_LIMIT = "max_tokens", "max_completion_tokens"
 # Where servers put what a model thinks before it answers.
 REASONING = ("reasoning_content", "reasoning")
+Result = TypeVar("Result")
 _LOGPROBS = re.compile(r"\b(?:top_)?logprobs\b")
 
 
@@ -297,3 +299,27 @@ async def _collect(
         for call in calls:
             call.cancel()
         await asyncio.gather(*calls, return_exceptions=True)
+
+
+class Host(Protocol):
+    """Runs coroutines for threads that wait for them."""
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """The coroutine's result."""
+        ...
+
+
+@dataclass(frozen=True)
+class Caller:
+    """The model that a request names, empty where it names none, and headers that go with it.
+
+    They are meant for the server at `url`, and for no other.
+    """
+
+    url: str
+    model: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+CALLER: ContextVar[Caller | None] = ContextVar("darc_caller", default=None)
+HOST: ContextVar[Host | None] = ContextVar("darc_host", default=None)
