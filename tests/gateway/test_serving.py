@@ -11,7 +11,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from tests.fakes import FakeServer
-from tests.gateway.running import QUESTION, Running, parts, running, settings_for
+from tests.gateway.running import QUESTION, Running, parts, read_audit, running, settings_for
 from tests.gateway.scorers import CALLS
 
 from darc.cli import main
@@ -21,7 +21,6 @@ from darc.evaluation.evaluate import evaluate
 from darc.evaluation.reading import read_any
 from darc.gateway.app import make_gateway
 from darc.gateway.backends import RemoteBackend
-from darc.gateway.metadata import read_audit
 from darc.models.remote import Breaker, Retry
 from darc.web.clients import make_key
 

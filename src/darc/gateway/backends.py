@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from starlette.responses import Response
@@ -57,16 +58,8 @@ class Backend(Protocol):
         """The models that it has, as OpenAI lists them."""
         ...
 
-    async def forward(
-        self,
-        method: str,
-        path: str,
-        query: str,
-        headers: Mapping[str, str],
-        content: bytes,
-        again: bool,
-    ) -> Response:
-        """What it says to a request, passed on as it comes; `again` allows retries."""
+    async def forward(self, sent: "PassedOn") -> Response:
+        """What it says to a request, passed on as it comes."""
         ...
 
     def ready(self) -> bool:
@@ -76,6 +69,18 @@ class Backend(Protocol):
     async def aclose(self) -> None:
         """Let go of connections or memory."""
         ...
+
+
+@dataclass(frozen=True)
+class PassedOn:
+    """A request as it is sent on: to `path` below the backend's URL; `again` allows retries."""
+
+    method: str
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    content: bytes
+    again: bool
 
 
 class RemoteBackend:
@@ -106,16 +111,8 @@ class RemoteBackend:
         except DarcError as problem:
             raise told(problem) from None
 
-    async def forward(
-        self,
-        method: str,
-        path: str,
-        query: str,
-        headers: Mapping[str, str],
-        content: bytes,
-        again: bool,
-    ) -> Response:
-        """What the server says to `path` below its URL, byte by byte as it comes.
+    async def forward(self, sent: PassedOn) -> Response:
+        """What the server says, byte by byte as it comes.
 
         Streams, and large answers to anything but chat completions, are passed on as they come; all
         else is read first. What says it is JSON and is not, or breaks off, is asked for again.
@@ -125,7 +122,7 @@ class RemoteBackend:
 
         async def use(answer: Answer) -> Response | Problem:
             nonlocal error
-            result = await self._passed(method, path, answer)
+            result = await self._passed(sent, answer)
             if is_passing(answer.status):
                 error = result
                 told_so = f"{answer.url} answered {answer.status}"
@@ -133,10 +130,14 @@ class RemoteBackend:
                 raise ErrorStatus(told_so, status=answer.status, after=after)
             return result
 
-        target = path + (f"?{query}" if query else "")
         try:
             result = await self._client.call(
-                method, target, use, headers=headers, content=content, again=again
+                sent.method,
+                sent.path + sent.query,
+                use,
+                headers=sent.headers,
+                content=sent.content,
+                again=sent.again,
             )
         except ErrorStatus as problem:
             result = error or told(problem)
@@ -154,23 +155,23 @@ class RemoteBackend:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _passed(self, method: str, path: str, answer: Answer) -> Response | Problem:
+    async def _passed(self, sent: PassedOn, answer: Answer) -> Response | Problem:
         """An answer for the client; raises what makes it none."""
         if 300 <= answer.status < 400 and answer.status != NOT_MODIFIED:
             raise Moved(answer.url, answer.status, answer.headers.get("Location"))
         result: Response
-        if method != "HEAD" and _flows(answer, path):
+        if sent.method != "HEAD" and _flows(answer, sent.path):
             answer.keep()
             result = ClosingResponse(
                 _parts(answer, self._longest_line), answer.aclose, status_code=answer.status
             )
-        elif method == "HEAD":
+        elif sent.method == "HEAD":
             result = Response(b"", answer.status)
         elif answer.status >= 400:
             return self._error(answer, await answer.read(self._client.largest))
         else:
             body = await answer.read(self._client.largest, as_sent=True)
-            if not sound(answer, body, path == CHAT):
+            if not sound(answer, body, sent.path == CHAT):
                 raise Malformed(f"{answer.url} answered with something that is not JSON")
             result = Response(body, answer.status)
         result.raw_headers = back(answer.raw_headers)
@@ -372,9 +373,9 @@ class EmbeddedBackend:
         """The one model."""
         return [{"id": NAME, "object": "model", "created": 0, "owned_by": "darc"}]
 
-    async def forward(self, method: str, path: str, *_: Any, **__: Any) -> Response:
+    async def forward(self, sent: PassedOn) -> Response:
         """Nothing to pass on to."""
-        raise Problem(404, f"there is no {path} without a --backend", code="not_found")
+        raise Problem(404, f"there is no {sent.path} without a --backend", code="not_found")
 
     def warm(self) -> None:
         """Load the model."""

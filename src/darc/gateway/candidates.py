@@ -1,11 +1,14 @@
 """The candidates of a request, in one wave of calls, and what choosing among them costs."""
 
+import asyncio
 import json
 import math
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from darc.engine.scoring import Clock
 from darc.engine.stopping import FEWER
 from darc.errors import DarcError
 from darc.gateway.backends import Backend
@@ -293,3 +296,27 @@ class Spent:
     def items(self) -> dict[str, Any]:
         """Calls and tokens by stage."""
         return {name: {"calls": own.calls, **own.usage} for name, own in self._stages.items()}
+
+
+@dataclass(frozen=True)
+class Work:
+    """One request: how and for what it chooses, until when, and what that has cost."""
+
+    method: Method
+    prompt: Prompt
+    request_id: str
+    spent: Spent
+    clock: Clock = field(default_factory=Clock)
+    begun: float = field(default_factory=time.perf_counter)
+    loop_begun: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+
+    @property
+    def deadline(self) -> float | None:
+        """When the time is up, by the event loop's clock."""
+        limit = self.method.budget.milliseconds
+        return None if limit is None else self.loop_begun + limit / 1000
+
+    @property
+    def milliseconds(self) -> dict[str, float]:
+        """The time by stage, and in all."""
+        return {**self.clock.milliseconds, "total": (time.perf_counter() - self.begun) * 1000}

@@ -50,8 +50,9 @@ def rule_form(options: type[Options], rule: Rule, side: Collection[str], kindred
             kept = [v for v in (True, False) if usable(rule.bind(**{name: v}), side)]
             kind = Literal[tuple(kept)]
         own[name] = (kind, default)
+    shared: Any = options.model_config.get("json_schema_extra", {})
     extra: dict[str, Any] = {
-        **options.model_config.get("json_schema_extra", {}),
+        **shared,
         "x-needs": list(rule.required()),
         "x-parameters": list(own),
         "x-by-value": rule.by_value,

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote_to_bytes
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from darc.gateway.backends import onward
+from darc.gateway.backends import CHAT, PassedOn, onward
 from darc.gateway.bodies import Budget
 from darc.gateway.candidates import Spent
 from darc.gateway.requests import ChatRequest
@@ -20,7 +20,6 @@ from darc.models.remote import METER
 from darc.web.bodies import ClientLeft, begun, read_body, unless_gone
 from darc.web.problems import Problem
 
-CHAT = "/chat/completions"
 LEFT = 499
 MOST_ENCODED = 4
 _UNFIT = re.compile(rb"[\x00-\x1f\x7f]")
@@ -32,9 +31,12 @@ async def passed_through(
     """One sample of the backend's, as it says it; `darc` is added where it was asked for."""
     if not asked.same:
         content = json.dumps(asked.body).encode()
-    plain = not asked.method.options.metadata
+    plain, headers = not asked.method.options.metadata, onward(request.headers, gateway.trusting)
+    if not plain:
+        headers["accept-encoding"] = "identity"
+    sent = PassedOn("POST", CHAT, _query(request), headers, content, again=True)
     with gateway.tracing.chat(asked, request.headers):
-        response = await _sent(gateway, request, CHAT, content, True, plain, asked.method.budget)
+        response = await _answered(gateway, request, sent, asked.method.budget)
     if plain or response.status_code != 200:
         return response
     data = {
@@ -51,8 +53,9 @@ async def anything(gateway: Gateway, request: Request) -> Response:
     """Any other path below /v1, unchanged."""
     path = path_below(request.scope)
     content = await read_body(request, gateway.settings.max_body)
-    again = request.method in ("GET", "HEAD")
-    return await _sent(gateway, request, path, content, again, plain=True)
+    headers, again = onward(request.headers, gateway.trusting), request.method in ("GET", "HEAD")
+    sent = PassedOn(request.method, path, _query(request), headers, content, again)
+    return await _answered(gateway, request, sent, Budget())
 
 
 def path_below(scope: Mapping[str, Any]) -> str:
@@ -86,26 +89,19 @@ def _is_text(path: bytes) -> bool:
     return True
 
 
-async def _sent(
-    gateway: Gateway,
-    request: Request,
-    path: str,
-    content: bytes,
-    again: bool,
-    plain: bool,
-    budget: Budget | None = None,
-) -> Response:
-    headers = onward(request.headers, gateway.trusting)
+def _query(request: Request) -> str:
     query = request.scope["query_string"].decode("latin-1")
-    if not plain:
-        headers["accept-encoding"] = "identity"
+    return f"?{query}" if query else ""
+
+
+async def _answered(gateway: Gateway, request: Request, sent: PassedOn, budget: Budget) -> Response:
     stack = AsyncExitStack()
 
     async def ask() -> Response:
         # It is a task of its own, so that nobody else's calls are counted.
-        METER.set(Spent(budget or Budget()).meter("candidates"))
+        METER.set(Spent(budget).meter("candidates"))
         await stack.enter_async_context(gateway.gate)
-        return await gateway.backend.forward(request.method, path, query, headers, content, again)
+        return await gateway.backend.forward(sent)
 
     work = begun(ask())
     try:

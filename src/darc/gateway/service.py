@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from darc.engine.choose import FEW, FIRST
@@ -12,7 +12,6 @@ from darc.engine.engine import Engine
 from darc.engine.outcome import Outcome
 from darc.engine.parts import SideMaker
 from darc.engine.samples import PartFailed
-from darc.engine.scoring import Clock
 from darc.engine.stopping import Stopping, WaveDrawing
 from darc.errors import DarcError
 from darc.gateway import metadata
@@ -21,6 +20,7 @@ from darc.gateway.candidates import (
     Reply,
     Singles,
     Spent,
+    Work,
     candidates,
     check_work,
     own_reply,
@@ -62,30 +62,6 @@ class Completed:
     body: dict[str, Any]
     flags: Sequence[str]
     large: bool = False
-
-
-@dataclass(frozen=True)
-class Work:
-    """One request: how and for what it chooses, until when, and what that has cost."""
-
-    method: Method
-    prompt: Prompt
-    request_id: str
-    spent: Spent
-    clock: Clock = field(default_factory=Clock)
-    begun: float = field(default_factory=time.perf_counter)
-    loop_begun: float = field(default_factory=lambda: asyncio.get_running_loop().time())
-
-    @property
-    def deadline(self) -> float | None:
-        """When the time is up, by the event loop's clock."""
-        limit = self.method.budget.milliseconds
-        return None if limit is None else self.loop_begun + limit / 1000
-
-    @property
-    def milliseconds(self) -> dict[str, float]:
-        """The time by stage, and in all."""
-        return {**self.clock.milliseconds, "total": (time.perf_counter() - self.begun) * 1000}
 
 
 class Gateway:
@@ -292,7 +268,7 @@ class Gateway:
         drawn: WaveDrawing | None = None,
     ) -> Outcome:
         """The engine's outcome; a part that failed is a 503 if the policy is closed."""
-        method, spent = work.method, work.spent
+        method, spent, most = work.method, work.spent, work.method.options.wave
         try:
             return await self.engine.decide(
                 work.prompt,
@@ -310,7 +286,8 @@ class Gateway:
                 strict=method.closed,
                 calls=method.budget.calls,
                 deadline=work.deadline,
-                wave=self.wave(method, len(replies)),
+                # Of a panel no more than a grade for each answer at a time.
+                wave=min(most, len(replies)) if self.settings.parts.panel else most,
                 flags=flags,
                 clock=work.clock,
                 meters={"rewrite": spent.meter("rewrites"), "score": spent.meter("scores")},
@@ -323,14 +300,9 @@ class Gateway:
         except DarcError as problem:
             raise unfit(problem) from None
 
-    def wave(self, method: Method, k: int) -> int:
-        """How much is asked for at a time: of a panel no more than a grade for each answer."""
-        most = method.options.wave
-        return most if self.settings.parts.panel is None else min(most, k)
-
     async def _told(self, work: Work, replies: Sequence[Reply], outcome: Outcome) -> dict[str, Any]:
         """What is said of a choice, counted and written down."""
-        data, row = await self.busily(is_large(outcome), _described, work, replies, outcome)
+        data, row = await self.busily(is_large(outcome), metadata.described, work, replies, outcome)
         if work.method.options.metadata == "full":
             data |= await asyncio.to_thread(self._beside, outcome)
         self.metrics.choice(data)
@@ -357,18 +329,6 @@ class Gateway:
         fixed = self.settings.seed
         name = prompt.id if fixed is not None else request_id
         return candidate_seeds(Sampling(k=asked.k, seed=fixed or 0), name)
-
-
-def _described(
-    work: Work, replies: Sequence[Reply], outcome: Outcome
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The metadata, and the row of the decision in it."""
-    row = metadata.decision_row(outcome)
-    head = {"request_id": work.request_id, "prompt_id": work.prompt.id}
-    data = metadata.short(row, outcome, replies, work.method, work.spent, work.milliseconds, head)
-    if work.method.options.metadata == "full":
-        data |= metadata.details(outcome)
-    return data, row
 
 
 def part_failed(failed: PartFailed) -> Problem:
