@@ -17,6 +17,7 @@ from darc.gateway.requests import ChatRequest
 from darc.gateway.service import Gateway
 from darc.gateway.streaming import DONE, ClosingResponse, event
 from darc.models.remote import METER
+from darc.models.remote.problems import json_object
 from darc.web.bodies import ClientLeft, begun, read_body, unless_gone
 from darc.web.problems import Problem
 
@@ -129,11 +130,8 @@ def _with_metadata(response: Response, data: dict[str, Any]) -> Response:
         response.body_iterator = _before_end(response.body_iterator, data)
         response.raw_headers = kept
         return response
-    try:
-        body = json.loads(bytes(response.body))
-    except (ValueError, RecursionError):
-        return response
-    if not isinstance(body, dict):
+    body = json_object(bytes(response.body))
+    if not body:
         return response
     made = Response(json.dumps({**body, "darc": data}).encode(), response.status_code)
     made.raw_headers = [*kept, (b"content-length", str(len(bytes(made.body))).encode())]
@@ -142,15 +140,14 @@ def _with_metadata(response: Response, data: dict[str, Any]) -> Response:
 
 async def _before_end(parts: Any, data: dict[str, Any]) -> AsyncIterator[bytes]:
     """The events of a stream with one more before the last; a part may end anywhere."""
-    held, head = b"", None
+    held, head = b"", dict[str, Any]()
 
     def lines(some: list[bytes]) -> Iterator[bytes]:
         nonlocal head
         for line in some:
             if line.strip() == DONE.rstrip():
-                yield event({**(head or {}), "choices": [], "darc": data})
-            elif head is None:
-                head = _head(line)
+                yield event({**head, "choices": [], "darc": data})
+            head = head or _head(line)
             yield line
 
     try:
@@ -163,12 +160,7 @@ async def _before_end(parts: Any, data: dict[str, Any]) -> AsyncIterator[bytes]:
         await parts.aclose()
 
 
-def _head(chunk: bytes) -> dict[str, Any] | None:
+def _head(chunk: bytes) -> dict[str, Any]:
     """What the chunks of a stream share."""
-    try:
-        found = json.loads(chunk.strip().removeprefix(b"data:"))
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(found, dict):
-        return None
+    found = json_object(chunk.strip().removeprefix(b"data:"))
     return {name: found[name] for name in ("id", "object", "created", "model") if name in found}

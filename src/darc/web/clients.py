@@ -11,7 +11,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from darc.errors import InputError
@@ -149,12 +148,7 @@ class Gate:
             self.waiting -= 1
         self.running += 1
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self.running -= 1
         self._places.release()
 

@@ -5,7 +5,6 @@ import json
 import logging
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from types import TracebackType
 from typing import Any, TypeVar
 
 from darc.errors import DarcError, InputError
@@ -88,9 +87,9 @@ class AsyncClient:
         self.largest = largest
         self.key = read_key(key_env)
         self._retry = retry or Retry()
-        self._clock = clock or RetryClock()
+        self.clock = clock or RetryClock()
         urls = dict.fromkeys(url.split(SEVERAL))
-        self.endpoints = Endpoints(urls, concurrency, breaker or Breaker(), self._clock)
+        self.endpoints = Endpoints(urls, concurrency, breaker or Breaker(), self.clock)
         self._own = {"authorization": f"Bearer {self.key}"} if self.key else {}
         self._connections: Connections | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -144,7 +143,7 @@ class AsyncClient:
         added to the headers.
         """
         connections = self._open()
-        begun, attempt, trail = self._clock.now(), 1, Trail()
+        begun, attempt, trail = self.clock.now(), 1, Trail()
         attempts = self._retry.attempts if again else 1
         place = await self.endpoints.take(trail)
         held = True
@@ -162,7 +161,7 @@ class AsyncClient:
                     trail.add(here, problem)
                     following = self.endpoints.better(place, trail)
                     pause = 0.0 if following is None else self._pause(following, trail)
-                    late = self._clock.now() + pause - begun > self._retry.seconds
+                    late = self.clock.now() + pause - begun > self._retry.seconds
                     if attempt >= attempts or following is None or late:
                         raise self._given_up(problem, attempt, trail) from None
                     logger.info("%s; trying again in %.1f s", problem.message, pause)
@@ -173,7 +172,7 @@ class AsyncClient:
                         held = True
                         pause = self._pause(place.endpoint, trail)
                 if pause:
-                    await self._clock.sleep(pause)
+                    await self.clock.sleep(pause)
                 attempt += 1
         except BaseException as problem:
             if held:
@@ -193,12 +192,7 @@ class AsyncClient:
     async def __aenter__(self) -> "AsyncClient":
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
     def _open(self) -> Connections:
@@ -225,7 +219,7 @@ class AsyncClient:
         if endpoint not in trail.failures:
             return 0.0
         failures, after = trail.failures[endpoint], trail.after[endpoint]
-        return self._retry.pause(failures, after, self._clock.chance())
+        return self._retry.pause(failures, after, self.clock.chance())
 
     def _given_up(self, problem: Failed, attempts: int, trail: Trail) -> Failed:
         """The last problem, with the number of attempts and, of several URLs, those asked."""
@@ -296,7 +290,7 @@ class AsyncClient:
 
     def after(self, response: Response) -> float | None:
         """The seconds after which a server says to come back, if it does."""
-        return retry_after(response.headers.get("Retry-After"), self._clock.wall())
+        return retry_after(response.headers.get("Retry-After"), self.clock.wall())
 
     def problem_of(self, response: Response, content: bytes) -> DarcError:
         """What an answer that is no success means: a refusal, or an error that may pass."""

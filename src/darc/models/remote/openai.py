@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 
 from darc.models.completion import Completion, Report, Request
 from darc.models.remote.address import parse_address
-from darc.models.remote.client import KEY, AsyncClient, together
-from darc.models.remote.endpoints import Breaker, Retry, RetryClock
+from darc.models.remote.client import AsyncClient, together
 from darc.models.remote.problems import Refused
 from darc.models.remote.protocol import (
     CALLER,
@@ -43,33 +42,14 @@ class Sample:
 class AsyncOpenAI:
     """The model of a MODEL@URL; what the server turns out not to understand is not sent again.
 
-    `dialect` is what is known so far. See `AsyncClient` for concurrency, time-outs and retries.
+    `dialect` is what is known so far. The `options` (concurrency, time-outs, retries) are those of
+    `AsyncClient`.
     """
 
-    def __init__(
-        self,
-        address: str,
-        *,
-        key_env: str = KEY,
-        concurrency: int = 16,
-        timeout: float = 120.0,
-        n: bool = True,
-        retry: Retry | None = None,
-        breaker: Breaker | None = None,
-        clock: RetryClock | None = None,
-    ) -> None:
+    def __init__(self, address: str, *, n: bool = True, **options: Any) -> None:
         self.address = parse_address(address)
         self.dialect = Dialect(n=n)
-        self._clock = clock or RetryClock()
-        self._client = AsyncClient(
-            self.address.url,
-            key_env=key_env,
-            concurrency=concurrency,
-            timeout=timeout,
-            retry=retry,
-            breaker=breaker,
-            clock=self._clock,
-        )
+        self._client = AsyncClient(self.address.url, **options)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.address)!r})"
@@ -87,7 +67,7 @@ class AsyncOpenAI:
             body = {"model": caller.model, **others} if caller.model else others
             headers = caller.headers
         while True:
-            begun = self._clock.now()
+            begun = self._client.clock.now()
             try:
                 found = await self._client.post(CHAT, dialect.adapted(body), read_choices, headers)
             except Refused as refused:
@@ -97,7 +77,7 @@ class AsyncOpenAI:
                 dialect = milder
                 continue
             self.dialect = self.dialect.narrowed(dialect)
-            milliseconds = (self._clock.now() - begun) * 1000
+            milliseconds = (self._client.clock.now() - begun) * 1000
             return [
                 replace(one, completion=replace(one.completion, milliseconds=milliseconds))
                 for one in found
