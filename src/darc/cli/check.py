@@ -59,7 +59,7 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Ask, print what was found; an error where DARC cannot use the server."""
     from darc.errors import DarcError, InputError
-    from darc.models.remote.address import checked_url, parse_address
+    from darc.models.remote.endpoints import checked_url, parse_address
     from darc.models.remote.http import library
 
     library()

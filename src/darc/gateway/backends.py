@@ -24,8 +24,7 @@ from darc.models.remote import (
     Malformed,
     Moved,
 )
-from darc.models.remote.address import base_url
-from darc.models.remote.endpoints import is_passing
+from darc.models.remote.endpoints import base_url, is_passing
 from darc.models.remote.http import Response as Answer
 from darc.models.remote.http import begin_call, count_usage
 from darc.web.problems import Problem

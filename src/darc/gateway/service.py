@@ -113,7 +113,7 @@ class Gateway:
                 outcome = outcome if drawn is None else replace(outcome, saved=drawn.saved)
             data = await self._told(work, replies, outcome)
             body = completion(asked, replies, outcome, work.spent, request_id)
-            span.chosen(outcome, body)
+            self.tracing.chosen(span, outcome, body)
         if work.method.options.metadata or tell is not None:
             body["darc"] = data
         return Completed(body, outcome.flags, is_large(outcome))

@@ -70,11 +70,8 @@ def deltas(choice: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
     """The message of a choice in pieces, each with its log-probabilities where they are given."""
     message = choice["message"]
     content = message.get("content")
-    first = {"role": message.get("role") or "assistant"}
-    if isinstance(content, str):
-        yield {**first, "content": ""}, None
-    else:
-        yield {**first, "content": content}, None
+    role = message.get("role") or "assistant"
+    yield {"role": role, "content": "" if isinstance(content, str) else content}, None
     others = {name: value for name, value in message.items() if name not in PLAIN}
     if others:
         yield others, None

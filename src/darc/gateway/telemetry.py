@@ -17,7 +17,7 @@ from darc.web.problems import Problem
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
-__all__ = ["TYPE", "ChatSpan", "Metrics", "Tracing", "provider_of"]
+__all__ = ["TYPE", "Metrics", "Tracing", "provider_of"]
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 PATHS = (
@@ -112,10 +112,10 @@ class Tracing:
         self._tracer = None if provider is None else provider.get_tracer("darc.gateway")
 
     @contextmanager
-    def chat(self, asked: ChatRequest, headers: Mapping[str, str]) -> Iterator["ChatSpan"]:
-        """The span of a request, below the one that its headers name."""
+    def chat(self, asked: ChatRequest, headers: Mapping[str, str]) -> Iterator[Any]:
+        """The span of a request, below the one that its headers name; None without a provider."""
         if self._tracer is None:
-            yield ChatSpan(None)
+            yield None
             return
         from opentelemetry.propagate import extract
         from opentelemetry.trace import SpanKind, Status, StatusCode
@@ -143,31 +143,19 @@ class Tracing:
             set_status_on_exception=False,
         ) as span:
             try:
-                yield ChatSpan(span)
+                yield span
             except Exception as problem:
                 code = problem.code if isinstance(problem, Problem) else None
                 span.set_attribute("error.type", code or type(problem).__name__)
                 span.set_status(Status(StatusCode.ERROR, getattr(problem, "message", "")))
                 raise
 
-    def close(self) -> None:
-        """Send what is left."""
-        if self._provider is not None:
-            self._provider.shutdown()
-
-
-class ChatSpan:
-    """The span of a request that is being answered."""
-
-    def __init__(self, span: Any) -> None:
-        self._span = span
-
-    def chosen(self, outcome: Outcome, body: Mapping[str, Any]) -> None:
-        """Say what came of it: usage, a result for each score, and the choice.
+    def chosen(self, span: Any, outcome: Outcome, body: Mapping[str, Any]) -> None:
+        """Say in a span what came of it: usage, a result for each score, and the choice.
 
         A score is a scorer's mean over the samples of a candidate.
         """
-        if self._span is None:
+        if span is None:
             return
         usage = body["usage"]
         reasons = [choice.get("finish_reason") or "stop" for choice in body["choices"]]
@@ -191,12 +179,12 @@ class ChatSpan:
                 if np.isfinite(each[outcome.index])
             }
             said["darc.best_of_k"] = int(np.nanargmax(of.mean))
-        self._span.set_attributes(said)
+        span.set_attributes(said)
         for name, scores in zip(outcome.scores.scorers, outcome.scores.values, strict=True):
             for place, samples in enumerate(scores):
                 known = samples[~np.isnan(samples)]
                 if known.size:
-                    self._span.add_event(
+                    span.add_event(
                         "gen_ai.evaluation.result",
                         {
                             "gen_ai.evaluation.name": name,
@@ -206,3 +194,8 @@ class ChatSpan:
                             "darc.samples": int(known.size),
                         },
                     )
+
+    def close(self) -> None:
+        """Send what is left."""
+        if self._provider is not None:
+            self._provider.shutdown()

@@ -7,9 +7,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from darc.models.remote import AsyncClient, Failed, Refused
-from darc.models.remote.address import checked_url
 from darc.models.remote.check import ServerReport, counted, shown, trial_options
 from darc.models.remote.client import KEY
+from darc.models.remote.endpoints import checked_url
 from darc.scorers.base import Pair
 from darc.scorers.http import FORMS, Rows, ServerForm, form_name, is_distribution, read_rows
 from darc.types import Message, Prompt

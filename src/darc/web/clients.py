@@ -8,7 +8,7 @@ import json
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,23 +37,14 @@ class Key:
     active: int = 0
 
 
-class Keys:
+class Keys(tuple[Key, ...]):
     """The keys that a service takes; without any it takes every client."""
-
-    def __init__(self, keys: Sequence[Key] = ()) -> None:
-        self._keys = tuple(keys)
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def __iter__(self) -> Iterator[Key]:
-        return iter(self._keys)
 
     def find(self, token: str) -> Key | None:
         """The key of a token; the time taken does not depend on which one it is, or how near."""
         given = digest_of(token)
         found = None
-        for key in self._keys:
+        for key in self:
             if hmac.compare_digest(given, key.digest):
                 found = key
         return found

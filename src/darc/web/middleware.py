@@ -153,7 +153,7 @@ class Guard:
         return self._held(name)
 
     def _key(self, headers: Mapping[str, str]) -> Key | None:
-        if not len(self.keys):
+        if not self.keys:
             return None
         key = self.keys.find(bearer(headers))
         if key is None:

@@ -1,8 +1,7 @@
 """Models behind HTTP: one client for everything that talks to a server."""
 
-from darc.models.remote.address import Address, parse_address
 from darc.models.remote.client import AsyncClient, together
-from darc.models.remote.endpoints import Breaker, Retry, RetryClock
+from darc.models.remote.endpoints import Address, Breaker, Retry, RetryClock, parse_address
 from darc.models.remote.http import METER, Meter
 from darc.models.remote.openai import AsyncOpenAI, Background, OpenAIModel, Sample
 from darc.models.remote.problems import (

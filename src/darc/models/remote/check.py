@@ -8,9 +8,8 @@ from time import monotonic
 from typing import Any
 
 from darc.models.completion import Request
-from darc.models.remote.address import Address, base_url
 from darc.models.remote.client import JSON, KEY, AsyncClient
-from darc.models.remote.endpoints import Breaker, Retry
+from darc.models.remote.endpoints import Address, Breaker, Retry, base_url
 from darc.models.remote.http import METER, Meter, Response
 from darc.models.remote.openai import CHAT, AsyncOpenAI
 from darc.models.remote.problems import Failed, Refused, said

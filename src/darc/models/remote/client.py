@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from darc.errors import DarcError, InputError
-from darc.models.remote.address import SEVERAL
 from darc.models.remote.endpoints import (
+    SEVERAL,
     Breaker,
     Endpoint,
     Endpoints,

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from darc.errors import InputError, MissingExtra
-from darc.models.remote.address import is_loopback
+from darc.models.remote.endpoints import is_loopback
 from darc.models.remote.problems import (
     Failed,
     Malformed,

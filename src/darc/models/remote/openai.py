@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from darc.models.completion import Completion, Report, Request
-from darc.models.remote.address import parse_address
 from darc.models.remote.client import AsyncClient, together
+from darc.models.remote.endpoints import parse_address
 from darc.models.remote.problems import Refused
 from darc.models.remote.protocol import (
     CALLER,
