@@ -20,14 +20,7 @@ from darc.gateway.bodies import SelectScores
 from darc.gateway.errors import told
 from darc.gateway.metadata import notes
 from darc.gateway.proxy import passed_through
-from darc.gateway.requests import (
-    ChatRequest,
-    Method,
-    count,
-    read_prompt,
-    split_model,
-    wrong,
-)
+from darc.gateway.requests import ChatRequest, Method, count, read_prompt, split_model, wrong
 from darc.gateway.service import SMALL, Completed, Gateway
 from darc.gateway.streaming import ClosingResponse
 from darc.models.remote.protocol import Caller

@@ -28,14 +28,7 @@ from darc.gateway.candidates import (
 )
 from darc.gateway.errors import told, unavailable
 from darc.gateway.metadata import Audit
-from darc.gateway.requests import (
-    ChatRequest,
-    Forms,
-    Method,
-    has_media,
-    read_prompt,
-    unfit,
-)
+from darc.gateway.requests import ChatRequest, Forms, Method, has_media, read_prompt, unfit
 from darc.gateway.settings import ServeSettings
 from darc.gateway.telemetry import Metrics, Tracing
 from darc.generators.base import Settings as Sampling
