@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,6 @@ from darc.gateway.telemetry import TYPE, Tracing, provider_of
 from darc.models.remote import Breaker, OpenAIModel, Retry
 from darc.models.remote.openai import NAMED
 from darc.views.palette import style_sheet
-from darc.web.bodies import check_json
 from darc.web.clients import Keys, read_keys, trusted_proxies
 from darc.web.middleware import Guard, Hosts, Shell
 from darc.web.problems import Problem
@@ -42,7 +41,6 @@ KINDS = {
     ".svg": "image/svg+xml",
 }
 FREE = ("/healthz", "/readyz", "/openapi.json", "/v1")
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def make_backend(settings: ServeSettings) -> Backend:
@@ -133,9 +131,9 @@ class _Routes:
         own = ChatEndpoints(self.gateway)
         everything = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
         return [
-            Route("/v1/chat/completions", _json(own.completions), methods=["POST"]),
-            Route("/v1/playground", _json(own.playground), methods=["POST"]),
-            Route("/v1/select", _json(own.select), methods=["POST"]),
+            Route("/v1/chat/completions", own.completions, methods=["POST"]),
+            Route("/v1/playground", own.playground, methods=["POST"]),
+            Route("/v1/select", own.select, methods=["POST"]),
             Route("/v1/models", self.models, methods=["GET"]),
             Route("/healthz", self.health, methods=["GET"]),
             Route("/readyz", self.readiness, methods=["GET"]),
@@ -224,13 +222,3 @@ class _Routes:
 async def _no_route(*_: Any) -> None:
     """Refuse what no route takes: a line break in a path."""
     raise Problem(404, "there is no such path", code="not_found")
-
-
-def _json(endpoint: Endpoint) -> Endpoint:
-    """An endpoint that takes bodies of JSON only."""
-
-    async def serve(request: Request) -> Response:
-        check_json(request)
-        return await endpoint(request)
-
-    return serve

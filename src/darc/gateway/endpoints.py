@@ -26,7 +26,15 @@ from darc.gateway.streaming import ClosingResponse
 from darc.models.remote.protocol import Caller
 from darc.registry import rules
 from darc.types import Scores
-from darc.web.bodies import ClientLeft, begun, ended, read_body, read_object, unless_gone
+from darc.web.bodies import (
+    ClientLeft,
+    begun,
+    check_json,
+    ended,
+    read_body,
+    read_object,
+    unless_gone,
+)
 from darc.web.problems import Problem
 
 EVENTS = "text/event-stream"
@@ -106,6 +114,7 @@ class ChatEndpoints:
         return Response(made, media_type="application/json")
 
     async def _body(self, request: Request) -> tuple[bytes, dict[str, Any]]:
+        check_json(request)
         content = await read_body(request, self.gateway.settings.max_body)
         return content, await self.gateway.busily(len(content) > SMALL, read_object, content)
 
