@@ -18,14 +18,13 @@ from darc.gateway.requests import wrong
 from darc.gateway.streaming import BrokeOff, ClosingResponse, error_event
 from darc.models.embedded import EmbeddedModel, refused
 from darc.models.remote import AsyncClient, ErrorStatus, Failed, Malformed, Moved
-from darc.models.remote.endpoints import base_url, is_passing
+from darc.models.remote.endpoints import CHAT, base_url, is_passing
 from darc.models.remote.http import Response as Answer
 from darc.models.remote.http import begin_call, count_usage
 from darc.web.problems import Problem
 
 logger = logging.getLogger(__name__)
 
-CHAT = "/chat/completions"
 WHOLE = 1_000_000
 LONGEST_LINE = 4_000_000
 NOT_MODIFIED = 304
@@ -154,7 +153,7 @@ class RemoteBackend:
             raise Moved(answer.url, answer.status, answer.headers.get("Location"))
         result: Response
         if sent.method != "HEAD" and _flows(answer, sent.path):
-            answer.keep()
+            answer.kept = True
             result = ClosingResponse(
                 _parts(answer, self._longest_line), answer.aclose, status_code=answer.status
             )

@@ -17,6 +17,8 @@ from darc.gateway.candidates import Reply, Work
 from darc.runs.records import numbers, scores_row
 from darc.selection.explain import flag_words
 
+KEPT = 5
+
 
 def decision_row(outcome: Outcome) -> dict[str, Any]:
     """The decision in the decisions schema of a run folder, with all flags."""
@@ -133,9 +135,6 @@ def details(outcome: Outcome) -> dict[str, Any]:
 
 def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
-
-
-KEPT = 5
 
 
 class Audit:

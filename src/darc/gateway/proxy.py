@@ -1,5 +1,6 @@
 """Requests that go through to the backend as they came."""
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -10,18 +11,18 @@ from urllib.parse import quote, unquote_to_bytes
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from darc.gateway.backends import CHAT, PassedOn, onward
+from darc.gateway.backends import PassedOn, onward
 from darc.gateway.bodies import Budget
 from darc.gateway.candidates import Spent
 from darc.gateway.requests import ChatRequest
 from darc.gateway.service import Gateway
 from darc.gateway.streaming import DONE, ClosingResponse, event
 from darc.models.remote import METER
+from darc.models.remote.endpoints import CHAT
 from darc.models.remote.problems import json_object
-from darc.web.bodies import ClientLeft, begun, read_body, unless_gone
+from darc.web.bodies import read_body, unless_gone
 from darc.web.problems import Problem
 
-LEFT = 499
 MOST_ENCODED = 4
 _UNFIT = re.compile(rb"[\x00-\x1f\x7f]")
 
@@ -104,13 +105,10 @@ async def _answered(gateway: Gateway, request: Request, sent: PassedOn, budget: 
         await stack.enter_async_context(gateway.gate)
         return await gateway.backend.forward(sent)
 
-    work = begun(ask())
+    work = asyncio.create_task(ask())
     try:
         await unless_gone(request, work)
         response = work.result()
-    except ClientLeft:
-        await stack.aclose()
-        return Response(status_code=LEFT)
     except BaseException:
         await stack.aclose()
         raise

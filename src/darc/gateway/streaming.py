@@ -4,11 +4,13 @@ import json
 import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from starlette.responses import StreamingResponse
 
 from darc.web.problems import Problem
+
+logger = logging.getLogger(__name__)
 
 DONE = b"data: [DONE]\n\n"
 KEEP_ALIVE = b": keep-alive\n\n"
@@ -122,11 +124,6 @@ def _call(place: int, call: Any) -> Iterator[dict[str, Any]]:
     yield {"tool_calls": [begin]}
     for piece in pieces(arguments):
         yield {"tool_calls": [{"index": place, "function": {"arguments": piece}}]}
-
-
-logger = logging.getLogger(__name__)
-
-Result = TypeVar("Result")
 
 
 class BrokeOff(Exception):

@@ -26,6 +26,10 @@ PATHS = (
 )  # fmt: skip
 
 
+ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+PASSED_ON = ("temperature", "top_p", "max_tokens", "seed")
+
+
 class Metrics:
     """What the gateway has done; `gauges` are read when they are asked for."""
 
@@ -76,10 +80,6 @@ class Metrics:
     def text(self) -> bytes:
         """Everything, as Prometheus reads it."""
         return generate_latest(self._registry)
-
-
-ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-PASSED_ON = ("temperature", "top_p", "max_tokens", "seed")
 
 
 def provider_of(environment: Mapping[str, str] = os.environ) -> "TracerProvider | None":

@@ -4,12 +4,13 @@ import asyncio
 import json
 import re
 import sys
-from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
 from darc.web.problems import Problem
+
+Result = TypeVar("Result")
 
 DEEPEST = 64
 LARGEST = sys.float_info.max
@@ -126,11 +127,11 @@ def _too_large(limit: int) -> Problem:
     return Problem(413, f"the body is larger than {limit} bytes", code="request_too_large")
 
 
-Result = TypeVar("Result")
+class ClientLeft(Problem):
+    """The client has closed its connection; nobody hears the answer."""
 
-
-class ClientLeft(Exception):
-    """The client has closed its connection."""
+    def __init__(self) -> None:
+        super().__init__(499, "the client has left", code="client_left")
 
 
 async def unless_gone(
@@ -162,11 +163,6 @@ async def ended(work: "asyncio.Task[Any]") -> None:
     """Cancel work and wait until it has let go of everything."""
     work.cancel()
     await asyncio.gather(work, return_exceptions=True)
-
-
-def begun(work: Coroutine[Any, Any, Result]) -> "asyncio.Task[Result]":
-    """The work as a task."""
-    return asyncio.get_running_loop().create_task(work)
 
 
 async def _gone(request: Request) -> None:

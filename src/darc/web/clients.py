@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 PREFIX = "darc-"
 BYTES = 32
+MOST_CLIENTS = 10_000
+# A household or a machine has at least as many addresses of IPv6 as this prefix leaves.
+IPV6_PREFIX = 64
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 @dataclass(frozen=True)
@@ -88,14 +94,6 @@ def make_key(path: Path, name: str, rate: float = 0.0, active: int = 0) -> str:
     row |= {"active": active} if active else {}
     append_private(path, (json.dumps(row) + "\n").encode())
     return token
-
-
-MOST_CLIENTS = 10_000
-# A household or a machine has at least as many addresses of IPv6 as this prefix leaves.
-IPV6_PREFIX = 64
-
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class Rates:

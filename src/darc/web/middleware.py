@@ -7,7 +7,7 @@ import re
 import time
 import uuid
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from darc.errors import InputError
 from darc.web.clients import Key, Keys, Proxies, Rates
@@ -185,12 +186,8 @@ def bearer(headers: Mapping[str, str]) -> str:
 
 logger = logging.getLogger("darc.web")
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Observe = Callable[[str, str, int, float], None]
-Tell = Callable[[Problem], App]
+Tell = Callable[[Problem], ASGIApp]
 
 REQUEST_ID = "x-request-id"
 _FINE_ID = re.compile(r"[\w.:-]{1,80}")
@@ -221,7 +218,7 @@ class Shell:
 
     def __init__(
         self,
-        app: App,
+        app: ASGIApp,
         guard: Guard,
         free: Iterable[str] = (),
         observe: Observe | None = None,
@@ -249,7 +246,7 @@ class Shell:
         state["request_id"] = request_id
         started, status = time.perf_counter(), 0
 
-        async def sending(message: MutableMapping[str, Any]) -> None:
+        async def sending(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]

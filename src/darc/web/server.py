@@ -20,6 +20,18 @@ from darc.errors import DarcError, InputError, MissingExtra
 logger = logging.getLogger("darc.web")
 
 BACKLOG = 512
+# Whatever looks like a key, wherever it stands in a message: by what is before it, by how it
+# begins, the password of a URL, and long runs of letters of both cases and digits.
+_SECRETS = re.compile(
+    r"((?i:bearer\s+|api[-_]?key[\"'=:\s]+))[^\s\"',}]+"
+    r"|\b(?i:sk-[\w-]{6,}|darc-[\w-]{16,})"
+    r"|(://[^/\s:@]*:)[^/\s@]+(?=@)"
+    r"|(?<![\w-])(?=[\w-]*[a-z])(?=[\w-]*[A-Z])(?=[\w-]*\d)[\w-]{32,}"
+)
+# In a path also anything long that is no word.
+_PARTS = re.compile(r"(?<![\w-])(?![a-z_-]+(?![\w-]))[\w-]{20,}")
+_SECRET_NAMES = re.compile(r"(?i)key|token|secret|password")
+SHORTEST = 6
 
 
 class Arrival(Model):
@@ -117,20 +129,6 @@ def serve(
         bound.close()
     if not made.started:
         raise DarcError("the server could not start", "see the log above")
-
-
-# Whatever looks like a key, wherever it stands in a message: by what is before it, by how it
-# begins, the password of a URL, and long runs of letters of both cases and digits.
-_SECRETS = re.compile(
-    r"((?i:bearer\s+|api[-_]?key[\"'=:\s]+))[^\s\"',}]+"
-    r"|\b(?i:sk-[\w-]{6,}|darc-[\w-]{16,})"
-    r"|(://[^/\s:@]*:)[^/\s@]+(?=@)"
-    r"|(?<![\w-])(?=[\w-]*[a-z])(?=[\w-]*[A-Z])(?=[\w-]*\d)[\w-]{32,}"
-)
-# In a path also anything long that is no word.
-_PARTS = re.compile(r"(?<![\w-])(?![a-z_-]+(?![\w-]))[\w-]{20,}")
-_SECRET_NAMES = re.compile(r"(?i)key|token|secret|password")
-SHORTEST = 6
 
 
 class JsonFormatter(logging.Formatter):

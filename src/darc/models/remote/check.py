@@ -9,9 +9,9 @@ from typing import Any
 
 from darc.models.completion import Request
 from darc.models.remote.client import JSON, KEY, AsyncClient
-from darc.models.remote.endpoints import Address, Breaker, Retry, base_url
+from darc.models.remote.endpoints import CHAT, Address, Breaker, Retry, base_url
 from darc.models.remote.http import METER, Meter, Response
-from darc.models.remote.openai import CHAT, AsyncOpenAI
+from darc.models.remote.openai import AsyncOpenAI
 from darc.models.remote.problems import Failed, Refused, said
 from darc.models.remote.protocol import LIMIT, chat_body, read_choices
 from darc.types import Message
@@ -99,13 +99,6 @@ def trial_options(key_env: str, timeout: float) -> dict[str, Any]:
     """The options of a client that tries once, and gives up on a server that has gone."""
     once = {"concurrency": 1, "retry": Retry(attempts=1), "breaker": Breaker(threshold=3)}
     return {"key_env": key_env, "timeout": timeout, **once}
-
-
-def usage(answer: Any, name: str) -> int:
-    """A count in the usage of an answer, 0 where there is none."""
-    counts = answer.get("usage") if isinstance(answer, dict) else None
-    found = counts.get(name) if isinstance(counts, dict) else None
-    return found if isinstance(found, int) else 0
 
 
 def shown(*parts: str) -> str:
@@ -350,7 +343,9 @@ class _Trial:
 
     async def count(self, messages: Sequence[dict[str, str]]) -> int:
         """The tokens of a conversation; 0 where the server does not say."""
-        return usage(await self.ask(messages, 1), "prompt_tokens")
+        counts = (await self.ask(messages, 1)).get("usage")
+        found = counts.get("prompt_tokens") if isinstance(counts, dict) else None
+        return found if isinstance(found, int) else 0
 
     async def ask(
         self,

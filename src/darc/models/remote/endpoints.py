@@ -21,7 +21,7 @@ from darc.models.remote.problems import ErrorStatus, Failed, LeftAlone, OverLimi
 
 _ADDRESS = re.compile(r"(?P<model>.*?)@(?P<url>https?://.*)", re.IGNORECASE | re.DOTALL)
 _VERSION = re.compile(r"v\d\w*\Z")
-_CHAT = "/chat/completions"
+CHAT = "/chat/completions"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SEVERAL = "|"
 BASE_URL, KEY, OPENAI = "OPENAI_BASE_URL", "OPENAI_API_KEY", "https://api.openai.com/v1"
@@ -67,7 +67,7 @@ def base_url(text: str) -> str:
 
 def _base(text: str) -> str:
     parts = checked_url(text)
-    path = parts.path.rstrip("/").removesuffix(_CHAT)
+    path = parts.path.rstrip("/").removesuffix(CHAT)
     if not any(_VERSION.match(segment) for segment in path.split("/")):
         path += "/v1"
     return parts._replace(path=path, query="", fragment="").geturl()

@@ -104,7 +104,7 @@ class Connections:
 class Response:
     """A response whose body comes piece by piece; `closed` are told when it is let go of.
 
-    Who `keep`s it closes it; else it is closed as soon as the call that made it ends.
+    Whoever sets `kept` closes it; else it is closed as soon as the call that made it ends.
     """
 
     def __init__(self, raw: Any, url: str, timeout: float) -> None:
@@ -116,10 +116,6 @@ class Response:
         self.raw_headers: tuple[tuple[bytes, bytes], ...] = raw.raw_headers
         self.kept = False
         self.closed: list[Callable[[], None]] = []
-
-    def keep(self) -> None:
-        """Let the response outlive the call that made it."""
-        self.kept = True
 
     async def parts(self) -> AsyncIterator[bytes]:
         """The body as it comes; raises a `Failed` where it breaks off."""

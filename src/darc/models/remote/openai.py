@@ -3,14 +3,14 @@
 import asyncio
 import threading
 import weakref
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from darc.models.completion import Completion, Report, Request
 from darc.models.remote.client import AsyncClient, together
-from darc.models.remote.endpoints import parse_address
+from darc.models.remote.endpoints import CHAT, parse_address
 from darc.models.remote.problems import Refused
 from darc.models.remote.protocol import (
     CALLER,
@@ -24,8 +24,8 @@ from darc.models.remote.protocol import (
 from darc.registry.capabilities import Closing
 
 Result = TypeVar("Result")
+Finish = Callable[[], Coroutine[Any, Any, None]]
 
-CHAT = "/chat/completions"
 # Stands for the model that the request in scope names, asked with its headers.
 NAMED = "*"
 HEARING = 0.2
@@ -205,7 +205,7 @@ class Background:
     that runs them, in its own loop: a background is used inside a host or outside, never both.
     """
 
-    def __init__(self, finish: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, finish: Finish) -> None:
         self._finish = finish
         self._lock = threading.Lock()
         self._stop: Callable[[], Any] | None = None
@@ -230,7 +230,7 @@ class Background:
         """Cancel what runs, run `finish`, and end the thread; the next `run` starts another."""
         host = HOST.get()
         if host is not None:
-            host.run(_finished(self._finish))
+            host.run(self._finish())
         with self._lock:
             stop, self._stop, self._loop = self._stop, None, None
         if stop is not None:
@@ -248,7 +248,7 @@ class Background:
             return self._loop
 
 
-def _serve(loop: asyncio.AbstractEventLoop, finish: Callable[[], Awaitable[None]]) -> None:
+def _serve(loop: asyncio.AbstractEventLoop, finish: Finish) -> None:
     """Run the loop until it is stopped, and leave nothing open."""
     asyncio.set_event_loop(loop)
     try:
@@ -259,11 +259,7 @@ def _serve(loop: asyncio.AbstractEventLoop, finish: Callable[[], Awaitable[None]
         loop.close()
 
 
-async def _finished(finish: Callable[[], Awaitable[None]]) -> None:
-    await finish()
-
-
-async def _wind_up(finish: Callable[[], Awaitable[None]]) -> None:
+async def _wind_up(finish: Finish) -> None:
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()
