@@ -40,6 +40,10 @@ KINDS = {
     ".css": "text/css",
     ".svg": "image/svg+xml",
 }
+# What an engine is told as it stands in the settings.
+SAME = (
+    "rewriter", "n_aug", "family", "seed", "guard", "entities", "max_attempts", "min_samples",
+)  # fmt: skip
 FREE = ("/healthz", "/readyz", "/openapi.json", "/v1")
 
 
@@ -87,15 +91,9 @@ def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gat
         panel=parts.panel or False,
         judge=own_judge(settings),
         rule=spec,
-        rewriter=parts.rewriter,
-        n_aug=parts.n_aug,
-        family=parts.family,
         normalize=settings.normalize,
-        seed=parts.seed,
-        guard=parts.guard,
-        entities=parts.entities,
         side=dict(parts.side),
-        min_samples=parts.min_samples,
+        **{name: getattr(parts, name) for name in SAME},
         workers=os.cpu_count() or 1 if settings.workers is None else settings.workers,
         patience=Patience(attempts=1, seconds=settings.scorer_timeout),
     )
