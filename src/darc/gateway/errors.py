@@ -15,7 +15,7 @@ from darc.models.remote import (
     TooLarge,
 )
 from darc.models.remote.problems import json_object, said
-from darc.web.problems import Problem
+from darc.web.problems import Problem, come_back
 
 
 def told(problem: DarcError) -> Problem:
@@ -63,7 +63,7 @@ def upstream_problem(status: int, body: str, after: float | None = None) -> Prob
         kind if isinstance(kind, str) and kind else default,
         _text(inner.get("code")),
         _text(inner.get("param")),
-        {} if after is None else {"Retry-After": str(max(0, int(after + 0.999)))},
+        come_back(after, 0),
     )
 
 
@@ -85,8 +85,7 @@ def unavailable(message: str, code: str) -> Problem:
 
 
 def _own(status: int, message: str, code: str, after: float | None = None) -> Problem:
-    headers = {} if after is None else {"Retry-After": str(max(1, int(after + 0.999)))}
-    return Problem(status, message, "server_error", code, headers=headers)
+    return Problem(status, message, "server_error", code, headers=come_back(after))
 
 
 def _text(value: Any) -> str | None:

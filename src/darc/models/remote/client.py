@@ -20,13 +20,12 @@ from darc.models.remote.endpoints import (
     is_passing,
     retry_after,
 )
-from darc.models.remote.http import Connections, Response, begin_call, count_usage
+from darc.models.remote.http import Connections, Response, begin_call, count_usage, failure
 from darc.models.remote.problems import (
     ErrorStatus,
     Failed,
     Malformed,
     Moved,
-    TimedOut,
     is_final,
     refusal,
     said,
@@ -253,11 +252,8 @@ class AsyncClient:
                 finally:
                     if not response.kept:
                         await response.aclose()
-        except TimeoutError:
-            raise TimedOut(
-                f"{base}{path} did not answer within {self.timeout:g} s",
-                "raise timeout, or lower concurrency",
-            ) from None
+        except TimeoutError as problem:
+            raise failure(problem, base + path, self.timeout) from None
         return response, result
 
     async def _json(
