@@ -18,7 +18,7 @@ from darc.gateway.requests import Method, wrong
 from darc.gateway.settings import ServeSettings
 from darc.models.completion import without_thoughts
 from darc.models.remote import Failed, Meter, OverLimit
-from darc.models.remote.protocol import DrawnChoice, said_in, samples
+from darc.models.remote.protocol import said_in, samples
 from darc.types import Candidate, Prompt
 from darc.web.problems import Problem
 
@@ -62,64 +62,12 @@ class Wave:
     flags: list[str]
 
 
-async def candidates(
-    backend: Backend,
-    body: Mapping[str, Any],
-    seeds: Sequence[int],
-    headers: Mapping[str, str],
-    *,
-    seeded: bool,
-    singly: bool = False,
-    strict: bool = False,
-    deadline: float | None = None,
-    arrived: Arrived | None = None,
-) -> Wave:
-    """As many candidates as there are seeds, in one call where the backend can, else in as many.
-
-    With seeds that the client asked for (`seeded`) every candidate has a call of its own, because
-    no call for several says which seed made which. Where some calls fail, the others' answers are
-    taken, and flagged, unless `strict`. At the `deadline` what has come is taken.
-    """
-
-    async def ask(sent: dict[str, Any]) -> list[Chosen]:
-        answer = await backend.answer(sent, headers)
-        return [(answer, choice) for choice in sorted(answer["choices"], key=_place)]
-
-    def tell(drawn: DrawnChoice[Chosen]) -> None:
-        if arrived is not None:
-            arrived(read_reply(*drawn.choice, drawn.index, drawn.seed))
-
-    try:
-        found = await samples(
-            ask,
-            body,
-            seeds,
-            same=lambda chosen: json.dumps(chosen[1]["message"], sort_keys=True),
-            several=backend.several and not seeded and not singly,
-            strict=strict,
-            deadline=deadline,
-            arrived=tell,
-        )
-    except DarcError as problem:
-        raise told(problem) from None
-    if not found.drawn and found.failures:
-        raise told(found.failures[0])
-    if not found.drawn:
-        raise too_late()
-    if not (found.several or seeded or singly):
-        backend.several = False
-    replies = [read_reply(*drawn.choice, drawn.index, drawn.seed) for drawn in found.drawn]
-    ended = [reply for reply in replies if not reply.endless]
-    flags = ["budget_milliseconds"] * found.late + failure_flags(found.failures)
-    flags += [FEWER] if len(ended) < len(replies) and FEWER not in flags else []
-    return Wave(ended or replies[:1], flags)
-
-
 @dataclass
-class Singles:
-    """Candidates made by a call each, of which only some may be taken in the end.
+class ReplyCalls:
+    """Calls of the backend for the replies of one request, a seed each.
 
-    With `strict` a call that fails is the end; otherwise there is one candidate fewer.
+    With `strict` a call that fails is the end; otherwise there is one reply fewer, and a flag.
+    `arrived` hears of replies as they come.
     """
 
     backend: Backend
@@ -131,25 +79,56 @@ class Singles:
     prompt_id: str
     _made: dict[int, Reply] = field(default_factory=dict)
     _failures: list[Failed] = field(default_factory=list)
-    _endless: bool = False
+
+    async def all(self, several: bool, deadline: float | None = None) -> Wave:
+        """As many replies as there are seeds, in one call where the backend can, else in as many.
+
+        Without `several` every one has a call of its own: no call for several says which seed made
+        which. At the `deadline` what has come is taken.
+        """
+
+        async def ask(sent: dict[str, Any]) -> list[Chosen]:
+            answer = await self.backend.answer(sent, self.headers)
+            return [(answer, choice) for choice in sorted(answer["choices"], key=_place)]
+
+        try:
+            found = await samples(
+                ask,
+                self.body,
+                self.seeds,
+                same=lambda chosen: json.dumps(chosen[1]["message"], sort_keys=True),
+                several=several and self.backend.several,
+                strict=self.strict,
+                deadline=deadline,
+                arrived=lambda drawn: self._take(*drawn.choice, drawn.index, drawn.seed),
+            )
+        except DarcError as problem:
+            raise told(problem) from None
+        self._failures = found.failures
+        if several and found.drawn and not found.several:
+            self.backend.several = False
+        wave = self.taken([drawn.index for drawn in found.drawn])
+        wave.flags[:0] = ["budget_milliseconds"] * found.late
+        return wave
 
     def wave(self, first: int, count: int) -> list[Awaitable[Candidate | None]]:
-        """Some of them, from a place on."""
+        """Calls for some of them, from a place on, of which only some may be taken in the end."""
         return [self._one(place) for place in range(first, first + count)]
 
-    def taken(self, some: Sequence[Candidate]) -> Wave:
+    def taken(self, places: Sequence[int]) -> Wave:
         """Those that were taken; raises why there are none."""
-        if not some and not self._endless:
+        endless = any(reply.endless for reply in self._made.values())
+        if not places and not endless:
             raise told(self._failures[0]) if self._failures else too_late()
-        taken = [self._made[each.index] for each in some] or list(self._made.values())[:1]
-        flags = failure_flags(self._failures)
-        return Wave(taken, flags if FEWER in flags or not self._endless else [*flags, FEWER])
+        ended = [self._made[place] for place in places if not self._made[place].endless]
+        over = any(isinstance(failure, OverLimit) for failure in self._failures)
+        flags = [FEWER] * (endless or bool(self._failures)) + ["budget_upstream"] * over
+        return Wave(ended or [self._made[min(self._made)]], flags)
 
     async def _one(self, place: int) -> Candidate | None:
+        seed = self.seeds[place]
         try:
-            answer = await self.backend.answer(
-                {**self.body, "seed": self.seeds[place]}, self.headers
-            )
+            answer = await self.backend.answer({**self.body, "seed": seed}, self.headers)
         except Failed as failed:
             if self.strict:
                 raise told(failed) from None
@@ -157,11 +136,15 @@ class Singles:
             return None
         except DarcError as problem:
             raise told(problem) from None
-        choice = min(answer["choices"], key=_place)
-        self._made[place] = reply = read_reply(answer, choice, place, self.seeds[place])
-        self.arrived(reply)
-        self._endless |= reply.endless
+        reply = self._take(answer, min(answer["choices"], key=_place), place, seed)
         return None if reply.endless else reply.candidate(self.prompt_id, place)
+
+    def _take(
+        self, answer: Mapping[str, Any], choice: dict[str, Any], place: int, seed: int | None
+    ) -> Reply:
+        self._made[place] = reply = read_reply(answer, choice, place, seed)
+        self.arrived(reply)
+        return reply
 
 
 def own_reply(place: int, text: str) -> Reply:
@@ -171,12 +154,6 @@ def own_reply(place: int, text: str) -> Reply:
     if said is None:
         raise wrong(f"candidates.{place}", "is a thought (<think>) that never ends")
     return Reply(place, choice, None, {}, said, False, len(said.split()), None)
-
-
-def failure_flags(failures: Sequence[Failed]) -> list[str]:
-    """What is to be said of calls that failed."""
-    over = any(isinstance(failure, OverLimit) for failure in failures)
-    return [FEWER] * bool(failures) + ["budget_upstream"] * over
 
 
 def too_late() -> Problem:

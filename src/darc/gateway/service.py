@@ -18,10 +18,9 @@ from darc.gateway import metadata
 from darc.gateway.backends import Backend, for_candidates
 from darc.gateway.candidates import (
     Reply,
-    Singles,
+    ReplyCalls,
     Spent,
     Work,
-    candidates,
     check_work,
     own_reply,
     rewrites_within,
@@ -164,31 +163,20 @@ class Gateway:
             if tell is not None:
                 tell("candidate", {"index": reply.index, "seed": reply.seed, "text": reply.text})
 
-        drawing, strict = None, asked.method.closed
+        drawing, strict, sent = None, asked.method.closed, for_candidates(headers)
         seeds = self.seeds(asked, work.prompt, work.request_id)
-        sent = for_candidates(headers)
+        calls = ReplyCalls(self.backend, body, seeds, sent, strict, arrived, work.prompt.id)
         token = METER.set(work.spent.meter("candidates"))
         try:
             with work.clock.stage("generate"):
                 if asked.method.stopping is not None and asked.k > 1:
-                    singles = Singles(
-                        self.backend, body, seeds, sent, strict, arrived, work.prompt.id
-                    )
-                    drawing = self._drawing(asked, work, asked.method.stopping, singles)
-                    wave = singles.taken(await drawing.candidates())
+                    drawing = self._drawing(asked, work, asked.method.stopping, calls)
+                    taken = [each.index for each in await drawing.candidates()]
+                    wave = calls.taken(taken)
                     wave.flags += drawing.flags
                 else:
-                    wave = await candidates(
-                        self.backend,
-                        body,
-                        seeds,
-                        sent,
-                        seeded=asked.given.seed is not None,
-                        singly=tell is not None,
-                        strict=strict,
-                        deadline=work.deadline,
-                        arrived=arrived,
-                    )
+                    several = asked.given.seed is None and tell is None
+                    wave = await calls.all(several, work.deadline)
         except PartFailed as failed:
             raise part_failed(failed) from None
         finally:
@@ -199,7 +187,7 @@ class Gateway:
         return wave.flags, replies, drawing
 
     def _drawing(
-        self, asked: ChatRequest, work: Work, stopping: Stopping, singles: Singles
+        self, asked: ChatRequest, work: Work, stopping: Stopping, calls: ReplyCalls
     ) -> WaveDrawing:
         """What takes candidates as long as they are worth their cost."""
         meters = {name: work.spent.meter(f"{name}s") for name in ("rewrite", "score")}
@@ -207,8 +195,8 @@ class Gateway:
             self.engine.samples(work.prompt, work.method.budget.calls, meters),
             asked.k,
             stopping.at_least(asked.given.n),
-            singles.wave,
-            singles.strict,
+            calls.wave,
+            calls.strict,
             self.settings.max_candidate_characters,
             work.deadline,
         )

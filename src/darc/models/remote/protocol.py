@@ -207,7 +207,7 @@ async def samples(
     several: bool = True,
     strict: bool = True,
     deadline: float | None = None,
-    arrived: Callable[[DrawnChoice[Choice]], None] | None = None,
+    arrived: Callable[[DrawnChoice[Choice]], object] | None = None,
 ) -> ServerSamples[Choice]:
     """As many choices as there are seeds, in one call where the server can, else in as many.
 
