@@ -20,7 +20,7 @@ from darc.models.remote.endpoints import (
     is_passing,
     retry_after,
 )
-from darc.models.remote.http import Connections, Response, begin_call, count_usage, failure
+from darc.models.remote.http import Connections, Response, count_usage, failure
 from darc.models.remote.problems import (
     ErrorStatus,
     Failed,
@@ -141,7 +141,7 @@ class AsyncClient:
         all else is raised. An attempt with `use` takes at most `seconds`. Nothing but the key is
         added to the headers.
         """
-        connections = self._open()
+        connections, named = self._open(), {**self._own, **headers}
         begun, attempt, trail = self.clock.now(), 1, Trail()
         attempts = self._retry.attempts if again else 1
         place = await self.endpoints.take(trail)
@@ -150,9 +150,8 @@ class AsyncClient:
             while True:
                 here = place.endpoint
                 try:
-                    response, result = await self._attempt(
-                        connections, method, here.url, path, use, headers, content, seconds
-                    )
+                    sending = connections.send(method, here.url, path, named, content)
+                    response, result = await self._attempt(sending, here.url + path, use, seconds)
                     break
                 except Failed as problem:
                     if not problem.passing:
@@ -229,21 +228,11 @@ class AsyncClient:
         return problem
 
     async def _attempt(
-        self,
-        connections: Connections,
-        method: str,
-        base: str,
-        path: str,
-        use: Use[Result],
-        headers: Mapping[str, str],
-        content: bytes,
-        seconds: float | None,
+        self, sending: Awaitable[Response], url: str, use: Use[Result], seconds: float | None
     ) -> tuple[Response, Result]:
-        begin_call(base + path)
-        named = {**self._own, **headers}
         try:
             async with asyncio.timeout(seconds):
-                response = await connections.send(method, base, path, named, content)
+                response = await sending
                 try:
                     result = await use(response)
                 except BaseException:
@@ -253,7 +242,7 @@ class AsyncClient:
                     if not response.kept:
                         await response.aclose()
         except TimeoutError as problem:
-            raise failure(problem, base + path, self.timeout) from None
+            raise failure(problem, url, self.timeout) from None
         return response, result
 
     async def _json(

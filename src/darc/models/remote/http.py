@@ -80,6 +80,7 @@ class Connections:
             self._bases[base] = str(URL(base)).rstrip("/"), proxy_of(base)
         start, proxy = self._bases[base]
         url = base + path
+        begin_call(url)
         target = URL(start + quote(path, safe=_PRINTABLE, encoding="latin-1"), encoded=True)
         # Large bytes as they are make the library warn of a blocked loop.
         data: Any = io.BytesIO(content) if len(content) > LARGE else content or None

@@ -1,6 +1,7 @@
 """Chat models on any server that speaks OpenAI's chat completions."""
 
 import asyncio
+import itertools
 import threading
 import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -97,7 +98,7 @@ class AsyncOpenAI:
 
         async def one(request: Request) -> Said:
             said = (await self.choices(chat_body(self.address.model, request, top)))[0]
-            tell(1)
+            tell(said)
             return said
 
         return await together([one(request) for request in requests])
@@ -119,7 +120,7 @@ class AsyncOpenAI:
                 own,
                 same=lambda said: said.completion.text,
                 several=self.dialect.n,
-                arrived=lambda _: tell(1),
+                arrived=tell,
             )
             if not found.several:
                 self.dialect = replace(self.dialect, n=False)
@@ -184,15 +185,13 @@ class OpenAIModel(Closing):
         return self._background.run(work)
 
 
-def counter(report: Report | None, total: int) -> Callable[[int], None]:
-    """A function that adds to what is done and reports it."""
-    done = 0
+def counter(report: Report | None, total: int) -> Callable[[object], None]:
+    """A function that counts what has come, and reports it."""
+    done = itertools.count(1)
 
-    def tell(more: int) -> None:
-        nonlocal done
-        done += more
-        if report is not None and more:
-            report(done, total)
+    def tell(_: object) -> None:
+        if report is not None:
+            report(next(done), total)
 
     return tell
 
