@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import math
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from darc.gateway.requests import Method, wrong
 from darc.gateway.settings import ServeSettings
 from darc.models.completion import without_thoughts
 from darc.models.remote import Failed, Meter, OverLimit
-from darc.models.remote.protocol import said_in, samples
+from darc.models.remote.protocol import mean_log, said_in, samples, token_entries
 from darc.types import Candidate, Prompt
 from darc.web.problems import Problem
 
@@ -173,7 +172,7 @@ def read_reply(
     text = said or ""
     if calls:
         text = (text + "\n" if text else "") + json.dumps(calls, ensure_ascii=False)
-    logs = _logs(choice)
+    tokens = token_entries(choice)
     used = (answer.get("usage") or {}).get("completion_tokens")
     alone = len(answer["choices"]) == 1 and isinstance(used, int)
     return Reply(
@@ -183,21 +182,10 @@ def read_reply(
         head={k: v for k, v in answer.items() if k not in ("choices", "usage", "object")},
         text=text,
         bound=bool(calls),
-        tokens=used if alone and isinstance(used, int) else len(logs) or len(text.split()),
-        log_likelihood=math.fsum(logs) / len(logs) if logs else None,
+        tokens=used if alone and isinstance(used, int) else len(tokens) or len(text.split()),
+        log_likelihood=mean_log(tokens),
         endless=said is None,
     )
-
-
-def _logs(choice: Mapping[str, Any]) -> list[float]:
-    """The log-probabilities of the tokens, empty unless all are there and finite."""
-    given = choice.get("logprobs")
-    content = given.get("content") if isinstance(given, Mapping) else None
-    if not isinstance(content, list):
-        return []
-    logs = [entry.get("logprob") if isinstance(entry, Mapping) else None for entry in content]
-    found = [float(log) for log in logs if isinstance(log, int | float) and math.isfinite(log)]
-    return found if len(found) == len(logs) else []
 
 
 def _place(choice: Mapping[str, Any]) -> int:

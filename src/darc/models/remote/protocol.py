@@ -89,7 +89,7 @@ def read_choices(answer: Any) -> list[Said]:
     try:
         choices = sorted(answer["choices"], key=lambda choice: choice.get("index", 0))
         texts = [_text(choice["message"]) for choice in choices]
-        contents = [_content(choice) for choice in choices]
+        contents = [token_entries(choice) for choice in choices]
         used = int((answer.get("usage") or {}).get("completion_tokens") or 0)
     except (KeyError, TypeError, AttributeError, ValueError):
         raise Malformed("no chat completion") from None
@@ -104,7 +104,7 @@ def read_choices(answer: Any) -> list[Said]:
                 text=text,
                 tokens=tokens,
                 finish_reason="length" if choice.get("finish_reason") == "length" else "stop",
-                log_likelihood=_mean([entry.get("logprob") for entry in content]),
+                log_likelihood=mean_log(content),
                 milliseconds=0.0,
             ),
             () if thinks(choice["message"]) else _alternatives(content),
@@ -147,16 +147,19 @@ def thinks(message: Mapping[str, Any]) -> bool:
     return aloud or any(message.get(name) for name in REASONING)
 
 
-def _content(choice: dict[str, Any]) -> list[dict[str, Any]]:
-    content = (choice.get("logprobs") or {}).get("content") or []
-    return [entry for entry in content if isinstance(entry, dict)]
+def token_entries(choice: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a choice says of its tokens, empty where it says nothing."""
+    given = choice.get("logprobs")
+    content = given.get("content") if isinstance(given, Mapping) else None
+    entries = content if isinstance(content, list) else []
+    return [entry for entry in entries if isinstance(entry, dict)]
 
 
-def _mean(logs: Sequence[Any]) -> float | None:
-    """The mean, None where one is missing or infinite."""
-    if not logs or not all(isinstance(log, int | float) and math.isfinite(log) for log in logs):
-        return None
-    return math.fsum(logs) / len(logs)
+def mean_log(entries: Sequence[Mapping[str, Any]]) -> float | None:
+    """The mean log-probability of tokens, None where one is missing or infinite."""
+    logs = [entry.get("logprob") for entry in entries]
+    known = [float(log) for log in logs if isinstance(log, int | float) and math.isfinite(log)]
+    return math.fsum(known) / len(known) if known and len(known) == len(logs) else None
 
 
 def _alternatives(content: Sequence[dict[str, Any]]) -> tuple[dict[str, float], ...]:
