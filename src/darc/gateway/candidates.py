@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from darc.engine.scoring import Clock
@@ -270,10 +271,14 @@ class Work:
     method: Method
     prompt: Prompt
     request_id: str
-    spent: Spent
     clock: Clock = field(default_factory=Clock)
     begun: float = field(default_factory=time.perf_counter)
     loop_begun: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+
+    @cached_property
+    def spent(self) -> Spent:
+        """Calls and tokens so far."""
+        return Spent(self.method.budget)
 
     @property
     def deadline(self) -> float | None:

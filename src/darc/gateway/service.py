@@ -92,8 +92,7 @@ class Gateway:
         tell: Tell | None = None,
     ) -> Completed:
         """The completion that the rule chooses; `tell` hears of candidates as they arrive."""
-        prompt = read_prompt(asked.body["messages"])
-        work = Work(asked.method, prompt, request_id, Spent(asked.method.budget))
+        work = Work(asked.method, read_prompt(asked.body["messages"]), request_id)
         CALLER.set(Caller(self.backend.name, asked.model, for_candidates(headers)))
         if asked.k > 1:
             self._check(work.method)
@@ -121,7 +120,7 @@ class Gateway:
     ) -> dict[str, Any]:
         """The decision among a client's own candidates."""
         CALLER.set(caller)
-        work = Work(method, prompt, request_id, Spent(method.budget))
+        work = Work(method, prompt, request_id)
         self._check(method)
         check_work(method, prompt, len(texts), self.settings, texts)
         replies = [own_reply(place, text) for place, text in enumerate(texts)]

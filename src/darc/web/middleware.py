@@ -1,6 +1,5 @@
 """What every request goes through: its host, its key and rate, headers, the log and errors."""
 
-import ipaddress
 import json
 import logging
 import re
@@ -18,7 +17,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from darc.errors import InputError
-from darc.web.clients import Key, Keys, Proxies, Rates
+from darc.web.clients import Key, Keys, Proxies, Rates, read_address
 from darc.web.problems import Problem, busy
 from darc.web.server import is_loopback, path_without_secrets
 
@@ -83,7 +82,7 @@ class Hosts:
     def _has(self, name: str) -> bool:
         if name in self._names or is_loopback(name):
             return True
-        return self._every_address and _is_address(name)
+        return self._every_address and read_address(name) is not None
 
     def _own(self, origin: str, host: str) -> bool:
         """Whether a page's origin is the name that was asked for, or a given one."""
@@ -118,14 +117,6 @@ def _split(authority: str) -> Authority | None:
     """Name and port, the port empty if there is none; None for what is neither."""
     found = _AUTHORITY.fullmatch(authority.strip().lower())
     return None if found is None else (found[1].strip("[]"), found[2] or "")
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 @dataclass
