@@ -11,8 +11,7 @@ from darc.models.chat import ChatUser
 from darc.models.completion import ChatModel, Completion, Request
 from darc.models.remote.client import KEY
 from darc.models.remote.openai import OpenAIModel
-from darc.perturb.rewriter import parts
-from darc.perturb.transforms.transform import derived
+from darc.perturb.accept import derived, parts
 from darc.registry import rewriter
 from darc.types import Message, Prompt
 

@@ -83,9 +83,10 @@ def normalised(scorer: Scorer, scores: Array) -> Array:
 
 # What the scorers without a model have of language, for `source_version`.
 LANGUAGE = (
-    *(f"../language/{module}.py" for module in ("classes", "phrases", "text")),
+    *(f"../language/{module}.py" for module in ("phrases", "text", "words")),
     "../language/data/classes.tsv",
 )
+ORDER = "../language/data/order.json"
 PHRASES = ("../language/data/answers.toml", "../language/data/harm.toml")
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from darc.errors import MissingExtra
-from darc.language.classes import CLASS_OF
 from darc.language.text import WORD, Text
+from darc.language.words import CLASS_OF, order_gain
 from darc.registry import scorer
-from darc.scorers.base import LANGUAGE, PHRASES, Pair, from_costs, source_version
-from darc.scorers.flaws import ending_cost, imbalance
-from darc.scorers.order import order_gain
+from darc.scorers import form
+from darc.scorers.base import ORDER, Pair, from_costs, source_version
+from darc.scorers.form import ending_cost
 from darc.typing import Array
 
 SLIP_COST = 0.06
@@ -23,9 +23,10 @@ ENDING_COST = 0.25
 BRACKET_COST = 1.0
 RHYTHM_COST = 0.15
 FEW_WORDS = 12
+BRACKETS = ("()", "[]", "{}", "“”")
 GARBLED = re.compile("[\ufffd\x00-\x08\x0b\x0c\x0e-\x1f]|Ã.|â€|(.)\\1{4,}|[^\\w\\s]{5,}")
 
-SOURCES = ("fluency.py", "flaws.py", "order.json", "order.py", *LANGUAGE, *PHRASES)
+SOURCES = ("fluency.py", ORDER, *form.SOURCES)
 PACKAGES = ("harper-py",)
 
 
@@ -130,6 +131,13 @@ def _cost(text: Text) -> float:
     if text.code:
         cost += BRACKET_COST * imbalance("\n".join(text.code))
     return cost
+
+
+def imbalance(code: str) -> float:
+    """The share of brackets without a partner, 0 to 1; 0 without any. O(length)."""
+    counted = [(code.count(pair[0]), code.count(pair[1])) for pair in BRACKETS]
+    total = sum(left + right for left, right in counted)
+    return sum(abs(left - right) for left, right in counted) / total if total else 0.0
 
 
 def repetition(words: Sequence[str]) -> float:

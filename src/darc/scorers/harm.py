@@ -7,16 +7,14 @@ from importlib.resources import files
 
 import numpy as np
 
-from darc.language.classes import content_words, loose_stem
 from darc.language.phrases import any_of, stored
 from darc.language.text import Text
+from darc.language.words import content_words, loose_stem, order_gain
 from darc.registry import scorer
-from darc.scorers.base import Pair, source_version
-from darc.scorers.expectation import HARM
-from darc.scorers.flaws import ending_cost, evasion, rudeness
-from darc.scorers.order import order_gain
-from darc.scorers.relevance import SOURCES as RELEVANCE
-from darc.scorers.relevance import EmbeddingScorer, PromptWords, coverage
+from darc.scorers import relevance
+from darc.scorers.base import ORDER, Pair, source_version
+from darc.scorers.form import HARM, ending_cost, rudeness
+from darc.scorers.relevance import EmbeddingScorer, PromptWords, coverage, evasion
 from darc.types import Prompt
 from darc.typing import Array
 
@@ -25,8 +23,7 @@ RUDENESS_COST = 1.2
 FEW_WORDS, MOST_WORDS = 12, 60
 SHAPE = ("order", "evasion", "rudeness", "words", "sentences", "ending", "covered", "close")
 
-SOURCES = ("harm.py", "harm.npz", "order.json", "order.py", *RELEVANCE)
-PACKAGES = ("wordllama",)
+SOURCES = ("harm.py", "harm.npz", ORDER, *relevance.SOURCES)
 DENIAL = 24
 DENIED = re.compile(r"(?:\b(?:not|never|hardly|no)|n't)(?: \w+)? $")
 ASSURANCES = any_of(*stored("harm.toml")["assurances"])
@@ -52,7 +49,7 @@ class Harm(EmbeddingScorer):
     """
 
     name = "harm"
-    version = source_version(*SOURCES, packages=PACKAGES)
+    version = source_version(*SOURCES, packages=relevance.PACKAGES)
     # Not the mean and deviation of ordinary answers, which all score 1: so that is 1 on the common
     # scale, where it hides no other scorer, and the worst is -7, where no other outweighs it.
     location = 0.875

@@ -19,7 +19,11 @@ from darc.scorers.base import Embedder, Pair, source_version
 from darc.typing import Array
 
 SCHEMA = 1
-SOURCES = ("head.py", "../language/text.py", "../models/embeddings.py", "../models/minilm.py")
+SOURCES = (
+    "head.py",
+    *("../language/text.py", "../language/phrases.py"),
+    *("../models/embeddings.py", "../models/minilm.py"),
+)
 PACKAGES = ("wordllama",)
 # An embedding's entries are about 1/16; so scaled they weigh like the others.
 EMBEDDING_SCALE = 16.0

@@ -6,13 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from darc.language.classes import content_words
-from darc.language.classes import loose_stem as stem
 from darc.language.text import Text
+from darc.language.words import content_words
+from darc.language.words import loose_stem as stem
 from darc.scorers.base import Embedder, Pair
-from darc.scorers.flaws import ending_cost
 from darc.scorers.fluency import Fluency, breathlessness, repetition
-from darc.scorers.form import Form
+from darc.scorers.form import Form, ending_cost
 from darc.scorers.relevance import PromptWords, Relevance, coverage, echo, mismatch
 from darc.typing import Array
 

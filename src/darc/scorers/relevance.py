@@ -1,18 +1,20 @@
 """Does the answer address the prompt."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from darc.language.classes import content_words, subject_words
-from darc.language.classes import loose_stem as stem
+from darc.language.phrases import any_of, stored
 from darc.language.text import Text
+from darc.language.words import content_words, subject_words
+from darc.language.words import loose_stem as stem
 from darc.models.embeddings import Embeddings
 from darc.registry import scorer
-from darc.scorers.base import LANGUAGE, PHRASES, Embedder, Pair, from_costs, source_version
-from darc.scorers.expectation import DIGIT, Expectation, expectation
-from darc.scorers.flaws import evasion
+from darc.scorers import form
+from darc.scorers.base import Embedder, Pair, from_costs, source_version
+from darc.scorers.form import Expectation, expectation
 from darc.typing import Array
 
 BEST_SENTENCES = 3
@@ -52,8 +54,7 @@ def triples(words: Sequence[str]) -> frozenset[tuple[str, ...]]:
     return frozenset(zip(words, words[1:], words[2:], strict=False))
 
 
-OWN = ("relevance.py", "flaws.py", "expectation.py")
-SOURCES = (*OWN, "../models/embeddings.py", *LANGUAGE, *PHRASES)
+SOURCES = ("relevance.py", "../models/embeddings.py", *form.SOURCES)
 # The weights of the embeddings come with it.
 PACKAGES = ("wordllama",)
 
@@ -164,9 +165,34 @@ def mismatch(request: Expectation, text: Text) -> float:
         cost += 0.3
     if request.items and len(text.items) < 2:
         cost += 0.3
-    if request.number and not DIGIT.search(text.raw):
+    if request.number and not any(map(str.isdecimal, text.raw)):
         cost += 0.3
     return cost
+
+
+EVASION = stored("answers.toml")["evasion"]
+# How surely a sentence with such a phrase says nothing.
+WEIGHTS = tuple(
+    (weight, any_of(*EVASION[kind]))
+    for kind, weight in (("refusals", 0.9), ("delegations", 0.65), ("vagueness", 0.5))
+)
+REST_WEIGHT = 0.35
+
+
+def evasion(text: Text) -> float:
+    """How much of the answer evades, 0 to 1: evasive sentences against substantial ones.
+
+    One admission of doubt in a long answer weighs little. O(length).
+    """
+    if not text.sentences:
+        return 0.0
+    evasive = 0.0
+    for sentence in map(str.lower, text.sentences):
+        doubts = (1.0 - weight for weight, pattern in WEIGHTS if pattern.search(sentence))
+        evasive += 1.0 - math.prod(doubts, start=1.0)
+    blocks = 3.0 * len(text.code) + 0.5 * len(text.inline_code)
+    rest = len(text.sentences) - evasive + blocks
+    return evasive / (evasive + REST_WEIGHT * rest)
 
 
 def echo(question: PromptWords, text: Text) -> float:
