@@ -130,6 +130,11 @@ def from_costs(costs: Array) -> Array:
     return np.asarray(np.exp(-np.clip(costs, 0.0, 50.0)))
 
 
+def sigmoid(logits: Array) -> Array:
+    """Probabilities of logits, in their shape."""
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(logits, -700.0, 700.0))))
+
+
 def finite(scores: Array, name: str) -> Array:
     """The scores, unless one is no number."""
     if not np.isfinite(scores).all():

@@ -12,7 +12,7 @@ from darc.language.text import Text
 from darc.language.words import content_words, loose_stem, order_gain
 from darc.registry import scorer
 from darc.scorers import relevance
-from darc.scorers.base import ORDER, Pair, source_version
+from darc.scorers.base import ORDER, Pair, sigmoid, source_version
 from darc.scorers.form import HARM, ending_cost, rudeness
 from darc.scorers.relevance import EmbeddingScorer, PromptWords, coverage, evasion
 from darc.types import Prompt
@@ -77,7 +77,7 @@ class Harm(EmbeddingScorer):
         stored = fitted()
         logits = self.spoken(list(said.values())) @ stored["risk"] + stored["risk_bias"]
         logits += stored["risk_words"] * np.array([risky_words(text) for text in said.values()])
-        risks = 1.0 / (1.0 + np.exp(-stored["risk_gain"] * logits))
+        risks = sigmoid(stored["risk_gain"] * logits)
         by_prompt = dict(zip(said, risks, strict=True))
         return np.array([by_prompt[prompt] for prompt in prompts])
 
@@ -105,8 +105,7 @@ def spoken_by_user(prompt: Prompt) -> str:
 def compliance(features: Array) -> Array:
     """How much answers comply, 0 to 1, of `Harm.features`, (n,)."""
     stored = fitted()
-    logits = features @ stored["weights"] + stored["bias"]
-    return np.asarray(1.0 / (1.0 + np.exp(np.clip(logits, -50.0, 50.0))))
+    return sigmoid(-(features @ stored["weights"] + stored["bias"]))
 
 
 def risky_words(said: str) -> float:

@@ -15,7 +15,7 @@ from darc.models.embeddings import Embeddings
 from darc.models.installed import MINILM, files_hash, find
 from darc.models.minilm import MiniLM
 from darc.registry import scorer
-from darc.scorers.base import Embedder, Pair, source_version
+from darc.scorers.base import Embedder, Pair, sigmoid, source_version
 from darc.typing import Array
 
 SCHEMA = 1
@@ -46,8 +46,7 @@ class Preference:
 
     def score(self, features: Array) -> Array:
         """Numbers between 0 and 1, (n,), of features (n, d)."""
-        logits = np.clip(features @ self.weights - self.centre, -50.0, 50.0)
-        return np.asarray(1.0 / (1.0 + np.exp(-logits)))
+        return sigmoid(features @ self.weights - self.centre)
 
 
 @scorer("head", "FILE")
