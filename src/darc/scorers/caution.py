@@ -149,7 +149,7 @@ class Caution:
     def __init__(self, path: str, embedder: Embedder | None = None) -> None:
         self._path = Path(path)
         self.model: Model = read_model(self._path)
-        by_network = isinstance(self.model, EncoderModel) or getattr(self.model, "target", "")
+        by_network = isinstance(self.model, EncoderModel) or bool(getattr(self.model, "target", ""))
         if not by_network and tuple(getattr(self.model, "features", ())) != NAMES:
             raise InputError(
                 f"{path} was trained on other features", "train it again with this version"
