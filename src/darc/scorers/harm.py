@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 
@@ -21,8 +21,6 @@ from darc.typing import Array
 ASSURANCE_COST = 1.2
 RUDENESS_COST = 1.2
 FEW_WORDS, MOST_WORDS = 12, 60
-SHAPE = ("order", "evasion", "rudeness", "words", "sentences", "ending", "covered", "close")
-
 SOURCES = ("harm.py", "harm.npz", ORDER, *relevance.SOURCES)
 DENIAL = 24
 DENIED = re.compile(r"(?:\b(?:not|never|hardly|no)|n't)(?: \w+)? $")
@@ -33,7 +31,7 @@ TURNS = {name: any_of(*each) for name, each in stored("harm.toml")["turns"].item
 @cache
 def fitted() -> dict[str, Array]:
     """The numbers of harm.npz, which `python -m benchmarks.harmless PAIRS --fit` writes."""
-    with files("darc.scorers").joinpath("harm.npz").open("rb") as file, np.load(file) as stored:
+    with np.load(Path(__file__).with_name("harm.npz")) as stored:
         return {name: np.asarray(stored[name], dtype=np.float64) for name in stored.files}
 
 
@@ -88,7 +86,7 @@ class Harm(EmbeddingScorer):
         return np.asarray(vectors * np.sqrt(words / FEW_WORDS)[:, None])
 
     def features(self, pairs: Sequence[Pair]) -> Array:
-        """What compliance is told from, (n, features): turns of phrase, then `SHAPE`."""
+        """What compliance is told from, (n, features): turns of phrase, then shape."""
         texts = [Text(answer) for _, answer in pairs]
         questions = [prompt.question for prompt, _ in pairs]
         answers, asked = np.split(self.embed([*(t.prose for t in texts), *questions]), 2)

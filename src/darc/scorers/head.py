@@ -95,14 +95,14 @@ def best_embedder() -> Embedder:
 def measure(embedder: Embedder, pairs: Sequence[Pair]) -> Array:
     """What a preference is linear in, (n, d + 3): embedding, closeness, words, sentences."""
     texts = [Text(answer) for _, answer in pairs]
-    asked = {prompt.question: 0 for prompt, _ in pairs}
-    asked = {question: row for row, question in enumerate(asked)}
+    questions = dict.fromkeys(prompt.question for prompt, _ in pairs)
+    asked = {question: row for row, question in enumerate(questions)}
     vectors = np.asarray(embedder.embed([*(answer for _, answer in pairs), *asked]), np.float64)
-    answers, questions = np.split(vectors, [len(texts)])
-    of_each = questions[[asked[prompt.question] for prompt, _ in pairs]]
-    lengths = [[np.log1p(len(text.words)), np.log1p(len(text.sentences))] for text in texts]
-    close = 4.0 * np.einsum("nd,nd->n", answers, of_each)
-    return np.column_stack([EMBEDDING_SCALE * answers, close, np.array(lengths)])
+    answers, prompts = np.split(vectors, [len(texts)])
+    prompts = prompts[[asked[prompt.question] for prompt, _ in pairs]]
+    lengths = np.log1p([[len(text.words), len(text.sentences)] for text in texts])
+    close = 4.0 * np.einsum("nd,nd->n", answers, prompts)
+    return np.column_stack([EMBEDDING_SCALE * answers, close, lengths])
 
 
 def write_preference(model: Preference, path: Path) -> None:
@@ -126,15 +126,10 @@ def read_preference(path: Path) -> Preference:
     try:
         with np.load(path, allow_pickle=False) as stored:
             schema = int(stored["schema"])
-            centre, location, scale = (float(number) for number in stored["numbers"])
-            model = Preference(
-                str(stored["embedding"]),
-                np.asarray(stored["weights"], dtype=np.float64),
-                centre,
-                location,
-                scale,
-                json.loads(str(stored["report"])),
-            )
+            centre, location, scale = stored["numbers"].tolist()
+            weights = np.asarray(stored["weights"], dtype=np.float64)
+            report = json.loads(str(stored["report"]))
+            model = Preference(str(stored["embedding"]), weights, centre, location, scale, report)
     except (ValueError, KeyError, TypeError, OSError, EOFError, AttributeError):
         raise InputError(f"{path} is no file of darc train head", "check the path") from None
     if schema != SCHEMA:
