@@ -19,6 +19,7 @@ HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]+", re.MULTILINE)
 EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=[\w.,!?])[*_](?!\w)")
 SENTENCE_END = re.compile(r"(?<=[.!?\u2026])[\"')\]]*\s+|\n+")
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+WORD_OR_NUMBER = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d[\d.,:]*|[.!?\u2026]+|[,;:()\u2013\u2014-]|\n\s*\n")
 STRAIGHT = str.maketrans({0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"'})
 CODE_LINE = re.compile(

@@ -1,12 +1,11 @@
 """The `rules` rewriter: combinations of small transforms, seeded and instant, without a model."""
 
-import re
 from collections.abc import Container
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
-from darc.language.text import Masked, mask
+from darc.language.text import WORD_OR_NUMBER, Masked, mask
 from darc.perturb import phrasing, sentences, transform, wording
 from darc.perturb.accept import parts
 from darc.perturb.filters import normalised
@@ -49,7 +48,6 @@ FORM: dict[str, tuple[Transform, ...]] = {
 # How often a transform of form joins those of words; a targeted rewrite is after both.
 _FORM_SHARE = {"style": 0.25, "targeted": 0.6}
 _LEAST_APART = 0.06
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
 Pairs = frozenset[tuple[str, str]]
 
@@ -194,7 +192,7 @@ def changed(masked: str, family: str, draws: Draws, stress: bool = False) -> str
 @lru_cache(maxsize=64)
 def neighbours(text: str) -> Pairs:
     """The pairs of neighbouring words of a text, whatever their case."""
-    words = ["", *_WORD.findall(text.lower().replace("\u2019", "'")), ""]
+    words = ["", *WORD_OR_NUMBER.findall(text.lower().replace("\u2019", "'")), ""]
     return frozenset(pairwise(words))
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from darc.language.phrases import patterns, read_rows, word_set
-from darc.language.text import REMEMBERED, pieces
+from darc.language.text import REMEMBERED, WORD, pieces
 from darc.language.words import NEGATED, PRONOUNS, WORD_LISTS, WORDINGS, forms, plural
 from darc.perturb.transform import Draws, Found, Substitution, like, replacing
 
@@ -14,7 +14,6 @@ _DETERMINERS, _QUANTIFIERS = WORD_LISTS["determiner"], WORD_LISTS["quantifier"]
 _OBJECTS, _AFTER_NOUNS = WORD_LISTS["object"], WORD_LISTS["after noun"]
 _STOPS = frozenset(".,;:!?)")
 _WORDS = re.compile(r"[\w'\u2019]+|[^\s\w]")
-_WORD = re.compile(r"[A-Za-z]+(?:['\u2019][a-z]+)?")
 _NEXT = re.compile(rf"\s?({_WORDS.pattern})")
 _LAST = re.compile(rf"({_WORDS.pattern})\s?\Z")
 _ARTICLE = re.compile(r"\b([Aa])(n?) \Z")
@@ -39,13 +38,12 @@ def pairs() -> Iterator[Wording]:
         yield Wording(second, first)
     for first, second in (*WORDINGS["one way"], *WORDINGS["phrase"]):
         yield Wording(first, second)
-    for place in ("verb", "transitive"):
-        for pair in WORDINGS[place]:
+    for kind, of_base, of_others in (("verb", "", ""), ("transitive", "base", "transitive")):
+        for pair in WORDINGS[kind]:
             inflected = dict(zip(*map(forms, pair), strict=True)).items()
             kept = ((old, new) for old, new in inflected if old not in _UNTOUCHED)
             for number, (old, new) in enumerate(kept):
-                needed = place if number else "base"
-                yield Wording(old, new, needed if place == "transitive" else "")
+                yield Wording(old, new, of_others if number else of_base)
     for first, second in WORDINGS["attributive"]:
         yield Wording(first, second, "attributive")
     for first, second in WORDINGS["noun"]:
@@ -112,7 +110,7 @@ def _places(text: str, shorter_only: bool) -> Iterator[tuple[int, list[Wording]]
 def _exchangeable(piece: str, begin: int, shorter_only: bool) -> list[tuple[int, list[Wording]]]:
     """The same for a piece of a text from its `begin` on; no more than a stop before it matters."""
     places: list[tuple[int, list[Wording]]] = []
-    for match in _WORD.finditer(piece, begin):
+    for match in WORD.finditer(piece, begin):
         first = match.group().lower()
         if first in _BY_FIRST_WORD:
             found = _found(piece, match.start(), first)
