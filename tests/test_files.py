@@ -19,7 +19,7 @@ from darc.files import append_private, json_lines, named, parse_json, private_fo
 from darc.gateway.metadata import Audit, read_audit
 from darc.runs.folder import RunFolder
 from darc.runs.questions import read_questions
-from darc.scorers.caution_model import read_model
+from darc.scorers.caution import read_model
 from darc.study.store import backup, open_store
 from darc.web.keys import make_key, read_keys
 
