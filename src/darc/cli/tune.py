@@ -86,6 +86,7 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read, tune, tell."""
     from darc.cli.parser import progress
+    from darc.evaluation.calibrating import leak
     from darc.evaluation.reading import read_any
     from darc.tables import atomic_writer
     from darc.tuning.advice import recommend, settings_toml
@@ -100,6 +101,7 @@ def run(arguments: argparse.Namespace) -> None:
     if (arguments.objective, arguments.lam, cap) != (None, None, None):
         objective = Objective(arguments.objective or "tradeoff", lam, risk_cap=cap)
     source = read_any(arguments.source, None, columns_of(arguments), arguments.system)
+    calibrations = calibrations_of(arguments)
     with progress("tuning", " settings") as report:
         tuned = tune(
             source,
@@ -110,9 +112,11 @@ def run(arguments: argparse.Namespace) -> None:
             repeats=arguments.repeats,
             seed=arguments.seed,
             split=arguments.split,
-            calibrations=calibrations_of(arguments),
+            calibrations=calibrations,
             progress=report,
         )
+    if said := leak(source, calibrations):
+        print(f"warning: {said}", file=sys.stderr)
     advice = recommend(tuned)
     if arguments.json:
         print(json.dumps(as_json(tuned, advice), ensure_ascii=False, allow_nan=False))

@@ -16,6 +16,7 @@ from darc.evaluation.ablations import (
     size_table,
     sweep_contest,
 )
+from darc.evaluation.calibrating import leak
 from darc.evaluation.contest import (
     Contest,
     ContestSettings,
@@ -264,6 +265,7 @@ def _of_source(
 ) -> list[Frame]:
     """The frames of one source by itself."""
     settings, attempt = result.settings, result.attempt
+    result.warnings += [*filter(None, [leak(source, settings.calibrations)])]
     result.warnings += source_warnings(source)
     made = [*attempt(pool_table, source), *attempt(cost_table, source)]
     if source.kind == "rewrite":
