@@ -199,9 +199,9 @@ def leak(source: Source, calibrations: Calibrations | None) -> str:
     if not given or not prompt_hashes(source).intersection(*[each.prompts for each in given]):
         return ""
     return (
-        f"{source.name}: the calibration was learnt from ratings that judge it here, which flatters "
-        "the rules that use it: fit it on other prompts, or leave --calibration away, as every "
-        "split then learns from the half that selects"
+        f"{source.name}: the calibration was learnt from ratings that judge it here, which "
+        "flatters the rules that use it: fit it on other prompts, or leave --calibration away, as "
+        "every split then learns from the half that selects"
     )
 
 
