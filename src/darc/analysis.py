@@ -83,13 +83,15 @@ def evaluate(*ratings: Ratings, rules: Sequence[str] = (), **settings: Any) -> A
     `settings` are those of `darc.evaluation.contest.ContestSettings`. Runs and ratings of the same
     candidates may be given together.
     """
+    from darc.config import made
     from darc.evaluation.contest import ContestSettings
-    from darc.evaluation.evaluate import evaluate as made
+    from darc.evaluation.evaluate import evaluate as compared
     from darc.evaluation.figures import draw_figures
     from darc.evaluation.verdict import summary, verdicts
 
     with _sources(ratings) as sources:
-        result = made(sources, ContestSettings(rules=tuple(rules), **settings), ablations=False)
+        chosen = made(ContestSettings, {"rules": rules, **settings})
+        result = compared(sources, chosen, ablations=False)
     tables = {frame.name: frame for frame in result.frames}
     order = ["human", *(name for name in tables if name != "human")]
     return Analysis(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.evaluation.helpers import make_source
 
+from darc.config import made
 from darc.errors import InputError
 from darc.evaluation.contest import ContestSettings, compare_rules
 from darc.evaluation.evaluate import judged_by_people
@@ -133,4 +134,4 @@ def test_one_rating_each_cannot_be_held_out() -> None:
 )
 def test_settings_are_checked(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError):
-        ContestSettings(**wrong)  # type: ignore[arg-type]
+        made(ContestSettings, wrong)

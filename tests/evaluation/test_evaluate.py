@@ -109,7 +109,7 @@ def test_dropped_prompts_are_told() -> None:
 
 
 def test_rules_that_cannot_run_are_told() -> None:
-    settings = replace(SETTINGS, rules=("rbon", "mc_dropout"))
+    settings = SETTINGS.model_copy(update={"rules": ("rbon", "mc_dropout")})
     result = evaluate([make_source(25)], settings, ablations=False)
     reason = "there is no log_likelihood for the candidates"
     assert f"made: rbon was not run: {reason}" in result.warnings
@@ -119,7 +119,7 @@ def test_rules_that_cannot_run_are_told() -> None:
 
 
 def test_how_often_poisson_was_capped_is_told() -> None:
-    settings = replace(SETTINGS, rules=("poisson:rate=12", "poisson:rate=1"))
+    settings = SETTINGS.model_copy(update={"rules": ("poisson:rate=12", "poisson:rate=1")})
     result = evaluate([make_source(60)], settings, ablations=False)
     frame = result.frame("flags")
     assert frame is not None
@@ -156,7 +156,7 @@ def test_the_order_of_candidates_in_a_file_changes_nothing() -> None:
         "atypicality": generator.random((25, 4)),
     }
     rules = ("epsilon", "mbr", "mc_dropout", "rbon", "rbon:per_token=False", "caution", "poisson")
-    settings = replace(SETTINGS, rules=rules)
+    settings = SETTINGS.model_copy(update={"rules": rules})
     run = make_source(25, seed=1, kind="rewrite", name="run", side=side)
     run = replace(run, samples=np.rint(run.samples))
     found = []

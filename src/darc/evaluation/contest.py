@@ -3,9 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
+from pydantic import Field
 
+from darc.config import Model
 from darc.core.draws import folds, prompt_seeds
 from darc.engine.deciding import Calibrations, RuleSpec
 from darc.errors import InputError
@@ -37,51 +40,49 @@ from darc.typing import Array, Integers, Mask
 Report = Callable[[int, int | None], None]
 
 
-@dataclass(frozen=True)
-class ContestSettings:
+def _option(default: Any, text: str = "", metavar: str = "", **limits: Any) -> Any:
+    """A setting with what `darc eval --help` says of it."""
+    extra: dict[str, Any] = {"metavar": metavar} if metavar else {}
+    return Field(default=default, description=text, json_schema_extra=extra, **limits)
+
+
+class ContestSettings(Model):
     """How an evaluation is made.
 
-    `rules` empty means all; `split` is auto, rater or sample, drawn `repeats` times from `seed`.
-    `lam` weighs sigma in the tradeoff, None for median matching; `sigma` says from which half it
-    is, "evaluation" or "selection". `share` and `subset` ("baseline" or "pool") define the
-    high-variance prompts, `tail` and `outcome` ("mean" or "lcb") the CVaR over prompts. Below
-    `threshold` a difference is a tie. `draws` are the resamples of the bootstrap. Rules that learn
-    go by the `calibrations`, or else learn from each split's selecting half alone.
+    `rules` empty means all; `lam` weighs sigma in the tradeoff, None for median matching. `share`
+    and `subset` define the high-variance prompts, `tail` and `outcome` the CVaR over prompts. Rules
+    that learn go by the `calibrations`, or else learn from each split's selecting half alone.
     """
 
     rules: tuple[str, ...] = ()
-    split: str = "auto"
-    repeats: int = 20
     lam: float | None = 2.0
-    sigma: str = "evaluation"
-    seed: int = 0
-    draws: int = 2000
-    threshold: float = 0.0
-    share: float = 0.2
-    subset: str = "baseline"
-    tail: float = 0.1
-    outcome: str = "mean"
-    normalize: str = "auto"
-    beta: float = 1.0
-    gamma: float = 1.0
+    share: float = Field(default=0.2, gt=0, le=1)
+    tail: float = Field(default=0.1, gt=0, le=1)
     calibrations: Calibrations | None = None
+    beta: float = _option(1.0, "risk aversion")
+    gamma: float = _option(1.0, "hedge over scorers")
+    normalize: Literal["auto", "prompt", "fixed", "none"] = _option(
+        "auto", "scale of the scorers in selection, auto: within the prompt if there are several"
+    )
+    split: Literal["auto", "rater", "sample"] = _option(
+        "auto", "what is split into halves, auto: raters where the same ones come back"
+    )
+    repeats: int = _option(20, "splits", "R", ge=1, le=10_000)
+    sigma: Literal["evaluation", "selection"] = _option(
+        "evaluation", "the half that risk is measured on"
+    )
+    subset: Literal["baseline", "pool"] = _option(
+        "baseline", "high-variance prompts by Best-of-K's choice, or by the pool's largest sigma"
+    )
+    outcome: Literal["mean", "lcb"] = _option("mean", "what CVaR over prompts is of")
+    threshold: float = _option(0.0, "smaller differences are ties")
+    draws: int = _option(2000, "bootstrap draws", "N", ge=1, le=1_000_000)
+    seed: int = _option(0, "seed of splits and draws")
 
-    def __post_init__(self) -> None:
+    def model_post_init(self, context: object) -> None:
+        """Refuse calibrations that no rule takes."""
         if self.calibrations is not None:
             methods(self.rules, calibrations=self.calibrations)
-        for name, most in (("repeats", 10_000), ("draws", 1_000_000)):
-            if not 1 <= getattr(self, name) <= most:
-                raise InputError(f"{name} must be from 1 to {most}, not {getattr(self, name)}")
-        for name in ("share", "tail"):
-            if not 0 < getattr(self, name) <= 1:
-                raise InputError(f"{name} must lie in (0, 1], not {getattr(self, name)}")
-        for name, known in (
-            ("sigma", ("evaluation", "selection")),
-            ("subset", ("baseline", "pool")),
-            ("outcome", ("mean", "lcb")),
-        ):
-            if getattr(self, name) not in known:
-                raise InputError(f"{name} must be {' or '.join(known)}, not {getattr(self, name)}")
 
     @property
     def methods(self) -> list[RuleSpec]:

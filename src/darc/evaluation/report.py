@@ -4,7 +4,7 @@ import base64
 import hashlib
 import platform
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -119,7 +119,7 @@ def source_frame(result: Evaluation) -> Frame:
 
 def settings_frame(result: Evaluation) -> Frame:
     """The settings by name."""
-    rows = [(name, _text(value)) for name, value in asdict(result.settings).items()]
+    rows = [(name, _text(value)) for name, value in dict(result.settings).items()]
     return Frame.of("settings", "Settings", ("setting", "value"), rows)
 
 
@@ -307,11 +307,6 @@ def report_page(
 def frame_table(frame: Frame) -> str:
     """A table in a box that scrolls by itself; what excludes 0 is bold."""
     return str(_macros().table(_shown_frame(frame), frame.title))
-
-
-def frame_section(frame: Frame) -> str:
-    """A frame's title, note and table; a long table is folded, the longest stay in files."""
-    return str(_macros().section(_shown_frame(frame)))
 
 
 def _macros() -> Any:

@@ -186,7 +186,9 @@ def _fits(value: Any, default: Any) -> bool:
 def _read() -> dict[str, Preset]:
     presets = {}
     for name, found in tomllib.loads(FILE.read_text(encoding="utf-8")).items():
-        people = {k: tuple(v) if k == "groups" else v for k, v in found["people"].items()}
+        people: dict[str, Any] = {
+            k: tuple(v) if k == "groups" else v for k, v in found["people"].items()
+        }
         presets[name] = Preset(found["summary"], Recipe(**people), ProxyRecipe(**found["proxy"]))
     return presets
 
@@ -206,5 +208,5 @@ def two_minds(
 ) -> Recipe:
     """Two groups of people who rate everything from 0 to 10, and answers that divide them."""
     people = PRESETS["polarised"].people
-    size = {"prompts": prompts, "candidates": candidates, "raters": raters, "crowd": raters}
-    return replace(people, **size, polarising=polarising)
+    own = replace(people, prompts=prompts, candidates=candidates, raters=raters, crowd=raters)
+    return replace(own, polarising=polarising)
