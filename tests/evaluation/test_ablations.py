@@ -19,7 +19,7 @@ from darc.evaluation.ablations import (
     sweep_contest,
 )
 from darc.evaluation.contest import ContestSettings, compare_rules, halves_of_seeds
-from darc.evaluation.scorer_tables import calibration_table, density, density_table
+from darc.evaluation.pool_tables import calibration_table, density, density_table
 from darc.evaluation.split import draw_halves, join
 
 SETTINGS = ContestSettings(rules=("epsilon", "lcb"), repeats=3, draws=40)

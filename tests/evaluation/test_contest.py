@@ -42,8 +42,9 @@ def test_best_of_k_against_itself_is_nothing_but_ties() -> None:
     contest = compare_rules(make_source(), SETTINGS)
     for values in (contest.reward, contest.tradeoff):
         found = compared(contest, values, contest.kept)
-        assert found.cells(0) == (0.0, 0.0, 0.0)
-    assert compared_tail(contest, contest.kept).cells(0) == (0.0, 0.0, 0.0)
+        assert [cells[0] for cells in found.values()] == [0.0, 0.0, 0.0]
+    worst = compared_tail(contest, contest.kept)
+    assert [cells[0] for cells in worst.values()] == [0.0, 0.0, 0.0]
     assert (contest.signs[:, 0] == 0).all()
     assert (contest.pairwise[:, 0] == 0).all()
 

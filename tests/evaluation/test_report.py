@@ -145,7 +145,9 @@ def test_no_change_leaves_the_cases_out() -> None:
 def test_an_interval_shares_a_cell_with_its_value() -> None:
     columns = ("source", "method", "delta_x", "low_x", "high_x", "empty", "prompts")
     rows = [("s", "a", 0.5, 0.25, 0.75, None, 12.0), ("s", "b", -0.1, -0.2, 0.1, None, 11.5)]
-    html = frame_table(Frame.of("t", "Title", columns, rows))
+    html = frame_table(
+        Frame.of("t", "Title", [dict(zip(columns, row, strict=True)) for row in rows])
+    )
     assert re.findall(r"<th [^>]*>([^<]*)", html) == ["method", "x change [95 %]", "prompts"]
     assert '<td class="sure">+0.500 [+0.250, +0.750]</td>' in html
     assert "<td>-0.100 [-0.200, +0.100]</td>" in html
@@ -156,7 +158,7 @@ def test_an_interval_shares_a_cell_with_its_value() -> None:
 def test_long_tables_are_folded() -> None:
     pages = []
     for rows in (3, 99):
-        frame = Frame.of("t", "Title", ("x",), [(1.0,)] * rows)
+        frame = Frame.of("t", "Title", [{"x": 1.0}] * rows)
         pages.append(report_page(Evaluation(SETTINGS, [], frames=[frame]), [], [], "1"))
     assert "<details>" not in pages[0]
     assert "<summary>99 rows</summary>" in pages[1]

@@ -27,9 +27,11 @@ from darc.evaluation.contest import (
 )
 from darc.evaluation.frame import Frame, joined
 from darc.evaluation.pool_tables import (
+    calibration_table,
     call_table,
     cost_table,
     decision_cost_table,
+    density_table,
     latency_table,
     pool_table,
     token_table,
@@ -45,16 +47,12 @@ from darc.evaluation.proxy_tables import (
 )
 from darc.evaluation.rule_tables import (
     bucket_table,
+    held_out_scorer_table,
     human_table,
     main_table,
     scalarisation_table,
-    sensitivity_table,
-)
-from darc.evaluation.scorer_tables import (
-    calibration_table,
-    density_table,
-    held_out_scorer_table,
     scorer_table,
+    sensitivity_table,
 )
 from darc.evaluation.source import Source, shuffled
 from darc.evaluation.split import Joined, join
@@ -146,12 +144,12 @@ def contest_warnings(contest: Contest) -> list[str]:
 def flag_table(contest: Contest) -> Frame:
     """Share of each rule's decisions that were flagged, such as a Poisson draw cut to the pool."""
     rows = [
-        (contest.source.name, label, flag, share, FLAGS.get(flag, flag))
+        {"source": contest.source.name, "method": label, "flag": flag, "share": share}
+        | {"meaning": FLAGS.get(flag, flag)}
         for label, flags in contest.flags.items()
         for flag, share in flags.items()
     ]
-    columns = ("source", "method", "flag", "share", "meaning")
-    return Frame.of("flags", "Decisions with something to know of them", columns, rows)
+    return Frame.of("flags", "Decisions with something to know of them", rows)
 
 
 def _flagged(contest: Contest) -> list[str]:
