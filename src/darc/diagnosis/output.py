@@ -10,8 +10,8 @@ import numpy as np
 from darc.diagnosis.diagnose import Diagnosis
 from darc.diagnosis.reliability import TARGETS
 from darc.diagnosis.words import sigma_within
-from darc.errors import MissingExtra
 from darc.evaluation.frame import Frame, Record
+from darc.views.chart import new_figure
 from darc.views.palette import CHOICE, INK, LABEL, OTHER, PALE
 
 if TYPE_CHECKING:
@@ -134,12 +134,7 @@ def _finite(value: float) -> float:
 
 def draw_diagnosis(diagnoses: Sequence[Diagnosis], top: int = 15) -> "Figure":
     """A figure with a row of three panels a scorer; legible in grey."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("drawing a picture", "plot") from None
-    size = (13.0, 4.4 * len(diagnoses))
-    figure = Figure(figsize=size, dpi=150, layout="constrained")
+    figure = new_figure(13.0, 4.4 * len(diagnoses))
     grid = figure.subplots(len(diagnoses), 3, squeeze=False)
     for row, diagnosis in zip(grid, diagnoses, strict=True):
         _plot_curve(row[0], diagnosis)

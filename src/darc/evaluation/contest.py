@@ -12,26 +12,9 @@ from darc.config import Model
 from darc.core.draws import folds, prompt_seeds
 from darc.engine.deciding import Calibrations, RuleSpec
 from darc.errors import InputError
+from darc.evaluation import metrics
 from darc.evaluation.bootstrap import draw_counts
-from darc.evaluation.methods import (
-    BASELINE,
-    Decided,
-    decide_all,
-    methods,
-    normalization,
-    runnable,
-)
-from darc.evaluation.metrics import (
-    aggregated,
-    high_subset,
-    lower_bound,
-    matched_lambda,
-    moments,
-    outcome_signs,
-    pairwise_scores,
-    pooled_units,
-    taken,
-)
+from darc.evaluation.methods import BASELINE, Decided, decide_all, methods, normalization, runnable
 from darc.evaluation.source import Source
 from darc.evaluation.split import Halves, choose_split, draw_halves
 from darc.types import clipped
@@ -100,7 +83,7 @@ class Contest:
     """What R splits say of A methods on P prompts; the first method is Best-of-K.
 
     `choice`, `reward`, `risk`, `length`, `outcome` (what the CVaR is of) and `pairwise` are
-    (R, A, P), NaN (-1 for `choice`) where a prompt is not kept in a split; `rewards` and `risks`
+    (R, A, P), NaN (-1 for `choice`) where a prompt is not kept in a split; `rewards`
     (R, A, M, P) are per scorer on its raw scale. `lambdas` (R, P) weigh sigma: one number, or by
     median matching that of each split's selecting half. `kept`, `high` (the high-variance subset)
     and `disagreement` (of the baseline's choice, on the selection half; `judged_disagreement` on
@@ -120,7 +103,6 @@ class Contest:
     outcome: Array
     pairwise: Array
     rewards: Array
-    risks: Array
     scales: Array
     kept: Mask
     high: Mask
@@ -159,14 +141,14 @@ class Contest:
 
     def only(self, places: Sequence[int]) -> "Contest":
         """The contest of some methods; the first place should be Best-of-K's."""
-        names = ("choice", "reward", "risk", "length", "outcome", "pairwise", "rewards", "risks")
+        names = ("choice", "reward", "risk", "length", "outcome", "pairwise", "rewards")
         arrays = {name: getattr(self, name)[:, list(places)] for name in names}
         return replace(self, methods=[self.methods[a] for a in places], **arrays)
 
     def against(self, values: Array) -> Array:
         """Win, tie or loss against Best-of-K by values (R, A, P)."""
         scale = float(np.nanmax(np.abs(values), initial=0.0))
-        return outcome_signs(values - values[:, :1], self.settings.threshold, scale)
+        return metrics.outcome_signs(values - values[:, :1], self.settings.threshold, scale)
 
     @property
     def subsets(self) -> dict[str, Mask]:
@@ -234,11 +216,11 @@ def contest_of(
     none = np.full(len(source.prompt_ids), -1, dtype=np.int64)
     choice = np.stack([np.stack([d.index.get(label, none) for label in labels]) for d in decided])
     parts = [_judged(source, settings, *each) for each in zip(made, choice, strict=True)]
-    names = ("reward", "risk", "length", "outcome", "pairwise", "rewards", "risks", "scales")
+    names = ("reward", "risk", "length", "outcome", "pairwise", "rewards", "scales")
     arrays = {name: np.stack([part[name] for part in parts]) for name in names}
     disagreement = np.stack([part["disagreement"] for part in parts])
     high = [
-        high_subset(one, keep, list(source.prompt_ids), settings.share)
+        metrics.high_subset(one, keep, list(source.prompt_ids), settings.share)
         for one, keep in zip(disagreement, kept, strict=True)
     ]
     return Contest(
@@ -265,28 +247,31 @@ def _judged(
     source: Source, settings: ContestSettings, halves: Halves, choice: Integers
 ) -> dict[str, Array]:
     """The numbers of one split, (A, P) unless said otherwise, from its choices (A, P)."""
-    each = moments(halves.judge)
-    at = aggregated(halves.judge)
-    seen = aggregated(halves.select)
+    each = metrics.moments(halves.judge)
+    at = metrics.aggregated(halves.judge)
+    seen = metrics.aggregated(halves.select)
     base = choice[0]
-    spread = taken(seen.sigma, base)
+    spread = metrics.taken(seen.sigma, base)
     if settings.subset == "pool":
         spread = np.where(halves.kept, np.fmax.reduce(seen.sigma, axis=1), np.nan)
-    reward = taken(at.mean, choice)
+    reward = metrics.taken(at.mean, choice)
     sizes = (at.count > 0).sum(axis=1).astype(np.float64)
-    bound = taken(lower_bound(at, sizes), choice) if settings.outcome == "lcb" else reward
+    bound = (
+        metrics.taken(metrics.lower_bound(at, sizes), choice)
+        if settings.outcome == "lcb"
+        else reward
+    )
     scorers = range(halves.judge.shape[1])
     return {
         "reward": reward,
-        "risk": taken((at if settings.sigma == "evaluation" else seen).sigma, choice),
-        "length": taken(source.tokens, choice),
+        "risk": metrics.taken((at if settings.sigma == "evaluation" else seen).sigma, choice),
+        "length": metrics.taken(source.tokens, choice),
         "outcome": bound,
-        "pairwise": pairwise_scores(halves.judge, halves.givers, choice, base),
-        "rewards": np.stack([taken(each.mean[:, m], choice) for m in scorers], axis=1),
-        "risks": np.stack([taken(each.sigma[:, m], choice) for m in scorers], axis=1),
-        "scales": pooled_units(halves.judge)[1],
+        "pairwise": metrics.pairwise_scores(halves.judge, halves.givers, choice, base),
+        "rewards": np.stack([metrics.taken(each.mean[:, m], choice) for m in scorers], axis=1),
+        "scales": metrics.pooled_units(halves.judge)[1],
         "disagreement": spread,
-        "judged_disagreement": taken(at.sigma, base),
+        "judged_disagreement": metrics.taken(at.sigma, base),
     }
 
 
@@ -306,13 +291,15 @@ def lambdas_of(
         names = [f"lambda {name}" for name in source.prompt_ids]
         fold = folds(prompt_seeds(settings.seed, names), 2)
         for row, half in zip(result, halves, strict=True):
-            at = aggregated(half.judge)
+            at = metrics.aggregated(half.judge)
             for own in (0, 1):
-                row[fold == own] = matched_lambda(at.mean[fold != own], at.sigma[fold != own])
+                row[fold == own] = metrics.matched_lambda(
+                    at.mean[fold != own], at.sigma[fold != own]
+                )
     else:
         for row, half in zip(result, halves, strict=True):
-            at = aggregated(half.select)
-            row[:] = matched_lambda(at.mean, at.sigma)
+            at = metrics.aggregated(half.select)
+            row[:] = metrics.matched_lambda(at.mean, at.sigma)
         if not np.isnan(result).all():
             result = np.where(np.isnan(result), np.nanmean(result), result)
     if np.isnan(result).any():

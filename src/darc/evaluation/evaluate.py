@@ -8,14 +8,8 @@ import numpy as np
 
 from darc.engine.parts import surface_note
 from darc.errors import DarcError, InputError
-from darc.evaluation.ablations import (
-    FRONTIER,
-    ablation_table,
-    budget_table,
-    frontier_table,
-    size_table,
-    sweep_contest,
-)
+from darc.evaluation import ablations as ablation_tables
+from darc.evaluation import pool_tables, proxy_tables, rule_tables
 from darc.evaluation.calibrating import leak
 from darc.evaluation.contest import (
     Contest,
@@ -26,34 +20,6 @@ from darc.evaluation.contest import (
     halves_of_seeds,
 )
 from darc.evaluation.frame import Frame, joined
-from darc.evaluation.pool_tables import (
-    calibration_table,
-    call_table,
-    cost_table,
-    decision_cost_table,
-    density_table,
-    latency_table,
-    pool_table,
-    token_table,
-)
-from darc.evaluation.proxy_tables import (
-    error_table,
-    family_agreement_table,
-    family_table,
-    mismatch_table,
-    overlap_table,
-    points_table,
-    validity_table,
-)
-from darc.evaluation.rule_tables import (
-    bucket_table,
-    held_out_scorer_table,
-    human_table,
-    main_table,
-    scalarisation_table,
-    scorer_table,
-    sensitivity_table,
-)
 from darc.evaluation.source import Source, shuffled
 from darc.evaluation.split import Joined, join
 from darc.selection.explain import FLAGS
@@ -184,14 +150,18 @@ Made = TypeVar("Made")
 
 ORDER = ("main", "human", "buckets", "validity")
 RULE_TABLES: tuple[Callable[[Contest], Frame], ...] = (
-    main_table,
-    human_table,
-    bucket_table,
-    scalarisation_table,
-    sensitivity_table,
+    rule_tables.main_table,
+    rule_tables.human_table,
+    rule_tables.bucket_table,
+    rule_tables.scalarisation_table,
+    rule_tables.sensitivity_table,
     flag_table,
 )
-JOINED_TABLES: tuple[Callable[..., Frame], ...] = (overlap_table, points_table, mismatch_table)
+JOINED_TABLES: tuple[Callable[..., Frame], ...] = (
+    proxy_tables.overlap_table,
+    proxy_tables.points_table,
+    proxy_tables.mismatch_table,
+)
 
 
 @dataclass
@@ -249,9 +219,9 @@ def evaluate(
     for proxy in (source for source in sources if source.kind != "rater"):
         for human in (source for source in sources if source.kind == "rater"):
             made += _of_pair(result, proxy, human, ablations)
-    made += result.attempt(family_table, result.contests, result.pairs)
+    made += result.attempt(proxy_tables.family_table, result.contests, result.pairs)
     draws, seed = result.settings.draws, result.settings.seed
-    made += result.attempt(family_agreement_table, result.pairs, draws, seed)
+    made += result.attempt(proxy_tables.family_agreement_table, result.pairs, draws, seed)
     frames = joined(frame for frame in made if len(frame))
     place = {name: at for at, name in enumerate(ORDER)}
     result.frames = sorted(frames, key=lambda frame: place.get(frame.name, len(ORDER)))
@@ -265,27 +235,32 @@ def _of_source(
     settings, attempt = result.settings, result.attempt
     result.warnings += [*filter(None, [leak(source, settings.calibrations)])]
     result.warnings += source_warnings(source)
-    made = [*attempt(pool_table, source), *attempt(cost_table, source)]
+    made = [*attempt(pool_tables.pool_table, source), *attempt(pool_tables.cost_table, source)]
     if source.kind == "rewrite":
-        made += attempt(latency_table, source)
+        made += attempt(pool_tables.latency_table, source)
     for contest in attempt(compare_rules, source, settings, report):
         result.contests.append(contest)
         result.warnings += contest_warnings(contest)
-        for table in (*RULE_TABLES, scorer_table, decision_cost_table):
+        for table in (*RULE_TABLES, rule_tables.scorer_table, pool_tables.decision_cost_table):
             made += attempt(table, contest)
-        made += attempt(held_out_scorer_table, source, settings)
+        made += attempt(rule_tables.held_out_scorer_table, source, settings)
         halves = list(halves_of_seeds(source, settings))
-        made += attempt(calibration_table, contest, halves)
-        made += attempt(density_table, contest, halves)
+        made += attempt(pool_tables.calibration_table, contest, halves)
+        made += attempt(pool_tables.density_table, contest, halves)
         if ablations:
             specs = settings.methods
-            made += attempt(call_table, source, specs)
-            made += attempt(token_table, source, specs)
-            for sweep in attempt(sweep_contest, source, halves, settings, FRONTIER):
-                made += [*attempt(frontier_table, sweep), *attempt(ablation_table, sweep)]
-            made += attempt(size_table, source, halves, settings)
+            made += attempt(pool_tables.call_table, source, specs)
+            made += attempt(pool_tables.token_table, source, specs)
+            for sweep in attempt(
+                ablation_tables.sweep_contest, source, halves, settings, ablation_tables.FRONTIER
+            ):
+                made += [
+                    *attempt(ablation_tables.frontier_table, sweep),
+                    *attempt(ablation_tables.ablation_table, sweep),
+                ]
+            made += attempt(ablation_tables.size_table, source, halves, settings)
             if source.kind == "rewrite":
-                made += attempt(budget_table, source, settings)
+                made += attempt(ablation_tables.budget_table, source, settings)
     return made
 
 
@@ -301,12 +276,14 @@ def _of_pair(result: Evaluation, proxy: Source, human: Source, ablations: bool) 
             made += attempt(table, pair, base)
         for contest in contests:
             result.pairs.append((pair, contest))
-            made += attempt(validity_table, pair, base, settings.draws, settings.seed)
+            made += attempt(proxy_tables.validity_table, pair, base, settings.draws, settings.seed)
             for each in RULE_TABLES:
                 made += attempt(each, contest)
-            made += attempt(error_table, pair, contest)
+            made += attempt(proxy_tables.error_table, pair, contest)
             if ablations:
-                made += attempt(budget_table, contest.source, settings, pair.halves, human.name)
+                made += attempt(
+                    ablation_tables.budget_table, contest.source, settings, pair.halves, human.name
+                )
     return made
 
 
