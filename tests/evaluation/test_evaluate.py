@@ -184,3 +184,12 @@ def test_ties_do_not_go_to_the_first_candidate_of_the_file() -> None:
     name = "run judged by people"
     (row,) = frame.where(source=name, subset="overall", method="mean").records()
     assert float(str(row["reward"])) == pytest.approx(5.0, abs=4 * 4 * (0.25 * 0.75 / 400) ** 0.5)
+
+
+@pytest.mark.parametrize("kind", ["rater", "rewrite"])
+def test_progress_counts_every_table(kind: str) -> None:
+    people, other = make_source(prompts=10), make_source(prompts=10, kind=kind, name="other")
+    seen: list[tuple[int, int | None]] = []
+    evaluate([people, other], SETTINGS, lambda done, total: seen.append((done, total)))
+    assert [done for done, _ in seen] == list(range(1, len(seen) + 1))
+    assert {total for _, total in seen} == {len(seen)}

@@ -4,6 +4,7 @@ import argparse
 import json
 import math
 import sys
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +53,7 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read, diagnose, write and print."""
     from darc.cli.parser import progress
-    from darc.diagnosis.diagnose import diagnose
+    from darc.diagnosis.diagnose import PARTS, diagnose
     from darc.diagnosis.words import words
     from darc.errors import InputError
     from darc.evaluation.reading import read_any
@@ -65,17 +66,11 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.plot is not None:
         check_picture(arguments.plot)
     source = read_any(arguments.source, None, columns_of(arguments), arguments.system)
-    found = [
-        diagnose(
-            source,
-            scorer,
-            splits=arguments.splits,
-            draws=arguments.draws,
-            top=arguments.top,
-            seed=arguments.seed,
-        )
-        for scorer in range(source.shape[1])
-    ]
+    scorers, steps = source.shape[1], count(1)
+    options = {name: getattr(arguments, name) for name in ("splits", "draws", "top", "seed")}
+    with progress("diagnosing", " parts") as report:
+        options["tick"] = lambda: report(next(steps), PARTS * scorers)
+        found = [diagnose(source, scorer, **options) for scorer in range(scorers)]
     with progress("comparing", " settings") as report:
         advice = advise(source, seed=arguments.seed, progress=report)
     _write(arguments, found)

@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> None:
         read_any(path, arguments.texts, columns, arguments.system) for path in arguments.sources
     ]
     every = arguments.json or arguments.out is not None
-    with progress("evaluating", " splits") as report:
+    with progress("evaluating", " tables") as report:
         result = evaluate(sources, settings, report, ablations=every)
     advices = []
     for source in sources:

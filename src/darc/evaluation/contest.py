@@ -159,27 +159,21 @@ class Contest:
         return result
 
 
-def compare_rules(
-    source: Source, settings: ContestSettings, report: Report | None = None
-) -> Contest:
+def compare_rules(source: Source, settings: ContestSettings) -> Contest:
     """The contest of a source split into halves; raises `InputError` where nothing can be held out.
 
     O(R) passes over the samples a method.
     """
     split = choose_split(source, settings.split)
-    halves = halves_of_seeds(source, settings, report)
+    halves = halves_of_seeds(source, settings)
     return contest_of(source, halves, settings, settings.methods, split)
 
 
-def halves_of_seeds(
-    source: Source, settings: ContestSettings, report: Report | None = None
-) -> Iterator[Halves]:
+def halves_of_seeds(source: Source, settings: ContestSettings) -> Iterator[Halves]:
     """The halves of each split of the settings."""
     split = choose_split(source, settings.split)
     for repeat in range(settings.repeats):
         yield draw_halves(source, split, settings.seed + repeat)
-        if report is not None:
-            report(repeat + 1, settings.repeats)
 
 
 def contest_of(

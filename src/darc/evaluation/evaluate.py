@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TypeVar
 
 import numpy as np
@@ -137,12 +138,14 @@ def _flagged(contest: Contest) -> list[str]:
 def join_warnings(pair: Joined) -> list[str]:
     """Sentences about candidates that only one of two sources has."""
     said = []
-    for source, other, count in (
+    for source, other, missing in (
         (pair.proxy, pair.human, pair.unmatched[0]),
         (pair.human, pair.proxy, pair.unmatched[1]),
     ):
-        if count:
-            said.append(f"{source.name}: {count} candidates are not in {other.name}, and left out")
+        if missing:
+            said.append(
+                f"{source.name}: {missing} candidates are not in {other.name}, and left out"
+            )
     return said
 
 
@@ -169,7 +172,8 @@ class Evaluation:
     """The frames of all sources, the contests that they were made from, and what to be warned of.
 
     A frame's first column is the source, so several sources stand side by side. `contests` are the
-    sources split into halves; `pairs` the proxies that ratings judge, with their contests.
+    sources split into halves; `pairs` the proxies that ratings judge, with their contests. `tick`
+    is called after every table.
     """
 
     settings: ContestSettings
@@ -178,6 +182,7 @@ class Evaluation:
     pairs: list[tuple[Joined, Contest]] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    tick: Callable[[], None] = lambda: None
 
     def frame(self, name: str) -> Frame | None:
         """The frame of this name, if it was made."""
@@ -190,6 +195,8 @@ class Evaluation:
         except DarcError as problem:
             self.warnings.append(str(problem))
             return []
+        finally:
+            self.tick()
 
 
 def evaluate(
@@ -201,8 +208,8 @@ def evaluate(
     """Everything that the sources allow; what cannot be made is a warning, and the rest is made.
 
     The candidates of a prompt are put in a random order first, drawn from the settings' seed.
-    `report(done, total)` counts splits. Without `ablations` no knob is moved
-    and no lazy search is made.
+    `report(done, total)` counts tables. Without `ablations` no knob is moved and no lazy search is
+    made.
     """
     if not sources:
         raise InputError("there is nothing to evaluate", "name a file of ratings or a run folder")
@@ -213,9 +220,12 @@ def evaluate(
     chosen = settings or ContestSettings()
     sources = [shuffled(source, chosen.seed) for source in sources]
     result = Evaluation(chosen, sources)
+    if report is not None:
+        steps, total = count(1), _steps(sources, ablations)
+        result.tick = lambda: report(next(steps), total)
     made: list[Frame] = []
     for source in sources:
-        made += _of_source(result, source, report, ablations)
+        made += _of_source(result, source, ablations)
     for proxy in (source for source in sources if source.kind != "rater"):
         for human in (source for source in sources if source.kind == "rater"):
             made += _of_pair(result, proxy, human, ablations)
@@ -228,9 +238,15 @@ def evaluate(
     return result
 
 
-def _of_source(
-    result: Evaluation, source: Source, report: Report | None, ablations: bool
-) -> list[Frame]:
+def _steps(sources: Sequence[Source], ablations: bool) -> int:
+    """How many tables there are to make, if all goes well."""
+    proxies = sum(source.kind != "rater" for source in sources)
+    people, runs = len(sources) - proxies, sum(source.kind == "rewrite" for source in sources)
+    alone = (8 + len(RULE_TABLES) + 6 * ablations) * len(sources) + (1 + ablations) * runs
+    return alone + (7 + len(RULE_TABLES) + ablations) * proxies * people + 2
+
+
+def _of_source(result: Evaluation, source: Source, ablations: bool) -> list[Frame]:
     """The frames of one source by itself."""
     settings, attempt = result.settings, result.attempt
     result.warnings += [*filter(None, [leak(source, settings.calibrations)])]
@@ -238,7 +254,7 @@ def _of_source(
     made = [*attempt(pool_tables.pool_table, source), *attempt(pool_tables.cost_table, source)]
     if source.kind == "rewrite":
         made += attempt(pool_tables.latency_table, source)
-    for contest in attempt(compare_rules, source, settings, report):
+    for contest in attempt(compare_rules, source, settings):
         result.contests.append(contest)
         result.warnings += contest_warnings(contest)
         for table in (*RULE_TABLES, rule_tables.scorer_table, pool_tables.decision_cost_table):

@@ -223,10 +223,9 @@ def scalarisation_table(contest: Contest) -> Frame:
     forms = {"S0": contest.reward - contest.reward[:, :1], "S1": contest.pairwise}
     rows: list[Record] = []
     for subset, among in contest.subsets.items():
-        likeness = [
-            agreement(forms["S0"][:, a], forms["S1"][:, a], among)
-            for a in range(len(contest.methods))
-        ]
+        others = range(1, len(contest.methods))
+        pairs = ((forms["S0"][:, a], forms["S1"][:, a]) for a in others)
+        likeness = [np.nan, *(agreement(*pair, among) for pair in pairs)]
         for form, values in forms.items():
             there = among & ~np.isnan(values).all(axis=1)
             columns = judged_columns(contest, values, there) | {"spearman": likeness}
