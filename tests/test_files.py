@@ -13,8 +13,7 @@ import pytest
 from tests.runs.makers import start
 
 from darc.errors import InputError, TableError
-from darc.evaluation.from_ratings import read_texts
-from darc.evaluation.reading import read_any
+from darc.evaluation.reading import read_any, read_texts
 from darc.files import append_private, json_lines, named, parse_json, private_folder, read_json
 from darc.gateway.metadata import Audit
 from darc.runs.folder import RunFolder
