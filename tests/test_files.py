@@ -13,13 +13,12 @@ import pytest
 from tests.runs.makers import start
 
 from darc.errors import InputError, TableError
-from darc.evaluation.from_ratings import read_texts
-from darc.evaluation.reading import read_any
+from darc.evaluation.reading import read_any, read_texts
 from darc.files import append_private, json_lines, named, parse_json, private_folder, read_json
 from darc.gateway.metadata import Audit
 from darc.runs.folder import RunFolder
 from darc.runs.questions import read_questions
-from darc.scorers.caution_model import read_model
+from darc.scorers.caution import read_model
 from darc.study.store import backup, open_store
 from darc.web.clients import make_key, read_keys
 

@@ -1,46 +1,121 @@
-"""A text read once for all filters, stretch by stretch.
+"""A text read once for all that is asked of it: tokens, amounts, names, groups, content words.
 
-Rewrites of one answer share most of their stretches, so that readings are remembered.
+Rewrites of one answer share most of their stretches, so that these are remembered.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from darc.language.markdown import PATTERNS
-from darc.language.numbers import CURRENCIES, MONTHS, UNITS, WEEKDAYS, Amount, amounts
-from darc.language.senses import dispensable, phrases, senses
-from darc.language.words import CONTRACTIONS, LIGHT_WORDS, stem
+from darc.language.phrases import read_rows
+from darc.language.text import LONGEST, PATTERNS, STRAIGHT
+from darc.language.words import CONTRACTIONS, LIGHT_WORDS, dispensable, phrases, senses, stem
+
+_WORDS = [(kind, value, words.split()) for kind, value, words in read_rows("amounts.tsv")]
 
 
-def difference(what: str, before: "Counter[str]", after: "Counter[str]") -> str | None:
-    """What a multiset lost and gained, or None if nothing."""
-    if dict.__eq__(before, after):  # many times faster than that of counters
-        return None
-    lost, gained = before - after, after - before
-    parts = []
-    if lost:
-        parts.append(f"lost {_listed(lost)}")
-    if gained:
-        parts.append(f"gained {_listed(gained)}")
-    return f"{what}: {', '.join(parts)}"
+def _values(kind: str) -> dict[str, str]:
+    return {word: value for each, value, words in _WORDS if each == kind for word in words}
 
 
-def _listed(items: "Counter[str]") -> str:
-    names = sorted(items)
-    shown = ", ".join(repr(name if len(name) < 40 else name[:37] + "...") for name in names[:3])
-    return shown + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+def _counted(kind: str, step: int = 1) -> dict[str, int]:
+    ((first, words),) = ((int(value), words) for each, value, words in _WORDS if each == kind)
+    return {word: step * number for number, word in enumerate(words, first)}
+
+
+_SMALL = {**_counted("ones"), **_counted("tens", 10)}
+_ORDINALS = _counted("ordinals")
+_SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_UNITS, _CURRENCIES, WEEKDAYS = _values("unit"), _values("currency"), _values("weekday")
+MONTHS = {word: int(number) for word, number in _values("month").items()}
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number, its unit or currency ("" without), and the tokens it was read from."""
+
+    value: str
+    unit: str
+    currency: str
+    start: int
+    end: int
+
+
+def amounts(words: list[str]) -> list[Amount]:
+    """Every number among lower-case tokens; a lone "one" is a pronoun and no number."""
+    found: list[Amount] = []
+    at = 0
+    while at < len(words):
+        value, after = _value(words, at)
+        if value is None:
+            at += 1
+            continue
+        currency = _CURRENCIES.get(words[at - 1], "") if at and len(words[at - 1]) == 1 else ""
+        start = at - 1 if currency else at
+        unit = ""
+        for word in words[after : after + 2]:
+            known = _CURRENCIES.get(word, "")
+            if known and not currency:
+                currency, after = known, after + 1
+            elif word in _UNITS and not currency:
+                # "degrees celsius" is one unit in two words.
+                unit, after = _UNITS[word] if unit in ("", "degree") else unit, after + 1
+            else:
+                break
+        if words[after : after + 2] == ["per", "cent"]:
+            unit, after = "%", after + 2
+        found.append(Amount(value, unit, currency, start, after))
+        at = after
+    return found
+
+
+def _value(words: list[str], at: int) -> tuple[str | None, int]:
+    """The number that begins at a token, None without one, and the place after it."""
+    word, after = words[at], at + 1
+    if word[0].isdigit():
+        plain = word.replace(",", "")
+        if not plain.replace(".", "", 1).isdigit():
+            return plain, after
+        number, follower = float(plain), words[after] if after < len(words) else ""
+        if follower in ("st", "nd", "rd", "th"):
+            return f"{number:g}th", after + 1
+        if follower == "s" and len(plain) == 4:
+            return f"{number:g}s", after + 1
+        while after < len(words) and words[after] in _SCALES:
+            number *= _SCALES[words[after]]
+            after += 1
+        return f"{number:.12g}", after
+    if word in _ORDINALS:
+        return f"{_ORDINALS[word]}th", after
+    if word == "dozen":
+        return "12", after
+    if word in _SMALL or (word in _SCALES and at and words[at - 1] == "a"):
+        return _spelt(words, at)
+    return None, at
+
+
+def _spelt(words: list[str], at: int) -> tuple[str | None, int]:
+    total, current, after = 0, 0, at
+    while after < len(words) and (words[after] in _SMALL or words[after] in _SCALES):
+        word = words[after]
+        current = current + _SMALL[word] if word in _SMALL else max(current, 1) * _SCALES[word]
+        if word in _SCALES and word != "hundred":
+            total, current = total + current, 0
+        after += 1
+    alone = after == at + 1 and words[at] == "one"
+    if alone and not (after < len(words) and words[after] in _UNITS):
+        return None, at
+    return str(total + current), after
 
 
 _TOKEN = re.compile(
     r"\d(?:[\d.,:/]*\d)?|[^\W\d_]\.[^\W\d_]\.(?:[^\W\d_]\.)*|[^\W\d_]+(?:'[^\W\d_]+)*|[$€£¥₹%°]|[.!?:;,\n\u2013—]"
 )
 _STOPS = frozenset({".", "!", "?", "\n", ":"})
-_SKIPPED = LIGHT_WORDS | set(MONTHS) | set(WEEKDAYS) | set(UNITS) | set(CURRENCIES)
-_REMEMBERED = 1024
-_LONGEST = 1000
+_SKIPPED = LIGHT_WORDS.union(MONTHS, WEEKDAYS, _UNITS, _CURRENCIES)
 
 
 class Token(NamedTuple):
@@ -74,31 +149,24 @@ class Stretch:
         return amounts(self.words)
 
     @cached_property
-    def lower(self) -> frozenset[str]:
-        """The words that stand in lower case."""
-        return frozenset(token.word for token in self.tokens if token.surface[:1].islower())
-
-    @cached_property
-    def acronyms(self) -> frozenset[str]:
-        """The words of two capitals or more and nothing else."""
-        return frozenset(
-            token.word
-            for token in self.tokens
-            if len(token.surface) > 1 and token.surface.isupper() and token.surface.isalpha()
-        )
-
-    @cached_property
-    def capitalised(self) -> frozenset[str]:
-        """The words that stand capitalised inside a sentence."""
-        return frozenset(
-            token.word for token in self.tokens if not token.initial and token.surface[:1].isupper()
-        )
+    def cases(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        """The words that stand in lower case, capitalised inside a sentence, and in capitals."""
+        lower, capitalised, acronyms = set(), set(), set()
+        for word, surface, initial in self.tokens:
+            if surface[:1].islower():
+                lower.add(word)
+            elif surface[:1].isupper():
+                if not initial:
+                    capitalised.add(word)
+                if len(surface) > 1 and surface.isupper() and surface.isalpha():
+                    acronyms.add(word)
+        return frozenset(lower), frozenset(capitalised), frozenset(acronyms)
 
     @cached_property
     def _grouped(self) -> tuple[dict[str, Counter[str]], list[list[str]]]:
         counts: dict[str, Counter[str]] = {}
         content: list[list[str]] = [[]]
-        index = phrases()
+        index, empty = phrases(), dispensable()
         spent = {at for amount in self.amounts for at in range(amount.start, amount.end)}
         words = self.words
         at = 0
@@ -108,7 +176,7 @@ class Stretch:
                 continue
             for phrase, kind, group in index.get(words[at], ()):
                 if tuple(words[at : at + len(phrase)]) == phrase:
-                    if kind == "content" and not dispensable(group):
+                    if kind == "content" and group not in empty:
                         content[-1].append(group)
                     elif kind not in ("content", "neutral"):
                         counts.setdefault(kind, Counter())[group] += 1
@@ -151,11 +219,11 @@ def _tokens(text: str) -> list[Token]:
     return found
 
 
-_remembered = lru_cache(maxsize=_REMEMBERED)(Stretch)
+_remembered = lru_cache(maxsize=1024)(Stretch)
 
 
 def _stretch(text: str) -> Stretch:
-    return _remembered(text) if len(text) <= _LONGEST else Stretch(text)
+    return _remembered(text) if len(text) <= LONGEST else Stretch(text)
 
 
 def stretches(prose: str) -> list[Stretch]:
@@ -179,33 +247,21 @@ def stretches(prose: str) -> list[Stretch]:
     return found
 
 
-_OPAQUE_KINDS = (
-    "fence",
-    "indented code",
-    "code",
-    "display mathematics",
-    "mathematics",
-    "address",
-    "tag",
+_OPAQUE_KINDS = ("fence", "indented code", "code", "display mathematics", "mathematics")
+_OPAQUE = re.compile(
+    "|".join(f"(?:{PATTERNS[kind]})" for kind in (*_OPAQUE_KINDS, "address", "tag"))
 )
-_OPAQUE = re.compile("|".join(f"(?:{PATTERNS[kind]})" for kind in _OPAQUE_KINDS))
 # One of these is in whatever is opaque.
 _OPAQUE_SIGNS = ("`", "~~~", "    ", "\t", "$", "\\", "://", "www.", "@", "<")
 _MARKER = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)]|#{1,6}|>)[ \t]+", re.MULTILINE)
 _MARKS = re.compile(r"\*+|(?<!\w)_+|_+(?!\w)|~~")
-_CURLY = str.maketrans({"\u2019": "'", "\u2018": "'", "“": '"', "”": '"'})
 
 
 class Reading:
-    """What the filters need to know of a text, each part worked out when first asked for."""
+    """What is to be known of a text, each part worked out when first asked for."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-
-    @cached_property
-    def length(self) -> int:
-        """How many words there are between white space."""
-        return len(self.text.split())
 
     @cached_property
     def opaque(self) -> list[str]:
@@ -218,7 +274,7 @@ class Reading:
     def bare(self) -> str:
         """The prose alone, without marks of form and with straight quotes."""
         prose = _OPAQUE.sub(" ", self.text) if self.opaque else self.text
-        prose = _MARKER.sub("", prose if prose.isascii() else prose.translate(_CURLY))
+        prose = _MARKER.sub("", prose if prose.isascii() else prose.translate(STRAIGHT))
         marked = "*" in prose or "_" in prose or "~~" in prose
         return _MARKS.sub("", prose) if marked else prose
 
@@ -226,11 +282,6 @@ class Reading:
     def stretches(self) -> list[Stretch]:
         """The prose in order, in stretches that can be read one by one."""
         return stretches(self.bare)
-
-    @property
-    def tokens(self) -> list[Token]:
-        """Words, numbers and marks in order, contractions written out."""
-        return [token for stretch in self.stretches for token in stretch.tokens]
 
     @cached_property
     def words(self) -> Counter[str]:
@@ -240,10 +291,10 @@ class Reading:
     @cached_property
     def names(self) -> frozenset[str]:
         """Words that stand capitalised inside a sentence and nowhere in lower case; acronyms."""
-        capitalised = frozenset().union(*(stretch.capitalised for stretch in self.stretches))
-        lower = frozenset().union(*(stretch.lower for stretch in self.stretches))
-        acronyms = (stretch.acronyms for stretch in self.stretches)
-        return (capitalised - lower).union(*acronyms)
+        none = (frozenset[str](),) * 3
+        cases = zip(none, *(stretch.cases for stretch in self.stretches), strict=True)
+        lower, capitalised, acronyms = (frozenset[str]().union(*words) for words in cases)
+        return capitalised - lower | acronyms
 
     @cached_property
     def sentences(self) -> list[list[str]]:
@@ -256,7 +307,7 @@ class Reading:
         return [key for sentence in self.sentences for key in sentence]
 
     @cached_property
-    def meanings(self) -> frozenset[str | int]:
+    def _senses(self) -> frozenset[str | int]:
         """The same keys, and the lines of equals that they stand in."""
         table = senses()
         lines = (table[key] for key in self.content if key in table)
@@ -264,10 +315,7 @@ class Reading:
 
     def means(self, key: str) -> bool:
         """Whether a content key counts as one with a key of the text."""
-        return key in self.meanings or not self.meanings.isdisjoint(senses().get(key, ()))
-
-
-Filter = Callable[[Reading, Reading, str], str | None]
+        return key in self._senses or not self._senses.isdisjoint(senses().get(key, ()))
 
 
 def total(counts: Iterable[Counter[str]]) -> Counter[str]:
@@ -278,25 +326,3 @@ def total(counts: Iterable[Counter[str]]) -> Counter[str]:
         for key, count in each.items():
             found[key] = before(key, 0) + count
     return found
-
-
-@lru_cache(maxsize=4)
-def apart(original: Reading, rewrite: Reading) -> tuple[list[Stretch], list[Stretch]]:
-    """The stretches that only the original has, and those that only the rewrite has, in order.
-
-    A stretch that both have counts as often in either, so that filters that compare counts need
-    not look at it.
-    """
-    left = Counter(stretch.text for stretch in original.stretches)
-    come: list[Stretch] = []
-    for stretch in rewrite.stretches:
-        if left.get(stretch.text, 0):
-            left[stretch.text] -= 1
-        else:
-            come.append(stretch)
-    gone: list[Stretch] = []
-    for stretch in original.stretches:
-        if left[stretch.text]:
-            left[stretch.text] -= 1
-            gone.append(stretch)
-    return gone, come

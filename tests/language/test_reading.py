@@ -1,4 +1,4 @@
-from darc.language.numbers import amounts
+from darc.language.reading import amounts
 
 
 def test_amounts_in_one_notation() -> None:

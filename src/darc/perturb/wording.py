@@ -6,55 +6,17 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from darc.language.phrases import patterns, read_rows, word_set
-from darc.language.senses import WORDINGS
-from darc.language.words import NEGATED, PRONOUNS, WORD_LISTS, forms, plural
-from darc.perturb.transforms.transform import (
-    REMEMBERED,
-    Draws,
-    Found,
-    Substitution,
-    like,
-    pieces,
-    replacing,
-    transform,
-)
+from darc.language.text import REMEMBERED, WORD, pieces
+from darc.language.words import NEGATED, PRONOUNS, WORD_LISTS, WORDINGS, forms, plural
+from darc.perturb.transform import Draws, Found, Substitution, like, replacing
 
-_WORDS = re.compile(r"[\w'\u2019]+|[^\s\w]")
-
-
-DETERMINERS, QUANTIFIERS = WORD_LISTS["determiner"], WORD_LISTS["quantifier"]
+_DETERMINERS, _QUANTIFIERS = WORD_LISTS["determiner"], WORD_LISTS["quantifier"]
 _OBJECTS, _AFTER_NOUNS = WORD_LISTS["object"], WORD_LISTS["after noun"]
 _STOPS = frozenset(".,;:!?)")
-
-
-def fits(place: str, text: str, start: int, follower: str) -> bool:
-    """Whether a wording at `start` stands in the place it needs; `follower` comes after it."""
-    if not place:
-        return True
-    before = [word.lower() for word in _WORDS.findall(text[max(0, start - 40) : start])[-3:]]
-    leader = before[-1] if before else ""
-    near = before[-2:]
-    if place == "base":
-        return follower in _OBJECTS and (not leader or leader in WORD_LISTS["before verb"])
-    if place == "transitive":
-        return follower in _OBJECTS and leader not in DETERMINERS
-    if place == "attributive":
-        plain = follower.isalpha() and follower not in _AFTER_NOUNS | DETERMINERS
-        return plain and leader in DETERMINERS | QUANTIFIERS
-    if follower and follower not in _AFTER_NOUNS | _STOPS:
-        return False
-    determined = not DETERMINERS.isdisjoint(near) and not _STOPS.intersection(near)
-    if place == "noun":
-        return determined
-    return determined or leader in QUANTIFIERS | WORD_LISTS["preposition"]
-
-
-_WORD = re.compile(r"[A-Za-z]+(?:['\u2019][a-z]+)?")
-_NEXT = re.compile(r"\s?([\w'\u2019]+|[^\s\w])")
-_LAST = re.compile(r"([\w'\u2019]+|[^\s\w])\s?\Z")
+_WORDS = re.compile(r"[\w'\u2019]+|[^\s\w]")
+_NEXT = re.compile(rf"\s?({_WORDS.pattern})")
+_LAST = re.compile(rf"({_WORDS.pattern})\s?\Z")
 _ARTICLE = re.compile(r"\b([Aa])(n?) \Z")
-
-
 # Only where the wording ends its clause does the other stand in the same place.
 _ENDS_CLAUSE = frozenset({"carefully", "easily", "regularly", "as well", "a bit", "in the past"})
 # Forms with another common sense ("provided that", "the remaining air") are left alone.
@@ -76,22 +38,17 @@ def pairs() -> Iterator[Wording]:
         yield Wording(second, first)
     for first, second in (*WORDINGS["one way"], *WORDINGS["phrase"]):
         yield Wording(first, second)
-    for first, second in WORDINGS["verb"]:
-        yield from _inflected(first, second, "")
-    for first, second in WORDINGS["transitive"]:
-        for number, wording in enumerate(_inflected(first, second, "transitive")):
-            yield wording if number else wording._replace(place="base")
+    for kind, of_base, of_others in (("verb", "", ""), ("transitive", "base", "transitive")):
+        for pair in WORDINGS[kind]:
+            inflected = dict(zip(*map(forms, pair), strict=True)).items()
+            kept = ((old, new) for old, new in inflected if old not in _UNTOUCHED)
+            for number, (old, new) in enumerate(kept):
+                yield Wording(old, new, of_others if number else of_base)
     for first, second in WORDINGS["attributive"]:
         yield Wording(first, second, "attributive")
     for first, second in WORDINGS["noun"]:
         yield Wording(first, second, "noun")
         yield Wording(plural(first), plural(second), "plural")
-
-
-def _inflected(first: str, second: str, place: str) -> Iterator[Wording]:
-    for old, new in dict(zip(forms(first), forms(second), strict=True)).items():
-        if old not in _UNTOUCHED:
-            yield Wording(old, new, place)
 
 
 def _index() -> dict[str, dict[str, list[Wording]]]:
@@ -104,9 +61,8 @@ def _index() -> dict[str, dict[str, list[Wording]]]:
 
 
 _BY_FIRST_WORD = _index()
-_NEIGHBOURS = read_rows("neighbours.tsv")
 _NOT_BEFORE, _NOT_AFTER = (
-    {phrase: word_set(words) for each, phrase, words in _NEIGHBOURS if each == side}
+    {phrase: word_set(words) for each, phrase, words in read_rows("neighbours.tsv") if each == side}
     for side in ("not before", "not after")
 )
 
@@ -119,20 +75,18 @@ def exchange(text: str, draws: Draws, share: float, shorter_only: bool = False) 
         if start < done or not draws.chance(share):
             continue
         wording = draws.pick(found)
-        kept.append(_with_article(text[done:start], wording))
+        kept.append(_with_article(text[done:start], wording.replacement))
         kept.append(like(text[start], wording.replacement))
         done = start + len(wording.phrase)
     kept.append(text[done:])
     return "".join(kept)
 
 
-@transform("synonyms")
 def synonyms(text: str, draws: Draws) -> str:
     """Some known wordings exchanged."""
     return exchange(text, draws, draws.pick((0.2, 0.35, 0.5, 0.7)))
 
 
-@transform("plain words")
 def plain(text: str, draws: Draws) -> str:
     """Known wordings exchanged for shorter ones."""
     return exchange(text, draws, draws.pick((0.4, 0.6, 0.9)), shorter_only=True)
@@ -156,7 +110,7 @@ def _places(text: str, shorter_only: bool) -> Iterator[tuple[int, list[Wording]]
 def _exchangeable(piece: str, begin: int, shorter_only: bool) -> list[tuple[int, list[Wording]]]:
     """The same for a piece of a text from its `begin` on; no more than a stop before it matters."""
     places: list[tuple[int, list[Wording]]] = []
-    for match in _WORD.finditer(piece, begin):
+    for match in WORD.finditer(piece, begin):
         first = match.group().lower()
         if first in _BY_FIRST_WORD:
             found = _found(piece, match.start(), first)
@@ -191,9 +145,29 @@ def _found(text: str, start: int, first: str) -> list[Wording]:
             wording
             for wording in wordings
             if not (compared and wording.replacement in WORD_LISTS["short adjective"])
-            and fits(wording.place, text, start, follower)
+            and _fits(wording.place, text, start, follower)
         ]
     return []
+
+
+def _fits(place: str, text: str, start: int, follower: str) -> bool:
+    """Whether a wording at `start` stands in the place it needs; `follower` comes after it."""
+    if not place:
+        return True
+    near = [word.lower() for word in _WORDS.findall(text[max(0, start - 40) : start])[-2:]]
+    leader = near[-1] if near else ""
+    if place == "base":
+        return follower in _OBJECTS and (not leader or leader in WORD_LISTS["before verb"])
+    if place == "transitive":
+        return follower in _OBJECTS and leader not in _DETERMINERS
+    if place == "attributive":
+        free = follower.isalpha() and follower not in _AFTER_NOUNS | _DETERMINERS
+        return free and leader in _DETERMINERS | _QUANTIFIERS
+    if follower and follower not in _AFTER_NOUNS | _STOPS:
+        return False
+    determined = not _DETERMINERS.isdisjoint(near) and not _STOPS.intersection(near)
+    counted = place == "plural" and leader in _QUANTIFIERS | WORD_LISTS["preposition"]
+    return determined or counted
 
 
 def _opens(text: str, start: int) -> bool:
@@ -201,12 +175,12 @@ def _opens(text: str, start: int) -> bool:
     return not before or before[-1] in ".!?:\n-•)"
 
 
-def _with_article(before: str, wording: Wording) -> str:
+def _with_article(before: str, replacement: str) -> str:
     """The text before a wording, its "a" or "an" agreeing with the new first letter."""
     article = _ARTICLE.search(before, max(0, len(before) - 4))
     if not article:
         return before
-    vowel = wording.replacement[0] in "aeiou" and not wording.replacement.startswith(("us", "one"))
+    vowel = replacement[0] in "aeiou" and not replacement.startswith(("us", "one"))
     return before[: article.start()] + article[1] + ("n " if vowel else " ")
 
 
@@ -214,6 +188,7 @@ PATTERNS = patterns("transforms.toml", "wording")
 _WHOLE = {**NEGATED, **PRONOUNS, "let's": "let us"}
 _FULL = {full: short for short, full in {**NEGATED, **PRONOUNS}.items() if full != "i have"}
 _FULL["can not"] = "can't"
+_ENDINGS = {"is": "'s", "have": "'ve", "would": "'d"}
 _QUESTION = re.compile(r"[^.!?\n]*\?")
 
 
@@ -221,9 +196,8 @@ def _short(match: Found, draws: Draws) -> str | None:
     if _in_question(match) or not draws.chance(0.8):
         return None
     words = match.group().lower()
-    endings = {"is": "'s", "have": "'ve", "would": "'d"}
-    verb = next((verb for verb in endings if match[verb]), "")
-    found = words.replace(f" {verb}", endings[verb]) if verb else _FULL[words]
+    verb = next((verb for verb in _ENDINGS if match[verb]), "")
+    found = words.replace(f" {verb}", _ENDINGS[verb]) if verb else _FULL[words]
     return like(match.group(), "I" + found[1:] if found.startswith("i'") else found)
 
 
@@ -247,5 +221,5 @@ def _in_question(match: Found) -> bool:
     return any(each.start() <= match.start() < each.end() for each in questions)
 
 
-contract = replacing("contract", Substitution(PATTERNS["contract"], _short))
-expand = replacing("expand", Substitution(PATTERNS["expand"], _full))
+contract = replacing(Substitution(PATTERNS["contract"], _short))
+expand = replacing(Substitution(PATTERNS["expand"], _full))

@@ -3,11 +3,12 @@
 import pytest
 from tests.perturb.helpers import outcomes
 
-from darc.perturb.transforms import Transform, wording
+from darc.perturb import wording
+from darc.perturb.transform import Transform
 
 
 @pytest.mark.parametrize(
-    ("transform", "text", "changed"),
+    ("change", "text", "changed"),
     [
         (wording.contract, "You do not know; it is a dog.", "You don't know; it's a dog."),
         (wording.expand, "I don't know; they're here.", "I do not know; they are here."),
@@ -19,12 +20,12 @@ from darc.perturb.transforms import Transform, wording
         (wording.synonyms, "This is a mistake.", "This is an error."),
     ],
 )
-def test_what_each_can_do(transform: Transform, text: str, changed: str) -> None:
-    assert changed in outcomes(transform, text)
+def test_what_each_can_do(change: Transform, text: str, changed: str) -> None:
+    assert changed in outcomes(change, text)
 
 
 @pytest.mark.parametrize(
-    ("transform", "text"),
+    ("change", "text"),
     [
         (wording.expand, "Why don't you go? Isn't it late?"),
         (wording.expand, "It's been long, and the dog's tail."),
@@ -36,5 +37,5 @@ def test_what_each_can_do(transform: Transform, text: str, changed: str) -> None
         (wording.synonyms, "He works by mistake."),
     ],
 )
-def test_what_each_leaves_alone(transform: Transform, text: str) -> None:
-    assert outcomes(transform, text) == {text}
+def test_what_each_leaves_alone(change: Transform, text: str) -> None:
+    assert outcomes(change, text) == {text}

@@ -4,7 +4,7 @@ import pytest
 from tests.checkpoints import SPECIAL, save, size
 
 from darc.perturb.filters import judge
-from darc.perturb.filters.ner import entity_finder
+from darc.perturb.ner import entity_finder
 
 pytestmark = pytest.mark.hf
 

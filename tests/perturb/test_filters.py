@@ -1,8 +1,8 @@
 import pytest
 
+from darc.language.reading import Reading
 from darc.perturb.filters import (
     FILTERS,
-    Reading,
     dissimilar,
     duplicate,
     entities,
@@ -10,9 +10,6 @@ from darc.perturb.filters import (
     lean,
     length,
 )
-from darc.perturb.filters.facts import numerals
-
-BY_NAME = FILTERS
 
 
 @pytest.mark.parametrize(
@@ -42,7 +39,7 @@ BY_NAME = FILTERS
     ],
 )
 def test_what_each_filter_lets_pass(name: str, original: str, rewrite: str) -> None:
-    assert BY_NAME[name](Reading(original), Reading(rewrite), "style") is None
+    assert FILTERS[name](Reading(original), Reading(rewrite), "style") is None
 
 
 @pytest.mark.parametrize(
@@ -76,7 +73,7 @@ def test_what_each_filter_lets_pass(name: str, original: str, rewrite: str) -> N
     ],
 )
 def test_what_each_filter_refuses(name: str, original: str, rewrite: str) -> None:
-    reason = BY_NAME[name](Reading(original), Reading(rewrite), "style")
+    reason = FILTERS[name](Reading(original), Reading(rewrite), "style")
     assert reason is not None
     assert ":" in reason
 
@@ -107,7 +104,7 @@ def test_duplicates_ignore_white_space() -> None:
 
 
 def test_reasons_name_what_changed() -> None:
-    assert numerals(Reading("5 cats"), Reading("6 cats"), "style") == (
+    assert FILTERS["numerals"](Reading("5 cats"), Reading("6 cats"), "style") == (
         "number: lost '5', gained '6'"
     )
 
@@ -156,3 +153,13 @@ def test_a_tenth_is_a_tenth_from_twenty_words_on(words: int, size: int) -> None:
 def test_a_short_text_may_change_by_two_words_or_twelve_characters() -> None:
     assert length(Reading("It's fine."), Reading("It is quite fine."), "style") is None
     assert length(Reading("It's fine."), Reading("It is really quite fine."), "style") is not None
+
+
+def test_courtesy_with_an_address_stays() -> None:
+    text = (
+        "Send the form by post before noon. Please feel free to write to help@example.com if you "
+        "have any further questions."
+    )
+    assert judge(text, "Send the form by post before noon.", "targeted") is not None
+    plain = text.replace(" to help@example.com", "")
+    assert judge(plain, "Send the form by post before noon.", "targeted") is None
