@@ -10,8 +10,8 @@ import numpy as np
 
 from darc.errors import InputError, UnknownName
 from darc.models.remote import AsyncClient, Background, Malformed, together
-from darc.models.remote.address import SEVERAL, checked_url
 from darc.models.remote.client import KEY
+from darc.models.remote.endpoints import SEVERAL, checked_url
 from darc.registry import scorer
 from darc.registry.capabilities import Closing
 from darc.scorers.base import Pair, conversation, source_version

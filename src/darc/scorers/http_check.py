@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from darc.models.remote import METER, AsyncClient, Failed, Refused
-from darc.models.remote.address import checked_url
+from darc.models.remote import AsyncClient, Failed, Refused
+from darc.models.remote.check import ServerReport, counted, shown, trial_options
 from darc.models.remote.client import KEY
-from darc.models.remote.findings import Counting, ServerReport, shown, trial_options
+from darc.models.remote.endpoints import checked_url
 from darc.scorers.base import Pair
 from darc.scorers.http import ENDINGS, FORMS, Rows, form_name, is_distribution
 from darc.types import Message, Prompt
@@ -45,19 +45,16 @@ async def check_reward(
         report.options["form"] = form
     if model:
         report.options["model"] = model
-    client = AsyncClient(report.url, **trial_options(key_env, timeout))
-    before = METER.set(Counting(report))
-    try:
-        await _examine(report, client, name)
-    except (Refused, Failed) as problem:
-        report.problem = str(problem)
-        report.status = problem.status
-        report.reachable = problem.status is not None
-        reason = problem.said if isinstance(problem, Refused) else problem.message
-        report.add("scores", "no", shown(reason), False)
-    finally:
-        METER.reset(before)
-        await client.aclose()
+    with counted(report):
+        async with AsyncClient(report.url, **trial_options(key_env, timeout)) as client:
+            try:
+                await _examine(report, client, name)
+            except (Refused, Failed) as problem:
+                report.problem = str(problem)
+                report.status = problem.status
+                report.reachable = problem.status is not None
+                reason = problem.said if isinstance(problem, Refused) else problem.message
+                report.add("scores", "no", shown(reason), False)
     return report
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.gateway.running import Running, parts
 
 from darc.gateway.app import make_gateway
-from darc.gateway.embedded import EmbeddedBackend
+from darc.gateway.backends import EmbeddedBackend
 from darc.gateway.settings import ServeSettings
 from darc.models import EmbeddedModel
 from darc.web.problems import Problem

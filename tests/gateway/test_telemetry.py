@@ -8,7 +8,7 @@ from tests.gateway.running import QUESTION, Running, parts, settings_for
 
 from darc.errors import InputError
 from darc.gateway.app import make_gateway
-from darc.gateway.tracing import Tracing, provider_of
+from darc.gateway.telemetry import Tracing, provider_of
 
 memory = pytest.importorskip("opentelemetry.sdk.trace.export.in_memory_span_exporter")
 BODY: dict[str, Any] = {"model": "fake", "messages": QUESTION, "temperature": 0.7}

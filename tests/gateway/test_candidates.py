@@ -1,7 +1,7 @@
 import pytest
 
 from darc.gateway.bodies import Budget
-from darc.gateway.cost import Spent
+from darc.gateway.candidates import Spent
 from darc.models.remote import OverLimit
 
 

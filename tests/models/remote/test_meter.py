@@ -6,7 +6,7 @@ from tests.fakes import FakeServer, Fault
 from tests.fakes.clock import FakeClock
 
 from darc.models.remote import METER, AsyncClient, Breaker, Meter, OverLimit, Retry
-from darc.models.remote.scope import added, tokens_in
+from darc.models.remote.http import added, tokens_in
 
 
 def test_numbers_are_added_at_every_depth() -> None:

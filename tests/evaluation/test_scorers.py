@@ -5,7 +5,7 @@ import pytest
 from tests.evaluation.helpers import make_source
 
 from darc.evaluation.contest import ContestSettings, compare_rules
-from darc.evaluation.scorer_tables import aggregated_deltas, held_out_scorer_table, scorer_table
+from darc.evaluation.rule_tables import aggregated_deltas, held_out_scorer_table, scorer_table
 
 SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), repeats=3, draws=60)
 

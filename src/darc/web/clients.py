@@ -1,23 +1,27 @@
-"""How much a client may ask for, and how much a service does at a time."""
+"""Who may ask, how often, and how much at a time: keys, rates, addresses, places."""
 
 import asyncio
+import hashlib
+import hmac
 import ipaddress
+import json
+import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from types import TracebackType
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pydantic import Field
-
-from darc.config import Model
 from darc.errors import InputError
+from darc.files import append_private, json_lines
 from darc.web.problems import busy
 
 if TYPE_CHECKING:
     from starlette.datastructures import Headers
 
+PREFIX = "darc-"
+BYTES = 32
 MOST_CLIENTS = 10_000
 # A household or a machine has at least as many addresses of IPv6 as this prefix leaves.
 IPV6_PREFIX = 64
@@ -26,17 +30,70 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-class Arrival(Model):
-    """How large the headers of a request may be, and how long it may take to come.
+@dataclass(frozen=True)
+class Key:
+    """A client's key as it is kept: its name, its SHA-256, and its limits (0: the service's own).
 
-    A body has `body_timeout` seconds in all, and half of them without a byte.
+    A key is 32 random bytes, which no search finds; a slow hash would add nothing.
     """
 
-    max_header: Annotated[
-        int, Field(gt=0, description="of headers", json_schema_extra={"metavar": "BYTES"})
-    ] = 65_536
-    header_timeout: Annotated[float, Field(gt=0, description="seconds for headers")] = 10.0
-    body_timeout: Annotated[float, Field(gt=0, description="seconds for a body")] = 60.0
+    name: str
+    digest: str
+    rate: float = 0.0
+    active: int = 0
+
+
+class Keys(tuple[Key, ...]):
+    """The keys that a service takes; without any it takes every client."""
+
+    def find(self, token: str) -> Key | None:
+        """The key of a token; the time taken does not depend on which one it is, or how near."""
+        given = digest_of(token)
+        found = None
+        for key in self:
+            if hmac.compare_digest(given, key.digest):
+                found = key
+        return found
+
+
+def digest_of(token: str) -> str:
+    """The SHA-256 of a token, in hexadecimal."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def read_keys(path: Path) -> Keys:
+    """The keys of a file, one JSON object a line: name, sha256, and rate and active if they are."""
+    keys = []
+    for number, row in json_lines(path, "darc serve --make-key NAME makes it"):
+        try:
+            digest = str(row["sha256"]).lower()
+            key = Key(
+                str(row["name"]), digest, float(row.get("rate", 0)), int(row.get("active", 0))
+            )
+            if len(digest) != 64 or int(digest, 16) < 0:
+                raise ValueError
+        except (ValueError, KeyError, TypeError, OverflowError):
+            raise InputError(
+                f"{path}, line {number}: it is no key",
+                'a line is {"name": ..., "sha256": ..., "rate": ..., "active": ...}',
+            ) from None
+        keys.append(key)
+    if not keys:
+        raise InputError(f"{path} has no keys", "add one with: darc serve --make-key NAME")
+    return Keys(keys)
+
+
+def make_key(path: Path, name: str, rate: float = 0.0, active: int = 0) -> str:
+    """A new key, which is returned and never written; its hash is added to the file."""
+    known = read_keys(path) if path.exists() and path.stat().st_size else Keys()
+    if any(key.name == name for key in known):
+        raise InputError(f"{path} has a key named {name!r} already", "take another name")
+    token = PREFIX + secrets.token_urlsafe(BYTES)
+    row: dict[str, object] = {"name": name, "sha256": digest_of(token)}
+    row |= {"rate": rate} if rate else {}
+    row |= {"active": active} if active else {}
+    append_private(path, (json.dumps(row) + "\n").encode())
+    return token
 
 
 class Rates:
@@ -80,12 +137,7 @@ class Gate:
             self.waiting -= 1
         self.running += 1
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self.running -= 1
         self._places.release()
 
