@@ -81,15 +81,6 @@ def normalised(scorer: Scorer, scores: Array) -> Array:
     return (scores - scorer.location) / scorer.scale
 
 
-# What the scorers without a model have of language, for `source_version`.
-LANGUAGE = (
-    *(f"../language/{module}.py" for module in ("phrases", "text", "words")),
-    "../language/data/classes.tsv",
-)
-ORDER = "../language/data/order.json"
-PHRASES = ("../language/data/answers.toml", "../language/data/harm.toml")
-
-
 @cache
 def source_version(*sources: str, packages: tuple[str, ...] = ()) -> str:
     """A hash of what a scorer's numbers come from: files, by their paths from here, and packages.

@@ -11,7 +11,7 @@ from darc.language.text import WORD, Text
 from darc.language.words import CLASS_OF, order_gain
 from darc.registry import scorer
 from darc.scorers import form
-from darc.scorers.base import ORDER, Pair, from_costs, source_version
+from darc.scorers.base import Pair, from_costs, source_version
 from darc.scorers.form import ending_cost
 from darc.typing import Array
 
@@ -27,7 +27,7 @@ FEW_WORDS = 12
 BRACKETS = ("()", "[]", "{}", "“”")
 GARBLED = re.compile("[\ufffd\x00-\x08\x0b\x0c\x0e-\x1f]|Ã.|â€|(.)\\1{4,}|[^\\w\\s]{5,}")
 
-SOURCES = ("fluency.py", ORDER, *form.SOURCES)
+SOURCES = ("fluency.py", "../language/data/order.json", *form.SOURCES)
 PACKAGES = ("harper-py",)
 
 

@@ -16,7 +16,7 @@ from darc.language.phrases import any_of, stored, word_set
 from darc.language.text import WORD, Text
 from darc.language.words import FUNCTION_WORDS
 from darc.registry import scorer
-from darc.scorers.base import LANGUAGE, PHRASES, Pair, from_costs, source_version
+from darc.scorers.base import Pair, from_costs, source_version
 from darc.types import CutOff
 from darc.typing import Array
 
@@ -35,7 +35,11 @@ SHORTFALL_COST = 0.8
 WALL_WORDS = 180
 ENOUGH_WORDS = 20
 
-SOURCES = ("form.py", *LANGUAGE, *PHRASES)
+SOURCES = (
+    "form.py",
+    *(f"../language/{name}.py" for name in ("phrases", "text", "words")),
+    *(f"../language/data/{name}" for name in ("answers.toml", "classes.tsv", "harm.toml")),
+)
 
 
 @scorer("form")

@@ -12,7 +12,7 @@ from darc.language.text import Text
 from darc.language.words import content_words, loose_stem, order_gain
 from darc.registry import scorer
 from darc.scorers import relevance
-from darc.scorers.base import ORDER, Pair, sigmoid, source_version
+from darc.scorers.base import Pair, sigmoid, source_version
 from darc.scorers.form import HARM, ending_cost, rudeness
 from darc.scorers.relevance import EmbeddingScorer, PromptWords, coverage, evasion
 from darc.types import Prompt
@@ -21,7 +21,7 @@ from darc.typing import Array
 ASSURANCE_COST = 1.2
 RUDENESS_COST = 1.2
 FEW_WORDS, MOST_WORDS = 12, 60
-SOURCES = ("harm.py", "harm.npz", ORDER, *relevance.SOURCES)
+SOURCES = ("harm.py", "harm.npz", "../language/data/order.json", *relevance.SOURCES)
 DENIAL = 24
 DENIED = re.compile(r"(?:\b(?:not|never|hardly|no)|n't)(?: \w+)? $")
 ASSURANCES = any_of(*stored("harm.toml")["assurances"])
