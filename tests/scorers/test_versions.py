@@ -111,7 +111,8 @@ def before(copy: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("file", "changed"),
     [
-        ("scorers/form.py", {"fluency", "form", "relevance", "harm"}),
+        ("scorers/form.py", {"form"}),
+        ("scorers/flaws.py", {"fluency", "form", "relevance", "harm"}),
         ("language/data/order.json", {"fluency", "harm"}),
         ("language/data/wordings.tsv", set()),
         ("language/reading.py", set()),

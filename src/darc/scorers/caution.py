@@ -24,7 +24,7 @@ from darc.typing import Array
 SCHEMA = 1
 FILE = "caution.json"
 OWN = "caution.py"
-SOURCES = (OWN, "pair_features.py", *fluency.SOURCES, *relevance.SOURCES)
+SOURCES = (OWN, "pair_features.py", "form.py", *fluency.SOURCES, *relevance.SOURCES)
 PACKAGES = (*fluency.PACKAGES, *relevance.PACKAGES)
 
 

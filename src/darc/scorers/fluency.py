@@ -10,9 +10,9 @@ from darc.errors import MissingExtra
 from darc.language.text import WORD, Text
 from darc.language.words import CLASS_OF, order_gain
 from darc.registry import scorer
-from darc.scorers import form
+from darc.scorers import flaws
 from darc.scorers.base import Pair, from_costs, source_version
-from darc.scorers.form import ending_cost
+from darc.scorers.flaws import ending_cost
 from darc.typing import Array
 
 SLIP_COST = 0.06
@@ -27,7 +27,7 @@ FEW_WORDS = 12
 BRACKETS = ("()", "[]", "{}", "“”")
 GARBLED = re.compile("[\ufffd\x00-\x08\x0b\x0c\x0e-\x1f]|Ã.|â€|(.)\\1{4,}|[^\\w\\s]{5,}")
 
-SOURCES = ("fluency.py", "../language/data/order.json", *form.SOURCES)
+SOURCES = ("fluency.py", "../language/data/order.json", *flaws.SOURCES)
 PACKAGES = ("harper-py",)
 
 

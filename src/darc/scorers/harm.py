@@ -13,7 +13,7 @@ from darc.language.words import content_words, loose_stem, order_gain
 from darc.registry import scorer
 from darc.scorers import relevance
 from darc.scorers.base import Pair, sigmoid, source_version
-from darc.scorers.form import HARM, ending_cost, rudeness
+from darc.scorers.flaws import HARM, ending_cost, rudeness
 from darc.scorers.relevance import EmbeddingScorer, PromptWords, coverage, evasion
 from darc.types import Prompt
 from darc.typing import Array

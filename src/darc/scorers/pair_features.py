@@ -10,8 +10,9 @@ from darc.language.text import Text
 from darc.language.words import content_words
 from darc.language.words import loose_stem as stem
 from darc.scorers.base import Embedder, Pair
+from darc.scorers.flaws import ending_cost
 from darc.scorers.fluency import Fluency, breathlessness, repetition
-from darc.scorers.form import Form, ending_cost
+from darc.scorers.form import Form
 from darc.scorers.relevance import PromptWords, Relevance, coverage, echo, mismatch
 from darc.typing import Array
 

@@ -13,9 +13,9 @@ from darc.language.words import content_words, subject_words
 from darc.language.words import loose_stem as stem
 from darc.models.embeddings import Embeddings
 from darc.registry import scorer
-from darc.scorers import form
+from darc.scorers import flaws
 from darc.scorers.base import Embedder, Pair, from_costs, source_version
-from darc.scorers.form import Expectation, expectation
+from darc.scorers.flaws import Expectation, expectation
 from darc.typing import Array
 
 BEST_SENTENCES = 3
@@ -55,7 +55,7 @@ def triples(words: Sequence[str]) -> frozenset[tuple[str, ...]]:
     return frozenset(zip(words, words[1:], words[2:], strict=False))
 
 
-SOURCES = ("relevance.py", "../models/embeddings.py", *form.SOURCES)
+SOURCES = ("relevance.py", "../models/embeddings.py", *flaws.SOURCES)
 # The weights of the embeddings come with it.
 PACKAGES = ("wordllama",)
 
