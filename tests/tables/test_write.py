@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from darc.errors import InputError
-from darc.tables import atomic_writer
-from darc.tables.write import atomic_path
+from darc.files import atomic_path, atomic_writer
 
 
 def test_the_file_appears_whole(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def _print_standings(standings: Any) -> None:
 
 def _draw(found: "Leaderboard", path: Path) -> None:
     from darc.evaluation.leaderboard import draw_leaderboard
-    from darc.tables.write import atomic_path
+    from darc.files import atomic_path
     from darc.views import save_figure
 
     with atomic_path(path) as temporary:

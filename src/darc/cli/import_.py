@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _write(made: "Judgements", out: Path) -> Path | None:
     """Write ratings or pairs, and beside them the texts where there are any."""
-    from darc.tables.write import atomic_writer
+    from darc.files import atomic_writer
 
     with atomic_writer(out) as stream:
         writer = csv.writer(stream, lineterminator="\n")

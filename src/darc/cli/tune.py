@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Read, tune, tell."""
     from darc.cli.parser import progress
     from darc.evaluation.reading import read_any
-    from darc.tables import atomic_writer
+    from darc.files import atomic_writer
     from darc.tuning.advice import recommend, settings_toml
     from darc.tuning.crossfit import Objective
     from darc.tuning.tune import tune
@@ -212,7 +212,7 @@ def as_json(tuned: "Tuned", advice: "Advice") -> dict[str, Any]:
 
 def draw(advice: "Advice", path: Path) -> None:
     """Draw what every rule gains, and the knobs of one."""
-    from darc.tables.write import atomic_path
+    from darc.files import atomic_path
     from darc.tuning.surface import draw_tuned
     from darc.views import save_figure
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from darc.core.draws import prompt_seeds
 from darc.core.normalization import Normalization
 from darc.engine.deciding import RuleSpec, rater_ids, recurring, system_ids
+from darc.engine.side_inputs import SideTable, check_side, side_inputs
 from darc.selection.decision import Decision, Decisions, decide
 from darc.selection.pools import Ids, Pools
 from darc.tables import Batch, RatingTable
-from darc.tables.side import SideTable, check_side, side_inputs
 from darc.typing import Array
 
 Report = Callable[[int, int], None]

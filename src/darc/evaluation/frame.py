@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from darc.errors import InputError, UnknownName
-from darc.tables import atomic_writer
+from darc.files import atomic_writer
 
 Cell = str | float | int | None
 Row = Sequence[Cell]

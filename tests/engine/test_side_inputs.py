@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from darc.engine.side_inputs import read_side
 from darc.errors import TableError
-from darc.tables.side import read_side
 
 
 def write(tmp_path: Path, text: str) -> Path:

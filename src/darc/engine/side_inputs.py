@@ -11,9 +11,9 @@ import numpy as np
 from darc.errors import InputError, TableError, nearest
 from darc.selection.rule import Rule
 from darc.tables import Batch
-from darc.tables.load import load
-from darc.tables.ratings import check_numbers, number
-from darc.tables.source import TableSource
+from darc.tables.database import Database
+from darc.tables.load import load_file
+from darc.tables.source import plain_file
 from darc.typing import Array
 
 Numbers1 = dict[tuple[str, str], float]
@@ -60,37 +60,35 @@ class SideTable:
         )
 
 
-def read_side(path: str | os.PathLike[str], chosen: str = "auto") -> SideTable:
+def read_side(path: str | os.PathLike[str]) -> SideTable:
     """The side inputs of a file, held in memory.
 
     Rows are prompt_id, candidate_id and named numbers, or prompt_id, left_id, right_id, similarity.
     """
     columns: dict[str, Numbers1] = {}
     similarity: Numbers2 = {}
-    with TableSource(path) as source, load(source, chosen) as loaded:
+    with Database() as db:
+        loaded = load_file(db, plain_file(path, None, db.spare))
         paired = "similarity" in loaded.names
         ids = ("prompt_id", "left_id", "right_id") if paired else ("prompt_id", "candidate_id")
         for name in ids:
             if name not in loaded.names:
-                raise TableError(
-                    source.name, f"there is no column {name!r}", nearest(name, loaded.names)
-                )
-        keys: list[Any] = list(zip(*(loaded.texts(name) for name in ids), strict=True))
+                hint = nearest(name, loaded.names)
+                raise TableError(loaded.source, f"there is no column {name!r}", hint)
+        keys: list[Any] = list(zip(*map(loaded.texts, ids), strict=True))
         for name in ("similarity",) if paired else loaded.names:
             if name in ids or not (paired or loaded.looks_numeric(name)):
                 continue
-            check_numbers(loaded, (), (name,))
-            sql = f"SELECT coalesce({number(loaded.column(name))}, 'nan') FROM raw ORDER BY rowid"
+            loaded.refuse_first(loaded.number_faults([name]))
             known: Any = similarity if paired else columns.setdefault(name, {})
-            for row, (key, (value,)) in enumerate(
-                zip(keys, loaded.run(sql).fetchall(), strict=True)
-            ):
+            numbers = db.arrays(f"SELECT {loaded.number(name)} AS n FROM raw ORDER BY rowid")["n"]
+            for row, (key, value) in enumerate(zip(keys, numbers.tolist(), strict=True)):
                 if key in known:
                     raise loaded.fault(row, f"{name} of {key} is given twice", "keep one")
-                known[key] = value
+                known[key] = np.nan if value is None else value
     if not columns and not similarity:
-        raise TableError(source.name, "there are no side inputs", "give named columns of numbers")
-    return SideTable(source.name, columns, similarity)
+        raise TableError(loaded.source, "there are no side inputs", "give named columns of numbers")
+    return SideTable(loaded.source, columns, similarity)
 
 
 def check_side(rules: Iterable[Rule], table: SideTable | None, extras: Iterable[str]) -> None:
