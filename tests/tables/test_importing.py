@@ -94,6 +94,9 @@ def test_format_is_understood(name: str, tmp_path: Path) -> None:
     if name != "MT-Bench":
         assert "So." in {answer for _, answer in made.texts.values()} or name == "UltraFeedback"
     path = tmp_path / "b.json"
+    for whole in (ANSWERS[name], ANSWERS[name][0]):
+        path.write_text(json.dumps(whole, indent=1))
+        assert read_judgements(path).format == name
     path.write_text(json.dumps(ANSWERS[name]))
     assert read_judgements(path) == made
 

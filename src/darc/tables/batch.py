@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +47,7 @@ class Batch:
         return {name: self.cells(name)[p][k] for name in self._extras}
 
 
-def packed(cell: Integers, sizes: Integers, scorers: int, *columns: Array) -> Iterator[Array]:
+def packed(cell: Integers, sizes: Integers, scorers: int, *columns: Array) -> Iterator[Any]:
     """Columns of samples as (P, M, K, n), filled up with NaN or, for integers, -1.
 
     Samples are sorted by their cell, which is candidate * scorers + scorer; prompts have `sizes`

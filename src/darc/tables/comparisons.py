@@ -1,12 +1,10 @@
 """Comparisons become samples: what each rater makes of each candidate of a prompt."""
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 
 from darc.core.pairwise import scalarize
-from darc.errors import TableError
 from darc.tables.batch import plan
 from darc.tables.database import Database
 from darc.tables.rows import Faults, RawRows, missing, shorten, trimmed
@@ -28,29 +26,17 @@ def outcome(columns: Mapping[str, str]) -> str:
 def game_faults(loaded: RawRows, columns: Mapping[str, str]) -> Faults:
     """Candidates that are compared with themselves, and winners that are none."""
     known = {part: loaded.text(name) for part, name in columns.items()}
-    itself = f"{known['left_id']} = {known['right_id']}"
-    unknown = f"({outcome(known)}) IS NULL AND NOT {missing(known['winner'])}"
+    winner, left, right = (columns[part] for part in ("winner", "left_id", "right_id"))
     return {
-        itself: partial(_itself, loaded, columns),
-        unknown: partial(_unknown, loaded, columns),
+        f"{known['left_id']} = {known['right_id']}": lambda cells: (
+            f"candidate {cells[left]!r} is compared with itself",
+            "give two different candidates",
+        ),
+        f"({outcome(known)}) IS NULL AND NOT {missing(known['winner'])}": lambda cells: (
+            f"the {winner} is {shorten(cells[winner])}",
+            f"it should be left, right, tie, {cells[left]!r} or {cells[right]!r}",
+        ),
     }
-
-
-def _itself(loaded: RawRows, columns: Mapping[str, str], row: int) -> TableError:
-    name = loaded.cell(row, columns["left_id"])
-    return loaded.fault(
-        row, f"candidate {name!r} is compared with itself", "give two different candidates"
-    )
-
-
-def _unknown(loaded: RawRows, columns: Mapping[str, str], row: int) -> TableError:
-    parts = ("winner", "left_id", "right_id")
-    winner, left, right = (loaded.cell(row, columns[part]) for part in parts)
-    return loaded.fault(
-        row,
-        f"the {columns['winner']} is {shorten(winner)}",
-        f"it should be left, right, tie, {left!r} or {right!r}",
-    )
 
 
 def fit_samples(db: Database, method: str, raters: int) -> None:

@@ -1,14 +1,11 @@
 """Ratings from whatever people have: spreadsheets with columns of any name, exports, datasets."""
 
-import csv
-import gzip
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from darc.errors import InputError, MissingExtra
-from darc.files import json_lines, parse_json
+from darc.files import json_lines, read_json
+from darc.tables.database import Database
 from darc.tables.foreign import (
     Judgements,
     Record,
@@ -16,8 +13,9 @@ from darc.tables.foreign import (
     read_foreign,
     recognise,
 )
-from darc.tables.load import sheet_rows
+from darc.tables.load import load_file, load_rows
 from darc.tables.schema import is_named
+from darc.tables.source import plain_file
 
 # What people call the columns, the first that is there.
 WORDS = {
@@ -32,27 +30,23 @@ WORDS = {
 }  # fmt: skip
 NEEDED = ("prompt_id", "candidate_id")
 MOST_WORDS = 12
-EXCEL = (".xlsx", ".xls", ".xlsb", ".ods")
 
 
 def read_judgements(
     path: Path, columns: Mapping[str, str] | None = None, scale: Mapping[str, float] | None = None
 ) -> Judgements:
     """The judgements in a file of any format known here; `columns` and `scale` are for tables."""
-    if not path.is_file():
-        raise InputError(f"there is no file {path}", "name a file")
     suffix = "".join(path.suffixes[-2:]).lower().removesuffix(".gz")
-    if suffix.endswith(EXCEL):
-        header, rows = _sheet(path)
-    elif suffix.endswith((".json", ".jsonl", ".ndjson", ".parquet", ".pq")):
-        records = _records(path, suffix)
-        found = recognise(records[0])
-        if found:
-            return read_foreign(found, records, str(path))
-        header, rows = _flat(records)
-    else:
-        header, rows = _delimited(path)
-    return _table(str(path), header, rows, columns or {}, scale or {})
+    with Database() as db:
+        if not suffix.endswith((".json", ".jsonl", ".ndjson", ".parquet", ".pq")):
+            loaded = load_file(db, plain_file(path, None, db.spare))
+        else:
+            records = _records(path, suffix)
+            if found := recognise(records[0]):
+                return read_foreign(found, records, str(path))
+            loaded = load_rows(db, records)
+        rows = list(zip(*map(loaded.texts, loaded.names), strict=True))
+    return _table(str(path), loaded.names, rows, columns or {}, scale or {})
 
 
 def _records(path: Path, suffix: str) -> list[Record]:
@@ -63,36 +57,13 @@ def _records(path: Path, suffix: str) -> list[Record]:
             raise MissingExtra("reading Parquet", "parquet") from None
         records = parquet.read_table(path).to_pylist()
     elif suffix.endswith(".json"):
-        whole = parse_json(_bytes(path), str(path))
+        whole = read_json(path)
         records = whole if isinstance(whole, list) else [whole]
     else:
         records = [record for _, record in json_lines(path)]
     if not records or not all(isinstance(each, dict) for each in records):
         raise InputError(f"{path}: there are no JSON objects", "give one a line, or an array")
     return records
-
-
-def _flat(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    names = list(dict.fromkeys(name for record in records for name in record))
-    return names, [[_cell(record.get(name)) for name in names] for record in records]
-
-
-def _sheet(path: Path) -> tuple[list[str], list[list[str]]]:
-    (_, header), *rows = sheet_rows(_bytes(path), str(path))
-    return header, [row for _, row in rows]
-
-
-def _delimited(path: Path) -> tuple[list[str], list[list[str]]]:
-    try:
-        text = _bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: it is not UTF-8", "save it as UTF-8") from None
-    first = text.split("\n", 1)[0]
-    rows = list(csv.reader(io.StringIO(text), delimiter=max(",;\t|", key=first.count)))
-    rows = [row for row in rows if any(cell.strip() for cell in row)]
-    if len(rows) < 2:
-        raise InputError(f"{path}: there are no rows", "give a header and a row a rating")
-    return rows[0], rows[1:]
 
 
 def _table(
@@ -119,7 +90,7 @@ def _table(
         raters = _rater_columns(header, rows, taken, scale)
     if not raters:
         raise InputError(f"{source}: no column looks like a rating", "name it: --column rating=ONE")
-    pairs = [tuple(row[places[part]] for part in NEEDED) for row in rows if len(row) > max(taken)]
+    pairs = [tuple(row[places[part]] for part in NEEDED) for row in rows]
     if "rating" not in places and len(set(pairs)) < len(pairs):
         # A candidate in several rows has a rater in each, and the one column is the rating.
         if len(raters) > 1:
@@ -140,7 +111,7 @@ def _table(
     made = Judgements("a table" if "rating" in places else "a table with a column for each rater")
     unknown: dict[str, int] = {}
     for number, row in enumerate(rows, 1):
-        cells = [cell.strip() for cell in row] + [""] * (len(header) - len(row))
+        cells = [cell.strip() for cell in row]
         who = cells[places["rater_id"]] if "rater_id" in places else ""
         system = cells[places["system"]] if "system" in places else ""
         for place, name in raters.items():
@@ -176,7 +147,7 @@ def _rater_columns(
     """Columns that hold nothing but ratings, by place."""
     found = {}
     for place, name in enumerate(header):
-        cells = [row[place].strip() for row in rows if place < len(row) and row[place].strip()]
+        cells = [row[place].strip() for row in rows if row[place].strip()]
         if place not in taken and cells and all(as_number(c, scale) is not None for c in cells):
             found[place] = name.strip()
     return found
@@ -194,19 +165,3 @@ def _column(
     taken = set(columns.values())
     found = [by_word[word] for word in WORDS[part] if word in by_word]
     return next((name for name in found if name not in taken), None)
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
-    except (OSError, EOFError) as problem:
-        raise InputError(f"{path} cannot be read ({problem})", "save it again") from None
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)

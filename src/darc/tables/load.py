@@ -5,6 +5,7 @@ import io
 import json
 import re
 from bisect import bisect
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, islice
 from pathlib import Path, PurePath
@@ -17,7 +18,7 @@ from darc.tables.rows import RawRows, shorten
 from darc.tables.source import LONGEST_LINE, PlainFile, Progress, plain_file
 
 FORMATS = ("csv", "excel", "jsonl", "parquet", "tsv")
-DELIMITERS = (",", ";", "\t")
+DELIMITERS = (",", ";", "\t", "|")
 SUFFIXES = {
     ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".ods": "excel", ".parquet": "parquet",
     ".pq": "parquet", ".tab": "tsv", ".tsv": "tsv", ".xls": "excel", ".xlsb": "excel",
@@ -118,7 +119,8 @@ def _detect(file: PlainFile) -> str:
         suffixes.pop()
     if suffixes and suffixes[-1] in SUFFIXES:
         return SUFFIXES[suffixes[-1]]
-    head = file.head(4096)
+    with file.path.open("rb") as stream:
+        head = stream.read(4096)
     if head.startswith(b"PAR1"):
         return "parquet"
     if head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
@@ -159,7 +161,7 @@ def _load_delimited(loaded: RawRows, file: PlainFile, delimiter: str, progress: 
             lambda share: progress(file.done // 2 + int(left * share), file.total),
         )
     except loaded.db.failure as problem:
-        text.check()
+        deque(text.records(), maxlen=0)
         reason = str(problem).splitlines()[0]
         raise TableError(file.name, f"it cannot be read ({reason})") from None
 
@@ -178,33 +180,33 @@ class _Delimited:
         if not first:
             raise TableError(source, "the file is empty", "it should start with a header line")
         self.delimiter = delimiter or sniff_delimiter(first)
-        self.header = next(self._records())[1]
+        self.header: list[str] = []
+        self.header = next(self.records())[1]
 
     def place(self, row: int) -> tuple[str, int]:
         """The line on which a row starts."""
-        return self._source, next(islice(self._records(), row + 1, None))[0]
+        return self._source, next(islice(self.records(), row + 1, None))[0]
 
-    def check(self) -> None:
-        """Refuse the first record that is not as long as the header."""
-        width = len(self.header)
-        for line, record in self._records():
-            if len(record) != width:
-                few = "few" if len(record) < width else "many"
-                raise TableError(
-                    self._source,
-                    f"too {few} fields: {len(record)}, where the header has {width}",
-                    "put fields that contain the delimiter in double quotes",
-                    line,
-                )
+    def records(self) -> Iterator[tuple[int, list[str]]]:
+        """The records that are not blank, the header too, and the line where each one starts.
 
-    def _records(self) -> Iterator[tuple[int, list[str]]]:
-        """The records that are not blank, the header too, and the line where each one starts."""
+        One that is not as long as the header is refused.
+        """
         limit = csv.field_size_limit(LONGEST_LINE)
         line, hint = 1, "double the quotation marks inside a quoted field"
         try:
             with self.path.open(encoding="utf-8-sig", newline="\n") as file:
                 reader = csv.reader(file, delimiter=self.delimiter, strict=True)
                 for record in reader:
+                    width = len(self.header or record)
+                    if record and len(record) != width:
+                        few = "few" if len(record) < width else "many"
+                        raise TableError(
+                            self._source,
+                            f"too {few} fields: {len(record)}, where the header has {width}",
+                            "put fields that contain the delimiter in double quotes",
+                            line,
+                        )
                     if record:
                         yield line, record
                     line = reader.line_num + 1

@@ -17,8 +17,8 @@ MISSING = frozenset({"", "na", "nan", "null", "none"})
 _MISSING_SQL = ", ".join(map(quoted, sorted(MISSING)))
 _SPACE = "' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13)"
 
-# Conditions on a row, and what makes the error of a row on which one holds.
-Faults = dict[str, Callable[[int], TableError]]
+# Conditions on a row, and what makes message and hint of the cells of a row on which one holds.
+Faults = dict[str, Callable[[Mapping[str, str]], tuple[str, str]]]
 
 
 @dataclass
@@ -84,11 +84,6 @@ class RawRows:
         few = "" if limit is None else f" WHERE rowid < {limit}"
         return self.db.words(f"SELECT {self.text(name)} FROM {self.table}{few} ORDER BY rowid")
 
-    def cell(self, row: int, name: str) -> str:
-        """The text of one cell."""
-        sql = f"SELECT {self.text(name)} FROM {self.table} WHERE rowid = {row}"
-        return str(self.db.row(sql)[0])
-
     def looks_numeric(self, name: str) -> bool:
         """Whether a column seems to hold numbers: most of its first cells, or all are missing."""
         cells = [text for text in self.texts(name, HEAD) if text.strip().lower() not in MISSING]
@@ -104,23 +99,12 @@ class RawRows:
         some = " OR ".join(f"({each})" for each in faults)
         (row,) = self.db.row(f"SELECT min(rowid) FROM {self.table} WHERE {some}")
         if row is not None:
-            sql = f"SELECT {', '.join(faults)} FROM {self.table} WHERE rowid = {row}"
-            held = zip(self.db.row(sql), faults.values(), strict=True)
-            raise next(error for holds, error in held if holds)(row)
-
-    def blank_faults(self, names: Iterable[str]) -> Faults:
-        """Rows without an id."""
-        return {
-            f"{self.text(name)} = ''": partial(
-                self.fault, message=f"no {name}", hint="give every row its ids"
+            held, texts = (
+                self.db.row(f"SELECT {', '.join(each)} FROM {self.table} WHERE rowid = {row}")
+                for each in (faults, map(self.text, self.names))
             )
-            for name in names
-        }
-
-    def absent_faults(self, name: str) -> Faults:
-        """Objects that lack a field, which may be null."""
-        error = partial(self.fault, message=f"no {name}", hint="write null if it is missing")
-        return {f"{self.column(name)} IS NULL": error}
+            explain = next(e for e, holds in zip(faults.values(), held, strict=True) if holds)
+            raise self.fault(row, *explain(dict(zip(self.names, texts, strict=True))))
 
     def number_faults(self, names: Iterable[str]) -> Faults:
         """Cells that are neither missing nor finite numbers."""
@@ -128,19 +112,19 @@ class RawRows:
         return {
             f"CASE WHEN isfinite(try_cast({self.column(name)} AS DOUBLE)) "
             f"THEN contains({self.column(name)}, '_') "
-            f"ELSE NOT {missing(self.text(name))} END": partial(self._no_number, name)
+            f"ELSE NOT {missing(self.text(name))} END": partial(_no_number, name)
             for name in names
         }
 
-    def _no_number(self, name: str, row: int) -> TableError:
-        text = self.cell(row, name)
-        if math.isinf(_as_number(text) or 0):
-            message = f"an infinity (or a number too large) in column {name!r}"
-            return self.fault(row, message, "leave the cell empty if it is missing")
-        hint = "leave the cell empty if it is missing; darc import --scale reads words"
-        if re.fullmatch(r"\s*[-+]?\d+,\d+\s*", text):
-            hint = "write decimals with a point, or let darc import read it"
-        return self.fault(row, f"{shorten(text)} in column {name!r} is not a number", hint)
+
+def _no_number(name: str, cells: Mapping[str, str]) -> tuple[str, str]:
+    text, hint = cells[name], "leave the cell empty if it is missing"
+    if math.isinf(_as_number(text) or 0):
+        return f"an infinity (or a number too large) in column {name!r}", hint
+    hint += "; darc import --scale reads words"
+    if re.fullmatch(r"\s*[-+]?\d+,\d+\s*", text):
+        hint = "write decimals with a point, or let darc import read it"
+    return f"{shorten(text)} in column {name!r} is not a number", hint
 
 
 def missing(text: str) -> str:

@@ -33,11 +33,6 @@ class PlainFile:
     total: int | None
     done: int = 0
 
-    def head(self, size: int) -> bytes:
-        """The first bytes."""
-        with self.path.open("rb") as file:
-            return file.read(size)
-
     def text(self, spare: Callable[[], Path]) -> Path:
         """A path to it as UTF-8 text whose lines end alike: its own, or one in `spare`."""
         line, returns = 1, False

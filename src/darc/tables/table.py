@@ -1,6 +1,6 @@
 """A table of ratings that has been read and found good."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -10,7 +10,7 @@ from darc.registry.capabilities import Closing
 from darc.tables.batch import PADDING, Batch, packed, plan
 from darc.tables.comparisons import fit_samples, game_faults, outcome
 from darc.tables.database import quoted
-from darc.tables.rows import RawRows
+from darc.tables.rows import Faults, RawRows
 from darc.tables.schema import Schema
 from darc.typing import Integers
 
@@ -114,19 +114,25 @@ class RatingTable(Closing):
         Faults of single rows are refused.
         """
         loaded, columns = self._loaded, self._schema.columns
-        known = {part: loaded.text(name) for part, name in columns.items()}
-        faults = loaded.blank_faults(name for part, name in columns.items() if part.endswith("_id"))
+        known = {part: loaded.column(name) for part, name in columns.items()}
+        faults: Faults = {}
+        for part, name in columns.items():
+            if part.endswith("_id"):
+                blank = _said(f"no {name}", "give every row its ids")
+                faults[f"{loaded.text(name)} = ''"] = blank
+            elif part in ("rating", "winner"):
+                absent = _said(f"no {name}", "write null if it is missing")
+                faults[f"{known[part]} IS NULL"] = absent
         ids, raters = [known.get("candidate_id", "")], [known.get("rater_id", "")]
         if self.layout == "pairwise":
             ids, values = [known["left_id"], known["right_id"]], [outcome(known)] * 2
-            faults |= loaded.absent_faults(columns["winner"]) | game_faults(loaded, columns)
+            faults |= game_faults(loaded, columns)
         elif self.layout == "wide":
             values = [loaded.number(name) for name in self._schema.raters]
             raters = [quoted(name) for name in self._schema.raters]
             faults |= loaded.number_faults(self._schema.raters)
         else:
             values = [loaded.number(columns["rating"])]
-            faults |= loaded.absent_faults(columns["rating"])
             faults |= loaded.number_faults([columns["rating"]])
         loaded.refuse_first(faults)
         self._width = len(values)
@@ -250,3 +256,7 @@ class RatingTable(Closing):
     def _extra(self, low: int, high: int, name: str) -> list[str]:
         table = f"candidates JOIN raw ON raw.rowid = first // {self._width}"
         return self._words(table, self._loaded.text(name), low, high)
+
+
+def _said(message: str, hint: str) -> Callable[[Mapping[str, str]], tuple[str, str]]:
+    return lambda cells: (message, hint)
