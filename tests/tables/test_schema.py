@@ -13,11 +13,6 @@ def cells(**columns: list[str]) -> RawRows:
     return load_rows(Database(), [dict(zip(columns, row, strict=True)) for row in rows])
 
 
-def test_most_numbers_make_a_column_of_numbers() -> None:
-    frame = cells(a=["1", "2", "oops", ""], b=["", "NA"] * 2, c=["7b", "7", "13b", ""])
-    assert [frame.looks_numeric(name) for name in "abc"] == [True, True, False]
-
-
 @pytest.mark.parametrize(
     ("names", "layout"),
     [

@@ -96,14 +96,16 @@ class RawRows:
 
     def refuse_first(self, faults: Faults) -> None:
         """Raise the error of the first row on which one of some conditions holds."""
-        some = " OR ".join(f"({each})" for each in faults)
-        (row,) = self.db.row(f"SELECT min(rowid) FROM {self.table} WHERE {some}")
-        if row is not None:
-            held, texts = (
-                self.db.row(f"SELECT {', '.join(each)} FROM {self.table} WHERE rowid = {row}")
-                for each in (faults, map(self.text, self.names))
-            )
-            explain = next(e for e, holds in zip(faults.values(), held, strict=True) if holds)
+        # One after the other: all in one condition would take five times as long.
+        found = []
+        for condition, explain in faults.items():
+            (row,) = self.db.row(f"SELECT min(rowid) FROM {self.table} WHERE {condition}")
+            if row is not None:
+                found.append((row, explain))
+        if found:
+            row, explain = min(found, key=lambda each: each[0])
+            sql = f"SELECT {', '.join(map(self.text, self.names))} FROM {self.table}"
+            texts = self.db.row(f"{sql} WHERE rowid = {row}")
             raise self.fault(row, *explain(dict(zip(self.names, texts, strict=True))))
 
     def number_faults(self, names: Iterable[str]) -> Faults:
