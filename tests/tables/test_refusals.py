@@ -46,6 +46,7 @@ FAULTS: list[tuple[str, int | None, list[str]]] = [
     (WIDE + "q,a,1,2\nq,b,,NA\n", 3, ["candidate 'b'", "missing"]),
     (WIDE + "q,a,1,2\nq,a,1,\n", 3, ["rater 'ann'", "twice", "line 2"]),
     (WIDE + "q,a,x,y\n", None, ["no column of numbers"]),
+    ("prompt_id;candidate_id;ann\nq;a;3,5\n", None, ["darc import reads decimal commas"]),
     ("prompt_id,candidate_id\nq,a\n", None, ["no column of numbers"]),
     (PAIRS + "q,a,b,r,left\nq,a,b,s,both\n", 3, ["'both'", "left, right, tie, 'a' or 'b'"]),
     (PAIRS + "q,a,b,r,left\nq,c,c,s,tie\n", 3, ["'c'", "itself"]),

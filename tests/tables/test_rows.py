@@ -18,4 +18,4 @@ def test_the_first_row_with_a_fault_is_refused_whatever_the_fault() -> None:
         loaded = load_rows(db, [{"a": "1", "b": "2"}, {"a": "1", "b": "x"}, {"a": "y", "b": "2"}])
         with pytest.raises(TableError, match="line 2: 'x' in column 'b' is not a number"):
             loaded.refuse_first(loaded.number_faults(["a", "b"]))
-        loaded.refuse_first({"a = ''": lambda cells: ("never", "")})
+        loaded.refuse_first({f"{loaded.column('a')} = ''": lambda cells: ("never", "")})

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,13 +20,13 @@ Texts = Mapping[tuple[str, str], tuple[str, str]]
 
 
 def read_source(
-    path: str | os.PathLike[str],
+    path: Any,
     texts: str | os.PathLike[str] | None = None,
     name: str | None = None,
     columns: Mapping[str, str] | None = None,
     system: str = "auto",
 ) -> Source:
-    """The `Source` of a file of ratings in any layout that `darc select` reads.
+    """The `Source` of a file of ratings in any layout that `darc select` reads, or of a data frame.
 
     `columns` says what the file calls a column. Systems are what the column `system` says, or else
     the candidates' ids; `system` "none" leaves them out.
@@ -34,12 +35,12 @@ def read_source(
     prompt_id, candidate_id, prompt and response. Lengths are then numbers of words. Everything is
     held in memory.
     """
-    ratings = Path(path)
-    with read_ratings(ratings, columns=columns) as table:
+    with read_ratings(path, columns=columns) as table:
         batches = list(table.batches())
-        found = texts_beside(ratings) if texts is None else Path(texts)
-        known = {} if found is None else read_texts(found)
-        made = _source(name or stem(ratings), batches, known)
+        if isinstance(path, str | os.PathLike):
+            name, texts = name or stem(Path(path)), texts or texts_beside(Path(path))
+        known = {} if texts is None else read_texts(Path(texts))
+        made = _source(name or "ratings", batches, known)
         named = batches if system != "none" else ()
         systems = [row for batch in named for row in table.systems(batch)]
         return replace(made, systems=systems, groups=table.groups())

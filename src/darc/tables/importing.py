@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from darc.errors import InputError, MissingExtra
+from darc.errors import InputError, MissingExtra, UnknownName
 from darc.files import json_lines, read_json
 from darc.tables.database import Database
 from darc.tables.foreign import (
@@ -13,7 +13,7 @@ from darc.tables.foreign import (
     read_foreign,
     recognise,
 )
-from darc.tables.load import load_file, load_rows
+from darc.tables.load import DATASET, load_file, load_rows
 from darc.tables.schema import is_named
 from darc.tables.source import plain_file
 
@@ -30,18 +30,27 @@ WORDS = {
 }  # fmt: skip
 NEEDED = ("prompt_id", "candidate_id")
 MOST_WORDS = 12
+HUB = "hf:"
 
 
 def read_judgements(
-    path: Path, columns: Mapping[str, str] | None = None, scale: Mapping[str, float] | None = None
+    path: Path,
+    columns: Mapping[str, str] | None = None,
+    scale: Mapping[str, float] | None = None,
+    split: str = "",
 ) -> Judgements:
-    """The judgements in a file of any format known here; `columns` and `scale` are for tables."""
+    """The judgements in a file of any format known here, or in a dataset of Hugging Face.
+
+    `columns` and `scale` are for tables. A dataset is a folder, or hf:NAME; of its splits all are
+    read unless one is named.
+    """
     suffix = "".join(path.suffixes[-2:]).lower().removesuffix(".gz")
     with Database() as db:
-        if not suffix.endswith((".json", ".jsonl", ".ndjson", ".parquet", ".pq")):
+        dataset = path.is_dir() or str(path).startswith(HUB)
+        if not dataset and not suffix.endswith((".json", ".jsonl", ".ndjson", ".parquet", ".pq")):
             loaded = load_file(db, plain_file(path, None, db.spare))
         else:
-            records = _records(path, suffix)
+            records = _dataset(path, split) if dataset else _records(path, suffix)
             if found := recognise(records[0]):
                 return read_foreign(found, records, str(path))
             loaded = load_rows(db, records)
@@ -64,6 +73,31 @@ def _records(path: Path, suffix: str) -> list[Record]:
     if not records or not all(isinstance(each, dict) for each in records):
         raise InputError(f"{path}: there are no JSON objects", "give one a line, or an array")
     return records
+
+
+def _dataset(path: Path, split: str) -> list[Record]:
+    """The records of a folder that was saved or downloaded, or of a dataset by its name."""
+    try:
+        import datasets
+        import huggingface_hub
+    except ImportError:
+        raise MissingExtra("reading a dataset of Hugging Face", "datasets") from None
+    datasets.disable_progress_bars()
+    for library in (datasets, huggingface_hub):
+        library.logging.set_verbosity_error()
+    try:
+        if any((path / name).is_file() for name in DATASET):
+            found = datasets.load_from_disk(str(path))
+        else:
+            found = datasets.load_dataset(str(path).removeprefix(HUB), streaming=True)
+    except Exception as problem:  # of any kind: the network's, the file system's, its own
+        reason = str(problem).strip().split("\n")[0]
+        hint = f"name a folder that save_to_disk made or that was downloaded, or {HUB}OWNER/NAME"
+        raise InputError(f"{path}: no dataset that can be read ({reason})", hint) from None
+    parts = found if isinstance(found, dict) else {"": found}
+    if split and split not in parts:
+        raise UnknownName("split", split, parts)
+    return [record for name, part in parts.items() if split in ("", name) for record in part]
 
 
 def _table(

@@ -25,6 +25,8 @@ SUFFIXES = {
     ".xlsx": "excel",
 }  # fmt: skip
 TEXTS = (".texts.jsonl", ".texts.jsonl.gz")
+# What `save_to_disk` of the library datasets leaves in a folder.
+DATASET = ("state.json", "dataset_dict.json")
 BLOCK_ROWS = 5_000
 OBJECT = "write one JSON object a line"
 
@@ -82,6 +84,9 @@ def load_rows(db: Database, rows: Any) -> RawRows:
 
 def load_folder(db: Database, folder: Path, chosen: str = "auto") -> RawRows:
     """The rows of a folder's files, one a system: its name is the candidate where none is given."""
+    if any((folder / name).is_file() for name in DATASET):
+        hint = f"make ratings of it: darc import {folder}"
+        raise TableError(str(folder), "this is a dataset of Hugging Face", hint)
     parts: list[RawRows] = []
     names: list[str] = []
     queries = []
@@ -293,4 +298,4 @@ def _cell(value: object) -> str:
     if isinstance(value, bool | list | dict):
         return json.dumps(value, ensure_ascii=False)
     # The missing values of data frames print as this.
-    return "" if str(value) in ("<NA>", "NaT") else str(value)
+    return "" if str(value) in ("<NA>", "NaT", "nan") else str(value)
