@@ -3,7 +3,7 @@ import pytest
 from darc.errors import TableError
 from darc.tables.database import Database
 from darc.tables.load import load_rows
-from darc.tables.rows import RawRows
+from darc.tables.raw import RawRows
 from darc.tables.schema import decide, guess_layout
 
 

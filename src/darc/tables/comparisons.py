@@ -7,7 +7,7 @@ import numpy as np
 from darc.core.pairwise import scalarize
 from darc.tables.batch import plan
 from darc.tables.database import Database
-from darc.tables.rows import Faults, RawRows, missing, shorten, trimmed
+from darc.tables.raw import Faults, RawRows, missing, shorten, trimmed
 
 METHODS = ("win-rate", "bradley-terry", "thurstone")
 # Raters x candidates x candidates that one fit may work on; more are fitted in turns.

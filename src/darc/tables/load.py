@@ -14,7 +14,7 @@ from typing import Any
 from darc.errors import InputError, MissingExtra, TableError
 from darc.files import output_files, parse_lines
 from darc.tables.database import Database, quoted
-from darc.tables.rows import RawRows, shorten
+from darc.tables.raw import RawRows, shorten
 from darc.tables.source import LONGEST_LINE, PlainFile, Progress, plain_file
 
 FORMATS = ("csv", "excel", "jsonl", "parquet", "tsv")

@@ -9,7 +9,7 @@ from darc.errors import InputError, UnknownName
 from darc.tables.comparisons import METHODS
 from darc.tables.database import MEMORY_MB, Database
 from darc.tables.load import FORMATS, load_file, load_folder, load_rows
-from darc.tables.rows import RawRows
+from darc.tables.raw import RawRows
 from darc.tables.schema import PARTS, REQUIRED, decide
 from darc.tables.source import Progress, plain_file
 from darc.tables.table import RatingTable

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from darc.errors import InputError, TableError, nearest
-from darc.tables.rows import RawRows
+from darc.tables.raw import RawRows
 
 REQUIRED = {
     "tidy": ("prompt_id", "candidate_id", "rater_id", "rating"),

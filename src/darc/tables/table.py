@@ -10,7 +10,7 @@ from darc.registry.capabilities import Closing
 from darc.tables.batch import PADDING, Batch, packed, plan
 from darc.tables.comparisons import fit_samples, game_faults, outcome
 from darc.tables.database import quoted
-from darc.tables.rows import Faults, RawRows
+from darc.tables.raw import Faults, RawRows
 from darc.tables.schema import Schema
 from darc.typing import Integers
 
