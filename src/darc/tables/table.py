@@ -44,33 +44,41 @@ class RatingTable(Closing):
         self.prompts = len(counts["rows"])
         self._starts = np.concatenate(([0], np.cumsum(counts["rows"])))
         self._candidates = np.concatenate(([0], np.cumsum(counts["candidates"])))
-        width = counts["candidates"] * len(self.scorer_ids)
-        limits = (batch_rows, PADDING * batch_rows)
-        self._ranges = plan(counts["rows"], width, counts["depth"], *limits)
+        self._sizes = counts["candidates"] * len(self.scorer_ids), counts["depth"]
+        self._ranges = plan(counts["rows"], *self._sizes, batch_rows, PADDING * batch_rows)
         if self.layout != "pairwise":
             for first, last in self._ranges:
                 self._check_once(first, last)
 
     def batches(self) -> Iterator[Batch]:
         """All prompts, a batch at a time; may be called again."""
-        for first, last in self._ranges:
-            found = self._fetch("*", first, last)
-            sizes = np.diff(self._candidates[first : last + 1])
-            low, high = (int(self._candidates[place]) for place in (first, last))
-            cell = self._cells(found) - low * len(self.scorer_ids)
-            columns = found["value"], found["rater"]
-            scores, raters = packed(cell, sizes, len(self.scorer_ids), *columns)
-            words = iter(self._words("candidates", "id", low, high))
-            yield Batch(
-                prompt_ids=self._words("prompts", "id", first, last),
-                candidate_ids=[[next(words) for _ in range(size)] for size in sizes.tolist()],
-                scorer_ids=self.scorer_ids,
-                scores=scores,
-                raters=raters,
-                rater_names=self.rater_names,
-                _extras=self.extra_columns,
-                _read=partial(self._extra, low, high),
-            )
+        return (self.batch(first, last) for first, last in self._ranges)
+
+    def head(self, cells: int) -> Batch:
+        """The first prompts, as many as have that many padded scores at most, or one."""
+        widest, deepest = map(np.maximum.accumulate, self._sizes)
+        padded = np.arange(1, self.prompts + 1) * widest * deepest
+        return self.batch(0, max(1, int(np.searchsorted(padded, cells, side="right"))))
+
+    def batch(self, first: int, last: int) -> Batch:
+        """The prompts from `first` to before `last`, which are padded to the largest of them."""
+        found = self._fetch("*", first, last)
+        sizes = np.diff(self._candidates[first : last + 1])
+        low, high = (int(self._candidates[place]) for place in (first, last))
+        cell = self._cells(found) - low * len(self.scorer_ids)
+        columns = found["value"], found["rater"]
+        scores, raters = packed(cell, sizes, len(self.scorer_ids), *columns)
+        words = iter(self._words("candidates", "id", low, high))
+        return Batch(
+            prompt_ids=self._words("prompts", "id", first, last),
+            candidate_ids=[[next(words) for _ in range(size)] for size in sizes.tolist()],
+            scorer_ids=self.scorer_ids,
+            scores=scores,
+            raters=raters,
+            rater_names=self.rater_names,
+            _extras=self.extra_columns,
+            _read=partial(self._extra, low, high),
+        )
 
     def systems(self, batch: Batch) -> list[list[str]]:
         """The system of each candidate of a batch, its own id where no column says.
