@@ -372,6 +372,5 @@ def _print_texts(decisions: "list[Decision]", texts: Mapping[str, str]) -> None:
 
 
 def _average(summary: "Summary", rule: int) -> list[object]:
-    numbers = [summary.average(rule, name) for name in NUMBERS]
     changed = "-" if rule == 0 else f"{summary.changed[rule]} of {summary.prompts}"
-    return [summary.specs[rule].label, *numbers, changed]
+    return [summary.specs[rule].label, *summary.averages(rule), changed]
