@@ -39,7 +39,7 @@ class SideTable:
 
     def similarities(self, prompt_id: str, candidate_ids: list[str]) -> Array:
         """The similarity matrix (K, K) of a prompt's candidates, 1 on the diagonal."""
-        result, known = np.eye(len(candidate_ids)), self.numbers[SIMILARITY]
+        result, known = np.eye(len(candidate_ids)), self.numbers.get(SIMILARITY, {})
         for (row, left), (column, right) in permutations(enumerate(candidate_ids), 2):
             keys = (prompt_id, left, right), (prompt_id, right, left)
             found = next((known[key] for key in keys if key in known), None)
