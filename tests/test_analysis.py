@@ -54,8 +54,17 @@ def test_ratings_in_memory_are_read_as_a_file_would_be(ratings: Path) -> None:
         darc.compare(42)
 
 
-def test_data_frames(ratings: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    found = darc.compare(pandas.read_csv(ratings), draws=100)
-    frame = found.to_pandas()
-    assert list(frame["system"]) == found.tables["standings"].column("system")
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_data_frames(library: str, ratings: Path) -> None:
+    frame = pytest.importorskip(library).read_csv(ratings)
+    found = darc.compare(frame, draws=100)
+    assert str(found) == str(darc.compare(ratings, draws=100))
+    ours, other = (
+        str(darc.evaluate(each, rules=["lcb"], repeats=2, draws=50)) for each in (frame, ratings)
+    )
+    assert ours == other.replace("people", "ratings")
+    with darc.read_ratings(frame) as table, darc.read_ratings(ratings) as same:
+        assert (table.prompts, table.rater_names) == (same.prompts, same.rater_names)
+    pytest.importorskip("pandas")
+    shown = found.to_pandas()
+    assert list(shown["system"]) == found.tables["standings"].column("system")

@@ -10,8 +10,8 @@ from benchmarks.results.kept import Kept
 from benchmarks.results.measure import FULL, QUICK, measure
 from benchmarks.results.page import page
 from darc.errors import DarcError
+from darc.files import atomic_writer
 from darc.runs.questions import EXAMPLES
-from darc.tables import atomic_writer
 
 EPILOG = """\
 DATA has ratings/NAME.csv or .csv.gz (prompt_id, candidate_id, rater_id, rating) and, for the

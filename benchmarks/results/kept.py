@@ -14,7 +14,7 @@ from typing import Any
 
 import darc
 from darc.cli import main
-from darc.tables import atomic_writer
+from darc.files import atomic_writer
 
 
 @dataclass(frozen=True)

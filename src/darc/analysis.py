@@ -1,10 +1,7 @@
 """`darc eval`, `diagnose`, `tune` and `compare` for notebooks: results that show themselves."""
 
-import csv
 import os
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,9 +86,9 @@ def evaluate(*ratings: Ratings, rules: Sequence[str] = (), **settings: Any) -> A
     from darc.evaluation.figures import draw_figures
     from darc.evaluation.verdict import summary, verdicts
 
-    with _sources(ratings) as sources:
-        chosen = made(ContestSettings, {"rules": rules, **settings})
-        result = compared(sources, chosen, ablations=False)
+    sources = [_source(each, place) for place, each in enumerate(ratings)]
+    chosen = made(ContestSettings, {"rules": rules, **settings})
+    result = compared(sources, chosen, ablations=False)
     tables = {frame.name: frame for frame in result.frames}
     order = ["human", *(name for name in tables if name != "human")]
     return Analysis(
@@ -111,8 +108,7 @@ def diagnose(ratings: Ratings, scorer: int = 0, **options: Any) -> Analysis:
     from darc.diagnosis.output import draw_diagnosis, frames
     from darc.diagnosis.words import words
 
-    with _sources([ratings]) as (source,):
-        result = made(source, scorer, **options)
+    result = made(_source(ratings), scorer, **options)
     said = words(result)
     tables = {frame.name: frame for frame in frames(result)}
     return Analysis(
@@ -134,8 +130,7 @@ def tune(ratings: Ratings, objective: str = "", lam: float = 2.0, **options: Any
     from darc.tuning.tune import tune as made
 
     aim = Objective(objective, lam) if objective else None
-    with _sources([ratings]) as (source,):
-        advice = recommend(made(source, aim, **options))
+    advice = recommend(made(_source(ratings), aim, **options))
     assert advice.tuned is not None
     rows = [
         {
@@ -168,8 +163,7 @@ def compare(ratings: Ratings, threshold: float | None = None, **options: Any) ->
 
     from darc.evaluation.leaderboard import draw_leaderboard, leaderboard
 
-    with _sources([ratings]) as (source,):
-        result = leaderboard(source, threshold, **options)
+    result = leaderboard(_source(ratings), threshold, **options)
     rows = [asdict(each) for each in result.standings]
     for row in rows:
         row["low"], row["high"] = row.pop("interval")
@@ -183,40 +177,14 @@ def compare(ratings: Ratings, threshold: float | None = None, **options: Any) ->
     )
 
 
-@contextmanager
-def _sources(given: Sequence[Ratings]) -> Iterator[list[Source]]:
-    """What is given as sources; what is in memory goes through a file as any ratings do."""
-    from darc.evaluation.reading import read_any
+def _source(ratings: Ratings, place: int = 0) -> Source:
+    from darc.evaluation.reading import read_any, read_source
 
-    with tempfile.TemporaryDirectory() as folder:
-        found = []
-        for place, each in enumerate(given):
-            path = Path(folder) / f"ratings{place or ''}.csv"
-            if isinstance(each, Source):
-                found.append(each)
-            elif isinstance(each, str | os.PathLike):
-                found.append(read_any(Path(each)))
-            else:
-                _write(each, path)
-                found.append(read_any(path))
-        yield found
-
-
-def _write(ratings: Any, path: Path) -> None:
-    if hasattr(ratings, "write_csv"):
-        ratings.write_csv(path)
-    elif hasattr(ratings, "to_csv"):
-        ratings.to_csv(path, index=False)
-    elif isinstance(ratings, Sequence) and ratings and isinstance(ratings[0], Mapping):
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, list(ratings[0]))
-            writer.writeheader()
-            writer.writerows(ratings)
-    else:
-        raise InputError(
-            f"{type(ratings).__name__} holds no ratings that can be read",
-            "give a path, a data frame of pandas or polars, or a list of dicts",
-        )
+    if isinstance(ratings, Source):
+        return ratings
+    if isinstance(ratings, str | os.PathLike):
+        return read_any(Path(ratings))
+    return read_source(ratings, name=f"ratings{place or ''}")
 
 
 def _named(kind: str, name: str, known: Mapping[str, Any]) -> Any:

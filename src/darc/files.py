@@ -1,18 +1,33 @@
-"""Files in and out: JSON by the line, private files, errors that name the file."""
+"""Files in and out: JSON by the line, outputs that appear whole, errors that name the file."""
 
+import codecs
+import csv
 import gzip
+import hashlib
 import io
 import json
 import math
 import os
+import secrets
+import shutil
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TextIO, cast
 
-from darc.errors import MissingExtra, TableError
+from darc.errors import InputError, MissingExtra, TableError
 
+Entry = tuple[int | None, Any]
+
+# What answers of other tools call the fields of a row, the first that is there.
+FIELDS = {
+    "prompt_id": ("prompt_id", "question_id", "id"),
+    "candidate_id": ("candidate_id", "system", "generator", "model"),
+    "prompt": ("prompt", "instruction", "question", "input"),
+    "response": ("response", "output", "answer", "completion", "text", "content"),
+}
 MEND, PACKED = "mend it", ".zst"
 AGAIN = "restore it, or remove it and run again"
 
@@ -44,7 +59,7 @@ def parse_json(
     """
     try:
         if isinstance(text, bytes):
-            text = text.decode("utf-8")
+            text = text.decode("utf-8-sig")
         value = _EXACT.decode(text) if exact else json.loads(text)
         # Half of a surrogate pair is valid JSON, but no text that could be written out.
         if "\\ud" in text or "\\uD" in text:
@@ -76,9 +91,89 @@ def json_lines(path: Path, hint: str = MEND, *, ended: bool = False) -> Iterator
     `ended` leaves out a last line without its newline too: it was never finished.
     """
     with reading(path, hint) as file:
-        for number, text in enumerate(file, 1):
-            if text.strip() and not (ended and not text.endswith(b"\n")):
-                yield number, parse_json(text, str(path), number, hint)
+        lines = (text for text in file if not ended or text.endswith(b"\n"))
+        yield from parse_lines(lines, str(path), hint)
+
+
+def parse_lines(
+    lines: Iterable[bytes], source: str, hint: str = MEND, *, exact: bool = False
+) -> Iterator[tuple[int, Any]]:
+    """The number and the value of each line that is not blank."""
+    for number, text in enumerate(lines, 1):
+        if text.strip():
+            yield number, parse_json(text, source, number, hint, exact=exact)
+
+
+def read_entries(path: Path, lines: Iterable[bytes] | None = None) -> Iterator[Entry]:
+    """The entries of a JSON list, of JSON lines, or one text a line, each with its line.
+
+    Only a list is read as a whole, and its entries have no line. A folder is one of answers, a file
+    for each system: see `_outputs`. Given `lines` are read in place of the file.
+    """
+    if path.is_dir():
+        yield from _outputs(path)
+        return
+    with nullcontext(lines) if lines is not None else reading(path) as file:
+        rest, start = iter(file), b""
+        head = []
+        while not start and (line := next(rest, b"")):
+            head.append(line)
+            start = line.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
+        every = chain(head, rest)
+        if start == b"[":
+            yield from ((None, entry) for entry in parse_json(b"".join(every), str(path)))
+        elif start in (b"{", b'"'):
+            yield from parse_lines(every, str(path))
+        else:
+            for number, line in enumerate(every, 1):
+                try:
+                    text = line.decode("utf-8-sig").strip()
+                except UnicodeDecodeError:
+                    hint = "save it as UTF-8"
+                    raise TableError(str(path), "it is not UTF-8", hint, number) from None
+                if text:
+                    yield number, text
+
+
+def output_files(folder: Path) -> list[Path]:
+    """The files of a folder in the order of their names, hidden ones left out."""
+    found = sorted(each for each in folder.iterdir() if each.is_file() and each.name[0] != ".")
+    if not found:
+        raise TableError(str(folder), "the folder has no files", "put a system's answers into each")
+    return found
+
+
+def _outputs(folder: Path) -> Iterator[Entry]:
+    """The answers of a folder: prompt_id, candidate_id, prompt and response of each.
+
+    A system without a name of its own is called by its file. Answers belong to one prompt by their
+    id, else by the prompt's text, else by their place in the file.
+    """
+    for path in output_files(folder):
+        for place, (line, row) in enumerate(_rows(path), 1):
+            known = {"response": row} if isinstance(row, str) else row
+            if not isinstance(known, Mapping):
+                raise TableError(str(path), "an answer is no object", "write {...}", line)
+            made = {
+                name: next((str(known[key]) for key in keys if known.get(key)), "")
+                for name, keys in FIELDS.items()
+            }
+            if not made["response"]:
+                hint = f"give one of {', '.join(FIELDS['response'])}"
+                raise TableError(str(path), "an answer has no text", hint, line)
+            text = made["prompt"].encode("utf-8", "surrogatepass")
+            usual = hashlib.sha256(text).hexdigest()[:12] if text else str(place)
+            made["prompt_id"] = made["prompt_id"] or usual
+            made["candidate_id"] = made["candidate_id"] or path.name.split(".")[0]
+            yield line, made
+
+
+def _rows(path: Path) -> Iterator[Entry]:
+    if path.suffix.lower() != ".csv":
+        yield from read_entries(path)
+        return
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        yield from enumerate(csv.DictReader(file), 2)
 
 
 @contextmanager
@@ -111,6 +206,52 @@ def named(path: str | os.PathLike[str]) -> Iterator[None]:
         if problem.filename is None:
             problem.filename = os.fspath(path)
         raise
+
+
+@contextmanager
+def atomic_writer(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[TextIO]:
+    """A UTF-8 text file, newlines as written, that takes the place of `path` on success only."""
+    with (
+        atomic_path(path, private=private) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as stream,
+    ):
+        yield stream
+
+
+@contextmanager
+def atomic_path(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[Path]:
+    """An empty file beside `path`, of the same suffix, renamed to it on success only.
+
+    A device or a pipe (such as /dev/stdout) cannot be renamed over, so it is handed out itself.
+    A new file that is `private` can be read by its owner only.
+    """
+    target = Path(path).resolve()
+    if target.is_dir():
+        raise InputError(f"cannot write {path}: it is a folder", "name a file in it")
+    if target.exists() and not target.is_file():
+        with named(path):
+            yield target
+        return
+    if not target.parent.is_dir():
+        raise InputError(
+            f"cannot write {path}: there is no folder {target.parent}", "create it first"
+        )
+    temporary = target.with_name(f".{target.stem}.{secrets.token_hex(4)}{target.suffix}")
+    try:
+        temporary.touch(0o600 if private else 0o666, exist_ok=False)
+        if target.exists():
+            shutil.copymode(target, temporary)
+    except OSError as problem:
+        temporary.unlink(missing_ok=True)
+        raise InputError(
+            f"cannot write {path}: {problem.strerror}", "choose another folder"
+        ) from None
+    try:
+        with named(path):
+            yield temporary
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def private_folder(path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from darc.cli import main
 from darc.engine.deciding import Calibrations, parse_rules
-from darc.engine.ratings import decide_table, head
+from darc.engine.ratings import decide_table
 from darc.tables import read_ratings
 
 SEVERITY = {str(rater): offset for rater, offset in enumerate(np.linspace(-2, 2, 9).tolist(), 1)}
@@ -142,11 +142,12 @@ def test_how_prompts_are_batched_changes_nothing(ratings: Path) -> None:
     for size in (10, 300, 100_000):
         with read_ratings(ratings, batch_rows=size) as table:
             decided = list(decide_table(table, parse_rules(["auto", "hedgetune"], {})))
-            first = head(table, True, cells=600)
+            first = table.head(600)
+            systems = table.systems(first)
         rules = zip(*(each.decisions for each in decided), strict=True)
         found.append([np.concatenate([part.index for part in rule]).tolist() for rule in rules])
         # 600 cells are 37 prompts of 4 candidates with 4 ratings.
-        assert (first.scores.shape, len(first.systems)) == ((37, 1, 4, 4), 37)
+        assert (first.scores.shape, len(systems)) == ((37, 1, 4, 4), 37)
     assert found[0] == found[1] == found[2]
     assert len(found[0][0]) == 60
 

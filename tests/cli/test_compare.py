@@ -38,3 +38,14 @@ def test_groups_must_be_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     path.write_text("prompt_id,candidate_id,rater_id,rating\n" + "\n".join(rows) + "\n")
     assert main(["compare", str(path), "--by", "rater_group"]) == 2
     assert "no column rater_group" in capsys.readouterr().err
+
+
+def test_many_systems_have_the_first_ones_side_by_side(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    means = {f"s{i}": 9.0 - i / 2 for i in range(10)}
+    path = str(ratings(tmp_path / "r.csv", means, prompts=20))
+    assert main(["compare", path, "--threshold=-9", "--draws", "100"]) == 0
+    said = capsys.readouterr().out
+    assert "higher mean, of the first 8\n" in said
+    assert "hardly anyone is unhappy" in said

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from darc.errors import TableError
+from darc.files import read_entries
 from darc.runs.questions import read_answers, read_questions
-from darc.tables.entries import iter_entries
 
 
 def write(folder: Path, text: str) -> Path:
@@ -114,7 +114,7 @@ def test_a_folder_has_a_system_in_each_file(tmp_path: Path) -> None:
         '{"prompt": "Why?", "response": "So."}\n{"prompt": "How?", "response": "Thus."}\n'
     )
     (folder / "two.csv").write_text('instruction,output\nHow?,"Like, this."\nWhy?,That.\n')
-    rows = [row for _, row in iter_entries(folder)]
+    rows = [row for _, row in read_entries(folder)]
     assert [(row["candidate_id"], row["response"]) for row in rows] == [
         ("one", "So."), ("one", "Thus."), ("two", "Like, this."), ("two", "That."),
     ]  # fmt: skip

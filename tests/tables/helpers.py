@@ -2,12 +2,14 @@
 
 import io
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from darc.errors import TableError
 from darc.tables import Batch, RatingTable, read_ratings
+from darc.tables.source import BLOCK_BYTES
 
 TIDY = "prompt_id,candidate_id,rater_id,rating\n"
 
@@ -21,10 +23,13 @@ class Cell(NamedTuple):
     samples: tuple[tuple[str, float], ...]
 
 
-def table_of(data: str | bytes, name: str = "ratings.csv", **options: Any) -> RatingTable:
-    """The table of some data, as if it came from a file of that name."""
+def table_of(
+    data: str | bytes, name: str = "ratings.csv", block_bytes: int = BLOCK_BYTES, **options: Any
+) -> RatingTable:
+    """The table of some data, as if it came from a file of that name, read in such blocks."""
     content = data.encode("utf-8") if isinstance(data, str) else data
-    return read_ratings(name, stream=io.BytesIO(content), **options)
+    with patch("darc.tables.source.BLOCK_BYTES", block_bytes):
+        return read_ratings(name, stream=io.BytesIO(content), **options)
 
 
 def cells_of(data: str | bytes, name: str = "ratings.csv", **options: Any) -> list[Cell]:
@@ -43,7 +48,8 @@ def cells(batch: Batch) -> list[Cell]:
         assert np.isnan(batch.scores[p, :, len(batch.candidate_ids[p]) :]).all()
         for k, candidate in enumerate(batch.candidate_ids[p]):
             for m, scorer in enumerate(batch.scorer_ids):
-                raters = batch.rater_ids(p, m, k)
+                places = batch.raters[p, m, k].tolist()
+                raters = [batch.rater_names[place] for place in places if place >= 0]
                 scores = batch.scores[p, m, k].tolist()
                 assert np.isnan(scores[len(raters) :]).all()
                 samples = tuple(zip(raters, scores[: len(raters)], strict=True))

@@ -1,12 +1,14 @@
 """One small file of each format, as its makers write it."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from darc.errors import InputError
+from darc.errors import InputError, MissingExtra, TableError, UnknownName
+from darc.tables import read_ratings
 from darc.tables.foreign import FORMATS, parse_scale
 from darc.tables.importing import read_judgements
 
@@ -94,6 +96,9 @@ def test_format_is_understood(name: str, tmp_path: Path) -> None:
     if name != "MT-Bench":
         assert "So." in {answer for _, answer in made.texts.values()} or name == "UltraFeedback"
     path = tmp_path / "b.json"
+    for whole in (ANSWERS[name], ANSWERS[name][0]):
+        path.write_text(json.dumps(whole, indent=1))
+        assert read_judgements(path).format == name
     path.write_text(json.dumps(ANSWERS[name]))
     assert read_judgements(path) == made
 
@@ -169,3 +174,32 @@ def test_a_column_of_any_name_is_the_rating_where_candidates_come_again(tmp_path
     path.write_text("Question;Model;One;Two\nq1;a;4;1\nq1;a;2;1\n", encoding="utf-8")
     with pytest.raises(InputError, match="several numbers; say which is the rating: --column"):
         read_judgements(path)
+
+
+def test_datasets_of_hugging_face(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    datasets = pytest.importorskip("datasets")
+    made = datasets.Dataset.from_list(ANSWERS["UltraFeedback"])
+    made.save_to_disk(tmp_path / "one")
+    assert read_judgements(tmp_path / "one").format == "UltraFeedback"
+    with pytest.raises(TableError, match=r"a dataset of Hugging Face; .* darc import"):
+        read_ratings(tmp_path / "one")
+    table = datasets.Dataset.from_list([{"prompt": "Why?", "model": "one", "rater": 1, "score": 3}])
+    datasets.DatasetDict({"train": table, "test": table}).save_to_disk(tmp_path / "two")
+    assert [row[:4] for row in read_judgements(tmp_path / "two").ratings] == [
+        ("Why?", "one", "1", 3.0)
+    ] * 2
+    assert len(read_judgements(tmp_path / "two", split="test").ratings) == 1
+    with pytest.raises(UnknownName, match="did you mean 'test'"):
+        read_judgements(tmp_path / "two", split="tests")
+    (tmp_path / "three" / "data").mkdir(parents=True)
+    made.to_parquet(str(tmp_path / "three" / "data" / "train-00000-of-00001.parquet"))
+    assert read_judgements(tmp_path / "three").texts["1", "one"] == ("Why?", "one says")
+    (tmp_path / "four").mkdir()
+    with pytest.raises(InputError, match="no dataset that can be read"):
+        read_judgements(tmp_path / "four")
+    hub = {"owner/name": made}
+    monkeypatch.setattr(datasets, "load_dataset", lambda name, **_: hub[name])
+    assert read_judgements(Path("hf:owner/name")).format == "UltraFeedback"
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(MissingExtra, match=r"needs the 'datasets' extra; .*\[datasets\]"):
+        read_judgements(tmp_path / "one")

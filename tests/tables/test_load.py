@@ -5,6 +5,7 @@ import gzip
 import io
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -15,17 +16,19 @@ from tests.tables.helpers import TIDY, Cell, cells_of, refusal, table_of
 
 from darc.errors import InputError, TableError
 from darc.tables import read_ratings
-from darc.tables.load import load, sniff_delimiter
-from darc.tables.source import TableSource
+from darc.tables.database import Database
+from darc.tables.load import load_file, sniff_delimiter
+from darc.tables.source import plain_file
 
 repeatable = settings(derandomize=True, max_examples=60, deadline=None, database=None)
 ONE = [Cell("q", "", "a", (("r", 1.0),))]
 
 
 def rows_of(text: str, size: int = 1000) -> tuple[list[tuple[str, ...]], list[int]]:
-    with load(TableSource("x.csv", io.BytesIO(text.encode())), block_bytes=size) as loaded:
+    with Database() as db, patch("darc.tables.source.BLOCK_BYTES", size):
+        loaded = load_file(db, plain_file("x.csv", io.BytesIO(text.encode()), db.spare))
         rows = list(zip(*map(loaded.texts, loaded.names), strict=True))
-        return rows, [loaded.line(row) for row in range(loaded.rows)]
+        return rows, [loaded.place(row)[1] for row in range(loaded.rows)]
 
 
 cell = st.text(st.sampled_from('ab é,"\n;'), max_size=5)
@@ -62,7 +65,8 @@ def test_quotes_across_the_buffers_of_two_threads(
     path = tmp_path / "x.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([("x", "y", "z"), *expected])
-    with TableSource(path) as source, load(source) as loaded:
+    with Database() as db:
+        loaded = load_file(db, plain_file(path, None, db.spare))
         assert list(zip(*map(loaded.texts, loaded.names), strict=True)) == expected
 
 

@@ -199,6 +199,7 @@ def test_parquet_of_numbers() -> None:
         ({"format": "cvs"}, "csv"),
         ({"scalarize": "win-rates"}, "win-rate"),
         ({"columns": {"prompt": "x"}}, "prompt_id"),
+        ({"columns": {"scorer": "x"}}, "scorer_id"),
     ],
 )
 def test_unknown_options_name_the_nearest(option: dict[str, Any], near: str) -> None:

@@ -3,11 +3,12 @@ import io
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from darc.errors import TableError
-from darc.tables.source import Peekable, TableSource
+from darc.tables.source import plain_file
 
 
 class Dripping(io.RawIOBase):
@@ -20,26 +21,21 @@ class Dripping(io.RawIOBase):
         return self._data.read(min(size, 1))
 
 
-def test_peeking_consumes_nothing() -> None:
-    stream = Peekable(io.BytesIO(b"abcdef"))
-    assert stream.peek(4) == b"abcd"
-    assert (stream.read(2), stream.peek(9), stream.read(9)) == (b"ab", b"cdef", b"cdef")
-    assert (stream.read(1), stream.done) == (b"", 6)
+def test_gzip_is_known_by_its_first_bytes_even_when_they_drip(tmp_path: Path) -> None:
+    packed = gzip.compress(b"hello") + b"\0\0" + gzip.compress(b" world") + b"\0"
+    seen: list[tuple[int, int | None]] = []
+    stream: Any = Dripping(packed)
+    file = plain_file("x.csv", stream, lambda: tmp_path / "copy", lambda *at: seen.append(at))
+    assert file.path.read_bytes() == b"hello world"
+    assert seen[-1] == (len(packed), None)
 
 
-def test_gzip_is_known_by_its_first_bytes_even_when_they_drip() -> None:
-    packed = gzip.compress(b"hello") + gzip.compress(b" world")
-    source = TableSource("x.csv", Dripping(packed))  # type: ignore[arg-type]
-    assert source.packed
-    assert source.peek(3) == b"hel"
-    assert b"".join(iter(lambda: source.read(100), b"")) == b"hello world"
-    assert source.done == len(packed)
-
-
-def test_a_given_stream_is_left_open() -> None:
+def test_a_file_is_its_own_copy_and_a_stream_is_left_open(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"x")
+    assert plain_file(path, None, lambda: tmp_path / "copy").path == path
     stream = io.BytesIO(b"x")
-    with TableSource("-", stream) as source:
-        assert source.name == "standard input"
+    assert plain_file("-", stream, lambda: tmp_path / "copy").name == "standard input"
     assert not stream.closed
 
 
@@ -48,4 +44,4 @@ def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.touch(mode=0)
     with pytest.raises(TableError, match="ermission"):
-        TableSource(path)
+        plain_file(path, None, lambda: tmp_path / "copy")

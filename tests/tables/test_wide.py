@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from tests.tables.helpers import Cell, cells_of, table_of
 
 TEXT = (
@@ -40,12 +41,17 @@ def test_scorers_as_rows() -> None:
     ]
 
 
-def test_json_rows_may_lack_raters_that_the_first_rows_have() -> None:
+def test_json_rows_may_have_raters_that_others_lack(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("darc.tables.load.BLOCK_ROWS", 1)
     rows = (
         '{"prompt_id": 1, "candidate_id": "a", "ann": 1, "bob": null}\n'
         '{"prompt_id": 1, "candidate_id": "b", "bob": 2, "note": "late"}\n'
+        '{"prompt_id": 1, "candidate_id": "c", "cem": 3}\n'
     )
-    assert cells_of(rows, "x.jsonl", block_bytes=1) == [
+    with table_of(rows, "x.jsonl") as table:
+        assert next(table.batches()).extras(0, 1) == {"note": "late"}
+    assert cells_of(rows, "x.jsonl") == [
         Cell("1", "", "a", (("ann", 1.0),)),
         Cell("1", "", "b", (("bob", 2.0),)),
+        Cell("1", "", "c", (("cem", 3.0),)),
     ]

@@ -24,6 +24,7 @@ examples:
   darc compare ratings.csv --column system=model --threshold 3 --plot systems.png
   darc compare ratings.csv --by rater_group"""
 MOST_WINS = 8
+FEW = 0.05
 
 
 def add(commands: Any, name: str) -> None:
@@ -85,17 +86,19 @@ def _print(found: "Leaderboard", by_group: bool) -> None:
     _print_standings(found.standings)
     taken = "; raters' severity is taken out of the means" if found.severity else ""
     print(f"unhappy: below {found.threshold:g}{taken}")
+    if max(each.unhappy for each in found.standings) < FEW:
+        print("hardly anyone is unhappy by this: --threshold says from where on people are")
     if by_group:
         for group, standings in found.by_group.items():
             print(f"\n{group}")
             _print_standings(standings)
-    names = [each.system for each in found.standings]
-    if len(names) <= MOST_WINS:
-        print("\nshare of prompts on which the system of the row has the higher mean")
-        rows = [[name, *row] for name, row in zip(names, found.wins.tolist(), strict=True)]
-        print(text_table(["", *names], rows))
+    names = [each.system for each in found.standings[:MOST_WINS]]
+    few = f", of the first {MOST_WINS}" if len(names) < len(found.standings) else ""
+    print(f"\nshare of prompts on which the system of the row has the higher mean{few}")
+    shares = found.wins[: len(names), : len(names)].tolist()
+    print(text_table(["", *names], [[n, *own] for n, own in zip(names, shares, strict=True)]))
     if found.turns:
-        print(f"\nwhere {names[1]} is ahead of {names[0]}")
+        print(f"\nwhere {names[1]} is ahead of {names[0]}, the clearest first")
         print(text_table(["prompt", "by"], found.turns))
 
 
@@ -123,7 +126,7 @@ def _print_standings(standings: Any) -> None:
 
 def _draw(found: "Leaderboard", path: Path) -> None:
     from darc.evaluation.leaderboard import draw_leaderboard
-    from darc.tables.write import atomic_path
+    from darc.files import atomic_path
     from darc.views import save_figure
 
     with atomic_path(path) as temporary:

@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _write(arguments: argparse.Namespace, found: "list[Diagnosis]") -> None:
     from darc.diagnosis.output import draw_diagnosis, frames
     from darc.evaluation.frame import joined, write_frames
-    from darc.tables.write import atomic_path
+    from darc.files import atomic_path
     from darc.views import save_figure
 
     if arguments.out is not None:

@@ -16,7 +16,7 @@ DESCRIPTION = """\
 Read judgements from a spreadsheet, an export or a dataset, say what was understood, and write them
 as ratings that every other command reads. Known are Excel, CSV and JSON with columns of any name,
 UltraFeedback, HelpSteer2, MultiPref, chosen and rejected answers, Chatbot Arena, MT-Bench,
-AlpacaEval, Argilla, Label Studio and inspect_ai."""
+AlpacaEval, Argilla, Label Studio and inspect_ai, and datasets of Hugging Face."""
 EPILOG = """\
 examples:
   darc import ratings.xlsx --out ratings.csv
@@ -29,7 +29,9 @@ def add(commands: Any, name: str) -> None:
     parser = commands.add_parser(
         name, help="make ratings of what you have", description=DESCRIPTION, epilog=EPILOG
     )
-    parser.add_argument("file", type=Path, help="what you have")
+    parser.add_argument(
+        "file", type=Path, help="what you have: a file, a folder of a dataset, or hf:OWNER/NAME"
+    )
     parser.add_argument(
         "--out",
         type=Path,
@@ -45,6 +47,7 @@ def add(commands: Any, name: str) -> None:
         metavar="NAME=THEIRS",
         help="what the file calls prompt_id, candidate_id, rater_id, rating or system",
     )
+    parser.add_argument("--split", default="", help="of a dataset, this split only")
     parser.add_argument("--json", action="store_true", help="what was understood as a JSON object")
     add_general(parser)
     parser.set_defaults(run=run)
@@ -58,11 +61,12 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.tables.importing import read_judgements
 
     scale = parse_scale(arguments.scale) if arguments.scale else {}
-    made = read_judgements(arguments.file, columns_of(arguments), scale)
+    made = read_judgements(arguments.file, columns_of(arguments), scale, arguments.split)
     if not made.ratings and not made.pairs:
         raise InputError(f"{arguments.file} has no judgements", "see darc import --help")
-    name = arguments.file.name.split(".")[0]
-    out = arguments.out or arguments.file.with_name(f"{name}.ratings.csv")
+    # Beside a file, and in this folder for what is nowhere here.
+    folder = arguments.file.parent if arguments.file.exists() else Path()
+    out = arguments.out or folder / f"{arguments.file.name.split('.')[0]}.ratings.csv"
     texts = _write(made, out)
     about = _about(made, out, texts)
     if arguments.json:
@@ -76,7 +80,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _write(made: "Judgements", out: Path) -> Path | None:
     """Write ratings or pairs, and beside them the texts where there are any."""
-    from darc.tables.write import atomic_writer
+    from darc.files import atomic_writer
 
     with atomic_writer(out) as stream:
         writer = csv.writer(stream, lineterminator="\n")

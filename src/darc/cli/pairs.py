@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Read, pair, write, count."""
     from darc.errors import InputError
     from darc.evaluation.reading import read_any
-    from darc.tables import atomic_writer
+    from darc.files import atomic_writer
     from darc.training.pairs import PairChoosing, make_pairs, rows_of
 
     names = ("by", "margin", "which", "contentious", "agreement", "beta", "gamma")

@@ -61,7 +61,7 @@ def _differing(outcome: "Outcome") -> str:
 
 def page_of(outcome: "Outcome", path: Path) -> None:
     """Write the outcome as a self-contained page."""
-    from darc.tables import atomic_writer
+    from darc.files import atomic_writer
 
     with atomic_writer(path) as file:
         file.write(outcome.to_html())
@@ -70,7 +70,7 @@ def page_of(outcome: "Outcome", path: Path) -> None:
 
 def picture_of(outcome: "Outcome", path: Path) -> None:
     """Draw the decision to a file."""
-    from darc.tables.write import atomic_path
+    from darc.files import atomic_path
     from darc.views import check_picture, draw_plane, plane, save_figure
 
     check_picture(path)

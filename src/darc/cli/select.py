@@ -158,9 +158,10 @@ def run(arguments: Arguments) -> None:
     from darc.engine.deciding import parse_rules
     from darc.engine.decision_rows import CsvRows, Detail, JsonRows, PicturedPrompt, Summary
     from darc.engine.ratings import decide_table
+    from darc.engine.side_inputs import read_side
+    from darc.files import atomic_writer
     from darc.registry.names import parse_pairs
-    from darc.tables import atomic_writer, read_ratings
-    from darc.tables.side import read_side
+    from darc.tables import read_ratings
     from darc.views import check_picture
 
     shared = {name: getattr(arguments, name) for name in SHARED}
@@ -244,7 +245,7 @@ def _texts(source: object, prompt_id: str | None) -> dict[str, str]:
 
 
 def _draw(path: Path, spotlight: Any, texts: dict[str, str]) -> None:
-    from darc.tables.write import atomic_path
+    from darc.files import atomic_path
     from darc.views import draw_plane, draw_ratings, plane, save_figure
 
     decisions = spotlight.decisions
@@ -371,6 +372,5 @@ def _print_texts(decisions: "list[Decision]", texts: Mapping[str, str]) -> None:
 
 
 def _average(summary: "Summary", rule: int) -> list[object]:
-    numbers = [summary.average(rule, name) for name in NUMBERS]
     changed = "-" if rule == 0 else f"{summary.changed[rule]} of {summary.prompts}"
-    return [summary.specs[rule].label, *numbers, changed]
+    return [summary.specs[rule].label, *summary.averages(rule), changed]

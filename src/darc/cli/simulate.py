@@ -128,9 +128,9 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _write(arguments: argparse.Namespace) -> None:
     """Write ratings, and what else was asked for, whole or not at all."""
+    from darc.files import atomic_writer
     from darc.simulate import preset, proxy_scores, simulate
     from darc.simulate.write import write_proxy, write_ratings, write_truth
-    from darc.tables import atomic_writer
 
     chosen = preset(arguments.preset or "paper").changed(_settings(arguments))
     people = simulate(chosen.people, arguments.seed)
@@ -161,8 +161,8 @@ def _experiment(arguments: argparse.Namespace) -> None:
     from darc.cli.parser import progress
     from darc.experiments import PROMPTS, experiment
     from darc.experiments.result import draw_result
+    from darc.files import atomic_path
     from darc.simulate import preset
-    from darc.tables.write import atomic_path
     from darc.views import check_picture, save_figure
     from darc.views.text_table import text_table
 

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from darc.cli.parser import arrival_of
 from darc.errors import InputError
+from darc.files import atomic_writer
 from darc.study import exclusion, people
 from darc.study.create import create, study_toml, study_units
 from darc.study.export import export as write_files
@@ -24,7 +25,6 @@ from darc.study.status import close as close_study
 from darc.study.status import status as read_status
 from darc.study.store import Store, open_store
 from darc.study.store import backup as copy
-from darc.tables import atomic_writer
 from darc.views.text_table import text_table
 from darc.web.middleware import authority_of
 

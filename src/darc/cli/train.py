@@ -129,7 +129,7 @@ def _say(text: str) -> None:
 
 def _draw(done: "Trained", form: str) -> None:
     from darc.errors import MissingExtra
-    from darc.tables.write import atomic_path
+    from darc.files import atomic_path
     from darc.training.dpo import curves, draw_curves
     from darc.views import save_figure
 

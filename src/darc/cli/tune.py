@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.cli.parser import progress
     from darc.evaluation.calibrating import leak
     from darc.evaluation.reading import read_any
-    from darc.tables.write import atomic_path, atomic_writer
+    from darc.files import atomic_path, atomic_writer
     from darc.tuning.advice import recommend, settings_toml
     from darc.tuning.crossfit import Objective
     from darc.tuning.surface import draw_tuned

@@ -16,7 +16,7 @@ from darc.core.normalization import Normalization
 from darc.core.repeats import without_noise
 from darc.engine.parts import wanted
 from darc.errors import InputError
-from darc.files import read_json
+from darc.files import atomic_writer, read_json
 from darc.registry import rules
 from darc.registry.names import parse_pairs
 from darc.selection.calibration import DEFAULT, Calibration
@@ -24,7 +24,6 @@ from darc.selection.decision import Decision
 from darc.selection.lazy import LazySearch
 from darc.selection.pools import Ids
 from darc.selection.rule import Rule
-from darc.tables import atomic_writer
 from darc.types import Scores
 from darc.typing import Array, Integers
 

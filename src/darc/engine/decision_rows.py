@@ -4,7 +4,7 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TextIO
 
 import numpy as np
@@ -144,39 +144,28 @@ def _cell(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, dict | list) else ("" if value is None else value)
 
 
-@dataclass
 class Summary:
-    """Running averages of each rule's choices over all prompts."""
+    """Averages of each rule's choices over all prompts, and how often each flag was raised."""
 
-    specs: Sequence[RuleSpec]
-    prompts: int = 0
-    totals: list[dict[str, float]] = field(default_factory=list)
-    known: list[dict[str, int]] = field(default_factory=list)
-    changed: list[int] = field(default_factory=list)
-    flags: list[Counter[str]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        for _ in self.specs:
-            self.totals.append(dict.fromkeys(NUMBERS, 0.0))
-            self.known.append(dict.fromkeys(NUMBERS, 0))
-            self.changed.append(0)
-            self.flags.append(Counter())
+    def __init__(self, specs: Sequence[RuleSpec]) -> None:
+        self.specs, self.prompts = specs, 0
+        self.flags: list[Counter[str]] = [Counter() for _ in specs]
+        self.changed = [0] * len(specs)
+        self._sums = np.zeros((2, len(specs), len(NUMBERS)))
 
     def add(self, decided: DecidedBatch) -> None:
         """Count the decisions of a batch."""
         self.specs = decided.specs
         self.prompts += len(decided.batch.prompt_ids)
         for rule, each in enumerate(decided.decisions):
-            for name in NUMBERS:
-                numbers = each.chosen[name]
-                self.totals[rule][name] += float(np.nansum(numbers))
-                self.known[rule][name] += int((~np.isnan(numbers)).sum())
+            numbers = np.array([each.chosen[name] for name in NUMBERS])
+            self._sums[:, rule] += np.nansum(numbers, axis=1), (~np.isnan(numbers)).sum(axis=1)
             self.changed[rule] += int(decided.changed(rule).sum())
-            for name, raised in each.flags.items():
-                self.flags[rule][name] += int(raised.sum())
+            self.flags[rule] += Counter({name: int(up.sum()) for name, up in each.flags.items()})
 
-    def average(self, rule: int, name: str) -> float:
-        """The average of a number over a rule's choices."""
-        return (
-            self.totals[rule][name] / self.known[rule][name] if self.known[rule][name] else np.nan
-        )
+    def averages(self, rule: int) -> list[float]:
+        """The averages of a rule's `NUMBERS`, NaN where there are none."""
+        totals, known = self._sums[:, rule]
+        return [
+            t / k if k else np.nan for t, k in zip(totals.tolist(), known.tolist(), strict=True)
+        ]

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from darc.core.draws import prompt_seeds
 from darc.core.normalization import Normalization
 from darc.engine.deciding import RuleSpec, rater_ids, recurring, system_ids
+from darc.engine.side_inputs import SideTable, check_side, side_inputs
 from darc.selection.decision import Decision, Decisions, decide
 from darc.selection.pools import Ids, Pools
 from darc.tables import Batch, RatingTable
-from darc.tables.side import SideTable, check_side, side_inputs
-from darc.typing import Array
 
 Report = Callable[[int, int], None]
 # Padded scores that a fit is made of: what is held in memory of a table of any size.
@@ -57,7 +56,7 @@ def decide_table(
     check_side((spec.rule for spec in specs), side, table.extra_columns)
     ids, named = any(spec.learns for spec in specs), system != "none"
 
-    def pools_of(spec: RuleSpec, part: "Batch | TableHead", systems: Ids | None) -> Pools:
+    def pools_of(spec: RuleSpec, part: Batch, systems: Ids | None) -> Pools:
         seeds = prompt_seeds(seed, part.prompt_ids)
         pools = Pools(part.scores, spec.beta, spec.gamma, normalize, None, min_samples, seeds)
         raters = rater_ids(part.raters, part.rater_names) if ids else None
@@ -66,9 +65,9 @@ def decide_table(
     fitted, done = [replace(spec, rule=spec.rule_for(table.scorer_ids)) for spec in specs], 0
     unfitted = [spec for spec in fitted if spec.rule.calibrate and spec.calibrations is None]
     if unfitted:
-        first = head(table, ids and named)
+        first = table.head(FITTED)
         most = first.scores.shape[2]
-        known = recurring(system_ids(first.systems, most)) if ids and named else None
+        known = recurring(system_ids(table.systems(first), most)) if ids and named else None
         for spec in unfitted:
             assert spec.rule.calibrate is not None
             rule = spec.rule.bind()
@@ -92,49 +91,3 @@ def decide_table(
         done += len(batch.prompt_ids)
         if progress is not None:
             progress(done, table.prompts)
-
-
-@dataclass(frozen=True, eq=False)
-class TableHead:
-    """The first prompts of a table, as many as a fit is made of, like a batch of them."""
-
-    prompt_ids: list[str]
-    scores: Array
-    raters: NDArray[np.int64]
-    rater_names: list[str]
-    systems: list[list[str]]
-
-
-def head(table: RatingTable, systems: bool, cells: int = FITTED) -> TableHead:
-    """The first prompts of a table whose padded scores have at most so many `cells`, or one."""
-    ids: list[str] = []
-    names: list[list[str]] = []
-    parts: list[tuple[Array, NDArray[np.int64]]] = []
-    most = np.zeros(2, dtype=np.int64)
-    known: list[str] = []
-    for batch in table.batches():
-        there = ~np.isnan(batch.scores)
-        sizes = np.stack(
-            [there.any(axis=(1, 3)).sum(axis=1), there.sum(axis=3).max(axis=(1, 2))], axis=1
-        )
-        largest = np.maximum(np.maximum.accumulate(sizes), most)
-        padded = (len(ids) + 1 + np.arange(len(sizes))) * largest.prod(axis=1) * there.shape[1]
-        count = int(np.searchsorted(padded, cells, side="right"))
-        count = max(count, 0 if ids else 1)
-        if count:
-            most = largest[count - 1]
-            parts.append((batch.scores[:count], batch.raters[:count]))
-            ids += batch.prompt_ids[:count]
-            names += table.systems(batch)[:count] if systems else []
-            known = batch.rater_names
-        if count < len(sizes):
-            break
-    shape = (len(ids), len(table.scorer_ids), *most.tolist())
-    scores, raters = np.full(shape, np.nan), np.full(shape, -1, dtype=np.int64)
-    start = 0
-    for values, givers in parts:
-        place = slice(start, start := start + len(values))
-        _, _, candidates, samples = (min(pair) for pair in zip(values.shape, shape, strict=True))
-        for whole, part in ((scores, values), (raters, givers)):
-            whole[place, :, :candidates, :samples] = part[:, :, :candidates, :samples]
-    return TableHead(ids, scores, raters, known, names)

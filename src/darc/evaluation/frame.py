@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from darc.errors import InputError, UnknownName
-from darc.tables import atomic_writer
+from darc.files import atomic_writer
 
 Cell = str | float | int | None
 Record = dict[str, Any]

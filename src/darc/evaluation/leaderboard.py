@@ -74,11 +74,11 @@ class Leaderboard:
             return f"There is one system only, {first.system}."
         if tied:
             names = ", ".join([first.system, *tied[:-1]]) + f" and {tied[-1]}"
-            calm = min(self.standings[: 1 + len(tied)], key=lambda each: each.unhappy)
-            return (
-                f"{names} cannot be told apart by their means; of these {calm.system} leaves the "
-                f"fewest people unhappy ({calm.unhappy:.1%})."
-            )
+            calm, *_, last = sorted(self.standings[: 1 + len(tied)], key=lambda each: each.unhappy)
+            same = f"{calm.unhappy:.1%}" == f"{last.unhappy:.1%}"
+            ending = f"of these {calm.system} leaves the fewest people unhappy"
+            ending = "they leave the same share of people unhappy" if same else ending
+            return f"{names} cannot be told apart by their means; {ending} ({calm.unhappy:.1%})."
         calm = min(self.standings, key=lambda each: each.unhappy)
         if calm.unhappy < first.unhappy:
             return (
@@ -254,10 +254,12 @@ def draw_leaderboard(found: Leaderboard) -> "Figure":
         figure = new_figure(9.0, 1.6 + 0.42 * len(standings))
         means, unhappy = figure.subplots(1, 2, sharey=True)
         for place, each in enumerate(standings):
+            inside = SERIES[0] if each.rank == 1 else "white"
             means.plot(each.interval, [place, place], color=SERIES[0], linewidth=2.2)
-            means.plot(each.mean, place, "o", color=SERIES[0])
+            means.plot(each.mean, place, "o", color=SERIES[0], markerfacecolor=inside)
         unhappy.barh(range(len(standings)), [100 * s.unhappy for s in standings], color=SERIES[1])
         means.set_yticks(range(len(standings)), [s.system for s in standings])
-        quiet(means, "mean rating, 95 % interval")
+        means.set_ylim(-0.7, len(standings) - 0.3)
+        quiet(means, "mean rating, 95 % interval (filled: rank 1)")
         quiet(unhappy, f"unhappy people (below {found.threshold:g}), per cent")
     return figure

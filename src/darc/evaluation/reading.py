@@ -34,13 +34,13 @@ Texts = Mapping[tuple[str, str], tuple[str, str]]
 
 
 def read_source(
-    path: str | os.PathLike[str],
+    path: Any,
     texts: str | os.PathLike[str] | None = None,
     name: str | None = None,
     columns: Mapping[str, str] | None = None,
     system: str = "auto",
 ) -> Source:
-    """The `Source` of a file of ratings in any layout that `darc select` reads.
+    """The `Source` of a file of ratings in any layout that `darc select` reads, or of a data frame.
 
     `columns` says what the file calls a column. Systems are what the column `system` says, or else
     the candidates' ids; `system` "none" leaves them out.
@@ -49,31 +49,19 @@ def read_source(
     prompt_id, candidate_id, prompt and response. Lengths are then numbers of words. Everything is
     held in memory.
     """
-    ratings = Path(path)
-    with read_ratings(ratings, columns=columns) as table:
-        batches = list(table.batches())
-        found = texts_beside(ratings) if texts is None else Path(texts)
-        known = {} if found is None else read_texts(found)
-        made = _source(name or stem(ratings), batches, known)
-        named = batches if system != "none" else ()
-        systems = [row for batch in named for row in table.systems(batch)]
+    with read_ratings(path, columns=columns) as table:
+        batch = table.batch(0, table.prompts)
+        if isinstance(path, str | os.PathLike):
+            name, texts = name or stem(Path(path)), texts or texts_beside(Path(path))
+        known = {} if texts is None else read_texts(Path(texts))
+        made = _source(name or "ratings", batch, known)
+        systems = table.systems(batch) if system != "none" else []
         return replace(made, systems=systems, groups=table.groups())
 
 
-def _source(name: str, batches: list[Batch], texts: Texts) -> Source:
-    prompt_ids = [prompt for batch in batches for prompt in batch.prompt_ids]
-    candidate_ids = [row for batch in batches for row in batch.candidate_ids]
-    shapes = np.array([batch.scores.shape[1:] for batch in batches])
-    scorers, candidates, size = shapes.max(axis=0).tolist()
-    samples = np.full((len(prompt_ids), scorers, candidates, size), np.nan)
-    givers = np.full(samples.shape, NOBODY, dtype=np.int64)
-    start = 0
-    for batch in batches:
-        count, _, most, depth = batch.scores.shape
-        samples[start : start + count, :, :most, :depth] = batch.scores
-        givers[start : start + count, :, :most, :depth] = batch.raters
-        start += count
-    givers, names = _renumbered(givers, batches[0].rater_names)
+def _source(name: str, batch: Batch, texts: Texts) -> Source:
+    prompt_ids, candidate_ids = batch.prompt_ids, batch.candidate_ids
+    givers, names = _renumbered(batch.raters, batch.rater_names)
     responses = [
         [texts.get((prompt, candidate), ("", ""))[1] for candidate in row]
         for prompt, row in zip(prompt_ids, candidate_ids, strict=True)
@@ -87,11 +75,11 @@ def _source(name: str, batches: list[Batch], texts: Texts) -> Source:
         kind="rater",
         prompt_ids=prompt_ids,
         candidate_ids=candidate_ids,
-        scorers=batches[0].scorer_ids,
-        samples=samples,
+        scorers=batch.scorer_ids,
+        samples=batch.scores,
         givers=givers,
         giver_names=names,
-        tokens=count_words(responses, candidates),
+        tokens=count_words(responses, batch.scores.shape[2]),
         questions=questions,
         texts=responses if texts else (),
         length_unit="words",

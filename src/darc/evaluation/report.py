@@ -20,7 +20,7 @@ from darc.evaluation.figures import draw_figures
 from darc.evaluation.frame import Cell, Frame, shown, write_frames
 from darc.evaluation.pictures import Picture
 from darc.evaluation.verdict import Verdict, answer, wins_frame
-from darc.tables import atomic_writer
+from darc.files import atomic_writer
 from darc.views.chart import inline_svg, write_picture
 from darc.views.html import environment, render
 

@@ -12,10 +12,10 @@ from threading import Lock
 import numpy as np
 
 from darc.errors import InputError, TableError
+from darc.files import output_files, read_entries
 from darc.generators.base import Settings
 from darc.models.completion import Report
 from darc.registry import generator
-from darc.tables.entries import iter_entries, output_files
 from darc.types import Candidate, Prompt
 
 
@@ -33,7 +33,7 @@ class GivenGenerator:
         self._lock = Lock()
         weakref.finalize(self, self._texts.close)
         prompts, ends, seen = array("Q"), array("Q", [0]), set[int]()
-        for line, row in iter_entries(self._path):
+        for line, row in read_entries(self._path):
             try:
                 name, text = str(row["candidate_id"]), str(row["response"])
                 prompt_id = str(row["prompt_id"])

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from darc.errors import MissingExtra
+from darc.files import atomic_path, atomic_writer
 from darc.runs import records
 from darc.runs.folder import RunFolder
-from darc.tables.write import atomic_path, atomic_writer
 
 FORMATS = ("alpaca", "mt-bench", "tidy", "parquet")
 COLUMNS = ("prompt_id", "candidate_id", "rater_id", "rating", "scorer_id")

@@ -18,11 +18,10 @@ from darc.engine.deciding import Calibrations, Deciding, RuleSpec, parse_rules
 from darc.engine.engine import Engine
 from darc.engine.parts import PANEL
 from darc.errors import InputError, TableError
-from darc.files import PACKED, private_folder, read_json
+from darc.files import PACKED, atomic_writer, private_folder, read_json
 from darc.runs.checking import Fault, check_manifest
 from darc.runs.records import scores_of
 from darc.runs.shard import STAGE_OF, STAGES, Damaged, Shard, checksum
-from darc.tables import atomic_writer
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from darc.core.draws import prompt_seeds
 from darc.errors import InputError, TableError
-from darc.tables.entries import entries_of, iter_entries, output_files
+from darc.files import output_files, read_entries
 from darc.types import Candidate, Message, Prompt
 
 TEXTS = ("prompt", "instruction", "question", "text")
@@ -97,7 +97,7 @@ def read_questions(path: Path) -> list[Question]:
 
 def iter_questions(path: Path) -> Iterator[tuple[int | None, Question]]:
     """The questions one after the other, each with its line where it has one of its own."""
-    rows = iter_entries(path)
+    rows = read_entries(path)
     first = next(rows, None)
     if first is None:
         return
@@ -202,7 +202,7 @@ def read_answers(
 
 def _to_question(folder: Path, question: str) -> list[tuple[str, str]]:
     """Names and texts of a folder's answers to a question, or of all if none names its prompt."""
-    rows = [row for _, row in iter_entries(folder)]
+    rows = [row for _, row in read_entries(folder)]
     asked = {row["prompt"].strip() for row in rows} - {""}
     if asked and question.strip() not in asked:
         raise TableError(
@@ -227,9 +227,9 @@ def _answers(path: Path, whole: bool) -> list[tuple[str, str]]:
         elif whole and path.suffix.lower() in WHOLE:
             entries = [(None, path.read_text(encoding="utf-8").strip())]
         elif str(path) == "-":
-            entries = entries_of(path, sys.stdin)
+            entries = read_entries(path, (line.encode() for line in sys.stdin))
         else:
-            entries = iter_entries(path)
+            entries = read_entries(path)
         return [(_name(entry), _text(path, entry, line)) for line, entry in entries]
     except OSError as problem:
         raise TableError(str(path), f"it cannot be read ({problem.strerror})") from None

@@ -14,6 +14,8 @@ from darc.files import (
     AGAIN,
     PACKED,
     append_private,
+    atomic_path,
+    atomic_writer,
     json_lines,
     private_folder,
     read_json,
@@ -21,8 +23,6 @@ from darc.files import (
     zstandard,
 )
 from darc.runs.checking import Fault, check_links, check_row
-from darc.tables import atomic_writer
-from darc.tables.write import atomic_path
 
 logger = logging.getLogger(__name__)
 

@@ -11,13 +11,12 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from darc.errors import InputError
-from darc.files import private_folder
+from darc.files import atomic_writer, private_folder
 from darc.study import schema
 from darc.study.items import is_formula
 from darc.study.schema import log_lines, note, side_of
 from darc.study.settings import StudySettings
 from darc.study.store import Store
-from darc.tables import atomic_writer
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators
 

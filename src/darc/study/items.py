@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from darc.errors import InputError, TableError, UnknownName
+from darc.files import read_entries
 from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.study.schema import OUTCOMES
 from darc.study.settings import SCALE, ItemSettings, StudySettings
-from darc.tables.entries import read_entries
 
 LONGEST = 100_000
 NAMES = ("prompt_id", "id", "question_id")

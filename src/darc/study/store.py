@@ -24,10 +24,10 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from darc.errors import DarcError, InputError, MissingExtra
+from darc.files import atomic_path
 from darc.study import schema
 from darc.study.files import DatabaseFiles, Unavailable
 from darc.study.settings import StudySettings, study_settings
-from darc.tables.write import atomic_path
 
 BUSY_SECONDS = 10.0
 POOL = 24

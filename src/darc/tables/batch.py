@@ -1,38 +1,15 @@
 """Some whole prompts, ready for the statistics."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from darc.typing import Array, Integers
 
-
-@dataclass(frozen=True)
-class SampleBatch:
-    """The samples of some prompts, candidate by candidate, scorer by scorer.
-
-    `prompt` is each candidate's prompt (from 0, each has some); `counts` (candidates, scorers) says
-    how many of the `values` and `raters` belong to each.
-    """
-
-    prompt: Integers
-    counts: Integers
-    values: Array
-    raters: Integers
-
-    def packed(self) -> Array:
-        """The values as (P, M, K, n), NaN where there are none."""
-        sizes = np.bincount(self.prompt)
-        first = np.cumsum(sizes) - sizes
-        scorers, most, depth = self.counts.shape[1], int(sizes.max()), int(self.counts.max())
-        scores = np.full((len(sizes), scorers, most, depth), np.nan)
-        place = np.arange(len(self.prompt)) - first[self.prompt]
-        base = (self.prompt[:, None] * scorers + np.arange(scorers)) * most + place[:, None]
-        counts = self.counts.ravel()
-        shift = base.ravel() * depth - (np.cumsum(counts) - counts)
-        scores.reshape(-1)[np.repeat(shift, counts) + np.arange(len(self.values))] = self.values
-        return scores
+# Padded cells for each rating that a batch may hold.
+PADDING = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +17,9 @@ class Batch:
     """Whole prompts with their scores (P, M, K, n), samples packed to the left, NaN after them.
 
     `candidate_ids[p]` are the candidates of prompt p in order of first appearance; where they are
-    fewer than K, the scores beyond them are NaN. `scorer_ids` is [""] for a table without scorers,
-    and `rater_names` are the raters of the whole table.
+    fewer than K, the scores beyond them are NaN. `scorer_ids` is [""] for a table without scorers.
+    `raters` says who gave each sample, (P, M, K, n), as a place in `rater_names`, which are those
+    of the whole table; -1 where there is none.
     Extra cells are read from the table's temporary file, so only while it is open.
     """
 
@@ -49,25 +27,11 @@ class Batch:
     candidate_ids: list[list[str]]
     scorer_ids: list[str]
     scores: Array
+    raters: Integers
     rater_names: list[str]
-    _samples: SampleBatch = field(repr=False)
     _extras: tuple[str, ...] = field(repr=False)
     _read: Callable[[str], list[str]] = field(repr=False)
     _known: dict[str, list[list[str]]] = field(default_factory=dict, repr=False)
-
-    def rater_ids(self, p: int, m: int, k: int) -> list[str]:
-        """Who gave the samples scores[p, m, k], in their order."""
-        places = self.raters[p, m, k]
-        return [self.rater_names[place] for place in places.tolist() if place >= 0]
-
-    @property
-    def raters(self) -> Integers:
-        """Who gave each sample, (P, M, K, n), as a place in `rater_names`; -1 where none."""
-        places = np.full(self.scores.shape, -1, dtype=np.int64)
-        # Raters come candidate by candidate, scorer by scorer.
-        turned = places.transpose(0, 2, 1, 3)
-        turned[~np.isnan(self.scores.transpose(0, 2, 1, 3))] = self._samples.raters
-        return places
 
     def cells(self, column: str) -> list[list[str]]:
         """An extra column's cell of every candidate, by prompt, as on the candidate's first row."""
@@ -81,3 +45,44 @@ class Batch:
         if not 0 <= k < len(self.candidate_ids[p]):
             raise IndexError(f"prompt {p} has no candidate {k}")
         return {name: self.cells(name)[p][k] for name in self._extras}
+
+
+def packed(cell: Integers, sizes: Integers, scorers: int, *columns: Array) -> Iterator[Any]:
+    """Columns of samples as (P, M, K, n), filled up with NaN or, for integers, -1.
+
+    Samples are sorted by their cell, which is candidate * scorers + scorer; prompts have `sizes`
+    candidates each.
+    """
+    counts = np.bincount(cell, minlength=int(sizes.sum()) * scorers)
+    prompt = np.repeat(np.arange(len(sizes)), sizes)
+    place = np.arange(len(prompt)) - (np.cumsum(sizes) - sizes)[prompt]
+    shape = (len(sizes), scorers, int(sizes.max()), int(counts.max()))
+    base = (prompt[:, None] * scorers + np.arange(scorers)) * shape[2] + place[:, None]
+    shift = base.ravel() * shape[3] - (np.cumsum(counts) - counts)
+    target = np.repeat(shift, counts) + np.arange(len(cell))
+    for values in columns:
+        result = np.full(shape, np.nan if values.dtype.kind == "f" else -1)
+        result.reshape(-1)[target] = values
+        yield result
+
+
+def plan(
+    rows: Integers, width: Integers, depth: Integers, most_rows: int, most_cells: int
+) -> list[tuple[int, int]]:
+    """Ranges of prompts (first, last + 1), cut where they get too large.
+
+    A range holds several prompts only while their rows stay within `most_rows`, and prompts times
+    the largest width times the largest depth, which padding makes of them, within `most_cells`.
+    """
+    ranges = []
+    first = total = widest = deepest = 0
+    sizes = zip(rows.tolist(), width.tolist(), depth.tolist(), strict=True)
+    for index, (count, across, down) in enumerate(sizes):
+        widest, deepest = max(widest, across), max(deepest, down)
+        cells = (index + 1 - first) * widest * deepest
+        if index > first and (total + count > most_rows or cells > most_cells):
+            ranges.append((first, index))
+            first, total, widest, deepest = index, 0, across, down
+        total += count
+    ranges.append((first, len(rows)))
+    return ranges

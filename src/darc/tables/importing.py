@@ -1,14 +1,11 @@
 """Ratings from whatever people have: spreadsheets with columns of any name, exports, datasets."""
 
-import csv
-import gzip
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from darc.errors import InputError, MissingExtra
-from darc.files import json_lines, parse_json
+from darc.errors import InputError, MissingExtra, UnknownName
+from darc.files import json_lines, read_json
+from darc.tables.database import Database
 from darc.tables.foreign import (
     Judgements,
     Record,
@@ -16,8 +13,9 @@ from darc.tables.foreign import (
     read_foreign,
     recognise,
 )
-from darc.tables.load import sheet_rows
+from darc.tables.load import DATASET, load_file, load_rows
 from darc.tables.schema import is_named
+from darc.tables.source import plain_file
 
 # What people call the columns, the first that is there.
 WORDS = {
@@ -32,27 +30,32 @@ WORDS = {
 }  # fmt: skip
 NEEDED = ("prompt_id", "candidate_id")
 MOST_WORDS = 12
-EXCEL = (".xlsx", ".xls", ".xlsb", ".ods")
+HUB = "hf:"
 
 
 def read_judgements(
-    path: Path, columns: Mapping[str, str] | None = None, scale: Mapping[str, float] | None = None
+    path: Path,
+    columns: Mapping[str, str] | None = None,
+    scale: Mapping[str, float] | None = None,
+    split: str = "",
 ) -> Judgements:
-    """The judgements in a file of any format known here; `columns` and `scale` are for tables."""
-    if not path.is_file():
-        raise InputError(f"there is no file {path}", "name a file")
+    """The judgements in a file of any format known here, or in a dataset of Hugging Face.
+
+    `columns` and `scale` are for tables. A dataset is a folder, or hf:NAME; of its splits all are
+    read unless one is named.
+    """
     suffix = "".join(path.suffixes[-2:]).lower().removesuffix(".gz")
-    if suffix.endswith(EXCEL):
-        header, rows = _sheet(path)
-    elif suffix.endswith((".json", ".jsonl", ".ndjson", ".parquet", ".pq")):
-        records = _records(path, suffix)
-        found = recognise(records[0])
-        if found:
-            return read_foreign(found, records, str(path))
-        header, rows = _flat(records)
-    else:
-        header, rows = _delimited(path)
-    return _table(str(path), header, rows, columns or {}, scale or {})
+    with Database() as db:
+        dataset = path.is_dir() or str(path).startswith(HUB)
+        if not dataset and not suffix.endswith((".json", ".jsonl", ".ndjson", ".parquet", ".pq")):
+            loaded = load_file(db, plain_file(path, None, db.spare))
+        else:
+            records = _dataset(path, split) if dataset else _records(path, suffix)
+            if found := recognise(records[0]):
+                return read_foreign(found, records, str(path))
+            loaded = load_rows(db, records)
+        rows = list(zip(*map(loaded.texts, loaded.names), strict=True))
+    return _table(str(path), loaded.names, rows, columns or {}, scale or {})
 
 
 def _records(path: Path, suffix: str) -> list[Record]:
@@ -63,7 +66,7 @@ def _records(path: Path, suffix: str) -> list[Record]:
             raise MissingExtra("reading Parquet", "parquet") from None
         records = parquet.read_table(path).to_pylist()
     elif suffix.endswith(".json"):
-        whole = parse_json(_bytes(path), str(path))
+        whole = read_json(path)
         records = whole if isinstance(whole, list) else [whole]
     else:
         records = [record for _, record in json_lines(path)]
@@ -72,27 +75,29 @@ def _records(path: Path, suffix: str) -> list[Record]:
     return records
 
 
-def _flat(records: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
-    names = list(dict.fromkeys(name for record in records for name in record))
-    return names, [[_cell(record.get(name)) for name in names] for record in records]
-
-
-def _sheet(path: Path) -> tuple[list[str], list[list[str]]]:
-    (_, header), *rows = sheet_rows(_bytes(path), str(path))
-    return header, [row for _, row in rows]
-
-
-def _delimited(path: Path) -> tuple[list[str], list[list[str]]]:
+def _dataset(path: Path, split: str) -> list[Record]:
+    """The records of a folder that was saved or downloaded, or of a dataset by its name."""
     try:
-        text = _bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: it is not UTF-8", "save it as UTF-8") from None
-    first = text.split("\n", 1)[0]
-    rows = list(csv.reader(io.StringIO(text), delimiter=max(",;\t|", key=first.count)))
-    rows = [row for row in rows if any(cell.strip() for cell in row)]
-    if len(rows) < 2:
-        raise InputError(f"{path}: there are no rows", "give a header and a row a rating")
-    return rows[0], rows[1:]
+        import datasets
+        import huggingface_hub
+    except ImportError:
+        raise MissingExtra("reading a dataset of Hugging Face", "datasets") from None
+    datasets.disable_progress_bars()
+    for library in (datasets, huggingface_hub):
+        library.logging.set_verbosity_error()
+    try:
+        if any((path / name).is_file() for name in DATASET):
+            found = datasets.load_from_disk(str(path))
+        else:
+            found = datasets.load_dataset(str(path).removeprefix(HUB), streaming=True)
+    except Exception as problem:  # of any kind: the network's, the file system's, its own
+        reason = str(problem).strip().split("\n")[0]
+        hint = f"name a folder that save_to_disk made or that was downloaded, or {HUB}OWNER/NAME"
+        raise InputError(f"{path}: no dataset that can be read ({reason})", hint) from None
+    parts = found if isinstance(found, dict) else {"": found}
+    if split and split not in parts:
+        raise UnknownName("split", split, parts)
+    return [record for name, part in parts.items() if split in ("", name) for record in part]
 
 
 def _table(
@@ -119,7 +124,7 @@ def _table(
         raters = _rater_columns(header, rows, taken, scale)
     if not raters:
         raise InputError(f"{source}: no column looks like a rating", "name it: --column rating=ONE")
-    pairs = [tuple(row[places[part]] for part in NEEDED) for row in rows if len(row) > max(taken)]
+    pairs = [tuple(row[places[part]] for part in NEEDED) for row in rows]
     if "rating" not in places and len(set(pairs)) < len(pairs):
         # A candidate in several rows has a rater in each, and the one column is the rating.
         if len(raters) > 1:
@@ -140,7 +145,7 @@ def _table(
     made = Judgements("a table" if "rating" in places else "a table with a column for each rater")
     unknown: dict[str, int] = {}
     for number, row in enumerate(rows, 1):
-        cells = [cell.strip() for cell in row] + [""] * (len(header) - len(row))
+        cells = [cell.strip() for cell in row]
         who = cells[places["rater_id"]] if "rater_id" in places else ""
         system = cells[places["system"]] if "system" in places else ""
         for place, name in raters.items():
@@ -176,7 +181,7 @@ def _rater_columns(
     """Columns that hold nothing but ratings, by place."""
     found = {}
     for place, name in enumerate(header):
-        cells = [row[place].strip() for row in rows if place < len(row) and row[place].strip()]
+        cells = [row[place].strip() for row in rows if row[place].strip()]
         if place not in taken and cells and all(as_number(c, scale) is not None for c in cells):
             found[place] = name.strip()
     return found
@@ -194,19 +199,3 @@ def _column(
     taken = set(columns.values())
     found = [by_word[word] for word in WORDS[part] if word in by_word]
     return next((name for name in found if name not in taken), None)
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
-    except (OSError, EOFError) as problem:
-        raise InputError(f"{path} cannot be read ({problem})", "save it again") from None
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)

@@ -1,202 +1,174 @@
-"""The rows of a file as text, in a database that spills to disk: nothing is guessed by it."""
+"""The rows of files and of what is in memory, as text in the database: nothing is guessed by it."""
 
 import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
-from itertools import chain, islice
+from bisect import bisect
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, islice
 from pathlib import Path, PurePath
 from typing import Any
 
-from darc.errors import InputError, MissingExtra, TableError, UnknownName
-from darc.files import parse_json
-from darc.tables.database import MEMORY_MB, RawRows, quoted, shorten
-from darc.tables.source import LONGEST_LINE, TableSource, text_blocks
+from darc.errors import InputError, MissingExtra, TableError
+from darc.files import output_files, parse_lines
+from darc.tables.database import Database, quoted
+from darc.tables.raw import RawRows, shorten
+from darc.tables.source import LONGEST_LINE, PlainFile, Progress, plain_file
 
 FORMATS = ("csv", "excel", "jsonl", "parquet", "tsv")
-DELIMITERS = (",", ";", "\t")
+DELIMITERS = (",", ";", "\t", "|")
 SUFFIXES = {
     ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".ods": "excel", ".parquet": "parquet",
     ".pq": "parquet", ".tab": "tsv", ".tsv": "tsv", ".xls": "excel", ".xlsb": "excel",
     ".xlsx": "excel",
 }  # fmt: skip
-BLOCK_BYTES = 2**20
 TEXTS = (".texts.jsonl", ".texts.jsonl.gz")
+# What `save_to_disk` of the library datasets leaves in a folder.
+DATASET = ("state.json", "dataset_dict.json")
+BLOCK_ROWS = 5_000
 OBJECT = "write one JSON object a line"
 
-Advance = Callable[[int], None]
 
-
-def check_format(name: str) -> None:
-    """Refuse a format that is neither known nor "auto"."""
-    if name not in ("auto", *FORMATS):
-        raise UnknownName("format", name, ("auto", *FORMATS))
-
-
-def load(
-    source: TableSource,
+def load_file(
+    db: Database,
+    file: PlainFile,
     chosen: str = "auto",
-    *,
-    memory_mb: int = MEMORY_MB,
-    block_bytes: int = BLOCK_BYTES,
-    advance: Advance = lambda done: None,
+    progress: Progress = lambda done, total: None,
+    table: str = "raw",
 ) -> RawRows:
-    """The rows of `source`; `advance` hears how many of its bytes are done."""
-    found = detect(source) if chosen == "auto" else chosen
-    loaded = RawRows(source.name, memory_mb)
-    try:
-        if found == "parquet":
-            _load_parquet(loaded, source)
-        elif found == "excel":
-            _load_sheet(loaded, source)
-        elif found == "jsonl":
-            _load_objects(loaded, source, block_bytes, advance)
-        else:
-            _load_delimited(loaded, source, found, block_bytes, advance)
-        if not loaded.rows:
-            empty = "the file is empty" if source.total == 0 else "there are no rows"
-            raise TableError(source.name, empty, "give at least one rating")
-        advance(source.done if source.total is None else source.total)
-    except BaseException:
-        loaded.close()
-        raise
+    """The rows of a file; `progress` hears how many of its bytes are done."""
+    loaded = RawRows(db, file.name, lambda row: (file.name, row + 1), table=table)
+    found = _detect(file) if chosen == "auto" else chosen
+    if found == "parquet":
+        _load_parquet(loaded, file)
+    elif found == "excel":
+        loaded.place = loaded.kept_line
+        (line, header), *rows = sheet_rows(file.path.read_bytes(), file.name)
+        loaded.name(header, line)
+        cells = zip(*(row for _, row in rows), strict=True)
+        loaded.append([at for at, _ in rows], dict(zip(loaded.names, cells, strict=True)))
+    elif found == "jsonl":
+        _load_objects(loaded, file, progress)
+    else:
+        _load_delimited(loaded, file, "\t" if found == "tsv" else "", progress)
+    if not loaded.rows:
+        empty = "the file is empty" if file.total == 0 else "there are no rows"
+        raise TableError(file.name, empty, "give at least one rating")
+    progress(file.done if file.total is None else file.total, file.total)
     return loaded
 
 
-def load_rows(rows: Any, memory_mb: int = MEMORY_MB) -> RawRows:
+def load_rows(db: Database, rows: Any) -> RawRows:
     """The rows of a data frame (pandas, polars) or a list of dicts; lines are rows, from 1."""
     if hasattr(rows, "columns"):
         found = {str(name): list(rows[name]) for name in rows.columns}
-    else:
-        if not all(isinstance(row, Mapping) for row in rows):
-            raise InputError("the ratings are no rows", "give a data frame or a list of dicts")
+    elif isinstance(rows, Sequence) and all(isinstance(row, Mapping) for row in rows):
         names = dict.fromkeys(str(name) for row in rows for name in row)
         found = {name: [row.get(name) for row in rows] for name in names}
-    if not found or not len(next(iter(found.values()))):
+    else:
+        raise InputError(
+            f"{type(rows).__name__} holds no ratings that can be read",
+            "give a path, a data frame of pandas or polars, or a list of dicts",
+        )
+    count = len(next(iter(found.values()), ()))
+    if not count:
         raise InputError("there are no rows", "give at least one rating")
-    loaded = RawRows("the ratings", memory_mb)
-    try:
-        loaded.name(list(found))
-        cells = [[_cell(value) for value in column] for column in found.values()]
-        loaded.append(range(1, len(cells[0]) + 1), cells)
-    except BaseException:
-        loaded.close()
-        raise
+    loaded = RawRows(db, "the ratings", lambda row: ("the ratings", row + 1))
+    loaded.name(found)
+    cells = [[_cell(value) for value in column] for column in found.values()]
+    loaded.append(range(count), dict(zip(loaded.names, cells, strict=True)))
     return loaded
 
 
-def load_folder(folder: Path, chosen: str = "auto", memory_mb: int = MEMORY_MB) -> RawRows:
+def load_folder(db: Database, folder: Path, chosen: str = "auto") -> RawRows:
     """The rows of a folder's files, one a system: its name is the candidate where none is given."""
-    paths = sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
-    paths = [path for path in paths if not path.name.endswith(TEXTS)]
-    if not paths:
-        raise TableError(str(folder), "the folder has no files", "put one a system into it")
-    loaded = RawRows(str(folder), memory_mb)
-    try:
-        for path in paths:
-            with TableSource(path) as source, load(source, chosen) as part:
-                found = {name: part.texts(name) for name in part.names}
-                lines = part.lines()
-            if "candidate_id" not in found and "left_id" not in found:
-                found["candidate_id"] = [path.name.partition(".")[0]] * len(lines)
-            if not loaded.rows:
-                loaded.name(list(found))
-            if set(found) != set(loaded.names):
-                other = sorted(set(found) ^ set(loaded.names))[0]
-                raise TableError(
-                    str(path), f"not the columns of {paths[0].name} ({other!r})", "use the same"
-                )
-            loaded.files.append((loaded.rows, str(path)))
-            loaded.append(lines, [found[name] for name in loaded.names])
-    except BaseException:
-        loaded.close()
-        raise
+    if any((folder / name).is_file() for name in DATASET):
+        hint = f"make ratings of it: darc import {folder}"
+        raise TableError(str(folder), "this is a dataset of Hugging Face", hint)
+    parts: list[RawRows] = []
+    names: list[str] = []
+    queries = []
+    for path in (each for each in output_files(folder) if not each.name.endswith(TEXTS)):
+        file = plain_file(path, None, db.spare)
+        part = load_file(db, file, chosen, table=f"part{len(parts)}")
+        parts.append(part)
+        known = {name: part.column(name) for name in part.names}
+        if not {"candidate_id", "left_id"} & set(known):
+            known["candidate_id"] = quoted(path.name.partition(".")[0])
+        names = names or list(known)
+        if set(known) != set(names):
+            other = min(set(known) ^ set(names))
+            raise TableError(
+                part.source, f"not the columns of {Path(parts[0].source).name} ({other!r})",
+                "use the same",
+            )  # fmt: skip
+        cells = ", ".join(f"{known[name]} AS c{i}" for i, name in enumerate(names))
+        queries.append(f"SELECT {cells} FROM {part.table}")
+    starts = list(accumulate((part.rows for part in parts), initial=0))
+
+    def place(row: int) -> tuple[str, int]:
+        at = bisect(starts, row) - 1
+        return parts[at].place(row - starts[at])
+
+    loaded = RawRows(db, str(folder), place, tuple(names))
+    loaded.fill(" UNION ALL ".join(queries))
     return loaded
 
 
-def detect(source: TableSource) -> str:
+def _detect(file: PlainFile) -> str:
     """The format by the name's ending or, when that says nothing, by the first bytes."""
-    suffixes = [suffix.lower() for suffix in PurePath(source.name).suffixes]
+    suffixes = [suffix.lower() for suffix in PurePath(file.name).suffixes]
     if suffixes and suffixes[-1] in (".gz", ".zst"):
         suffixes.pop()
     if suffixes and suffixes[-1] in SUFFIXES:
         return SUFFIXES[suffixes[-1]]
-    head = source.peek(4096)
+    with file.path.open("rb") as stream:
+        head = stream.read(4096)
     if head.startswith(b"PAR1"):
         return "parquet"
     if head.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         return "excel"
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"["):
-        raise TableError(
-            source.name, "this is a JSON array", "write one JSON object a line (jq -c '.[]')"
-        )
+        hint = "write one JSON object a line (jq -c '.[]')"
+        raise TableError(file.name, "this is a JSON array", hint)
     # A delimited file says by its header which delimiter it uses, a tab included.
     return "jsonl" if start.startswith(b"{") else "csv"
 
 
-def sniff_delimiter(header: str) -> str:
-    """The delimiter that a header line uses most, quoted parts aside; a comma when none."""
-    bare = re.sub(r'"[^"]*"', "", header)
-    return max(DELIMITERS, key=bare.count)
-
-
-def _load_delimited(
-    loaded: RawRows, source: TableSource, kind: str, size: int, advance: Advance
-) -> None:
+def _load_delimited(loaded: RawRows, file: PlainFile, delimiter: str, progress: Progress) -> None:
     """Text that is checked first, then read by the database as its header says."""
-    path = _plain(loaded, source, size, advance)
-    text = _Delimited(loaded.source, path, "\t" if kind == "tsv" else "")
+    text = _Delimited(file.name, file.text(loaded.db.spare), delimiter)
+    loaded.place = text.place
     loaded.name(text.header, text.start)
-    columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(text.header)))
+    columns = [f"c{i}" for i in range(len(text.header))]
     options = {
-        "auto_detect": "false",
-        "header": "false",
+        "auto_detect": False,
+        "header": False,
         "skip": text.start,
         "delim": quoted(text.delimiter),
         "quote": "'\"'",
         "escape": "'\"'",
-        "columns": f"{{{columns}}}",
+        "columns": dict.fromkeys(columns, "VARCHAR"),
+        "force_not_null": columns,
         "compression": "'none'",
-        "hive_partitioning": "false",
+        "hive_partitioning": False,
         "max_line_size": LONGEST_LINE,
         "buffer_size": LONGEST_LINE,
     }
     said = ", ".join(f"{name} = {value}" for name, value in options.items())
-    done = source.done
+    left = max(0, (file.total or 0) - file.done // 2)
     try:
         loaded.fill(
-            f"SELECT * FROM read_csv({quoted(path)}, {said})",
-            text.line,
-            lambda share: advance(int(done * (1 + share)) // 2),
+            f"SELECT * FROM read_csv({quoted(text.path)}, {said})",
+            lambda share: progress(file.done // 2 + int(left * share), file.total),
         )
-    except loaded.failure as problem:
-        text.check()
+    except loaded.db.failure as problem:
+        deque(text.records(), maxlen=0)
         reason = str(problem).splitlines()[0]
-        raise TableError(loaded.source, f"it cannot be read ({reason})") from None
-
-
-def _plain(loaded: RawRows, source: TableSource, size: int, advance: Advance) -> Path:
-    """A file with the checked text of `source`: itself, or a copy.
-
-    The database wants all lines to end alike, and takes a name with an asterisk for several files.
-    """
-    if source.path and not source.packed and not set("*?[") & set(str(source.path)):
-        for _ in text_blocks(source, size):
-            advance(source.done // 2)
-            if source.returns:
-                break
-        else:
-            return source.path.resolve()
-        source = TableSource(source.path)
-    path = loaded.spare(".csv")
-    with closing(source), path.open("w", encoding="utf-8", newline="") as copy:
-        for block in text_blocks(source, size):
-            advance(source.done // 2 if source.total else source.done)
-            copy.write(block.lines)
-    return path
+        raise TableError(file.name, f"it cannot be read ({reason})") from None
 
 
 class _Delimited:
@@ -206,124 +178,95 @@ class _Delimited:
     """
 
     def __init__(self, source: str, path: Path, delimiter: str) -> None:
-        self._source, self._path, self.delimiter = source, path, delimiter
+        self._source, self.path = source, path
         with path.open(encoding="utf-8-sig", newline="\n") as file:
             lines = ((at, line) for at, line in enumerate(file, 1) if line != "\n")
             self.start, first = next(lines, (0, ""))
         if not first:
             raise TableError(source, "the file is empty", "it should start with a header line")
         self.delimiter = delimiter or sniff_delimiter(first)
-        self.header = next(self._records())[1]
+        self.header: list[str] = []
+        self.header = next(self.records())[1]
 
-    def line(self, row: int) -> int:
+    def place(self, row: int) -> tuple[str, int]:
         """The line on which a row starts."""
-        return next(islice(self._records(), row + 1, None))[0]
+        return self._source, next(islice(self.records(), row + 1, None))[0]
 
-    def check(self) -> None:
-        """Refuse the first record that is not as long as the header."""
-        width = len(self.header)
-        for line, record in self._records():
-            if len(record) != width:
-                few = "few" if len(record) < width else "many"
-                raise TableError(
-                    self._source,
-                    f"too {few} fields: {len(record)}, where the header has {width}",
-                    "put fields that contain the delimiter in double quotes",
-                    line,
-                )
+    def records(self) -> Iterator[tuple[int, list[str]]]:
+        """The records that are not blank, the header too, and the line where each one starts.
 
-    def _records(self) -> Iterator[tuple[int, list[str]]]:
-        """The records that are not blank, the header too, and the line where each one starts."""
+        One that is not as long as the header is refused.
+        """
         limit = csv.field_size_limit(LONGEST_LINE)
-        line = 1
+        line, hint = 1, "double the quotation marks inside a quoted field"
         try:
-            with self._path.open(encoding="utf-8-sig", newline="\n") as file:
+            with self.path.open(encoding="utf-8-sig", newline="\n") as file:
                 reader = csv.reader(file, delimiter=self.delimiter, strict=True)
                 for record in reader:
+                    width = len(self.header or record)
+                    if record and len(record) != width:
+                        few = "few" if len(record) < width else "many"
+                        raise TableError(
+                            self._source,
+                            f"too {few} fields: {len(record)}, where the header has {width}",
+                            "put fields that contain the delimiter in double quotes",
+                            line,
+                        )
                     if record:
                         yield line, record
                     line = reader.line_num + 1
         except csv.Error as problem:
-            raise self._bad_record(line, str(problem)) from None
+            message = f"a badly quoted field ({problem})"
+            if "field limit" in str(problem) or "unexpected end" in str(problem):
+                message = f"a quoted field is never closed or longer than {LONGEST_LINE >> 20} MB"
+            elif "new-line" in str(problem):
+                message, hint = "a bare carriage return", "end lines with \\n or \\r\\n"
+            raise TableError(self._source, message, hint, line) from None
         finally:
             csv.field_size_limit(limit)
 
-    def _bad_record(self, line: int, problem: str) -> TableError:
-        hint = "double the quotation marks inside a quoted field"
-        if "field limit" in problem or "unexpected end" in problem:
-            message = f"a quoted field is never closed or longer than {LONGEST_LINE >> 20} MB"
-        elif "new-line" in problem:
-            message, hint = "a bare carriage return", "end lines with \\n or \\r\\n"
-        else:
-            message = f"a badly quoted field ({problem})"
-        return TableError(self._source, message, hint, line)
+
+def sniff_delimiter(header: str) -> str:
+    """The delimiter that a header line uses most, quoted parts aside; a comma when none."""
+    bare = re.sub(r'"[^"]*"', "", header)
+    return max(DELIMITERS, key=bare.count)
 
 
-def _load_objects(loaded: RawRows, source: TableSource, size: int, advance: Advance) -> None:
+def _load_objects(loaded: RawRows, file: PlainFile, progress: Progress) -> None:
     """JSON lines; numbers stay the text that the file has, so that ids keep their spelling."""
-    for block in text_blocks(source, size):
-        advance(source.done)
-        rows: list[dict[str, Any]] = []
-        lines: list[int] = []
-        for line, text in enumerate(block.lines.split("\n")[:-1], block.first):
-            if text and not text.isspace():
-                row = parse_json(text, source.name, line, OBJECT, exact=True)
+    loaded.place = loaded.kept_line
+    with file.path.open("rb") as stream:
+        numbered = parse_lines(stream, file.name, OBJECT, exact=True)
+        while block := list(islice(numbered, BLOCK_ROWS)):
+            for line, row in block:
                 if not isinstance(row, dict):
-                    message = f"not a JSON object: {shorten(text.strip())}"
-                    raise TableError(source.name, message, OBJECT, line)
-                rows.append(row)
-                lines.append(line)
-        if not rows:
-            continue
-        found = dict.fromkeys(chain.from_iterable(rows))
-        if not loaded.rows:
-            loaded.name(list(found))
-        for name in found:
-            if name not in loaded.names and name not in loaded.late:
-                at = next(at for at, row in enumerate(rows) if name in row)
-                loaded.late[name] = loaded.rows + at, _cell(rows[at][name])
-        for name in set(loaded.names) - set(loaded.absent):
-            lacking = (at for at, row in enumerate(rows) if name not in row)
-            if (first := next(lacking, None)) is not None:
-                loaded.absent[name] = loaded.rows + first
-        loaded.append(lines, [[_cell(row.get(name)) for row in rows] for name in loaded.names])
+                    said = shorten(json.dumps(row).replace('"', ""))
+                    raise TableError(file.name, f"not a JSON object: {said}", OBJECT, line)
+            progress(file.done // 2 + stream.tell() // (2 if file.done else 1), file.total)
+            names = dict.fromkeys(name for _, row in block for name in row)
+            loaded.append(
+                [line for line, _ in block],
+                {n: [_cell(row[n]) if n in row else None for _, row in block] for n in names},
+            )
 
 
-def _load_parquet(loaded: RawRows, source: TableSource) -> None:
+def _load_parquet(loaded: RawRows, file: PlainFile) -> None:
     """Parquet, whose lines are its rows, from 1; lists and structures become JSON."""
-    path = source.path
-    if path is None or source.packed or set("*?[") & set(str(path)):
-        path = loaded.spare(".parquet")
-        with path.open("wb") as copy:
-            while data := source.read(BLOCK_BYTES):
-                copy.write(data)
-    place = f"read_parquet({quoted(path.resolve())}, hive_partitioning = false)"
+    path = str(file.path.resolve())
+    place = f"read_parquet({quoted(path)}, hive_partitioning = false)"
     try:
-        kinds = loaded.run(f"DESCRIBE SELECT * FROM {place}").fetchall()
-        loaded.name([str(name) for name, *_ in kinds])
+        kinds = loaded.db.run(f"DESCRIBE SELECT * FROM {place}").fetchall()
+        loaded.name(str(name) for name, *_ in kinds)
+        nested = re.compile(r".*\]|(MAP|STRUCT|UNION).*", re.DOTALL)
         cells = ", ".join(
-            f"{f'to_json(#{i})' if _nested(str(kind)) else f'#{i}'}::VARCHAR AS c{i - 1}"
+            f"coalesce({f'to_json(#{i})' if nested.fullmatch(str(kind)) else f'#{i}'}::VARCHAR, '')"
+            f" AS c{i - 1}"
             for i, (_, kind, *_) in enumerate(kinds, 1)
         )
-        loaded.fill(f"SELECT {cells} FROM {place}", lambda row: row + 1)
-    except loaded.failure as problem:
-        reason = str(problem).splitlines()[0].rstrip(".").replace(str(path.resolve()), source.name)
-        raise TableError(source.name, f"not a Parquet file that can be read ({reason})") from None
-
-
-def _nested(kind: str) -> bool:
-    return kind.endswith("]") or kind.startswith(("MAP", "STRUCT", "UNION"))
-
-
-def _load_sheet(loaded: RawRows, source: TableSource) -> None:
-    """The first sheet of a workbook; its lines are its rows."""
-    data = bytearray()
-    while block := source.read(BLOCK_BYTES):
-        data += block
-    (line, header), *rows = sheet_rows(bytes(data), source.name)
-    loaded.name(header, line)
-    if rows:
-        loaded.append([line for line, _ in rows], list(zip(*(row for _, row in rows), strict=True)))
+        loaded.fill(f"SELECT {cells} FROM {place}")
+    except loaded.db.failure as problem:
+        reason = str(problem).splitlines()[0].rstrip(".").replace(path, file.name)
+        raise TableError(file.name, f"not a Parquet file that can be read ({reason})") from None
 
 
 def sheet_rows(data: bytes, name: str) -> list[tuple[int, list[str]]]:
@@ -355,4 +298,4 @@ def _cell(value: object) -> str:
     if isinstance(value, bool | list | dict):
         return json.dumps(value, ensure_ascii=False)
     # The missing values of data frames print as this.
-    return "" if str(value) in ("<NA>", "NaT") else str(value)
+    return "" if str(value) in ("<NA>", "NaT", "nan") else str(value)

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
-from darc.errors import InputError, TableError, UnknownName, nearest
+from darc.errors import InputError, TableError, nearest
+from darc.tables.raw import RawRows
 
 REQUIRED = {
     "tidy": ("prompt_id", "candidate_id", "rater_id", "rating"),
@@ -14,26 +14,9 @@ REQUIRED = {
 }
 OPTIONAL = {"tidy": ("scorer_id", "rater_group"), "wide": ("scorer_id",), "pairwise": ()}
 SYSTEM = "system"
-LAYOUTS = tuple(REQUIRED)
+PARTS = {SYSTEM}.union(*REQUIRED.values(), *OPTIONAL.values())
 LISTED = 20
-PARTS = sorted(
-    {
-        SYSTEM,
-        *(name for parts in (REQUIRED, OPTIONAL) for names in parts.values() for name in names),
-    }
-)
 _UNNAMED = re.compile(r"(Unnamed: \d+)?")
-
-
-class NamedColumns(Protocol):
-    """What a table is known by: its columns."""
-
-    source: str
-    names: tuple[str, ...]
-
-    def looks_numeric(self, name: str) -> bool:
-        """Whether a column seems to hold numbers."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -47,25 +30,11 @@ class Schema:
     columns: Mapping[str, str]
     raters: tuple[str, ...] = ()
     extras: tuple[str, ...] = ()
-    raters_given: bool = False
     system: str = ""
 
 
-def check_layout(name: str) -> None:
-    """Refuse a layout that is neither known nor "auto"."""
-    if name not in ("auto", *LAYOUTS):
-        raise UnknownName("layout", name, ("auto", *LAYOUTS))
-
-
-def check_columns(columns: Mapping[str, str]) -> None:
-    """Refuse to rename a column that no layout has."""
-    for part in columns:
-        if part not in PARTS:
-            raise UnknownName("column", part, PARTS)
-
-
 def decide(
-    table: NamedColumns, layout: str, columns: Mapping[str, str], raters: Iterable[str] | None
+    table: RawRows, layout: str, columns: Mapping[str, str], raters: Iterable[str] | None
 ) -> Schema:
     """The schema of a table; missing columns are refused."""
     names = [name for name in table.names if is_named(name)]
@@ -80,33 +49,28 @@ def decide(
             "leave them out",
         )
     parts = {part: columns.get(part, part) for part in REQUIRED[layout]}
-    _check_present(table.source, names, [*parts.values(), *chosen])
+    given = [columns[part] for part in (*OPTIONAL[layout], SYSTEM) if part in columns]
+    _check_present(table.source, names, [*parts.values(), *chosen, *given])
     for part in OPTIONAL[layout]:
-        if part in columns:
-            _check_present(table.source, names, [columns[part]])
         if columns.get(part, part) in names:
             parts[part] = columns.get(part, part)
-    taken = {*parts.values(), *parts}
-    others = [name for name in names if name not in taken]
     if layout == "pairwise":
         # What else a row says belongs to the comparison, not to one of its candidates.
         return Schema(layout, parts)
     system = columns.get(SYSTEM, SYSTEM)
-    if SYSTEM in columns:
-        _check_present(table.source, names, [system])
-    system = system if system in others else ""
-    if layout == "tidy":
-        return Schema(layout, parts, (), tuple(others), system=system)
-    rated = chosen or [n for n in others if n != system and table.looks_numeric(n)]
-    if not rated:
-        raise TableError(
-            table.source,
-            f"no column of numbers beside {' and '.join(parts.values())}",
-            "a wide table has one column of ratings a rater",
-        )
+    others = [name for name in names if name not in {*parts.values(), *parts}]
+    rated: list[str] = []
+    if layout == "wide":
+        rated = chosen or [n for n in others if n != system and table.looks_numeric(n)]
+        if not rated:
+            raise TableError(
+                table.source,
+                f"no column of numbers beside {' and '.join(parts.values())}",
+                "a wide table has one column of ratings a rater; darc import reads decimal commas "
+                "and words",
+            )
     rest = tuple(name for name in others if name not in rated)
-    system = system if system in rest else ""
-    return Schema(layout, parts, tuple(rated), rest, raters_given=bool(chosen), system=system)
+    return Schema(layout, parts, tuple(rated), rest, system if system in rest else "")
 
 
 def is_named(name: str) -> bool:

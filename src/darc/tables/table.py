@@ -1,49 +1,18 @@
 """A table of ratings that has been read and found good."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 
-from darc.errors import TableError
 from darc.registry.capabilities import Closing
-from darc.tables.batch import Batch, SampleBatch
-from darc.tables.database import MISSING, RawRows, quoted
+from darc.tables.batch import PADDING, Batch, packed, plan
+from darc.tables.comparisons import fit_samples, game_faults, outcome
+from darc.tables.database import quoted
+from darc.tables.raw import Faults, RawRows
 from darc.tables.schema import Schema
 from darc.typing import Integers
-
-# Padded cells for each rating that a batch may hold.
-PADDING = 2
-MISSING_SQL = ", ".join(map(quoted, sorted(MISSING)))
-_SPACE = "' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13)"
-
-
-class Sizes(NamedTuple):
-    """Rows, candidates, and samples of the most rated candidate, for each of some prompts."""
-
-    rows: Integers
-    candidates: Integers
-    samples: Integers
-
-
-class Assembler(Protocol):
-    """The samples of a table, sorted by candidate."""
-
-    scorer_ids: list[str]
-    rater_names: list[str]
-
-    def sizes(self) -> Sizes:
-        """How large each prompt is."""
-        ...
-
-    def check(self, start: int, stop: int) -> None:
-        """Refuse what cannot be used among some of the rows."""
-        ...
-
-    def samples(self, start: int, stop: int, first: int, prompt: Integers) -> SampleBatch:
-        """The samples of some rows; `prompt` is the prompt of each candidate from `first` on."""
-        ...
 
 
 class RatingTable(Closing):
@@ -52,46 +21,64 @@ class RatingTable(Closing):
     `rows` counts the file's rows and `prompts` its prompts; `extra_columns` are those that say
     something about a candidate, and `system` is the one that names its system, "" where none
     does. It owns temporary files: use it as a context manager.
+
+    In the database, `long` has a row for each judgement of a candidate; prompts, raters and scorers
+    (n, id) and candidates (n, prompt, prompt_id, id, ...) are numbered by first appearance; and
+    `samples` (candidate, scorer, rater, value) is sorted by candidate, scorer and row.
     """
 
-    def __init__(
-        self, loaded: RawRows, schema: Schema, assembler: Assembler, batch_rows: int
-    ) -> None:
-        self.layout = schema.layout
-        self.rows = loaded.rows
-        self.scorer_ids = assembler.scorer_ids
-        self.system = schema.system
-        self._loaded, self._schema, self._assembler = loaded, schema, assembler
-        sizes = assembler.sizes()
-        self.prompts = len(sizes.rows)
-        self._rows = np.concatenate(([0], np.cumsum(sizes.rows)))
-        self._candidates = np.concatenate(([0], np.cumsum(sizes.candidates)))
-        self._ranges = plan(sizes, len(assembler.scorer_ids), batch_rows)
-        for first, last in self._ranges:
-            assembler.check(int(self._rows[first]), int(self._rows[last]))
-        self.extra_columns = _kept(loaded, schema)
+    def __init__(self, loaded: RawRows, schema: Schema, method: str, batch_rows: int) -> None:
+        self.layout, self.rows, self.system = schema.layout, loaded.rows, schema.system
+        self._loaded, self._schema, self._db = loaded, schema, loaded.db
+        self._make_long()
+        self._number_candidates()
+        self.rater_names = self._number("rater")
+        self.scorer_ids = self._number("scorer")
+        self._make_samples(method)
+        counts = self._db.arrays(
+            """SELECT sum(count)::BIGINT AS rows, count(DISTINCT candidate) AS candidates,
+            max(count) AS depth FROM
+            (SELECT candidate, scorer, count(*) AS count FROM samples GROUP BY ALL)
+            JOIN candidates ON n = candidate GROUP BY prompt ORDER BY prompt"""
+        )
+        self.prompts = len(counts["rows"])
+        self._starts = np.concatenate(([0], np.cumsum(counts["rows"])))
+        self._candidates = np.concatenate(([0], np.cumsum(counts["candidates"])))
+        self._sizes = counts["candidates"] * len(self.scorer_ids), counts["depth"]
+        self._ranges = plan(counts["rows"], *self._sizes, batch_rows, PADDING * batch_rows)
+        if self.layout != "pairwise":
+            for first, last in self._ranges:
+                self._check_once(first, last)
 
     def batches(self) -> Iterator[Batch]:
         """All prompts, a batch at a time; may be called again."""
-        for first, last in self._ranges:
-            sizes = np.diff(self._candidates[first : last + 1])
-            samples = self._assembler.samples(
-                int(self._rows[first]),
-                int(self._rows[last]),
-                int(self._candidates[first]),
-                np.repeat(np.arange(last - first), sizes),
-            )
-            low, high = int(self._candidates[first]), int(self._candidates[last])
-            yield Batch(
-                prompt_ids=self._words("prompts", "id", first, last),
-                candidate_ids=_split(self._words("candidates", "id", low, high), sizes),
-                scorer_ids=self.scorer_ids,
-                scores=samples.packed(),
-                rater_names=self._assembler.rater_names,
-                _samples=samples,
-                _extras=self.extra_columns,
-                _read=partial(self._extra, low, high),
-            )
+        return (self.batch(first, last) for first, last in self._ranges)
+
+    def head(self, cells: int) -> Batch:
+        """The first prompts, as many as have that many padded scores at most, or one."""
+        widest, deepest = map(np.maximum.accumulate, self._sizes)
+        padded = np.arange(1, self.prompts + 1) * widest * deepest
+        return self.batch(0, max(1, int(np.searchsorted(padded, cells, side="right"))))
+
+    def batch(self, first: int, last: int) -> Batch:
+        """The prompts from `first` to before `last`, which are padded to the largest of them."""
+        found = self._fetch("*", first, last)
+        sizes = np.diff(self._candidates[first : last + 1])
+        low, high = (int(self._candidates[place]) for place in (first, last))
+        cell = self._cells(found) - low * len(self.scorer_ids)
+        columns = found["value"], found["rater"]
+        scores, raters = packed(cell, sizes, len(self.scorer_ids), *columns)
+        words = iter(self._words("candidates", "id", low, high))
+        return Batch(
+            prompt_ids=self._words("prompts", "id", first, last),
+            candidate_ids=[[next(words) for _ in range(size)] for size in sizes.tolist()],
+            scorer_ids=self.scorer_ids,
+            scores=scores,
+            raters=raters,
+            rater_names=self.rater_names,
+            _extras=self.extra_columns,
+            _read=partial(self._extra, low, high),
+        )
 
     def systems(self, batch: Batch) -> list[list[str]]:
         """The system of each candidate of a batch, its own id where no column says.
@@ -100,146 +87,184 @@ class RatingTable(Closing):
         """
         if not self.system:
             return batch.candidate_ids
-        if self.system not in self.extra_columns:
-            ids = " AND ".join(
-                f"{self._loaded.text(self._schema.columns[part])} = candidates.{name}"
-                for part, name in (("prompt_id", "prompt_id"), ("candidate_id", "id"))
-            )
-            column = self._loaded.column(self.system)
-            (row,) = self._loaded.row(
-                f"""SELECT min(raw.rowid) FROM raw JOIN candidates ON {ids}
-                JOIN raw AS other ON other.rowid = first
-                WHERE raw.{column} IS DISTINCT FROM other.{column}"""
-            )
-            raise self._loaded.fault(
-                row,
-                f"the {self.system} of this candidate is not that of its first row",
-                "give every candidate one system, or use --system none",
-            )
-        return batch.cells(self.system)
+        if self.system in self.extra_columns:
+            return batch.cells(self.system)
+        place = self._schema.extras.index(self.system)
+        (row,) = self._db.row(
+            f"""SELECT min(long.row) FROM long JOIN candidates USING (prompt_id, id)
+            JOIN long AS other ON other.row = first WHERE long.h{place} != other.h{place}"""
+        )
+        raise self._loaded.fault(
+            row // self._width,
+            f"the {self.system} of this candidate is not that of its first row",
+            "give every candidate one system, or use --system none",
+        )
 
     def groups(self) -> dict[str, str]:
         """The group of each rater where a tidy file has the column rater_group, the first given."""
-        columns = self._schema.columns
-        if "rater_group" not in columns:
+        if "rater_group" not in self._schema.columns:
             return {}
-        rater, group = (self._loaded.text(columns[p]) for p in ("rater_id", "rater_group"))
-        rows = self._loaded.run(
-            f"""SELECT {rater}, arg_min({group}, rowid) FROM raw WHERE {group} != ''
-            GROUP BY ALL ORDER BY min(rowid)"""
+        group = self._loaded.text(self._schema.columns["rater_group"])
+        rows = self._db.run(
+            f"""SELECT rater, arg_min({group}, row) FROM long JOIN raw ON raw.rowid = row
+            WHERE {group} != '' GROUP BY ALL ORDER BY min(row)"""
         )
         return dict(rows.fetchall())
 
     def close(self) -> None:
         """Remove the temporary files."""
-        self._loaded.close()
+        self._db.close()
+
+    def _make_long(self) -> None:
+        """The view `long` (row, prompt_id, id, scorer, rater, value, and a hash for each extra).
+
+        A row of the file is as many of its rows as it has raters (wide) or candidates (pairwise).
+        Faults of single rows are refused.
+        """
+        loaded, columns = self._loaded, self._schema.columns
+        known = {part: loaded.column(name) for part, name in columns.items()}
+        faults: Faults = {}
+        for part, name in columns.items():
+            if part.endswith("_id"):
+                blank = _said(f"no {name}", "give every row its ids")
+                faults[f"{loaded.text(name)} = ''"] = blank
+            elif part in ("rating", "winner"):
+                absent = _said(f"no {name}", "write null if it is missing")
+                faults[f"{known[part]} IS NULL"] = absent
+        ids, raters = [known.get("candidate_id", "")], [known.get("rater_id", "")]
+        if self.layout == "pairwise":
+            ids, values = [known["left_id"], known["right_id"]], [outcome(known)] * 2
+            faults |= game_faults(loaded, columns)
+        elif self.layout == "wide":
+            values = [loaded.number(name) for name in self._schema.raters]
+            raters = [quoted(name) for name in self._schema.raters]
+            faults |= loaded.number_faults(self._schema.raters)
+        else:
+            values = [loaded.number(columns["rating"])]
+            faults |= loaded.number_faults([columns["rating"]])
+        loaded.refuse_first(faults)
+        self._width = len(values)
+        parts = {
+            "row": [f"rowid * {self._width} + {place}" for place in range(self._width)],
+            "prompt_id": [known["prompt_id"]],
+            "id": ids,
+            "scorer": [known.get("scorer_id", "''")],
+            "rater": raters,
+            "value": values,
+        }
+        for place, name in enumerate(self._schema.extras):
+            parts[f"h{place}"] = [f"hash({loaded.text(name)})"]
+        cells = (
+            f"{each[0]} AS {name}" if len(each) == 1 else f"unnest([{', '.join(each)}]) AS {name}"
+            for name, each in parts.items()
+        )
+        self._db.run(f"CREATE VIEW long AS SELECT {', '.join(cells)} FROM raw")
+
+    def _number_candidates(self) -> None:
+        """The tables of prompts and candidates, and which extra columns are the candidates' own.
+
+        Whether an extra column varies is told by a hash, since texts may be long.
+        """
+        places = range(len(self._schema.extras))
+        varies = "".join(f", min(h{i}) != max(h{i}) AS v{i}" for i in places)
+        self._db.run(
+            f"""CREATE TEMP TABLE pools AS SELECT prompt_id, id, min(row) AS first,
+            count(value) AS rated{varies} FROM long GROUP BY ALL"""
+        )
+        self._db.run(
+            """CREATE TABLE prompts AS SELECT (row_number() OVER (ORDER BY min(first)) - 1)::INTEGER
+            AS n, prompt_id AS id FROM pools GROUP BY prompt_id ORDER BY n"""
+        )
+        self._db.run(
+            """CREATE TABLE candidates AS SELECT
+            (row_number() OVER (ORDER BY prompts.n, first) - 1)::INTEGER AS n, prompts.n AS prompt,
+            pools.* FROM pools JOIN prompts ON prompts.id = prompt_id ORDER BY n"""
+        )
+        self._db.run("DROP TABLE pools")
+        found = self._db.row(
+            "SELECT first, id, prompt_id FROM candidates WHERE rated = 0 ORDER BY n LIMIT 1"
+        )
+        if found:
+            row, candidate, prompt = found
+            noun, verb = ("rating", "rate")
+            if self.layout == "pairwise":
+                noun, verb = ("comparison", "compare")
+            raise self._loaded.fault(
+                row // self._width,
+                f"every {noun} of candidate {candidate!r} of prompt {prompt!r} is missing",
+                f"leave the candidate out, or {verb} it",
+            )
+        flags = ", ".join(f"bool_or(v{place})" for place in places)
+        varying = self._db.row(f"SELECT {flags} FROM candidates") if flags else ()
+        named = zip(self._schema.extras, varying, strict=True)
+        self.extra_columns = tuple(name for name, varies in named if not varies)
+
+    def _number(self, part: str) -> list[str]:
+        """The distinct texts of a part by first appearance, and a table (n, id) of them."""
+        self._db.run(
+            f"""CREATE TABLE {part}s AS
+            SELECT (row_number() OVER (ORDER BY min(row)) - 1)::INTEGER AS n, {part} AS id
+            FROM long GROUP BY {part} ORDER BY n"""
+        )
+        return self._words(f"{part}s", "id", 0, self.rows * self._width)
+
+    def _make_samples(self, method: str) -> None:
+        pairwise = self.layout == "pairwise"
+        scorer, join = "0::INTEGER", ""
+        if "scorer_id" in self._schema.columns:
+            scorer, join = "scorers.n", "JOIN scorers ON scorers.id = scorer"
+        order = "prompt, row" if pairwise else "candidates.n, scorer, row"
+        self._db.run(
+            f"""CREATE TABLE {"games" if pairwise else "samples"} AS
+            SELECT candidates.n AS candidate, {scorer} AS scorer, raters.n AS rater, value
+            FROM long JOIN candidates USING (prompt_id, id) JOIN raters ON raters.id = rater {join}
+            WHERE value IS NOT NULL ORDER BY {order}"""
+        )
+        if pairwise:
+            fit_samples(self._db, method, len(self.rater_names))
+
+    def _check_once(self, first: int, last: int) -> None:
+        """Refuse a rater who rates a candidate twice, among some prompts."""
+        found = self._fetch("candidate, scorer, rater", first, last)
+        key = np.sort(self._cells(found) * len(self.rater_names) + found["rater"])
+        twice = key[1:][key[1:] == key[:-1]]
+        if not len(twice):
+            return
+        cell, place = divmod(int(twice[0]), len(self.rater_names))
+        number, at = divmod(cell, len(self.scorer_ids))
+        rater, scorer = self.rater_names[place], self.scorer_ids[at]
+        candidate, prompt = self._db.row(f"SELECT id, prompt_id FROM candidates WHERE n = {number}")
+        lines = self._db.words(
+            f"""SELECT row // {self._width} FROM long WHERE prompt_id = {quoted(prompt)} AND
+            id = {quoted(candidate)} AND rater = {quoted(rater)} AND scorer = {quoted(scorer)}
+            AND value IS NOT NULL ORDER BY row LIMIT 2"""
+        )
+        raise self._loaded.fault(
+            int(lines[1]),
+            f"rater {rater!r} rates candidate {candidate!r} of prompt {prompt!r}"
+            f"{scorer and f' under scorer {scorer!r}'} twice, first on line "
+            f"{self._loaded.place(int(lines[0]))[1]}",
+            "keep one of the two",
+        )
+
+    def _fetch(self, columns: str, first: int, last: int) -> dict[str, Any]:
+        return self._db.arrays(
+            f"""SELECT {columns} FROM samples
+            WHERE rowid >= {self._starts[first]} AND rowid < {self._starts[last]}"""
+        )
+
+    def _cells(self, found: Mapping[str, Integers]) -> Integers:
+        """The place of each sample among all candidates and scorers."""
+        return found["candidate"].astype(np.int64) * len(self.scorer_ids) + found["scorer"]
 
     def _words(self, table: str, column: str, low: int, high: int) -> list[str]:
         sql = f"SELECT {column} AS word FROM {table} WHERE n >= {low} AND n < {high} ORDER BY n"
-        return list(self._loaded.arrays(sql)["word"].tolist())
+        return list(self._db.arrays(sql)["word"].tolist())
 
     def _extra(self, low: int, high: int, name: str) -> list[str]:
-        table = "candidates JOIN raw ON raw.rowid = first"
+        table = f"candidates JOIN raw ON raw.rowid = first // {self._width}"
         return self._words(table, self._loaded.text(name), low, high)
 
 
-def plan(sizes: Sizes, scorers: int, limit: int) -> list[tuple[int, int]]:
-    """Ranges of prompts (first, last + 1) of about `limit` rows, cut where padding would pile up.
-
-    A range holds several prompts only while their rows stay within `limit` and the padded array
-    (P, M, K, n) within `PADDING` times that.
-    """
-    ranges = []
-    first = rows = most = depth = 0
-    for index, (count, candidates, samples) in enumerate(zip(*map(list, sizes), strict=True)):
-        most, depth = max(most, candidates), max(depth, samples)
-        padded = (index + 1 - first) * scorers * most * depth
-        if index > first and (rows + count > limit or padded > PADDING * limit):
-            ranges.append((first, index))
-            first, rows, most, depth = index, 0, candidates, samples
-        rows += count
-    ranges.append((first, len(sizes.rows)))
-    return ranges
-
-
-def number_items(loaded: RawRows, table: str, column: str) -> list[str]:
-    """The distinct texts of a column by first appearance, and a table (n, id) of them."""
-    loaded.run(
-        f"""CREATE TABLE {table} AS
-        SELECT (row_number() OVER (ORDER BY first) - 1)::INTEGER AS n, id
-        FROM (SELECT {loaded.column(column)} AS id, min(rowid) AS first FROM raw GROUP BY 1)
-        ORDER BY n"""
-    )
-    return [word for (word,) in loaded.run(f"SELECT id FROM {table} ORDER BY n").fetchall()]
-
-
-def number_candidates(loaded: RawRows, schema: Schema, rated: str) -> None:
-    """Tables `prompts` (n, id) and `candidates` (n, prompt, prompt_id, id, first, rated).
-
-    Both are numbered by first appearance. A candidate also has, for each extra column, whether it
-    varies among its rows; that alone is told by a hash, since texts may be long.
-    """
-    prompt, candidate = (loaded.column(schema.columns[p]) for p in ("prompt_id", "candidate_id"))
-    varies = "".join(
-        f", min(hash({loaded.text(name)})) != max(hash({loaded.text(name)})) AS v{i}"
-        for i, name in enumerate(schema.extras)
-    )
-    number_groups(
-        loaded,
-        f"""SELECT {prompt} AS prompt_id, {candidate} AS id, min(rowid) AS first,
-        {rated} AS rated{varies} FROM raw GROUP BY 1, 2""",
-    )
-
-
-def number_groups(loaded: RawRows, groups: str) -> None:
-    """The tables of prompts and candidates made of rows (prompt_id, id, first, rated, ...)."""
-    loaded.run(f"CREATE TEMP TABLE groups AS {groups}")
-    loaded.run(
-        """CREATE TABLE prompts AS SELECT (row_number() OVER (ORDER BY first) - 1)::INTEGER AS n, id
-        FROM (SELECT prompt_id AS id, min(first) AS first FROM groups GROUP BY 1) ORDER BY n"""
-    )
-    loaded.run(
-        """CREATE TABLE candidates AS SELECT
-        (row_number() OVER (ORDER BY prompts.n, first) - 1)::INTEGER AS n, prompts.n AS prompt,
-        groups.* FROM groups JOIN prompts ON prompts.id = prompt_id ORDER BY n"""
-    )
-    loaded.run("DROP TABLE groups")
-
-
-def trimmed(text: str) -> str:
-    """The SQL for a text in small letters without white space around it."""
-    return f"lower(trim({text}, {_SPACE}))"
-
-
-def refuse_first(loaded: RawRows, ids: Iterable[str], faults: Mapping[str, Any]) -> None:
-    """Raise the error of the first row without an id, or with one of some faults in it.
-
-    `faults` are conditions, each with a column and what makes the error of a row and that column.
-    """
-
-    def blank(row: int, name: str) -> TableError:
-        return loaded.fault(row, f"no {name}", "give every row its ids")
-
-    every = {f"{loaded.text(name)} = ''": (name, blank) for name in ids} | dict(faults)
-    rows = loaded.row(
-        f"SELECT {', '.join(f'min(rowid) FILTER ({each})' for each in every)} FROM raw"
-    )
-    found = [(row, place) for place, row in enumerate(rows) if row is not None]
-    if found:
-        row, place = min(found)
-        name, error = list(every.values())[place]
-        raise error(row, name)
-
-
-def _kept(loaded: RawRows, schema: Schema) -> tuple[str, ...]:
-    """The extra columns that do not vary within any candidate."""
-    if not schema.extras:
-        return ()
-    each = ", ".join(f"bool_or(v{i})" for i in range(len(schema.extras)))
-    varies = loaded.row(f"SELECT {each} FROM candidates")
-    return tuple(name for name, other in zip(schema.extras, varies, strict=True) if not other)
-
-
-def _split(words: list[str], sizes: Integers) -> list[list[str]]:
-    ends = np.cumsum(sizes).tolist()
-    return [words[low:high] for low, high in zip([0, *ends], ends, strict=False)]
+def _said(message: str, hint: str) -> Callable[[Mapping[str, str]], tuple[str, str]]:
+    return lambda cells: (message, hint)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from darc.errors import InputError
+from darc.files import read_entries
 from darc.scorers.base import Embedder, Pair
 from darc.scorers.head import Preference, best_embedder, measure
-from darc.tables.entries import iter_entries
 from darc.training.caution.examples import read_messages
 from darc.training.pairs import PairChoosing, make_pairs, rows_of
 from darc.types import Message, Prompt
@@ -37,13 +37,13 @@ def read_pairs(path: Path) -> list[AnswerPair]:
 
     Without a prompt, the messages before the last one of `chosen` are it.
     """
-    entries = enumerate(iter_entries(path), 1)
+    entries = enumerate(read_entries(path), 1)
     return [_compared(f"{path}, line {line or n}", n, row) for n, (line, row) in entries]
 
 
 def has_pairs(path: Path) -> bool:
     """Whether a file has pairs of answers, not ratings, as far as its first entry tells."""
-    first = next(iter_entries(path), (None, None))[1]
+    first = next(read_entries(path), (None, None))[1]
     return isinstance(first, dict) and bool({"chosen", "rejected"} & first.keys())
 
 

@@ -74,7 +74,7 @@ def _opening(row: Row) -> Any:
 
 
 def _lines(path: Path) -> list[Any]:
-    from darc.tables.entries import read_entries
+    from darc.files import read_entries
 
     return [entry for _, entry in read_entries(path)]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import InputError
+from darc.files import read_entries
 from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.scorers.base import Pair
-from darc.tables.entries import read_entries
 from darc.types import Message, Prompt
 
 LEAST = 8

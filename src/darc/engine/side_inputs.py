@@ -3,101 +3,91 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import count, takewhile
-from typing import Any
+from itertools import count, permutations, takewhile
 
 import numpy as np
 
 from darc.errors import InputError, TableError, nearest
 from darc.selection.rule import Rule
 from darc.tables import Batch
-from darc.tables.load import load
-from darc.tables.ratings import check_numbers, number
-from darc.tables.source import TableSource
+from darc.tables.database import Database
+from darc.tables.load import load_file
+from darc.tables.source import plain_file
 from darc.typing import Array
 
-Numbers1 = dict[tuple[str, str], float]
-Numbers2 = dict[tuple[str, str, str], float]
+SIMILARITY = "similarity"
 
 
 @dataclass(frozen=True)
 class SideTable:
-    """Named numbers by (prompt, candidate), and similarities by (prompt, candidate, candidate)."""
+    """Named numbers by (prompt, candidate), similarities by (prompt, candidate, candidate)."""
 
     source: str
-    columns: Mapping[str, Numbers1]
-    similarity: Numbers2
+    numbers: Mapping[str, Mapping[tuple[str, ...], float]]
 
     def column(self, name: str, prompt_id: str, candidate_ids: list[str]) -> list[float]:
         """The numbers of a prompt's candidates, in order; one that is not there is refused."""
-        numbers = self.columns[name]
-        for candidate in candidate_ids:
-            if (prompt_id, candidate) not in numbers:
-                raise TableError(
-                    self.source,
-                    f"there is no {name} for candidate {candidate!r} of prompt {prompt_id!r}",
-                    "give one row a candidate",
-                )
-        return [numbers[prompt_id, candidate] for candidate in candidate_ids]
+        numbers = [self.numbers[name].get((prompt_id, each)) for each in candidate_ids]
+        if None in numbers:
+            lacking = candidate_ids[numbers.index(None)]
+            raise TableError(
+                self.source,
+                f"there is no {name} for candidate {lacking!r} of prompt {prompt_id!r}",
+                "give one row a candidate",
+            )
+        return [number for number in numbers if number is not None]
 
     def similarities(self, prompt_id: str, candidate_ids: list[str]) -> Array:
         """The similarity matrix (K, K) of a prompt's candidates, 1 on the diagonal."""
-        result = np.eye(len(candidate_ids))
-        for row, left in enumerate(candidate_ids):
-            for column, right in enumerate(candidate_ids):
-                if row != column:
-                    result[row, column] = self._pair(prompt_id, left, right)
+        result, known = np.eye(len(candidate_ids)), self.numbers.get(SIMILARITY, {})
+        for (row, left), (column, right) in permutations(enumerate(candidate_ids), 2):
+            keys = (prompt_id, left, right), (prompt_id, right, left)
+            found = next((known[key] for key in keys if key in known), None)
+            if found is None:
+                raise TableError(
+                    self.source,
+                    f"there is no similarity of {left!r} and {right!r} for prompt {prompt_id!r}",
+                    "give every pair once, in either order",
+                )
+            result[row, column] = found
         return result
 
-    def _pair(self, prompt_id: str, left: str, right: str) -> float:
-        for key in ((prompt_id, left, right), (prompt_id, right, left)):
-            if key in self.similarity:
-                return self.similarity[key]
-        raise TableError(
-            self.source,
-            f"there is no similarity of {left!r} and {right!r} for prompt {prompt_id!r}",
-            "give every pair once, in either order",
-        )
 
-
-def read_side(path: str | os.PathLike[str], chosen: str = "auto") -> SideTable:
+def read_side(path: str | os.PathLike[str]) -> SideTable:
     """The side inputs of a file, held in memory.
 
     Rows are prompt_id, candidate_id and named numbers, or prompt_id, left_id, right_id, similarity.
     """
-    columns: dict[str, Numbers1] = {}
-    similarity: Numbers2 = {}
-    with TableSource(path) as source, load(source, chosen) as loaded:
-        paired = "similarity" in loaded.names
+    found: dict[str, dict[tuple[str, ...], float]] = {}
+    with Database() as db:
+        loaded = load_file(db, plain_file(path, None, db.spare))
+        paired = SIMILARITY in loaded.names
         ids = ("prompt_id", "left_id", "right_id") if paired else ("prompt_id", "candidate_id")
         for name in ids:
             if name not in loaded.names:
-                raise TableError(
-                    source.name, f"there is no column {name!r}", nearest(name, loaded.names)
-                )
-        keys: list[Any] = list(zip(*(loaded.texts(name) for name in ids), strict=True))
-        for name in ("similarity",) if paired else loaded.names:
+                hint = nearest(name, loaded.names)
+                raise TableError(loaded.source, f"there is no column {name!r}", hint)
+        keys = list(zip(*map(loaded.texts, ids), strict=True))
+        for name in (SIMILARITY,) if paired else loaded.names:
             if name in ids or not (paired or loaded.looks_numeric(name)):
                 continue
-            check_numbers(loaded, (), (name,))
-            sql = f"SELECT coalesce({number(loaded.column(name))}, 'nan') FROM raw ORDER BY rowid"
-            known: Any = similarity if paired else columns.setdefault(name, {})
-            for row, (key, (value,)) in enumerate(
-                zip(keys, loaded.run(sql).fetchall(), strict=True)
+            loaded.refuse_first(loaded.number_faults([name]))
+            known = found.setdefault(name, {})
+            sql = f"SELECT coalesce({loaded.number(name)}, 'nan') AS n FROM raw ORDER BY rowid"
+            for row, (key, value) in enumerate(
+                zip(keys, db.arrays(sql)["n"].tolist(), strict=True)
             ):
                 if key in known:
                     raise loaded.fault(row, f"{name} of {key} is given twice", "keep one")
                 known[key] = value
-    if not columns and not similarity:
-        raise TableError(source.name, "there are no side inputs", "give named columns of numbers")
-    return SideTable(source.name, columns, similarity)
+    if not found:
+        raise TableError(loaded.source, "there are no side inputs", "give named columns of numbers")
+    return SideTable(loaded.source, found)
 
 
 def check_side(rules: Iterable[Rule], table: SideTable | None, extras: Iterable[str]) -> None:
     """Raise an `InputError` for a rule whose side inputs are neither in the file nor beside it."""
-    known = {*extras, *(table.columns if table else ())}
-    if table is not None and table.similarity:
-        known.add("similarity")
+    known = {*extras, *(table.numbers if table else ())}
     for rule in rules:
         for name in rule.required():
             if ("dropout_1" if name == "dropout" else name) not in known:
@@ -108,7 +98,7 @@ def check_side(rules: Iterable[Rule], table: SideTable | None, extras: Iterable[
 
 def _how(name: str) -> str:
     """How a side input is given."""
-    if name == "similarity":
+    if name == SIMILARITY:
         return "give a file with prompt_id, left_id, right_id, similarity after --side"
     if name == "dropout":
         return (
@@ -122,7 +112,7 @@ def side_inputs(rule: Rule, batch: Batch, table: SideTable | None) -> dict[str, 
     """What the rule needs, or can use, of the side inputs, padded with NaN to (P, K, ...)."""
     result = {name: _input(name, batch, table) for name in rule.required() if name != "dropout"}
     if "dropout" in (*rule.required(), *rule.takes):
-        columns = {*(table.columns if table else ()), *batch.extras(0, 0)}
+        columns = {*(table.numbers if table else ()), *batch.extras(0, 0)}
         passes = list(takewhile(lambda name: name in columns, (f"dropout_{i}" for i in count(1))))
         if passes:
             result["dropout"] = np.stack([_input(name, batch, table) for name in passes], axis=-1)
@@ -131,17 +121,15 @@ def side_inputs(rule: Rule, batch: Batch, table: SideTable | None) -> dict[str, 
 
 def _input(name: str, batch: Batch, table: SideTable | None) -> Array:
     most = batch.scores.shape[2]
-    if name == "similarity":
-        result = np.full((len(batch.prompt_ids), most, most), np.nan)
-    else:
-        result = np.full((len(batch.prompt_ids), most), np.nan)
+    axes = (most, most) if name == SIMILARITY else (most,)
+    result = np.full((len(batch.prompt_ids), *axes), np.nan)
     for row, (prompt_id, candidates) in enumerate(
         zip(batch.prompt_ids, batch.candidate_ids, strict=True)
     ):
         size = len(candidates)
-        if table is not None and name == "similarity":
+        if table is not None and name == SIMILARITY:
             result[row, :size, :size] = table.similarities(prompt_id, candidates)
-        elif table is not None and name in table.columns:
+        elif table is not None and name in table.numbers:
             result[row, :size] = table.column(name, prompt_id, candidates)
         else:
             result[row, :size] = [_extra(batch, row, k, name) for k in range(size)]

@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from darc.engine.side_inputs import read_side
 from darc.errors import TableError
-from darc.tables.side import read_side
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -17,7 +17,7 @@ def test_named_numbers_by_candidate(tmp_path: Path) -> None:
     path = write(tmp_path, "prompt_id,candidate_id,tokens,note\np,a,5,x\np,b,7,y\n")
     side = read_side(path)
     assert side.column("tokens", "p", ["b", "a"]) == [7.0, 5.0]
-    assert set(side.columns) == {"tokens"}
+    assert set(side.numbers) == {"tokens"}
     with pytest.raises(TableError, match="no tokens for candidate 'c' of prompt 'p'"):
         side.column("tokens", "p", ["a", "c"])
 
