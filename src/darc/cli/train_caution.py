@@ -58,7 +58,7 @@ def add_caution(kinds: Any) -> None:
 
 def run_caution(arguments: argparse.Namespace) -> None:
     """Read, fit, write, tell."""
-    from darc.training.caution.examples import read_examples
+    from darc.training.examples import read_examples
 
     _check(arguments)
     model = _fitted(arguments, read_examples(arguments.data))
@@ -75,13 +75,13 @@ def run_caution(arguments: argparse.Namespace) -> None:
 
 def _fitted(arguments: argparse.Namespace, pairs: "list[Pair]") -> "Model":
     from darc.scorers.caution_model import write_model
-    from darc.training.caution.train import fit_classifier, fit_predictor
+    from darc.training.caution import fit_classifier, fit_predictor
 
     def say(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
     if arguments.form == "encoder":
-        from darc.training.caution.encoder import fit_encoder
+        from darc.training.caution import fit_encoder
 
         return fit_encoder(
             pairs,

@@ -12,7 +12,7 @@ from darc.errors import InputError
 from darc.scorers.base import Embedder, Pair
 from darc.scorers.head import Preference, best_embedder, measure
 from darc.tables.entries import iter_entries
-from darc.training.caution.examples import read_messages
+from darc.training.examples import read_messages
 from darc.training.pairs import PairChoosing, make_pairs, rows_of
 from darc.types import Message, Prompt
 from darc.typing import Array

@@ -15,10 +15,18 @@ from darc.cli import main
 from darc.errors import InputError
 from darc.scorers import Caution
 from darc.scorers.caution_model import Classifier, Predictor, read_model, write_model
-from darc.training.caution.examples import divide, read_examples
-from darc.training.caution.train import fit_classifier, fit_predictor, parts_of
+from darc.training.caution import (
+    auc,
+    fit_classifier,
+    fit_logistic,
+    fit_predictor,
+    log_loss,
+    parts_of,
+    sigmoid,
+)
+from darc.training.examples import divide, read_examples
 
-DATA = Path(__file__).parents[2] / "scorers" / "discrimination.jsonl"
+DATA = Path(__file__).parents[1] / "scorers" / "discrimination.jsonl"
 SEED = 7
 
 
@@ -193,3 +201,31 @@ def test_the_rule_takes_the_model_on_the_command_line(
             off_topic[rule] += json.loads(capsys.readouterr().out)["index"] != 0
     assert off_topic["mean"] >= 3
     assert off_topic["caution:a=3"] <= 1
+
+
+def made(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    draw = np.random.default_rng(seed)
+    rows = draw.normal(size=(count, 3))
+    labels = (draw.random(count) < sigmoid(2.0 * rows[:, 0] - rows[:, 1] + 0.5)).astype(float)
+    return rows, labels
+
+
+def test_the_weights_are_found() -> None:
+    rows, labels = made(20_000, 0)
+    weights, _, _ = fit_logistic(rows, labels, *made(20_000, 1), decay=0.0)
+    assert np.allclose(weights, [2.0, -1.0, 0.0, 0.5], atol=0.1)
+
+
+def test_held_out_rows_stop_the_fit() -> None:
+    draw = np.random.default_rng(2)
+    rows, labels = draw.normal(size=(30, 40)), np.repeat([0.0, 1.0], 15)
+    held, held_labels = draw.normal(size=(400, 40)), np.repeat([0.0, 1.0], 200)
+    weights, step, loss = fit_logistic(rows, labels, held, held_labels, decay=0.0)
+    assert step < 30
+    assert loss <= np.log(2.0)
+    assert log_loss(held @ weights[:-1] + weights[-1], held_labels) == pytest.approx(loss)
+
+
+def test_auc_counts_pairs() -> None:
+    assert auc(np.array([0.0, 1.0]), np.array([1.0, 2.0])) == 0.875
+    assert np.isnan(auc(np.zeros(0), np.ones(3)))
