@@ -1,7 +1,6 @@
 """The Caution model on the hand-written answers, and the choices that it changes."""
 
 import json
-import time
 from functools import cache
 from pathlib import Path
 
@@ -138,29 +137,6 @@ def test_models_survive_their_files(tmp_path: Path) -> None:
     write_model(Classifier(["other"], [0.0], [1.0], [0.0, 0.0], 0.0), tmp_path / "x.json")
     with pytest.raises(InputError, match="other features"):
         Caution(str(tmp_path / "x.json"))
-
-
-def test_command_trains_in_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    started = time.monotonic()
-    out = tmp_path / "caution.json"
-    assert main(["train", "caution", "--data", str(DATA), "--out", str(out), "--json"]) == 0
-    assert time.monotonic() - started < 120
-    told = json.loads(capsys.readouterr().out)
-    assert told["auc"]["truncated"] > 0.9
-    assert read_model(out).report["held_out"] == told["held_out"] == 16
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        (["--form", "encoder"], "--encoder MODEL"),
-        (["--target", "x"], "--form features"),
-        (["--out", "model.pkl"], "end in .json"),
-    ],
-)
-def test_refusals(more: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["train", "caution", "--data", str(DATA), "--out", "x.json", *more]) == 2
-    assert said in capsys.readouterr().err
 
 
 def test_data_is_checked(tmp_path: Path) -> None:

@@ -19,11 +19,11 @@ from darc.models.installed import files_hash, require
 WAITING = "OMP_WAIT_POLICY"
 
 
-def need(purpose: str, *more: str) -> None:
+def need(purpose: str, *more: str, extra: str = "hf") -> None:
     """Import torch; raise `MissingExtra` unless transformers and what is named are there too."""
     for name in ("torch", "transformers", *more):
         if importlib.util.find_spec(name) is None:
-            raise MissingExtra(purpose, "hf")
+            raise MissingExtra(purpose, extra)
     import_torch()
 
 
