@@ -24,7 +24,7 @@ SHIPPED = (
 # What finds, names, carries or checks things, but changes no number.
 CARRIERS = (
     "errors", "files", "types", "typing", "registry", "models.remote", "models.chat",
-    "models.completion", "models.installed", "models.transformers.model",
+    "models.completion", "models.installed", "models.transformers.generation",
     "scorers.callable",
 )  # fmt: skip
 # Reached through its own version, and only by models that are built on it.

@@ -57,7 +57,7 @@ class DropoutScorer(RewardScorer):
 
     def samples(self, pairs: Sequence[Pair]) -> Array:
         """One raw output a pair and pass, (n, passes); a forward pass of `passes` rows a pair."""
-        from darc.models.transformers.rewards import dropout, forward
+        from darc.models.transformers.scoring import dropout, forward
 
         if not pairs:
             return np.empty((0, self.passes))
@@ -72,7 +72,7 @@ class DropoutScorer(RewardScorer):
         return finite(result, self.name)
 
     def _need_dropout(self, loaded: Loaded) -> None:
-        from darc.models.transformers.rewards import rates
+        from darc.models.transformers.scoring import rates
 
         found = rates(loaded.model)
         if not found or (not self.rate and all(rate == 0 for _, _, rate in found)):

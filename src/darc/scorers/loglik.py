@@ -13,7 +13,7 @@ from darc.typing import Array
 
 SOURCES = (
     *("loglik.py", "model_scorer.py"),
-    *in_transformers("batching", "likelihood", "loading", "prefix"),
+    *in_transformers("batching", "loading", "scoring"),
 )
 LEAST = -20.0
 
@@ -51,7 +51,7 @@ class LogLikelihood(ModelScorer):
 
         A prompt is read once for all its answers.
         """
-        from darc.models.transformers.likelihood import fit, token_sums
+        from darc.models.transformers.scoring import fit, token_sums
 
         if not pairs:
             return np.empty(0)

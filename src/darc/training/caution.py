@@ -214,7 +214,7 @@ def _mixed(pairs: Sequence[Pair], seed: int) -> tuple[list[Pair], Array]:
 
 
 def _outputs(loaded: Loaded, pairs: Sequence[Pair]) -> Any:
-    from darc.models.transformers.rewards import batch_of, encoded
+    from darc.models.transformers.scoring import batch_of, encoded
 
     limit = loaded.context or MOST_TOKENS
     rows = [encoded(loaded.tokenizer, prompt.messages, text, limit) for prompt, text in pairs]
