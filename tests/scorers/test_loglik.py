@@ -6,7 +6,7 @@ from tests.checkpoints import causal, real, texts, tiny
 
 from darc.errors import InputError
 from darc.generators import ChatGenerator, Settings
-from darc.models import Installed
+from darc.models.installed import Installed
 from darc.models.transformers import TransformersModel
 from darc.registry import scorers
 from darc.scorers import LogLikelihood

@@ -23,7 +23,7 @@ SHIPPED = (
 )  # fmt: skip
 # What finds, names, carries or checks things, but changes no number.
 CARRIERS = (
-    "errors", "files", "types", "typing", "registry", "models.remote", "models.chat",
+    "errors", "files", "types", "typing", "registry", "models.remote",
     "models.completion", "models.installed", "models.transformers.generation",
     "scorers.callable",
 )  # fmt: skip

@@ -34,8 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def run_install(arguments: argparse.Namespace) -> None:
     """Install a model, its steps told on standard error, and print where it is."""
-    from darc.models.install import install
-    from darc.models.installed import DEFAULT, lookup
+    from darc.models.installed import DEFAULT, install, lookup
 
     model = lookup(arguments.name or DEFAULT)
     found = install(model.name, lambda step: print(step, file=sys.stderr, flush=True))

@@ -39,9 +39,15 @@ class EmbeddedModel(Closing):
     name = "embedded"
 
     def __init__(
-        self, path: Path, threads: int | None = None, slots: int = 16, context: int = 2048
+        self,
+        path: Path,
+        threads: int | None = None,
+        slots: int = 16,
+        context: int = 2048,
+        version: str = "",
     ) -> None:
         self.path = Path(path)
+        self.version = version
         self.threads = threads
         self.slots = slots
         self.context = context

@@ -11,15 +11,14 @@ import numpy as np
 
 from darc.errors import InputError
 from darc.language.text import Text
-from darc.models.embeddings import Embeddings
+from darc.models.embeddings import Embeddings, MiniLM
 from darc.models.installed import MINILM, files_hash, find
-from darc.models.minilm import MiniLM
 from darc.registry import scorer
 from darc.scorers.base import Embedder, Pair, source_version
 from darc.typing import Array
 
 SCHEMA = 1
-SOURCES = ("head.py", "../language/text.py", "../models/embeddings.py", "../models/minilm.py")
+SOURCES = ("head.py", "../language/text.py", "../models/embeddings.py")
 PACKAGES = ("wordllama",)
 # An embedding's entries are about 1/16; so scaled they weigh like the others.
 EMBEDDING_SCALE = 16.0

@@ -5,8 +5,7 @@ from collections.abc import Generator, Sequence
 import numpy as np
 
 from darc.errors import DarcError, InputError
-from darc.models.chat import EMBEDDED, ChatUser
-from darc.models.completion import ChatModel, Request
+from darc.models.completion import EMBEDDED, ChatModel, ChatUser, Request
 from darc.models.remote import OpenAIModel, Said
 from darc.models.remote.client import KEY
 from darc.registry import scorer
