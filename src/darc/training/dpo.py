@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shutil
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -126,14 +127,15 @@ def _measured(trainer: Any) -> dict[str, float]:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Keep transformers, datasets and TRL from drawing bars meanwhile."""
+    """Keep transformers, datasets and TRL from drawing bars, and peft from wondering about GGUF."""
     from datasets.utils.logging import disable_progress_bar, enable_progress_bar
 
     before = os.environ.get("TQDM_DISABLE")
     os.environ["TQDM_DISABLE"] = "1"
     disable_progress_bar()
     try:
-        with quiet():
+        with quiet(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Could not find a config file")
             yield
     finally:
         enable_progress_bar()
