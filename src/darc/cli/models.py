@@ -27,11 +27,6 @@ def add(commands: Any, name: str) -> None:
         add_general(action)
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Run the action that was asked for."""
-    {"install": run_install, "list": run_list}[arguments.action](arguments)
-
-
 def run_install(arguments: argparse.Namespace) -> None:
     """Install a model, its steps told on standard error, and print where it is."""
     from darc.models.installed import DEFAULT, install, lookup

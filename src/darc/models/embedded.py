@@ -1,5 +1,6 @@
 """The language model that runs in this process, on llama.cpp."""
 
+import importlib
 import itertools
 import json
 import logging
@@ -8,7 +9,7 @@ import secrets
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,8 @@ class EmbeddedModel(Closing):
         try:
             return [future.result() for future in futures]
         except BaseException:
-            cancel(futures)
+            for future in futures:
+                future.cancel()
             raise
 
     def chat(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -108,7 +110,10 @@ class EmbeddedModel(Closing):
 
 def load(path: Path, threads: int | None, slots: int, context: int) -> Any:
     """A running llama.cpp server object; its messages are shown at log level debug only."""
-    xllamacpp = runtime()
+    try:
+        xllamacpp = import_asleep("xllamacpp")
+    except ImportError:
+        raise MissingExtra("the embedded model", "embedded") from None
     if not path.is_file():
         raise InputError(f"there is no model file {path}", "run: darc models install")
     settings = xllamacpp.CommonParams()
@@ -136,8 +141,8 @@ def load(path: Path, threads: int | None, slots: int, context: int) -> Any:
         ) from None
 
 
-def runtime() -> Any:
-    """The llama.cpp bindings, imported so that their threads sleep while they wait.
+def import_asleep(name: str) -> Any:
+    """A library, imported so that its threads sleep while they wait.
 
     The variable is read once, as the library is loaded. Spinning threads slow to a crawl on a
     machine that has anything else to do.
@@ -145,13 +150,10 @@ def runtime() -> Any:
     before = os.environ.get(WAITING)
     os.environ.setdefault(WAITING, "passive")
     try:
-        import xllamacpp
-    except ImportError:
-        raise MissingExtra("the embedded model", "embedded") from None
+        return importlib.import_module(name)
     finally:
         if before is None:
             del os.environ[WAITING]
-    return xllamacpp
 
 
 def body(request: Request) -> dict[str, Any]:
@@ -193,9 +195,3 @@ def refused(answer: dict[str, Any]) -> DarcError:
             f"the model refused a request: {problem.get('message')}", "shorten or correct it"
         )
     return DarcError(f"the model failed: {json.dumps(problem)}")
-
-
-def cancel(futures: Sequence[Future[Completion]]) -> None:
-    """Drop what has not begun yet."""
-    for future in futures:
-        future.cancel()

@@ -63,7 +63,13 @@ class TransformersModel:
         loaded = self.checkpoint.loaded
         prompts = [prompt_ids(loaded.tokenizer, request.messages) for request in requests]
         for prompt, request in zip(prompts, requests, strict=True):
-            check(request, len(prompt), loaded.context)
+            if request.max_tokens < 1:
+                raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
+            if loaded.context is not None and len(prompt) >= loaded.context:
+                raise InputError(
+                    f"a prompt has {len(prompt)} tokens and the model takes {loaded.context}",
+                    "shorten it",
+                )
         result: dict[int, Completion] = {}
         for places in by_length([len(prompt) for prompt in prompts], self.batch_size):
             rows = write(loaded, [prompts[i] for i in places], [requests[i] for i in places])
@@ -77,16 +83,6 @@ class TransformersModel:
     def close(self) -> None:
         """Free the model's memory; the next `complete` loads it again."""
         self.checkpoint.close()
-
-
-def check(request: Request, length: int, context: int | None) -> None:
-    """Refuse what cannot be sampled: no tokens asked for, or a prompt that fills the context."""
-    if request.max_tokens < 1:
-        raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
-    if context is not None and length >= context:
-        raise InputError(
-            f"a prompt has {length} tokens and the model takes {context}", "shorten it"
-        )
 
 
 def load_chat(text: str) -> TransformersModel:
