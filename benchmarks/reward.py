@@ -43,7 +43,7 @@ def run() -> Iterator[Table]:
 
 def measured() -> Table:
     """Seconds for all texts of one prompt, ours and the pipeline's in turn."""
-    from darc.models.embedded import import_asleep
+    from darc.models.installed import import_asleep
     from darc.models.transformers.loading import quiet
 
     import_asleep("torch")

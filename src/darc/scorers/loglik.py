@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from darc.models.transformers.batching import answer_ids, prompt_ids
+from darc.models.transformers.batching import prompt_ids, tokens
 from darc.registry import scorer
 from darc.scorers.base import Pair, finite, in_transformers
 from darc.scorers.model_scorer import ModelScorer
@@ -60,7 +60,7 @@ class LogLikelihood(ModelScorer):
         rows = [
             fit(
                 prompt_ids(loaded.tokenizer, prompt.messages),
-                answer_ids(loaded.tokenizer, answer),
+                tokens(loaded.tokenizer, answer),
                 limit,
             )
             for prompt, answer in pairs

@@ -6,6 +6,7 @@ the rows beside it.
 """
 
 import copy
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from typing import Any
 
 from darc.errors import InputError
 from darc.models.completion import Completion, Report, Request
-from darc.models.transformers.batching import by_length, padded, prompt_ids
+from darc.models.transformers.batching import by_tokens, padded, prompt_ids
 from darc.models.transformers.loading import CAUSAL, Checkpoint, Loaded
 from darc.registry import parse_spec
 
@@ -71,7 +72,9 @@ class TransformersModel:
                     "shorten it",
                 )
         result: dict[int, Completion] = {}
-        for places in by_length([len(prompt) for prompt in prompts], self.batch_size):
+        for places in by_tokens(
+            [len(prompt) for prompt in prompts], sys.maxsize, rows=self.batch_size
+        ):
             rows = write(loaded, [prompts[i] for i in places], [requests[i] for i in places])
             milliseconds = (time.perf_counter() - started) * 1000
             for place, row in zip(places, rows, strict=True):

@@ -12,8 +12,7 @@ from typing import Any
 
 from darc.errors import DarcError, InputError, MissingExtra, UnknownName
 from darc.files import read_json
-from darc.models.embedded import import_asleep
-from darc.models.installed import files_hash, require
+from darc.models.installed import files_hash, import_asleep, require
 
 EMBEDDED = "embedded"
 ADAPTER = "adapter_config.json"
