@@ -15,7 +15,7 @@ from tests.scorers.answers import examples
 from tests.scorers.calibrate import ordinary_pairs
 from tests.scorers.test_discrimination import REFUSALS, accuracy
 
-from benchmarks.demo import has_asked, whole
+from benchmarks.demo import ASKED, has_asked, whole
 from benchmarks.report import Table
 from darc.cli import main
 from darc.core.risk import entropic_value
@@ -90,7 +90,8 @@ def chosen(relevance: Relevance) -> dict[str, str]:
         raise SystemExit(1)
     counts = np.zeros(3, dtype=int)
     for shard in RunFolder(FOLDER).shards():
-        for name in shard.rows("candidates.jsonl"):
+        # Later turns of a conversation are not looked into.
+        for name in ASKED.keys() & shard.rows("candidates.jsonl"):
             candidates = read_candidates(shard, name)
             prompt = read_prompt(shard, name)
             values = scored(relevance, [(prompt, each.text) for each in candidates])
