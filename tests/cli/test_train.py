@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from darc.cli import main
-from darc.scorers.caution_model import read_model
+from darc.scorers.caution import read_model
 
 DATA = Path(__file__).parents[1] / "scorers" / "discrimination.jsonl"
 

@@ -13,7 +13,7 @@ import darc
 from darc.cli import main
 from darc.errors import InputError
 from darc.scorers import Caution
-from darc.scorers.caution_model import Classifier, Predictor, read_model, write_model
+from darc.scorers.caution import Classifier, Predictor, read_model, write_model
 from darc.training.caution import (
     auc,
     fit_classifier,

@@ -10,7 +10,7 @@ from darc.cli.parser import Parser, add_general
 
 if TYPE_CHECKING:
     from darc.scorers.base import Pair
-    from darc.scorers.caution_model import Model
+    from darc.scorers.caution import Model
     from darc.training.dpo import Trained
     from darc.training.head import AnswerPair
 
@@ -252,7 +252,7 @@ def run_caution(arguments: argparse.Namespace) -> None:
 
 
 def _fitted(arguments: argparse.Namespace, pairs: "list[Pair]") -> "Model":
-    from darc.scorers.caution_model import write_model
+    from darc.scorers.caution import write_model
     from darc.training.caution import fit_classifier, fit_encoder, fit_predictor
 
     seed, out = arguments.seed, arguments.out

@@ -96,8 +96,8 @@ def chat_model(text: str = "", **options: Any) -> ChatModel:
         from darc.models.transformers import load_chat
 
         return load_chat(text.removeprefix(TRANSFORMERS))
-    from darc.models.remote.address import BASE_URL
     from darc.models.remote.client import KEY
+    from darc.models.remote.endpoints import BASE_URL
     from darc.models.remote.openai import OpenAIModel
 
     if not ("@" in text or os.environ.get(BASE_URL) or os.environ.get(KEY)):

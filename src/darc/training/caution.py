@@ -13,7 +13,7 @@ from darc.models.embeddings import Embeddings
 from darc.models.transformers import loading
 from darc.models.transformers.loading import Loaded
 from darc.scorers.base import Embedder, Pair
-from darc.scorers.caution_model import (
+from darc.scorers.caution import (
     FILE,
     Classifier,
     EncoderModel,
