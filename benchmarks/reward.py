@@ -43,9 +43,10 @@ def run() -> Iterator[Table]:
 
 def measured() -> Table:
     """Seconds for all texts of one prompt, ours and the pipeline's in turn."""
-    from darc.models.transformers.loading import import_torch, quiet
+    from darc.models.installed import import_asleep
+    from darc.models.transformers.loading import quiet
 
-    import_torch()
+    import_asleep("torch")
     prompt, answers = texts()
     rows: list[list[object]] = []
     notes = []

@@ -5,7 +5,7 @@ import importlib
 from typing import Any
 
 NAMES = ("batched", "lazy", "imports", "throughput", "small_sample", "tune", "rewriter", "auto")
-SEPARATE = ("demo", "pipeline", "gateway", "reward", "client", "scale")
+SEPARATE = ("demo", "embedding", "pipeline", "gateway", "reward", "client", "scale")
 
 
 def main() -> None:
@@ -18,6 +18,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="scale with a tenth of the prompts")
     parser.add_argument("--prompts", type=int, metavar="N", help="the most prompts of scale")
     parser.add_argument("--data", default="", help="auto on the ratings/NAME.csv.gz of a folder")
+    parser.add_argument("--pairs", default="", help="of embedding: people's choices, counted only")
     parser.add_argument("--rows", default="", help="some rows of scale, as run,growth,overlap")
     given = parser.parse_args()
     # argparse of Python 3.11 refuses no names at all where it is told the choices.
@@ -32,6 +33,8 @@ def main() -> None:
                 options["large"] = given.prompts or 100_000
         elif name == "auto":
             options = {"data": given.data}
+        elif name == "embedding":
+            options = {"pairs": given.pairs}
         elif name != "throughput":
             options = {}
         for table in module.run(**options):

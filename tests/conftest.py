@@ -8,7 +8,8 @@ import pytest
 from tests.fakes import FakeServer
 
 from darc.errors import DarcError
-from darc.models import EmbeddedModel, Installed, install
+from darc.models.embedded import EmbeddedModel
+from darc.models.installed import Installed, install
 
 SHARED = Path.home() / ".cache" / "darc-tests"
 

@@ -24,10 +24,10 @@ def server(backend: FakeServer) -> FakeServer:
 
 def test_langchain_runnable(server: FakeServer) -> None:
     openai = pytest.importorskip("langchain_openai")
-    from darc.integrations.langchain import BestOf
+    from darc.integrations.langchain import BestOfRunnable
 
     chat = openai.ChatOpenAI(model="fake", base_url=f"{server.url}/v1", api_key=KEY)
-    chain = BestOf(chat, k=3, **ENGINE) | (lambda message: message)
+    chain = BestOfRunnable(chat, k=3, **ENGINE) | (lambda message: message)
     made = chain.invoke("Why are there two tides?")
     assert made.content == ANSWERS[2]
     assert made.response_metadata["darc"]["explanation"].startswith("candidate")
@@ -38,13 +38,13 @@ def test_langchain_runnable(server: FakeServer) -> None:
 
 def test_dspy_module(server: FakeServer) -> None:
     dspy = pytest.importorskip("dspy")
-    from darc.integrations.dspy import BestOf
+    from darc.integrations.dspy import BestOfModule
 
     turns = iter(range(1000))
     form = "[[ ## answer ## ]]\n{}\n\n[[ ## completed ## ]]"
     server.reply = lambda body, index: form.format(ANSWERS[next(turns) % len(ANSWERS)])
     model = dspy.LM("openai/fake", api_base=f"{server.url}/v1", api_key=KEY, cache=False)
-    module = BestOf(dspy.Predict("question -> answer"), k=3, **ENGINE)
+    module = BestOfModule(dspy.Predict("question -> answer"), k=3, **ENGINE)
     with dspy.context(lm=model):
         made = module(question="Why are there two tides?")
         assert made.answer == ANSWERS[2]

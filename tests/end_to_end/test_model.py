@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from darc.models import Installed
+from darc.models.installed import Installed
 
 ROOT = Path(__file__).parents[2]
 SMALL = ("-k", "2", "--max-tokens", "12", "--n-aug", "2")

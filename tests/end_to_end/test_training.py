@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from darc.models import Installed
+from darc.models.installed import Installed
 
 pytestmark = pytest.mark.train
 

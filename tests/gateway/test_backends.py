@@ -10,7 +10,7 @@ from tests.gateway.running import Running, parts
 from darc.gateway.app import make_gateway
 from darc.gateway.backends import EmbeddedBackend
 from darc.gateway.settings import ServeSettings
-from darc.models import EmbeddedModel
+from darc.models.embedded import EmbeddedModel
 from darc.web.problems import Problem
 
 QUESTION = [{"role": "user", "content": "Name one colour."}]

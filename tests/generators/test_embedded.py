@@ -2,7 +2,7 @@ import pytest
 
 from darc.errors import InputError
 from darc.generators import ChatGenerator, Generator, Settings, candidate_seeds
-from darc.models import EmbeddedModel
+from darc.models.embedded import EmbeddedModel
 from darc.registry import generators
 from darc.types import Message, Prompt
 

@@ -3,15 +3,17 @@ from pathlib import Path
 import pytest
 
 from darc.errors import InputError
-from darc.models import OpenAIModel, chat_model
-from darc.models.chat import chat_version
+from darc.models.completion import chat_model
+from darc.models.remote import OpenAIModel
 
 
 def test_model_on_a_server() -> None:
     model = chat_model("org/name@http://localhost:1/v1/", timeout=3.0)
     assert isinstance(model, OpenAIModel)
     assert model.name == "org/name"
-    assert chat_version("m@http://h") == "m@http://h/v1"
+    other = chat_model("m@http://h")
+    assert isinstance(other, OpenAIModel)
+    assert other.version == "m@http://h/v1"
 
 
 @pytest.mark.parametrize("text", ["", "embedded"])
@@ -19,9 +21,8 @@ def test_embedded_model_must_be_installed(
     text: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("DARC_CACHE", str(tmp_path))
-    for function in (chat_model, chat_version):
-        with pytest.raises(InputError, match="run: darc models install"):
-            function(text)
+    with pytest.raises(InputError, match="run: darc models install"):
+        chat_model(text)
 
 
 @pytest.mark.parametrize("text", ["gpt", "http://h"])

@@ -5,7 +5,7 @@ import pytest
 
 from darc.cli import models
 from darc.cli.parser import Parser
-from darc.models import DEFAULT, Installed
+from darc.models.installed import DEFAULT, Installed
 
 
 @pytest.fixture

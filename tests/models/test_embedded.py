@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from darc.errors import InputError, MissingExtra
-from darc.models import EmbeddedModel, Installed, Request
+from darc.models.completion import Request
+from darc.models.embedded import EmbeddedModel
+from darc.models.installed import Installed
 from darc.types import Message
 
 SKY = (Message("user", "Why is the sky blue?"),)
@@ -108,7 +110,8 @@ def test_a_closed_model_loads_again(installed: Installed) -> None:
 def test_nothing_is_printed(installed: Installed) -> None:
     script = (
         "import sys; from pathlib import Path\n"
-        "from darc.models import EmbeddedModel, Request; from darc.types import Message\n"
+        "from darc.models.completion import Request; from darc.types import Message\n"
+        "from darc.models.embedded import EmbeddedModel\n"
         "with EmbeddedModel(Path(sys.argv[1]), slots=1, context=256) as model:\n"
         "    model.complete([Request((Message('user', 'Hi'),), max_tokens=2)])\n"
     )

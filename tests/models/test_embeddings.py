@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from darc.errors import MissingExtra
-from darc.models import Embeddings
-from darc.models.embeddings import installed, load
+from darc.models.embeddings import Embeddings, installed, load
 
 TEXTS = [
     "How do I boil an egg?",

@@ -13,10 +13,20 @@ import pytest
 
 from darc.cli import models as listing
 from darc.errors import DarcError, InputError, UnknownName
-from darc.models import CATALOGUE, DEFAULT, Installed, find, install, require
-from darc.models.installed import CatalogueEntry, file_sha256, model_folder, write_note
+from darc.models.installed import (
+    CATALOGUE,
+    DEFAULT,
+    CatalogueEntry,
+    Installed,
+    file_sha256,
+    find,
+    install,
+    model_folder,
+    require,
+    write_note,
+)
 
-INSTALLING = sys.modules["darc.models.install"]
+INSTALLING = sys.modules["darc.models.installed"]
 CONTENT = b"weights of a very small model"
 
 

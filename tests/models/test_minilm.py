@@ -7,9 +7,8 @@ from tests.checkpoints import tiny
 from tests.conftest import SHARED
 
 from darc.errors import InputError
-from darc.models.install import install
-from darc.models.installed import lookup
-from darc.models.minilm import MiniLM, states
+from darc.models.embeddings import MiniLM, states
+from darc.models.installed import install, lookup
 from darc.types import Message, Prompt
 
 

@@ -5,7 +5,7 @@ from tests.fakes import FakeServer
 from tests.perturb.helpers import PROMPT
 
 from darc.errors import InputError
-from darc.models import EmbeddedModel
+from darc.models.embedded import EmbeddedModel
 from darc.perturb import LlmRewriter, perturb
 from darc.perturb.filters import judge
 from darc.perturb.llm_rewriter import cleaned, messages, room

@@ -7,8 +7,7 @@ import pytest
 from tests.fakes import FakeServer
 
 from darc.errors import DarcError, InputError
-from darc.models import Completion, Request
-from darc.models.completion import Report
+from darc.models.completion import Completion, Report, Request
 from darc.registry import scorers
 from darc.scorers import Judge, Scorer
 from darc.scorers.judge import (

@@ -6,7 +6,7 @@ from tests.checkpoints import causal, real, texts, tiny
 
 from darc.errors import InputError
 from darc.generators import ChatGenerator, Settings
-from darc.models import Installed
+from darc.models.installed import Installed
 from darc.models.transformers import TransformersModel
 from darc.registry import scorers
 from darc.scorers import LogLikelihood
@@ -101,7 +101,7 @@ def test_answers_that_share_a_prompt_get_what_they_get_alone(folder: str) -> Non
     ],
 )
 def test_architectures_share_a_prompt(name: str, kind: str) -> None:
-    from darc.models.transformers.likelihood import token_sums
+    from darc.models.transformers.scoring import token_sums
 
     model = tiny(name, kind)
     prompt, *answers = texts(50, [0, 1, 20, 8, 3, 13])
@@ -113,7 +113,7 @@ def test_architectures_share_a_prompt(name: str, kind: str) -> None:
 
 
 def test_long_texts_and_empty_ones(folder: str) -> None:
-    from darc.models.transformers.likelihood import fit
+    from darc.models.transformers.scoring import fit
 
     assert fit([1, 2, 3, 4, 5, 6], [7, 8], 4) == ([5, 6], [7, 8])
     assert fit([1, 2, 3, 4, 5, 6], [7, 8], 6) == ([3, 4, 5, 6], [7, 8])
@@ -128,12 +128,12 @@ def test_long_texts_and_empty_ones(folder: str) -> None:
 
 
 def test_memory_bounds_the_batch(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from darc.models.transformers import likelihood
+    from darc.models.transformers import scoring
 
     scorer = LogLikelihood(folder)
     pairs = [(HELLO, "some words"), (SEA, "other words here"), (HELLO, "x")]
     before = scorer.score(pairs)
-    monkeypatch.setattr(likelihood, "MOST_LOGITS", 1)
+    monkeypatch.setattr(scoring, "MOST_LOGITS", 1)
     assert np.allclose(scorer.score(pairs), before, atol=1e-5)
 
 

@@ -71,7 +71,7 @@ def test_scores_are_raw_outputs_of_the_templated_conversation(scorer: RewardScor
 
 @pytest.mark.hf
 def test_long_inputs_lose_their_middle(scorer: RewardScorer) -> None:
-    from darc.models.transformers.rewards import encoded, middle_cut
+    from darc.models.transformers.scoring import encoded, middle_cut
 
     assert middle_cut(list(range(10)), 8) == [0, 1, 4, 5, 6, 7, 8, 9]
     assert middle_cut([1, 2], 8) == [1, 2]
@@ -106,7 +106,7 @@ def long_pairs() -> list[tuple[Prompt, str]]:
 @pytest.mark.hf
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_answers_that_share_a_prompt_get_the_scores_they_get_alone(folder: str, side: str) -> None:
-    from darc.models.transformers.rewards import forward
+    from darc.models.transformers.scoring import forward
 
     made = RewardScorer(folder, max_length=300, batch_size=3)
     loaded = made.checkpoint.loaded

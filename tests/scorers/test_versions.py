@@ -23,8 +23,8 @@ SHIPPED = (
 )  # fmt: skip
 # What finds, names, carries or checks things, but changes no number.
 CARRIERS = (
-    "errors", "files", "types", "typing", "registry", "models.remote", "models.chat",
-    "models.completion", "models.installed", "models.transformers.model",
+    "errors", "files", "types", "typing", "registry", "models.remote",
+    "models.completion", "models.installed", "models.transformers.generation",
     "scorers.callable",
 )  # fmt: skip
 # Reached through its own version, and only by models that are built on it.

@@ -3,7 +3,10 @@
 import random
 from typing import Any
 
-from darc.training.recipe import TrainingRecipe
+import numpy as np
+
+from darc.training.recipe import Loss, TrainingRecipe
+from darc.typing import Array
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 TINY = TrainingRecipe(
@@ -38,3 +41,15 @@ def preferences(count: int, seed: int = 0, flipped: float = 0.0) -> list[dict[st
             }
         )
     return rows
+
+
+def loss_value(loss: Loss, z: Array, probability: Array | float = 1.0) -> Array:
+    """The loss of each z by its formula; `probability` is that of the label being right."""
+    base = np.logaddexp(0.0, -z)
+    added = {
+        "dpo": np.zeros_like(z),
+        "cdpo": loss.noise * z,
+        "unbiased": -loss.noise * z / (1.0 - 2.0 * loss.noise),
+        "sup": loss.noise * np.maximum(z, 0.0),
+    }[loss.form]
+    return np.asarray(base + added + loss.slope * (1.0 - probability) * z)

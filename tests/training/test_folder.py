@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from darc.errors import InputError
-from darc.training.folder import (
+from darc.training.dpo import (
     last_checkpoint,
     open_folder,
     read_before,

@@ -6,7 +6,7 @@ import pytest
 
 from darc.cli import main
 from darc.errors import InputError
-from darc.training.pairs import PairChoosing, make_pairs, rows_of
+from darc.training.preferences import PairChoosing, make_pairs, rows_of
 
 # Calm 6, divided 6.5, poor 3, and one without ratings.
 SAMPLES = np.array([[[[6, 6, 6.2, 5.8], [10, 10, 5, 1], [3, 3, 3, 3.2], [np.nan] * 4]]])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.checkpoints import causal
-from tests.training.policies import TINY, preferences
+from tests.training.policies import TINY, loss_value, preferences
 
 from darc.training.recipe import FORMS, Loss
 
@@ -34,11 +34,11 @@ def stirred_trainer(folder: Path, loss: Loss, rows: list[dict[str, Any]]) -> Any
     """A trainer whose adapter is random, so that z is spread over both signs."""
     import torch
 
-    from darc.training.base import load_base, source_of
-    from darc.training.trainer import make_trainer
+    from darc.models.transformers.loading import resolve
+    from darc.training.trainer import load_base, make_trainer
 
     recipe = TINY.changed(model=causal(folder / "model"), beta=0.5)
-    model, tokenizer = load_base(source_of(recipe.model), recipe, folder / "base")
+    model, tokenizer = load_base(resolve(recipe.model), recipe)
     trainer = make_trainer(model, tokenizer, rows, [], recipe, loss, folder / "out")
     torch.manual_seed(3)
     for name, parameter in trainer.model.named_parameters():
@@ -86,7 +86,7 @@ def test_the_optimised_loss_is_the_formula(tmp_path: Path, form: str, soft: bool
     assert z.min() < -0.05 < 0.05 < z.max()
     ours = torch_value(loss, z, torch.tensor(shares, dtype=z.dtype)).mean()
     expected = torch.autograd.grad(ours, parameters)
-    formula = loss.value(z.detach().double().numpy(), shares).mean()
+    formula = loss_value(loss, z.detach().double().numpy(), shares).mean()
     assert float(theirs.detach()) == pytest.approx(formula, rel=1e-4, abs=1e-5)
     assert float(ours.detach()) == pytest.approx(formula, rel=1e-4, abs=1e-5)
     for one, other in zip(gradients, expected, strict=True):
@@ -104,13 +104,13 @@ def test_label_smoothing_alone_would_change_nothing(tmp_path: Path) -> None:
 def test_long_texts_are_cut_and_dropout_stays(tmp_path: Path) -> None:
     import torch
 
-    from darc.training.base import load_base, source_of
-    from darc.training.trainer import make_trainer
+    from darc.models.transformers.loading import resolve
+    from darc.training.trainer import load_base, make_trainer
 
     recipe = TINY.changed(
         model=causal(tmp_path / "model"), prompt_tokens=5, response_tokens=3, dropout=0.05
     )
-    model, tokenizer = load_base(source_of(recipe.model), recipe, tmp_path / "base")
+    model, tokenizer = load_base(resolve(recipe.model), recipe)
     trainer = make_trainer(
         model, tokenizer, preferences(2), [], recipe, Loss("dpo"), tmp_path / "o"
     )

@@ -16,7 +16,8 @@ from darc.models.installed import Installed
 from darc.models.transformers.loading import resolve
 from darc.registry import generators
 from darc.scorers import HttpScorer, RewardScorer
-from darc.training.base import expand
+from darc.training.recipe import TrainingRecipe
+from darc.training.trainer import load_base
 from darc.types import Message, Prompt
 
 pytestmark = pytest.mark.vllm
@@ -29,7 +30,9 @@ ANSWERS = ("The Moon pulls on the sea.", "Ask somebody else.", "Bread needs flou
 def chat(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """SmolLM2 from the installed GGUF file, its weights expanded: vLLM reads GGUF by a plugin."""
     folder = tmp_path_factory.mktemp("chat")
-    expand(resolve(str(installed.path)), "fp32", folder / "model")
+    model, tokenizer = load_base(resolve(str(installed.path)), TrainingRecipe())
+    for part in (model, tokenizer):
+        part.save_pretrained(folder / "model")
     with serving(str(folder / "model"), folder / "log") as url:
         yield url
 

@@ -27,15 +27,9 @@ def add(commands: Any, name: str) -> None:
         add_general(action)
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Run the action that was asked for."""
-    {"install": run_install, "list": run_list}[arguments.action](arguments)
-
-
 def run_install(arguments: argparse.Namespace) -> None:
     """Install a model, its steps told on standard error, and print where it is."""
-    from darc.models.install import install
-    from darc.models.installed import DEFAULT, lookup
+    from darc.models.installed import DEFAULT, install, lookup
 
     model = lookup(arguments.name or DEFAULT)
     found = install(model.name, lambda step: print(step, file=sys.stderr, flush=True))

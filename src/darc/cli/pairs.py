@@ -23,37 +23,14 @@ examples:
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
+    from darc.config import add_options
+    from darc.training.preferences import PairChoosing
+
     parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("source", type=Path, help="a file of ratings, or a folder of darc run")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines")
     parser.add_argument("--texts", type=Path, metavar="FILE", help="the candidates' texts")
-    parser.add_argument(
-        "--by", default="mean", choices=("mean", "value"), help="what orders them (default: mean)"
-    )
-    parser.add_argument(
-        "--margin", type=float, default=0.0, help="least difference of a pair (default: 0)"
-    )
-    parser.add_argument(
-        "--which",
-        default="extremes",
-        choices=("extremes", "all"),
-        help="best against worst of a prompt, or all pairs (default: extremes)",
-    )
-    parser.add_argument(
-        "--contentious",
-        default="keep",
-        choices=("keep", "drop", "soft"),
-        help="pairs that people would disagree about: keep them, drop them, or write down the "
-        "probability of every label (default: keep)",
-    )
-    parser.add_argument(
-        "--agreement",
-        type=float,
-        default=0.75,
-        help="below this probability a pair is contentious (default: 0.75)",
-    )
-    parser.add_argument("--beta", type=float, default=1.0, help="risk aversion (default: 1)")
-    parser.add_argument("--gamma", type=float, default=1.0, help="hedge over scorers (default: 1)")
+    add_options(parser, PairChoosing, *PairChoosing.model_fields)
     parser.add_argument("--json", action="store_true", help="the counts as one JSON object")
     add_general(parser)
     parser.set_defaults(run=run)
@@ -61,29 +38,29 @@ def add(commands: Any, name: str) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, pair, write, count."""
+    from darc.config import made, options_of
     from darc.errors import InputError
     from darc.evaluation.reading import read_any
     from darc.files import atomic_writer
-    from darc.training.pairs import PairChoosing, make_pairs, rows_of
+    from darc.training.preferences import PairChoosing, make_pairs, rows_of
 
-    names = ("by", "margin", "which", "contentious", "agreement", "beta", "gamma")
-    choosing = PairChoosing(**{name: getattr(arguments, name) for name in names})
+    choosing = made(PairChoosing, options_of(arguments, PairChoosing))
     source = read_any(arguments.source, arguments.texts)
     if not source.texts or not any(source.questions):
         raise InputError(
             f"{arguments.source} has no texts", "give them in a file after --texts; see --help"
         )
-    made = make_pairs(source.samples, choosing, source.texts)
-    if not made.pairs:
+    found = make_pairs(source.samples, choosing, source.texts)
+    if not found.pairs:
         raise InputError("no two candidates make a pair", "lower --margin or --agreement")
     with atomic_writer(arguments.out) as file:
-        for row in rows_of(made, source.questions, source.texts):
+        for row in rows_of(found, source.questions, source.texts):
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
     told = {
-        "pairs": len(made.pairs),
-        "prompts": len({pair.prompt for pair in made.pairs}),
-        "contentious": made.contentious,
-        "without": made.without,
+        "pairs": len(found.pairs),
+        "prompts": len({pair.prompt for pair in found.pairs}),
+        "contentious": found.contentious,
+        "without": found.without,
     }
     if arguments.json:
         print(json.dumps(told))

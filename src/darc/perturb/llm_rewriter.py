@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 
 from darc.language.phrases import stored
-from darc.models.chat import ChatUser
-from darc.models.completion import ChatModel, Completion, Request
+from darc.models.completion import ChatModel, ChatUser, Completion, Request
 from darc.models.remote.client import KEY
 from darc.models.remote.openai import OpenAIModel
 from darc.perturb.accept import derived, parts

@@ -53,7 +53,7 @@ class DropoutScorer(RewardScorer):
 
     def samples(self, pairs: Sequence[Pair]) -> Array:
         """One raw output a pair and pass, (n, passes); a forward pass of `passes` rows a pair."""
-        from darc.models.transformers.rewards import dropout, forward, rates
+        from darc.models.transformers.scoring import dropout, forward, rates
 
         if not pairs:
             return np.empty((0, self.passes))

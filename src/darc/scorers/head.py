@@ -11,9 +11,8 @@ import numpy as np
 
 from darc.errors import InputError
 from darc.language.text import Text
-from darc.models.embeddings import Embeddings
+from darc.models.embeddings import Embeddings, MiniLM
 from darc.models.installed import MINILM, files_hash, find
-from darc.models.minilm import MiniLM
 from darc.registry import scorer
 from darc.scorers.base import Embedder, Pair, sigmoid, source_version
 from darc.typing import Array
@@ -21,8 +20,7 @@ from darc.typing import Array
 SCHEMA = 1
 SOURCES = (
     "head.py",
-    *("../language/text.py", "../language/phrases.py"),
-    *("../models/embeddings.py", "../models/minilm.py"),
+    *("../language/text.py", "../language/phrases.py", "../models/embeddings.py"),
 )
 PACKAGES = ("wordllama",)
 # An embedding's entries are about 1/16; so scaled they weigh like the others.

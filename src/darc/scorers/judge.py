@@ -14,8 +14,7 @@ import numpy as np
 
 from darc.errors import DarcError, InputError
 from darc.language.phrases import stored
-from darc.models.chat import EMBEDDED, ChatUser
-from darc.models.completion import ChatModel, Request, without_thoughts
+from darc.models.completion import EMBEDDED, ChatModel, ChatUser, Request, without_thoughts
 from darc.models.remote import OpenAIModel, Said
 from darc.models.remote.client import KEY
 from darc.registry import scorer

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from darc.models.transformers.batching import answer_ids, prompt_ids
+from darc.models.transformers.batching import prompt_ids, tokens
 from darc.registry import scorer
 from darc.scorers.base import Pair, finite, in_transformers
 from darc.scorers.model_scorer import ModelScorer
@@ -13,7 +13,7 @@ from darc.typing import Array
 
 SOURCES = (
     *("loglik.py", "model_scorer.py"),
-    *in_transformers("batching", "likelihood", "loading", "prefix"),
+    *in_transformers("batching", "loading", "scoring"),
 )
 LEAST = -20.0
 
@@ -46,14 +46,14 @@ class LogLikelihood(ModelScorer):
 
         A prompt is read once for all its answers.
         """
-        from darc.models.transformers.likelihood import fit, token_sums
+        from darc.models.transformers.scoring import fit, token_sums
 
         if not pairs:
             return np.empty(0)
         loaded = self.checkpoint.loaded
-        limit, tokens = self.limit(loaded), loaded.tokenizer
+        limit, tokenizer = self.limit(loaded), loaded.tokenizer
         rows = [
-            fit(prompt_ids(tokens, prompt.messages), answer_ids(tokens, answer), limit)
+            fit(prompt_ids(tokenizer, prompt.messages), tokens(tokenizer, answer), limit)
             for prompt, answer in pairs
         ]
         sums = np.array(token_sums(loaded, rows, self.most(loaded)))

@@ -16,7 +16,7 @@ from darc.typing import Array
 
 SOURCES = (
     *("reward.py", "model_scorer.py"),
-    *in_transformers("batching", "loading", "prefix", "rewards"),
+    *in_transformers("batching", "loading", "scoring"),
 )
 # The reward models that the method was published with.
 PRESETS = {
@@ -63,7 +63,7 @@ class RewardScorer(ModelScorer):
 
         A decoder reads what the conversations of one prompt begin with once for all its answers.
         """
-        from darc.models.transformers.rewards import logits
+        from darc.models.transformers.scoring import logits
 
         if not pairs:
             return np.empty(0)
@@ -80,13 +80,13 @@ class RewardScorer(ModelScorer):
 
     def hidden(self, pairs: Sequence[Pair]) -> Array:
         """The features that the score is made of: the last token's hidden state, (n, d)."""
-        from darc.models.transformers.rewards import hidden
+        from darc.models.transformers.scoring import hidden
 
         loaded = self.checkpoint.loaded
         return finite(hidden(loaded, self._rows(loaded, pairs), self.most(loaded)), self.name)
 
     def _rows(self, loaded: Loaded, pairs: Sequence[Pair]) -> list[dict[str, list[int]]]:
-        from darc.models.transformers.rewards import encoded
+        from darc.models.transformers.scoring import encoded
 
         limit = self.limit(loaded)
         return [

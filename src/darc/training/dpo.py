@@ -1,33 +1,38 @@
-"""Training a policy from preference pairs, to an adapter in a folder."""
+"""Training a policy from preference pairs, to an adapter in a folder; a stopped run goes on."""
 
 import hashlib
 import json
+import os
 import shutil
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.errors import MissingExtra
+from darc.errors import InputError, MissingExtra, TableError
+from darc.files import atomic_writer, json_lines, read_json
 from darc.models.transformers.loading import fingerprint, quiet
-from darc.training import folder as place
-from darc.training.base import (
-    base_name,
-    check_machine,
-    count_parameters,
-    load_base,
-    need_training,
-    source_of,
-    this_machine,
-)
 from darc.training.preferences import Row
 from darc.training.recipe import Loss, TrainingRecipe
-from darc.training.trainer import Report, make_trainer
+from darc.training.trainer import Report, base_name, check_training, load_base, make_trainer
 from darc.views.palette import CHOICE, GRID, PALE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+NOTE = "training.json"
+HISTORY = "history.jsonl"
+CHECKPOINTS = "checkpoints"
+STATE = "trainer_state.json"
+BEFORE = "before.json"
+AGAIN = "remove the folder to train again, or give another --out"
+MEASURES = {
+    "loss": "eval_loss",
+    "margin": "eval_rewards/margins",
+    "accuracy": "eval_rewards/accuracies",
+}
 
 
 @dataclass(frozen=True)
@@ -45,16 +50,6 @@ class Trained:
     resumed: int
 
 
-def check_training(recipe: TrainingRecipe) -> None:
-    """Refuse what cannot be trained here; nothing is loaded but headers of files."""
-    need_training("training")
-    source = source_of(recipe.model)
-    machine = this_machine()
-    # A missing GPU is said before the model is looked for.
-    check_machine(recipe, None, machine)
-    check_machine(recipe, count_parameters(source), machine)
-
-
 def train(
     rows: Sequence[Row],
     held_out: Sequence[Row],
@@ -68,40 +63,42 @@ def train(
 
     The folder becomes an adapter that `transformers:OUT` loads; checkpoints are removed at the end.
     """
-    check_training(recipe)
-    source = source_of(recipe.model)
+    source = check_training(recipe)
     settings = {
-        **recipe.plain(),
+        **recipe.model_dump(),
         "form": loss.form,
         "noise": loss.noise if loss.form != "dpo" else 0.0,
         "weights": fingerprint(source),
         "pairs": rows_hash(rows),
         "held_out": rows_hash(held_out),
     }
-    if place.open_folder(out, settings):
-        return _known(out)
+    if open_folder(out, settings):
+        done, history = read_complete(out)
+        return Trained(out, done["before"], done["after"], done["steps"], history, done["steps"])
     with _silent():
         tell(f"loading {source.text}")
-        model, tokenizer = load_base(source, recipe, out / "base")
+        model, tokenizer = load_base(source, recipe)
         tell(f"asking the reference about {len(rows) + len(held_out)} pairs")
         trainer = make_trainer(
-            model, tokenizer, rows, held_out, recipe, loss, out / place.CHECKPOINTS, report
+            model, tokenizer, rows, held_out, recipe, loss, out / CHECKPOINTS, report
         )
-        checkpoint = place.last_checkpoint(out)
+        checkpoint = last_checkpoint(out)
         begun = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
         tell(f"going on after step {begun}" if checkpoint else "training")
-        before = _first(out, trainer) if held_out else None
+        if held_out and not (out / BEFORE).is_file():
+            with atomic_writer(out / BEFORE) as file:
+                json.dump(_measured(trainer), file)
+        before = read_before(out) if held_out else None
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-        after = _measured(trainer.evaluate()) if held_out else None
+        after = _measured(trainer) if held_out else None
         history = [row for row in trainer.state.log_history if "step" in row]
         save_adapter(trainer, tokenizer, base_name(source), out)
-    with (out / place.HISTORY).open("w", encoding="utf-8") as file:
+    with (out / HISTORY).open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in history)
     steps = int(trainer.state.global_step)
-    place.write_note(out, settings, {"before": before, "after": after, "steps": steps})
-    shutil.rmtree(out / place.CHECKPOINTS, ignore_errors=True)
-    shutil.rmtree(out / "base", ignore_errors=True)
-    (out / place.BEFORE).unlink(missing_ok=True)
+    write_note(out, settings, {"before": before, "after": after, "steps": steps})
+    shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
+    (out / BEFORE).unlink(missing_ok=True)
     return Trained(out, before, after, steps, history, begun)
 
 
@@ -122,42 +119,22 @@ def rows_hash(rows: Sequence[Row]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _first(out: Path, trainer: Any) -> dict[str, float]:
-    """The held-out measures of the untrained policy, measured once in the life of a run."""
-    kept = out / place.BEFORE
-    if not kept.is_file():
-        temporary = kept.with_suffix(".new")
-        temporary.write_text(json.dumps(_measured(trainer.evaluate())), encoding="utf-8")
-        temporary.replace(kept)
-    return place.read_before(out)
-
-
-def _measured(metrics: dict[str, float]) -> dict[str, float]:
-    keys = {
-        "loss": "eval_loss",
-        "margin": "eval_rewards/margins",
-        "accuracy": "eval_rewards/accuracies",
-    }
-    return {name: float(metrics[key]) for name, key in keys.items()}
-
-
-def _known(out: Path) -> Trained:
-    done, history = place.read_complete(out)
-    return Trained(out, done["before"], done["after"], done["steps"], history, done["steps"])
+def _measured(trainer: Any) -> dict[str, float]:
+    found = trainer.evaluate()
+    return {name: float(found[key]) for name, key in MEASURES.items()}
 
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Keep transformers, datasets and TRL from drawing bars meanwhile."""
-    import os
-
+    """Keep transformers, datasets and TRL from drawing bars, and peft from wondering about GGUF."""
     from datasets.utils.logging import disable_progress_bar, enable_progress_bar
 
     before = os.environ.get("TQDM_DISABLE")
     os.environ["TQDM_DISABLE"] = "1"
     disable_progress_bar()
     try:
-        with quiet():
+        with quiet(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Could not find a config file")
             yield
     finally:
         enable_progress_bar()
@@ -165,49 +142,105 @@ def _silent() -> Iterator[None]:
             del os.environ["TQDM_DISABLE"]
 
 
-@dataclass(frozen=True)
-class Curve:
-    """Points (step, number) of the pairs trained on and of the held-out ones."""
+def open_folder(path: Path, settings: dict[str, Any]) -> bool:
+    """Begin or go on with a run of these settings; True if it is complete already.
 
-    name: str
-    trained: Sequence[tuple[int, float]]
-    held_out: Sequence[tuple[int, float]]
+    A folder with other settings, or with something else in it, is refused.
+    """
+    if (path / NOTE).is_file():
+        found = read_note(path)
+        theirs = found.get("settings")
+        if theirs != settings:
+            known = theirs if isinstance(theirs, dict) else {}
+            differ = sorted(k for k in {*known, *settings} if known.get(k) != settings.get(k))
+            raise InputError(
+                f"{path} holds a training run with other settings ({', '.join(differ)})",
+                "give the same ones to go on, or another --out",
+            )
+        return bool(found.get("complete"))
+    if path.exists() and any(path.iterdir()):
+        raise InputError(f"{path} is not empty and holds no training run", "give another --out")
+    path.mkdir(parents=True, exist_ok=True)
+    write_note(path, settings, None)
+    return False
 
 
-def curves(history: Sequence[dict[str, Any]]) -> list[Curve]:
-    """Loss and margin from a trainer's log."""
-    return [
-        Curve(name, _points(history, key), _points(history, f"eval_{key}"))
-        for name, key in (("loss", "loss"), ("margin", "rewards/margins"))
-    ]
+def write_note(path: Path, settings: dict[str, Any], complete: dict[str, Any] | None) -> None:
+    """Write what the run is made of and, at its end, what came out."""
+    with atomic_writer(path / NOTE) as file:
+        json.dump({"schema": 1, "settings": settings, "complete": complete}, file, indent=2)
 
 
-def draw_curves(found: Sequence[Curve], title: str) -> "Figure":
-    """A figure with one plot a curve."""
+def read_note(path: Path) -> dict[str, Any]:
+    """What `write_note` wrote."""
+    try:
+        note = read_json(path / NOTE)
+    except InputError:
+        note = None
+    if not isinstance(note, dict) or note.get("schema") != 1:
+        raise InputError(f"{path / NOTE} cannot be read", "give another --out")
+    return note
+
+
+def read_complete(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What came out of a complete run (before, after and steps), and the trainer's log."""
+    done = read_note(path)["complete"]
+    if not isinstance(done, dict) or not {"before", "after", "steps"} <= set(done):
+        raise TableError(str(path / NOTE), "complete lacks before, after or steps", AGAIN)
+    history = []
+    for line, row in json_lines(path / HISTORY, AGAIN):
+        if not isinstance(row, dict):
+            raise TableError(str(path / HISTORY), "not a JSON object", AGAIN, line)
+        history.append(row)
+    return done, history
+
+
+def read_before(path: Path) -> dict[str, float]:
+    """The held-out measures of the untrained policy, taken once in the life of a run."""
+    again = "remove it to measure again"
+    found = read_json(path / BEFORE, again)
+    if not isinstance(found, dict) or not all(isinstance(x, int | float) for x in found.values()):
+        raise TableError(str(path / BEFORE), "not numbers by name", again, 1)
+    return found
+
+
+def last_checkpoint(path: Path) -> Path | None:
+    """The latest checkpoint that was written whole: its state is the last of its files."""
+    whole: dict[int, Path] = {}
+    for folder in (path / CHECKPOINTS).glob("checkpoint-*"):
+        try:
+            step = read_json(folder / STATE)["global_step"]
+        except (InputError, KeyError, TypeError):
+            continue
+        if folder.name == f"checkpoint-{step}":
+            whole[step] = folder
+    return whole[max(whole)] if whole else None
+
+
+def draw_curves(history: Sequence[dict[str, Any]], title: str) -> "Figure":
+    """Loss and margin by step, from a trainer's log: of the pairs trained on and held out."""
     try:
         from matplotlib.figure import Figure
         from matplotlib.ticker import MaxNLocator
     except ImportError:
         raise MissingExtra("drawing a picture", "plot") from None
     figure = Figure(figsize=(9.6, 3.8), dpi=150, layout="constrained")
-    for number, curve in enumerate(found, 1):
-        axes = figure.add_subplot(1, len(found), number)
-        if curve.name == "margin":
+    styles: dict[str, dict[str, Any]] = {
+        "": {"color": PALE, "lw": 1.2, "label": "trained on"},
+        "eval_": {"color": CHOICE, "lw": 1.6, "marker": "o", "ms": 4, "label": "held out"},
+    }
+    for number, (name, key) in enumerate((("loss", "loss"), ("margin", "rewards/margins")), 1):
+        axes = figure.add_subplot(1, 2, number)
+        if name == "margin":
             axes.axhline(0.0, color=GRID, lw=1.0)
-        if curve.trained:
-            steps, numbers = zip(*curve.trained, strict=True)
-            axes.plot(steps, numbers, color=PALE, lw=1.2, label="trained on")
-        if curve.held_out:
-            steps, numbers = zip(*curve.held_out, strict=True)
-            axes.plot(steps, numbers, color=CHOICE, lw=1.6, marker="o", ms=4, label="held out")
+        for prefix, style in styles.items():
+            own = prefix + key
+            if points := [(row["step"], row[own]) for row in history if own in row]:
+                axes.plot(*zip(*points, strict=True), **style)
         axes.set_xlabel("step")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_title(curve.name, loc="left", fontsize=11)
+        axes.set_title(name, loc="left", fontsize=11)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, fontsize=8)
     figure.suptitle(title, fontsize=11)
     return figure
-
-
-def _points(history: Sequence[dict[str, Any]], key: str) -> list[tuple[int, float]]:
-    return [(int(row["step"]), float(row[key])) for row in history if key in row]

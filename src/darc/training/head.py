@@ -1,7 +1,7 @@
 """Fitting a linear preference to pairs of a better and a worse answer."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ from darc.errors import InputError
 from darc.files import read_entries
 from darc.scorers.base import Embedder, Pair
 from darc.scorers.head import Preference, best_embedder, measure
-from darc.training.caution.examples import read_messages
-from darc.training.pairs import PairChoosing, make_pairs, rows_of
+from darc.training.examples import read_messages
+from darc.training.preferences import PairChoosing, make_pairs, rows_of
 from darc.types import Message, Prompt
 from darc.typing import Array
 
@@ -91,21 +91,17 @@ def fit_head(
     losses = {each: np.logaddexp(0.0, -margin).mean() for each, margin in margins.items()}
     penalty = min(losses, key=lambda each: float(losses[each]))
     weights = fit_preference(better - worse, penalty)
-    logits = features @ weights
-    centre = float(np.median(logits))
+    centre = float(np.median(features @ weights))
     model = Preference(getattr(tool, "name", ""), weights, centre, 0.0, 1.0)
     scores = model.score(features)
     right, low, high = share_right(margins[penalty], groups)
-    report = {
-        "pairs": len(pairs),
-        "prompts": len(set(groups)),
-        "penalty": penalty,
-        "accuracy": right,
-        "low": low,
-        "high": high,
-    }
-    scale = float(scores.std(ddof=1)) or 1.0
-    return Preference(model.embedding, weights, centre, float(scores.mean()), scale, report)
+    report = {"pairs": len(pairs), "prompts": len(set(groups)), "penalty": penalty}
+    return replace(
+        model,
+        location=float(scores.mean()),
+        scale=float(scores.std(ddof=1)) or 1.0,
+        report=report | {"accuracy": right, "low": low, "high": high},
+    )
 
 
 def fit_preference(differences: Array, penalty: float | Array) -> Array:

@@ -1,19 +1,141 @@
-"""Preference data in TRL's formats: JSON lines, Parquet, or a data set of the hub."""
+"""Preference pairs: made of ratings or scores, or read in the formats of TRL."""
 
 import hashlib
 import json
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
+from pydantic import Field
+
+from darc.config import Model
+from darc.core.statistics import statistics
 from darc.errors import InputError, MissingExtra, TableError
+from darc.files import read_entries
 from darc.models.transformers.batching import BETWEEN
+from darc.typing import Array
 
 Row = dict[str, Any]
 
 COLUMNS = ("prompt", "chosen", "rejected", "probability")
 _NAME = re.compile(r"[\w.-]+/[\w.-]+(:[\w\[\]%-]+)?\Z", re.ASCII)
+
+
+class PairChoosing(Model):
+    """How pairs are made.
+
+    A pair is contentious when the probability that someone prefers the chosen answer is below
+    `agreement`: Phi(difference / sqrt(sigma_a^2 + sigma_b^2)), the two being judged independently.
+    """
+
+    by: Literal["mean", "value"] = Field(default="mean", description="what orders them")
+    margin: float = Field(default=0.0, ge=0, description="least difference of a pair")
+    which: Literal["extremes", "all"] = Field(
+        default="extremes", description="best against worst of a prompt, or all pairs"
+    )
+    contentious: Literal["keep", "drop", "soft"] = Field(
+        default="keep",
+        description="pairs that people would disagree about: keep them, drop them, or write down "
+        "the probability of every label",
+    )
+    agreement: float = Field(
+        default=0.75, ge=0.5, le=1, description="below this probability a pair is contentious"
+    )
+    beta: float = Field(default=1.0, description="risk aversion")
+    gamma: float = Field(default=1.0, description="hedge over scorers")
+
+
+@dataclass(frozen=True)
+class PreferencePair:
+    """Two candidates of a prompt: places, difference, and the probability that it is right."""
+
+    prompt: int
+    chosen: int
+    rejected: int
+    margin: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class Made:
+    """The pairs, and how many there were: contentious ones, prompts without any pair."""
+
+    pairs: list[PreferencePair]
+    contentious: int
+    without: int
+
+
+def make_pairs(samples: Array, choosing: PairChoosing, texts: Sequence[Sequence[str]] = ()) -> Made:
+    """Pairs of the candidates of samples (P, M, K, n), NaN where there is none.
+
+    Several scorers are normalised within the prompt and hedged as the rules do. Candidates with the
+    same text make no pair, nor does one without text where `texts` are given. O(P K^2) for all
+    pairs.
+    """
+    found = statistics(samples, choosing.beta, choosing.gamma)
+    ranking = found.mean if choosing.by == "mean" else found.value
+    if choosing.contentious != "keep" and np.isnan(found.sigma).all():
+        raise InputError(
+            "contentious pairs cannot be told: no candidate has two ratings",
+            "use --contentious keep",
+        )
+    pairs: list[PreferencePair] = []
+    contentious = without = 0
+    for prompt in range(len(ranking)):
+        before = len(pairs)
+        own = texts[prompt] if texts else None
+        for best, worst in _couples(ranking[prompt], choosing.which, own):
+            difference = float(ranking[prompt, best] - ranking[prompt, worst])
+            if not difference > 0 or difference < choosing.margin:
+                continue
+            share = _probability(difference, found.sigma[prompt, [best, worst]])
+            contentious += share < choosing.agreement
+            if choosing.contentious == "drop" and share < choosing.agreement:
+                continue
+            label = share if choosing.contentious == "soft" else 1.0
+            pairs.append(PreferencePair(prompt, best, worst, difference, label))
+        without += len(pairs) == before
+    return Made(pairs, contentious, without)
+
+
+def rows_of(
+    made: Made, questions: Sequence[str], texts: Sequence[Sequence[str]]
+) -> Iterator[dict[str, Any]]:
+    """The pairs as rows of a preference file: messages, margin, and probability if it is not 1."""
+    for pair in made.pairs:
+        row: dict[str, Any] = {
+            "prompt": [{"role": "user", "content": questions[pair.prompt]}],
+            "chosen": [{"role": "assistant", "content": texts[pair.prompt][pair.chosen]}],
+            "rejected": [{"role": "assistant", "content": texts[pair.prompt][pair.rejected]}],
+            "margin": round(pair.margin, 9),
+        }
+        if pair.probability < 1.0:
+            row["probability"] = round(pair.probability, 9)
+        yield row
+
+
+def _couples(ranking: Array, which: str, texts: Sequence[str] | None) -> Iterator[tuple[int, int]]:
+    """Places of candidates in couples, the better first; ties in their own order."""
+    order = [int(k) for k in np.argsort(-ranking, kind="stable") if not np.isnan(ranking[k])]
+    if texts is not None:
+        order = [k for k in order if k < len(texts) and texts[k].strip()]
+    if which == "extremes":
+        ends = [(order[0], order[-1])] if len(order) > 1 else []
+    else:
+        ends = [(a, b) for i, a in enumerate(order) for b in order[i + 1 :]]
+    for best, worst in ends:
+        if texts is None or texts[best] != texts[worst]:
+            yield best, worst
+
+
+def _probability(difference: float, sigmas: Array) -> float:
+    """Phi(difference / root of the summed squares); 1 where no sigma is known."""
+    spread = float(np.sqrt(np.nansum(sigmas**2)))
+    return 1.0 if spread == 0 else 0.5 * (1.0 + math.erf(difference / spread / math.sqrt(2.0)))
 
 
 def read_preferences(text: str) -> list[Row]:
@@ -26,7 +148,7 @@ def read_preferences(text: str) -> list[Row]:
     if path.suffix in (".parquet", ".pq"):
         rows = _parquet(path)
     elif path.is_file() or path.suffix in (".jsonl", ".json", ".ndjson"):
-        rows = _lines(path)
+        rows = [entry for _, entry in read_entries(path)]
     elif _NAME.match(text):
         rows = _hub(text)
     else:
@@ -42,7 +164,8 @@ def split(rows: Sequence[Row], share: float, seed: int) -> tuple[list[Row], list
         raise InputError(f"the held-out share is {share:g}", "give 0 or more, below 1")
     sides: tuple[list[Row], list[Row]] = ([], [])
     for row in rows:
-        asked = json.dumps([seed, row.get("prompt") or _opening(row)], ensure_ascii=False)
+        opening = row["chosen"][:-1] if isinstance(row["chosen"], list) else ""
+        asked = json.dumps([seed, row.get("prompt") or opening], ensure_ascii=False)
         draw = int.from_bytes(hashlib.sha256(asked.encode()).digest()[:8], "big") / 2.0**64
         sides[draw < share].append(row)
     if not sides[0] or (share > 0 and not sides[1]):
@@ -67,16 +190,6 @@ def as_texts(row: Row) -> Row:
     }
     ends = {name: said[name][: -len(BETWEEN)] for name in ("chosen", "rejected")}
     return {**row, **said, **ends}
-
-
-def _opening(row: Row) -> Any:
-    return row["chosen"][:-1] if isinstance(row["chosen"], list) else ""
-
-
-def _lines(path: Path) -> list[Any]:
-    from darc.files import read_entries
-
-    return [entry for _, entry in read_entries(path)]
 
 
 def _parquet(path: Path) -> list[Any]:

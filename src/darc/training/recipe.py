@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import Field
 
 from darc.config import Model, made
 from darc.errors import InputError, UnknownName
-from darc.typing import Array
 
 FORMS = ("dpo", "cdpo", "sup", "unbiased")
 NOISE = 0.10
@@ -45,13 +43,11 @@ class TrainingRecipe(Model):
     def changed(self, **changes: Any) -> "TrainingRecipe":
         """The recipe with what is not None changed."""
         given = {name: value for name, value in changes.items() if value is not None}
-        return made(TrainingRecipe, self.plain() | given)
-
-    def plain(self) -> dict[str, Any]:
-        """The settings by name, for files."""
-        return self.model_dump()
+        return made(TrainingRecipe, self.model_dump() | given)
 
 
+# What the presets leave to the command line: all but the precision of the weights.
+OPTIONS = tuple(name for name in TrainingRecipe.model_fields if name != "quantised")
 PRESETS = {
     "paper": TrainingRecipe(model="meta-llama/Llama-3.1-8B-Instruct", quantised=True, dtype="bf16"),
     "cpu-small": TrainingRecipe(
@@ -72,13 +68,6 @@ DATA = {
     "paper": "preference pairs of yours (--data): the paper does not name its own",
     "cpu-small": "preference pairs of yours (--data)",
 }
-
-
-def preset(name: str) -> TrainingRecipe:
-    """The recipe of this name; raises `UnknownName` with the nearest one."""
-    if name not in PRESETS:
-        raise UnknownName("preset", name, PRESETS)
-    return PRESETS[name]
 
 
 @dataclass(frozen=True)
@@ -104,24 +93,13 @@ class Loss:
                 "give --noise 0 or more, below 0.5",
             )
 
-    def value(self, z: Array, probability: Array | float = 1.0) -> Array:
-        """The loss of each z, in its shape; `probability` is that of the label being right.
-
-        With probability p the loss is p L(z) + (1 - p) L(-z), which adds (1 - p) times a multiple
-        of z in every form.
-        """
-        base = np.logaddexp(0.0, -z)
-        added = {
-            "dpo": np.zeros_like(z),
-            "cdpo": self.noise * z,
-            "unbiased": -self.noise * z / (1.0 - 2.0 * self.noise),
-            "sup": self.noise * np.maximum(z, 0.0),
-        }[self.form]
-        return np.asarray(base + added + self.slope * (1.0 - probability) * z)
-
     @property
     def slope(self) -> float:
-        """(L(-z) - L(z)) / z, a constant in every form."""
+        """(L(-z) - L(z)) / z, a constant in every form.
+
+        With a label that is right with probability p the loss is p L(z) + (1 - p) L(-z), which is
+        L(z) and (1 - p) times this times z.
+        """
         return {
             "dpo": 1.0,
             "cdpo": 1.0 - 2.0 * self.noise,

@@ -1,13 +1,173 @@
-"""TRL's trainer with a recipe, a loss and pairs."""
+"""What TRL's trainer is given: the base model, a recipe, a loss, pairs; and whether it can run."""
 
+import importlib.util
+import math
+import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from darc.errors import DarcError, InputError
+from darc.models.transformers.loading import (
+    CAUSAL,
+    EMBEDDED,
+    ModelSource,
+    load,
+    need,
+    quiet,
+    readable,
+    resolve,
+)
 from darc.training.preferences import Row, as_texts
 from darc.training.recipe import Loss, TrainingRecipe
 
 Report = Callable[[int, int], None]
+
+# Working memory beside the weights: the runtime, activations, adapters and their optimizer.
+OVERHEAD = 1_200_000_000
+NF4_BYTES = 0.56
+BYTES = {"fp32": 4.0, "bf16": 2.0}
+GIGA = 1e9
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Free bytes of the largest GPU (None without one) and of memory, and what is installed."""
+
+    gpu: int | None
+    memory: int | None
+    bitsandbytes: bool
+
+
+def check_training(recipe: TrainingRecipe) -> ModelSource:
+    """Where the weights are; refuses what cannot be trained here, having read headers alone."""
+    need("training", "peft", "trl", "datasets", extra="train")
+    import torch
+
+    if not recipe.model:
+        raise InputError("there is no model to train", "name one: --model MODEL")
+    sizes = [torch.cuda.mem_get_info(place)[0] for place in range(torch.cuda.device_count())]
+    bitsandbytes = importlib.util.find_spec("bitsandbytes") is not None
+    machine = Machine(max(sizes, default=None), _available(), bitsandbytes)
+    # A missing GPU is said before the model is looked for.
+    check_machine(recipe, None, machine)
+    source = resolve(recipe.model)
+    if source.adapter:
+        raise InputError(f"{recipe.model} is an adapter", "name the model below it")
+    check_machine(recipe, count_parameters(source), machine)
+    return source
+
+
+def check_machine(recipe: TrainingRecipe, parameters: int | None, machine: Machine) -> None:
+    """Raise a `DarcError` that names what is missing; `parameters` is None where unknown."""
+    if recipe.quantised and machine.gpu is None:
+        raise DarcError(
+            "training on 4-bit weights (QLoRA, NF4) needs a CUDA GPU, and there is none here",
+            "use --preset cpu-small, or a machine with a GPU",
+        )
+    if recipe.quantised and not machine.bitsandbytes:
+        raise DarcError(
+            "training on 4-bit weights needs bitsandbytes, which is not installed",
+            "install it with: pip install bitsandbytes",
+        )
+    if parameters is None:
+        return
+    needed = parameters * (NF4_BYTES if recipe.quantised else BYTES[recipe.dtype]) + OVERHEAD
+    free = machine.memory if machine.gpu is None else machine.gpu
+    if free is not None and needed > free:
+        place = "memory" if machine.gpu is None else "GPU memory"
+        raise DarcError(
+            f"a model of {parameters / 1e6:.0f} million parameters needs about "
+            f"{needed / GIGA:.1f} GB of {place}, and {free / GIGA:.1f} GB are free",
+            "choose a smaller model" + ("" if recipe.quantised else " or --dtype bf16"),
+        )
+
+
+def count_parameters(source: ModelSource) -> int | None:
+    """How many numbers a model has, read from its files' headers; None for one on the hub."""
+    folder = Path(source.weights)
+    if source.gguf:
+        from gguf import GGUFReader
+
+        return sum(int(tensor.n_elements) for tensor in GGUFReader(folder / source.gguf).tensors)
+    files = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
+    if not files:
+        return None
+    from safetensors import safe_open
+
+    total = 0
+    for path in files:
+        with safe_open(path, framework="np") as opened:
+            names = opened.keys()
+            total += sum(math.prod(opened.get_slice(name).get_shape()) for name in names)
+    return total
+
+
+def _available() -> int | None:
+    """Bytes of memory that can be had without swapping; None where that is not told."""
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+        return int(os.sysconf("SC_AVPHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE"))
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
+def base_name(source: ModelSource) -> str:
+    """What an adapter's configuration calls its base, so that it is found from anywhere."""
+    if source.text == EMBEDDED:
+        return EMBEDDED
+    local = Path(source.weights, source.gguf)
+    return str(local.resolve()) if source.gguf or local.is_dir() else source.weights
+
+
+def load_base(source: ModelSource, recipe: TrainingRecipe) -> tuple[Any, Any]:
+    """The model and its tokenizer.
+
+    Weights from a GGUF file carry the mark of a quantised model, on which no trainer works: they
+    are expanded and cleared of it.
+    """
+    if recipe.quantised:
+        return _quantised(source)
+    loaded = load(source, CAUSAL, recipe.dtype, "cpu")
+    model = loaded.model
+    if source.gguf:
+        for name in ("hf_quantizer", "quantization_method"):
+            if hasattr(model, name):
+                setattr(model, name, None)
+        model.is_quantized = False
+        if hasattr(model.config, "quantization_config"):
+            del model.config.quantization_config
+    return model, loaded.tokenizer
+
+
+def _quantised(source: ModelSource) -> tuple[Any, Any]:
+    """4-bit NF4 weights with double quantisation, computed with in bf16."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
+
+    if source.gguf:
+        raise InputError("weights of a GGUF file cannot be quantised again", "use the original")
+    settings = BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=torch.bfloat16,
+    )
+    with quiet(), readable(source.text):
+        tokenizer = AutoTokenizer.from_pretrained(source.weights, trust_remote_code=False)
+        model = AutoModelForCausalLM.from_pretrained(
+            source.weights,
+            quantization_config=settings,
+            dtype=torch.bfloat16,
+            device_map={"": 0},
+            trust_remote_code=False,
+        )
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return model, tokenizer
 
 
 def make_trainer(
@@ -28,6 +188,7 @@ def make_trainer(
     """
     import torch
     from datasets import Dataset
+    from peft import LoraConfig
     from trl import DPOConfig, DPOTrainer
 
     torch.manual_seed(recipe.seed)
@@ -77,25 +238,19 @@ def make_trainer(
         train_dataset=dataset(rows),
         eval_dataset=dataset(held_out) if held_out else None,
         processing_class=tokenizer,
-        peft_config=adapter_settings(recipe),
+        # On every linear layer but the output.
+        peft_config=LoraConfig(
+            r=recipe.rank,
+            lora_alpha=recipe.alpha,
+            lora_dropout=recipe.dropout,
+            target_modules="all-linear",
+            bias="none",
+            task_type="CAUSAL_LM",
+        ),
         data_collator=collator(tokenizer.pad_token_id, recipe),
     )
     _listen(trainer, report)
     return trainer
-
-
-def adapter_settings(recipe: TrainingRecipe) -> Any:
-    """LoRA on every linear layer but the output."""
-    from peft import LoraConfig
-
-    return LoraConfig(
-        r=recipe.rank,
-        lora_alpha=recipe.alpha,
-        lora_dropout=recipe.dropout,
-        target_modules="all-linear",
-        bias="none",
-        task_type="CAUSAL_LM",
-    )
 
 
 def collator(

@@ -14,8 +14,8 @@ from tests.fakes import FakeServer, Fault
 from tests.fakes.clock import FakeClock
 
 from darc.errors import MissingExtra
-from darc.models import AsyncOpenAI, OpenAIModel, Request
-from darc.models.remote import Failed, Refused
+from darc.models.completion import Request
+from darc.models.remote import AsyncOpenAI, Failed, OpenAIModel, Refused
 from darc.types import Message
 
 ROOT = Path(__file__).parents[3]
@@ -149,7 +149,7 @@ def test_interrupt_stops_promptly(openai_server: FakeServer) -> None:
     openai_server.faults = [Fault("hang")] * 4
     code = (
         "import sys\n"
-        "from darc.models import OpenAIModel, Request\n"
+        "from darc.models.completion import Request; from darc.models.remote import OpenAIModel\n"
         "from darc.types import Message\n"
         "model = OpenAIModel('m@' + sys.argv[1])\n"
         "model.complete([Request((Message('user', 'Hi'),))] * 4)\n"

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from darc.models.transformers.batching import by_length, by_tokens, padded
+from darc.models.transformers.batching import by_tokens, padded
 
 
 def test_batches_hold_rows_of_similar_length() -> None:
-    batches = [batch.tolist() for batch in by_length([5, 1, 9, 1, 5], 2)]
+    batches = [batch.tolist() for batch in by_tokens([5, 1, 9, 1, 5], 1000, rows=2)]
     assert batches == [[1, 3], [0, 4], [2]]
-    assert list(by_length([], 3)) == []
+    assert list(by_tokens([], 1000, rows=3)) == []
 
 
 def test_batches_hold_no_more_than_so_many_padded_tokens() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.checkpoints import causal, reward
 
 from darc.errors import InputError
-from darc.models import Request
+from darc.models.completion import Request
 from darc.models.transformers import Checkpoint, TransformersModel
 from darc.models.transformers.loading import SEQUENCE
 from darc.types import Message

@@ -3,7 +3,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from darc.models import Request
+from darc.models.completion import Request
 
 pytestmark = pytest.mark.hf
 

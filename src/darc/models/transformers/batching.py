@@ -23,11 +23,6 @@ def prompt_ids(tokenizer: Any, messages: Sequence[Message]) -> list[int]:
     return tokens(tokenizer, templated(tokenizer, messages, answered=False))
 
 
-def answer_ids(tokenizer: Any, answer: str) -> list[int]:
-    """The tokens of an answer on its own, to be put behind those of its prompt."""
-    return tokens(tokenizer, answer)
-
-
 def templated(tokenizer: Any, messages: Sequence[Message], answered: bool) -> str:
     """A conversation as the chat template writes it; `answered` says that its answer is there."""
     from jinja2 import TemplateError
@@ -53,23 +48,14 @@ def tokens(tokenizer: Any, text: str) -> list[int]:
 ON_CPU = 4096
 
 
-def by_length(lengths: Sequence[int], batch_size: int) -> Iterator[NDArray[np.int64]]:
-    """The places of all rows, the shortest first, at most `batch_size` at a time.
-
-    Rows of one length keep their order, so the batches depend on the lengths alone.
-    """
-    order = np.argsort(np.asarray(lengths, dtype=np.int64), kind="stable")
-    for start in range(0, len(order), batch_size):
-        yield order[start : start + batch_size]
-
-
 def by_tokens(
     lengths: Sequence[int], most: int, before: int = 0, rows: int | None = None
 ) -> Iterator[NDArray[np.int64]]:
     """The places of all rows, the shortest first, in batches of at most `most` padded tokens.
 
     `before` tokens stand in front of every row and count too. A row that is longer than that is a
-    batch of its own, and no batch has more than `rows`.
+    batch of its own, and no batch has more than `rows`. Rows of one length keep their order, so
+    the batches depend on the lengths alone.
     """
     order = np.argsort(np.asarray(lengths, dtype=np.int64), kind="stable")
     start = 0

@@ -1,19 +1,105 @@
-"""A batch of conversations continued by a causal language model, every row by its own dice.
+"""Conversations continued by a causal language model, every row by its own dice.
 
 Sampling is Gumbel-max inside greedy decoding: the token with the largest logit + Gumbel noise is a
 draw from the softmax. With the noise of a row from its own seed, a row's text does not depend on
 the rows beside it.
 """
 
+import copy
+import sys
+import threading
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-import torch
+from darc.errors import InputError
+from darc.models.completion import Completion, Report, Request
+from darc.models.transformers.batching import by_tokens, padded, prompt_ids
+from darc.models.transformers.loading import CAUSAL, Checkpoint, Loaded
+from darc.registry import parse_spec
 
-from darc.models.completion import Request
-from darc.models.transformers.batching import padded
-from darc.models.transformers.loading import Loaded
+
+class TransformersModel:
+    """A causal language model that answers `batch_size` requests at a time.
+
+    Requests are sorted by length and padded on the left. A request's text depends on its
+    conversation, settings and seed alone, not on the requests beside it, as far as rounding lets
+    it: a batch of another shape may round a logit differently, which shows where two tokens are
+    as good as tied. One call runs at a time.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        batch_size: int = 16,
+        base: str = "",
+        dtype: str = "auto",
+        device: str = "auto",
+    ) -> None:
+        if batch_size < 1:
+            raise InputError(f"batch_size is {batch_size}", "give at least 1")
+        self.name = f"transformers:{text}"
+        self.checkpoint = Checkpoint(text, CAUSAL, base=base, dtype=dtype, device=device)
+        self.batch_size = batch_size
+        self._lock = threading.Lock()
+
+    @property
+    def version(self) -> str:
+        """A hash of the weights and the number format."""
+        return self.checkpoint.version
+
+    def complete(
+        self, requests: Sequence[Request], report: Report | None = None
+    ) -> list[Completion]:
+        """One completion a request, in their order; `report(done, total)` counts them."""
+        if not requests:
+            return []
+        with self._lock:
+            return self._complete(requests, report)
+
+    def _complete(self, requests: Sequence[Request], report: Report | None) -> list[Completion]:
+        started = time.perf_counter()
+        loaded = self.checkpoint.loaded
+        prompts = [prompt_ids(loaded.tokenizer, request.messages) for request in requests]
+        for prompt, request in zip(prompts, requests, strict=True):
+            if request.max_tokens < 1:
+                raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
+            if loaded.context is not None and len(prompt) >= loaded.context:
+                raise InputError(
+                    f"a prompt has {len(prompt)} tokens and the model takes {loaded.context}",
+                    "shorten it",
+                )
+        result: dict[int, Completion] = {}
+        for places in by_tokens(
+            [len(prompt) for prompt in prompts], sys.maxsize, rows=self.batch_size
+        ):
+            rows = write(loaded, [prompts[i] for i in places], [requests[i] for i in places])
+            milliseconds = (time.perf_counter() - started) * 1000
+            for place, row in zip(places, rows, strict=True):
+                result[int(place)] = replace(row, milliseconds=milliseconds)
+            if report is not None:
+                report(len(result), len(requests))
+        return [result[place] for place in range(len(requests))]
+
+    def close(self) -> None:
+        """Free the model's memory; the next `complete` loads it again."""
+        self.checkpoint.close()
+
+
+def load_chat(text: str) -> TransformersModel:
+    """The model that "MODEL[,batch_size=...][,dtype=...][,device=...][,base=...]" stands for."""
+    spec = parse_spec(f"transformers:{text}")
+    known = {"batch_size", "base", "dtype", "device"}
+    for name in spec.options:
+        if name not in known:
+            raise InputError(f"unknown option {name!r} of a model", f"known: {sorted(known)}")
+    options = dict(spec.options)
+    size = options.pop("batch_size", "16")
+    if not size.isdecimal():
+        raise InputError(f"batch_size={size} cannot be used", "such as batch_size=16")
+    return TransformersModel(spec.argument, batch_size=int(size), **options)
 
 
 class Sampler:
@@ -24,6 +110,8 @@ class Sampler:
     """
 
     def __init__(self, requests: Sequence[Request], device: Any) -> None:
+        import torch
+
         heat = torch.tensor([request.temperature for request in requests], dtype=torch.float32)
         self._greedy = (heat == 0)[:, None].to(device)
         self._temperature = torch.where(heat == 0, 1.0, heat)[:, None].to(device)
@@ -34,6 +122,8 @@ class Sampler:
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         """Scores (rows, V) whose largest entry in each row is the token to take."""
+        import torch
+
         noised = nucleus(scores / self._temperature, self._top_p)
         noise = gumbel(self._dice, scores.shape[-1]).to(scores.device)
         noised = noised + torch.where(self._greedy, 0.0, noise)
@@ -45,6 +135,8 @@ class Sampler:
     @property
     def log_probabilities(self) -> Any:
         """Of the tokens taken so far, (rows, steps)."""
+        import torch
+
         return torch.stack(self._taken, dim=1)
 
 
@@ -62,6 +154,8 @@ def nucleus(scores: Any, top_p: Any) -> Any:
 
 def gumbel(dice: Sequence[Any], size: int) -> Any:
     """Standard Gumbel noise, (rows, size); row i is drawn from `dice[i]`, on the CPU everywhere."""
+    import torch
+
     noise = torch.empty((len(dice), size), dtype=torch.float64)
     for row, own in zip(noise, dice, strict=True):
         row.exponential_(generator=own)
@@ -80,6 +174,8 @@ class Ending:
 
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
         """Whether each row is done, (rows,)."""
+        import torch
+
         if self._start is None:
             self._start = input_ids.shape[1] - 1
         count = input_ids.shape[1] - self._start
@@ -94,16 +190,6 @@ class Ending:
         return torch.tensor(done, device=input_ids.device)
 
 
-@dataclass(frozen=True)
-class Written:
-    """What one row became: its tokens without the end token, and their log-probabilities."""
-
-    text: str
-    tokens: int
-    log_likelihood: float | None
-    finish_reason: str
-
-
 def end_tokens(loaded: Loaded) -> list[int]:
     """The tokens that end an answer, by the model's settings and by its tokenizer."""
     given = loaded.model.generation_config.eos_token_id
@@ -113,7 +199,7 @@ def end_tokens(loaded: Loaded) -> list[int]:
 
 def write(
     loaded: Loaded, prompts: Sequence[Sequence[int]], requests: Sequence[Request]
-) -> list[Written]:
+) -> list[Completion]:
     """Continue a batch of prompts, each by its own request; one forward pass a step for all."""
     from transformers import GenerationConfig
 
@@ -152,7 +238,7 @@ def write(
 
 def finished(
     tokenizer: Any, row: Sequence[int], logs: Any, ends: Sequence[int], request: Request
-) -> Written:
+) -> Completion:
     """A row of tokens, cut before its end token and before the first stop string."""
     count = next((place for place, token in enumerate(row) if token in ends), len(row))
     reason = "stop" if count < len(row) else "length"
@@ -163,7 +249,7 @@ def finished(
     for stop in request.stop:
         text = text.split(stop, 1)[0]
     mean = float(logs[:count].mean()) if count else None
-    return Written(text, count, mean, reason)
+    return Completion(text, count, reason, mean, 0.0)
 
 
 def _until_stop(tokenizer: Any, row: Sequence[int], stops: Sequence[str]) -> tuple[int, bool]:
@@ -178,3 +264,68 @@ def _until_stop(tokenizer: Any, row: Sequence[int], stops: Sequence[str]) -> tup
 def decoded(tokenizer: Any, ids: Sequence[int]) -> str:
     """Tokens as text, without special tokens."""
     return str(tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+
+@dataclass
+class LookaheadPrefix:
+    """A prompt with what was written so far: the cache over it and what may follow.
+
+    `logs` (V,) are the log-probabilities of the next token at temperature 1; `forwarded` counts
+    the tokens that went through the model for this prefix and its rollouts.
+    """
+
+    loaded: Loaded
+    cache: Any = None
+    logs: Any = None
+    forwarded: int = 0
+
+    @classmethod
+    def start(cls, loaded: Loaded, prompt: Sequence[int]) -> "LookaheadPrefix":
+        """The prefix that is the prompt alone; one forward pass over it."""
+        prefix = cls(loaded)
+        prefix._read(prompt)
+        return prefix
+
+    def likeliest(self, k: int) -> tuple[list[int], list[float]]:
+        """The k likeliest next tokens, the likeliest first, and their log-probabilities."""
+        values, ids = self.logs.topk(min(k, self.logs.shape[-1]))
+        return ids.tolist(), values.double().tolist()
+
+    def rollouts(self, first: Sequence[int], steps: int, ends: Sequence[int]) -> list[list[int]]:
+        """Each first token with its greedy continuation of at most `steps` tokens.
+
+        One batch for all, on a copy of the cache; a rollout stops at an end token, which is not
+        part of it.
+        """
+        rows = [[token] for token in first]
+        done = [token in ends for token in first]
+        cache = copy.deepcopy(self.cache)
+        cache.batch_repeat_interleave(len(first))
+        last = list(first)
+        for _ in range(steps):
+            if all(done):
+                break
+            out = self._forward([[token] for token in last], cache)
+            cache = out.past_key_values
+            last = out.logits[:, -1].argmax(-1).tolist()
+            for place, token in enumerate(last):
+                done[place] = done[place] or token in ends
+                if not done[place]:
+                    rows[place].append(token)
+        return [row if row[0] not in ends else [] for row in rows]
+
+    def advance(self, token: int) -> None:
+        """Put a token behind the prefix; one forward pass over it."""
+        self._read([token])
+
+    def _read(self, tokens: Sequence[int]) -> None:
+        out = self._forward([list(tokens)], self.cache)
+        self.cache, self.logs = out.past_key_values, out.logits[0, -1].float().log_softmax(-1)
+
+    def _forward(self, rows: Sequence[Sequence[int]], cache: Any) -> Any:
+        import torch
+
+        ids = torch.tensor(rows, device=self.loaded.device)
+        self.forwarded += ids.numel()
+        with torch.inference_mode():
+            return self.loaded.model(input_ids=ids, past_key_values=cache, use_cache=True)

@@ -1,8 +1,6 @@
 """Models and tokenizers from the hub, from folders, from GGUF files, with adapters."""
 
-import importlib
 import importlib.util
-import os
 import re
 import threading
 from collections.abc import Iterator
@@ -14,32 +12,27 @@ from typing import Any
 
 from darc.errors import DarcError, InputError, MissingExtra, UnknownName
 from darc.files import read_json
-from darc.models.installed import files_hash, require
+from darc.models.installed import files_hash, import_asleep, require
 
-WAITING = "OMP_WAIT_POLICY"
+EMBEDDED = "embedded"
+ADAPTER = "adapter_config.json"
+KINDS = (".safetensors", ".bin", ".gguf", ".json", ".model", ".jinja", ".txt")
+CAUSAL = "AutoModelForCausalLM"
+SEQUENCE = "AutoModelForSequenceClassification"
+TOKENS = "AutoModelForTokenClassification"
+DTYPES = {"fp32": "float32", "bf16": "bfloat16"}
+
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?\Z", re.ASCII)
+# The library keeps state of its own while it loads: two threads at once leave it broken.
+LOADING = threading.Lock()
 
 
-def need(purpose: str, *more: str) -> None:
+def need(purpose: str, *more: str, extra: str = "hf") -> None:
     """Import torch; raise `MissingExtra` unless transformers and what is named are there too."""
     for name in ("torch", "transformers", *more):
         if importlib.util.find_spec(name) is None:
-            raise MissingExtra(purpose, "hf")
-    import_torch()
-
-
-def import_torch() -> None:
-    """Import torch so that its threads sleep while they wait.
-
-    The variable is read once, as the library is loaded. Spinning threads slow to a crawl on a
-    machine that has anything else to do.
-    """
-    before = os.environ.get(WAITING)
-    os.environ.setdefault(WAITING, "passive")
-    try:
-        importlib.import_module("torch")
-    finally:
-        if before is None:
-            del os.environ[WAITING]
+            raise MissingExtra(purpose, extra)
+    import_asleep("torch")
 
 
 @contextmanager
@@ -73,12 +66,6 @@ def readable(text: str) -> Iterator[None]:
         ) from problem
 
 
-EMBEDDED = "embedded"
-ADAPTER = "adapter_config.json"
-
-_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?\Z", re.ASCII)
-
-
 @dataclass(frozen=True)
 class ModelSource:
     """Weights on the hub or on disk.
@@ -92,11 +79,6 @@ class ModelSource:
     weights: str
     gguf: str = ""
     adapter: str = ""
-
-    @property
-    def local(self) -> bool:
-        """Whether the weights are in a folder of this machine."""
-        return Path(self.weights).is_dir()
 
 
 def resolve(text: str, base: str = "") -> ModelSource:
@@ -147,43 +129,26 @@ def _base(folder: Path) -> str:
     return name
 
 
-KINDS = (".safetensors", ".bin", ".gguf", ".json", ".model", ".jinja", ".txt")
-
-
 def fingerprint(source: ModelSource) -> str:
     """A hash of local files, the commit of a hub model; empty where neither is known."""
-    parts = [_of(source.weights, source.gguf)]
+    parts = [_of(Path(source.weights, source.gguf))]
     if source.adapter:
-        parts.append(_of(source.adapter, ""))
+        parts.append(_of(Path(source.adapter)))
     return "+".join(parts) if all(parts) else ""
 
 
-def _of(weights: str, gguf: str) -> str:
-    folder = Path(weights)
-    if gguf:
-        return files_hash([folder / gguf])
-    if folder.is_dir():
-        found = [path for path in folder.iterdir() if path.suffix in KINDS and path.is_file()]
+def _of(place: Path) -> str:
+    """A hash of a file or folder; else the commit that the hub, or its cache, would give now."""
+    if place.is_file():
+        return files_hash([place])
+    if place.is_dir():
+        found = [path for path in place.iterdir() if path.suffix in KINDS and path.is_file()]
         return files_hash(sorted(found))
-    return hub_commit(weights)
-
-
-def hub_commit(name: str) -> str:
-    """The commit of the hub model that would be loaded now; asks the hub or its cache."""
     from transformers import PretrainedConfig
 
-    with quiet(), readable(name):
-        settings, _ = PretrainedConfig.get_config_dict(name)
+    with quiet(), readable(place.as_posix()):
+        settings, _ = PretrainedConfig.get_config_dict(place.as_posix())
     return str(settings.get("_commit_hash") or "")[:16]
-
-
-CAUSAL = "AutoModelForCausalLM"
-SEQUENCE = "AutoModelForSequenceClassification"
-TOKENS = "AutoModelForTokenClassification"
-DTYPES = {"fp32": "float32", "bf16": "bfloat16"}
-
-# The library keeps state of its own while it loads: two threads at once leave it broken.
-LOADING = threading.Lock()
 
 
 @dataclass(frozen=True)

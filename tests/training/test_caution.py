@@ -1,7 +1,6 @@
 """The Caution model on the hand-written answers, and the choices that it changes."""
 
 import json
-import time
 from functools import cache
 from pathlib import Path
 
@@ -15,10 +14,18 @@ from darc.cli import main
 from darc.errors import InputError
 from darc.scorers import Caution
 from darc.scorers.caution import Classifier, Predictor, read_model, write_model
-from darc.training.caution.examples import divide, read_examples
-from darc.training.caution.train import fit_classifier, fit_predictor, parts_of
+from darc.training.caution import (
+    auc,
+    fit_classifier,
+    fit_logistic,
+    fit_predictor,
+    log_loss,
+    parts_of,
+    sigmoid,
+)
+from darc.training.examples import divide, read_examples
 
-DATA = Path(__file__).parents[2] / "scorers" / "discrimination.jsonl"
+DATA = Path(__file__).parents[1] / "scorers" / "discrimination.jsonl"
 SEED = 7
 
 
@@ -132,29 +139,6 @@ def test_models_survive_their_files(tmp_path: Path) -> None:
         Caution(str(tmp_path / "x.json"))
 
 
-def test_command_trains_in_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    started = time.monotonic()
-    out = tmp_path / "caution.json"
-    assert main(["train", "caution", "--data", str(DATA), "--out", str(out), "--json"]) == 0
-    assert time.monotonic() - started < 120
-    told = json.loads(capsys.readouterr().out)
-    assert told["auc"]["truncated"] > 0.9
-    assert read_model(out).report["held_out"] == told["held_out"] == 16
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        (["--form", "encoder"], "--encoder MODEL"),
-        (["--target", "x"], "--form features"),
-        (["--out", "model.pkl"], "end in .json"),
-    ],
-)
-def test_refusals(more: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["train", "caution", "--data", str(DATA), "--out", "x.json", *more]) == 2
-    assert said in capsys.readouterr().err
-
-
 def test_data_is_checked(tmp_path: Path) -> None:
     path = tmp_path / "data.jsonl"
     path.write_text('{"prompt": "Why?"}\n', encoding="utf-8")
@@ -193,3 +177,31 @@ def test_the_rule_takes_the_model_on_the_command_line(
             off_topic[rule] += json.loads(capsys.readouterr().out)["index"] != 0
     assert off_topic["mean"] >= 3
     assert off_topic["caution:a=3"] <= 1
+
+
+def made(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    draw = np.random.default_rng(seed)
+    rows = draw.normal(size=(count, 3))
+    labels = (draw.random(count) < sigmoid(2.0 * rows[:, 0] - rows[:, 1] + 0.5)).astype(float)
+    return rows, labels
+
+
+def test_the_weights_are_found() -> None:
+    rows, labels = made(20_000, 0)
+    weights, _, _ = fit_logistic(rows, labels, *made(20_000, 1), decay=0.0)
+    assert np.allclose(weights, [2.0, -1.0, 0.0, 0.5], atol=0.1)
+
+
+def test_held_out_rows_stop_the_fit() -> None:
+    draw = np.random.default_rng(2)
+    rows, labels = draw.normal(size=(30, 40)), np.repeat([0.0, 1.0], 15)
+    held, held_labels = draw.normal(size=(400, 40)), np.repeat([0.0, 1.0], 200)
+    weights, step, loss = fit_logistic(rows, labels, held, held_labels, decay=0.0)
+    assert step < 30
+    assert loss <= np.log(2.0)
+    assert log_loss(held @ weights[:-1] + weights[-1], held_labels) == pytest.approx(loss)
+
+
+def test_auc_counts_pairs() -> None:
+    assert auc(np.array([0.0, 1.0]), np.array([1.0, 2.0])) == 0.875
+    assert np.isnan(auc(np.zeros(0), np.ones(3)))

@@ -6,7 +6,8 @@ import pytest
 from tests.checkpoints import causal, real
 
 from darc.errors import InputError, UnknownName
-from darc.models import Installed, Request
+from darc.models.completion import Request
+from darc.models.installed import Installed
 from darc.models.transformers import TransformersModel, load_chat
 from darc.types import Message
 

@@ -24,7 +24,7 @@ QWEN_NEXT = {
 
 def both(model: Loaded, rows: list[list[int]], most: int = 600) -> tuple[Any, Any]:
     """Scores of one group of rows, and those of a plain pass over each row alone."""
-    from darc.models.transformers.rewards import forward, logits
+    from darc.models.transformers.scoring import forward, logits
 
     given = [{"input_ids": row} for row in rows]
     plain = np.concatenate([forward(model, [row]) for row in given])
@@ -72,7 +72,7 @@ def forwarded(model: Loaded) -> list[tuple[int, int]]:
 
 
 def test_memory_and_work_are_bounded_in_tokens() -> None:
-    from darc.models.transformers.rewards import logits
+    from darc.models.transformers.scoring import logits
 
     model = tiny("Llama")
     rows = [{"input_ids": row} for row in texts(100, list(range(1, 51)))]
@@ -89,7 +89,7 @@ def test_memory_and_work_are_bounded_in_tokens() -> None:
 
 
 def test_groups_are_apart_and_a_few_rows_go_alone() -> None:
-    from darc.models.transformers.rewards import forward, logits
+    from darc.models.transformers.scoring import forward, logits
 
     model = tiny("Qwen2")
     ids = texts(45, [9, 4, 7, 2], seed=1) + texts(50, [6, 1, 8, 3], seed=2) + texts(60, [4], seed=3)
@@ -139,7 +139,7 @@ def test_what_cannot_go_on_from_keys_and_values_is_found_out(
 
 
 def test_a_model_in_training_shares_nothing() -> None:
-    from darc.models.transformers.prefix import takes_cache
+    from darc.models.transformers.scoring import takes_cache
 
     model = tiny("Llama")
     assert takes_cache(model.model)
@@ -151,7 +151,7 @@ def test_a_model_in_training_shares_nothing() -> None:
 def test_adapters_share_unless_they_put_tokens_in_front() -> None:
     from peft import LoraConfig, PromptTuningConfig, get_peft_model
 
-    from darc.models.transformers.prefix import takes_cache
+    from darc.models.transformers.scoring import takes_cache
 
     plain = tiny("Llama")
     lora = get_peft_model(plain.model, LoraConfig(task_type="SEQ_CLS", init_lora_weights=False))

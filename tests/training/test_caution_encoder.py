@@ -9,11 +9,11 @@ from tests.checkpoints import pair_reward, reward
 from darc.cli import main
 from darc.scorers import Caution
 from darc.scorers.caution import Predictor
-from darc.training.caution.examples import read_examples
+from darc.training.examples import read_examples
 
 pytestmark = pytest.mark.train
 
-DATA = Path(__file__).parents[2] / "scorers" / "discrimination.jsonl"
+DATA = Path(__file__).parents[1] / "scorers" / "discrimination.jsonl"
 
 
 def test_encoder_is_trained_saved_and_read(

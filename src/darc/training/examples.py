@@ -3,7 +3,7 @@
 import hashlib
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,16 +48,14 @@ def divide(pairs: Sequence[Pair], share: float, seed: int) -> tuple[list[Pair], 
 
 
 def _run(path: Path) -> list[Pair]:
-    whole: list[Pair] = []
-    every: list[Pair] = []
-    for shard in RunFolder(path).shards():
-        for prompt_id in shard.rows("candidates.jsonl"):
-            prompt = records.read_prompt(shard, prompt_id)
-            for candidate in records.read_candidates(shard, prompt_id):
-                every.append((prompt, candidate.text))
-                if not candidate.truncated:
-                    whole.append((prompt, candidate.text))
-    return whole if _prompts(whole) >= LEAST else every
+    every = [
+        (records.read_prompt(shard, prompt_id), candidate)
+        for shard in RunFolder(path).shards()
+        for prompt_id in shard.rows("candidates.jsonl")
+        for candidate in records.read_candidates(shard, prompt_id)
+    ]
+    whole = [(prompt, each.text) for prompt, each in every if not each.truncated]
+    return whole if _prompts(whole) >= LEAST else [(prompt, each.text) for prompt, each in every]
 
 
 def _prompts(pairs: Sequence[Pair]) -> int:
@@ -67,22 +65,18 @@ def _prompts(pairs: Sequence[Pair]) -> int:
 def _file(path: Path) -> list[Pair]:
     result = []
     for place, (line, row) in enumerate(read_entries(path), 1):
-        asked = _first(row, ASKED)
-        answer = _first(row, ANSWERED)
+        known = row if isinstance(row, dict) else {}
+        asked, answer = (
+            next((known[name] for name in names if known.get(name)), None)
+            for names in (ASKED, ANSWERED)
+        )
         if asked is None or answer is None:
             raise InputError(
                 f"{path}, line {line or place}: no prompt and answer", "write prompt and response"
             )
-        messages = read_messages(asked)
         said = read_messages(answer)[-1].content
-        result.append((Prompt(str(place), messages), said))
+        result.append((Prompt(str(place), read_messages(asked)), said))
     return result
-
-
-def _first(row: Any, names: Sequence[str]) -> Any:
-    if not isinstance(row, dict):
-        return None
-    return next((row[name] for name in names if row.get(name)), None)
 
 
 def read_messages(given: Any) -> tuple[Message, ...]:
@@ -97,14 +91,15 @@ def read_messages(given: Any) -> tuple[Message, ...]:
 
 def negative(kind: str, pair: Pair, others: Sequence[Pair], draw: random.Random) -> str | None:
     """The answer of a pair spoilt in one way, None where that cannot be; `others` lend theirs."""
-    makers: dict[str, Callable[[], str | None]] = {
-        "mismatched": lambda: _mismatched(pair, others, draw),
-        "truncated": lambda: _truncated(pair[1], draw),
-        "shuffled": lambda: _shuffled(pair[1], draw),
-        "inserted": lambda: _inserted(pair, others, draw),
-    }
-    made = makers[kind]()
-    return None if made is None or made.strip() == pair[1].strip() else made
+    text = pair[1]
+    if kind in ("mismatched", "inserted"):
+        strangers = [answer for prompt, answer in others if prompt.question != pair[0].question]
+        made = draw.choice(strangers) if strangers else None
+        if kind == "inserted":
+            made = _inserted(text, made, draw)
+    else:
+        made = _truncated(text, draw) if kind == "truncated" else _shuffled(text, draw)
+    return None if made is None or made.strip() == text.strip() else made
 
 
 def balanced(pairs: Sequence[Pair], seed: int, rounds: int) -> list[tuple[Pair, str]]:
@@ -160,15 +155,6 @@ def sentences(text: str) -> tuple[list[str], list[str]]:
     return result, between[: len(result) - 1]
 
 
-def _other(pair: Pair, others: Sequence[Pair], draw: random.Random) -> str | None:
-    strangers = [answer for prompt, answer in others if prompt.question != pair[0].question]
-    return draw.choice(strangers) if strangers else None
-
-
-def _mismatched(pair: Pair, others: Sequence[Pair], draw: random.Random) -> str | None:
-    return _other(pair, others, draw)
-
-
 def _truncated(text: str, draw: random.Random) -> str | None:
     """The text cut between 30 and 80 % of its words, not at the end of a sentence."""
     ends = [match.end() for match in re.finditer(r"\S+", text)]
@@ -190,14 +176,13 @@ def _shuffled(text: str, draw: random.Random) -> str | None:
     return "".join(part + gap for part, gap in zip(order, [*between, ""], strict=True))
 
 
-def _inserted(pair: Pair, others: Sequence[Pair], draw: random.Random) -> str | None:
+def _inserted(text: str, donor: str | None, draw: random.Random) -> str | None:
     """The text with a sentence of an answer to something else put between two of its own."""
-    parts, between = sentences(pair[1])
-    donor = _other(pair, others, draw)
+    parts, between = sentences(text)
     if len(parts) < 2 or donor is None:
         return None
     strange = draw.choice([p for p in sentences(donor)[0] if len(p.split()) > 3] or [donor])
     at = draw.randrange(1, len(parts))
-    parts, between = [*parts[:at], strange, *parts[at:]], [*between[:at], " ", *between[at:]]
-    between[at] = between[at - 1]
+    parts.insert(at, strange)
+    between.insert(at, between[at - 1])
     return "".join(part + gap for part, gap in zip(parts, [*between, ""], strict=True))

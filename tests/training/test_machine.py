@@ -5,8 +5,8 @@ import pytest
 
 from darc.errors import DarcError
 from darc.models.transformers.loading import ModelSource
-from darc.training.base import Machine, check_machine, count_parameters
 from darc.training.recipe import PRESETS, TrainingRecipe
+from darc.training.trainer import Machine, check_machine, count_parameters
 
 GIGA = 10**9
 
