@@ -1,7 +1,12 @@
+from pathlib import Path
+
 import numpy as np
+import pytest
+from matplotlib.image import imread
 
 import darc
-from darc.views import plane
+from darc.errors import InputError, MissingExtra
+from darc.views import check_picture, draw_plane, plane, save_figure
 
 SCORES = [
     [9.0, 1.0, 9.0, 9.0],
@@ -37,3 +42,49 @@ def test_candidates_ruled_out_early_are_marked_and_off_the_frontier() -> None:
     assert [point.bounded for point in data.points] == lazy.bounded.tolist()
     assert any(point.bounded for point in data.points)
     assert not any(point.on_frontier for point in data.points if point.bounded)
+
+
+def decisions(candidates: int = 16) -> list[darc.Decision]:
+    scores = np.random.default_rng(0).normal(6, 1.5, size=(candidates, 9))
+    names = [f"answer number {i}" for i in range(candidates)]
+    return [darc.select(scores, rule, candidate_ids=names) for rule in ("mean", "epsilon")]
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_picture_is_written(tmp_path: Path, suffix: str) -> None:
+    mean, epsilon = decisions()
+    path = tmp_path / f"picture.{suffix}"
+    save_figure(draw_plane(plane(epsilon, [mean], "a prompt")), path)
+    assert path.stat().st_size > 5000
+    if suffix == "png":
+        assert imread(path).std() > 0.05
+
+
+def test_picture_names_the_choices() -> None:
+    mean, epsilon = decisions()
+    figure = draw_plane(plane(epsilon, [mean], "a prompt"))
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert any(text.startswith("mean: ") for text in texts)
+    assert any(text.startswith("epsilon: ") for text in texts)
+    assert figure.axes[0].get_title(loc="left") == "a prompt"
+
+
+def test_one_candidate_can_be_drawn() -> None:
+    scores = [[1.0, 2.0]]
+    assert draw_plane(plane(darc.select(scores))) is not None
+
+
+def test_nothing_to_draw_is_said() -> None:
+    with pytest.raises(InputError, match="no candidate has a sigma"):
+        draw_plane(plane(darc.select([[1.0], [2.0]])))
+
+
+def test_other_endings_are_refused() -> None:
+    with pytest.raises(InputError, match=r"\.png, \.svg or \.pdf"):
+        check_picture(Path("picture.doc"))
+
+
+def test_missing_matplotlib_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtra, match=r"\[plot\]"):
+        check_picture(Path("picture.png"))

@@ -191,7 +191,7 @@ class Outcome:
 
     def to_html(self) -> str:
         """Everything as a self-contained page."""
-        from darc.views.decision_page import CandidateView, decision_page
+        from darc.views.html import CandidateView, decision_page
 
         assert self.decision is not None
         shown = []

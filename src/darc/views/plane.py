@@ -1,11 +1,18 @@
-"""The sigma-value plane of one decision, as data."""
+"""The sigma-value plane of one decision, as data and as a picture."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from darc.errors import InputError
 from darc.selection.decision import Decision
+from darc.views.chart import new_figure, quiet
+from darc.views.palette import BAND, CHOICE, INK, LABEL, OTHER, PALE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -83,3 +90,72 @@ def _floor(decision: Decision) -> float | None:
     eligible = decision.pools.eligible[0]
     top = float(np.nanmax(np.where(eligible, decision.statistics.value, np.nan)))
     return top - float(decision.rule.parameters["epsilon"])
+
+
+def draw_plane(data: Plane) -> "Figure":
+    """A figure of the plane: candidates, frontier, feasible set and choices; readable in grey."""
+    if not data.points:
+        raise InputError("no candidate has a sigma", "give at least two samples a candidate")
+    figure = new_figure(7.2, 4.8)
+    axes: Any = figure.add_subplot()
+    sigmas, values = [p.sigma for p in data.points], [p.value for p in data.points]
+    wide, tall = (max(each) - min(each) or 1.0 for each in (sigmas, values))
+    axes.set_xlim(min(sigmas) - 0.16 * wide, max(sigmas) + 0.18 * wide)
+    axes.set_ylim(min(values) - 0.12 * tall, max(values) + 0.18 * tall)
+    if data.floor is not None:
+        axes.axhspan(data.floor, axes.get_ylim()[1], color=BAND, zorder=0, label="within epsilon")
+    if data.frontier:
+        end = (axes.get_xlim()[1], data.frontier[-1][1])
+        line = zip(*data.frontier, end, strict=True)
+        axes.step(*line, where="post", color=PALE, lw=1.4, zorder=1, label="frontier")
+    known = [p for p in data.points if not p.bounded]
+    kinds = (
+        ([p for p in data.points if p.bounded], PALE, PALE, "ruled out early (bound)", "v"),
+        ([p for p in known if not p.feasible], "white", PALE, "not feasible", "o"),
+        ([p for p in known if p.feasible], INK, INK, "feasible", "o"),
+    )
+    for points, face, edge, label, marker in kinds:
+        if points:
+            places = [p.sigma for p in points], [p.value for p in points]
+            look = {"marker": marker, "facecolor": face, "edgecolor": edge, "label": label}
+            axes.scatter(*places, s=34, linewidth=1.2, zorder=3, **look)
+    figure.draw_without_rendering()
+    _names(axes, data)
+    quiet(axes, data.title, "disagreement (sigma)", "entropic value")
+    axes.legend(loc="best", frameon=False, fontsize=8)
+    return figure
+
+
+def _names(axes: Any, data: Plane) -> None:
+    """The candidates' names: the chosen ones ringed, the others where there is room."""
+    from matplotlib.transforms import Bbox
+
+    dots = [axes.transData.transform((p.sigma, p.value)) for p in data.points]
+    taken = [Bbox.from_bounds(x - 5, y - 5, 10, 10) for x, y in dots]
+    scale = axes.figure.dpi / 72
+    pairs = sorted(zip(data.points, dots, strict=True), key=lambda pair: not pair[0].chosen_by)
+    for point, (x, y) in pairs:
+        name = point.name if len(point.name) <= 18 else f"{point.name[:17]}…"
+        place = point.sigma, point.value
+        size, style = 7.0, {"color": LABEL}
+        if point.chosen_by:
+            color, marker = (CHOICE, "o") if data.rule in point.chosen_by else (OTHER, "s")
+            look = {"facecolor": "none", "edgecolor": color, "marker": marker}
+            axes.scatter(*place, s=190, linewidth=2.2, zorder=4, **look)
+            name = f"{', '.join(point.chosen_by)}: {name}"
+            size, style = 8.5, {"color": color, "weight": "bold"}
+        half, tall = 0.29 * size * len(name), 0.6 * size
+        sides = [(0.0, 9.0), (0.0, -9.0), (half + 9, 0.0), (-half - 9, 0.0)]
+        if point.chosen_by:
+            sides = [(0.0, 17.0), (0.0, -17.0)]
+        boxes = [
+            Bbox.from_extents(
+                *(x + (right - half) * scale, y + (up - tall) * scale),
+                *(x + (right + half) * scale, y + (up + tall) * scale),
+            )
+            for right, up in sides
+        ]
+        free = next((n for n, box in enumerate(boxes) if not box.count_overlaps(taken)), 0)
+        taken.append(boxes[free])
+        where = {"textcoords": "offset points", "ha": "center", "va": "center"}
+        axes.annotate(name, place, sides[free], fontsize=size, **where, **style)

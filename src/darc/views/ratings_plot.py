@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from darc.errors import MissingExtra
 from darc.selection.decision import Decision
 from darc.typing import Array
+from darc.views.chart import new_figure
 from darc.views.palette import BAND, CHOICE, INK, LABEL, OTHER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
 
 MOST, WIDE, BINS = 8, 46, 40
 PALE_OTHER = "#fbe9dd"
@@ -30,15 +29,11 @@ def draw_ratings(
     The last decision is the choice that matters, the others stand beside it. At most `MOST` answers
     are shown, the chosen ones among them. One scorer only.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("drawing a picture", "plot") from None
     last = decisions[-1]
     samples = last.pools.samples[0, 0]
     low, high, edge = _scale(samples)
     shown = _rows(decisions)
-    figure = Figure(figsize=(9.6, 1.5 + 0.82 * len(shown)), dpi=150, layout="constrained")
+    figure = new_figure(9.6, 1.5 + 0.82 * len(shown))
     axes = figure.add_subplot()
     for place, k in enumerate(reversed(shown)):
         takers = [_way(each) for each in decisions if each.index == k]
