@@ -4,38 +4,27 @@ import io
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import select
 from starlette.requests import Request
 from starlette.responses import Response
 
 from darc.errors import DarcError
-from darc.study import exclusion, people, schema
+from darc.study import people
 from darc.study.export import files
-from darc.study.files import Unavailable
-from darc.study.pages import page
 from darc.study.quality import Alpha
-from darc.study.requests import (
-    BAD_LINK,
-    LEAD,
-    Site,
-    form_token,
-    go,
-    page_response,
-    read_form,
-    secret_of,
-    with_cookie,
-)
 from darc.study.settings import SCALE
-from darc.study.status import Details, PersonStatus, Status, close, details, status
+from darc.study.site import BAD_LINK, Site, form_token, read_form, secret_of
+from darc.study.status import PersonStatus, close, details, status
+from darc.study.store import Unavailable
 from darc.web.keys import digest_of
 from darc.web.problems import Problem
 
+COOKIE = "darc_lead"
 NO_LEAD = (
     "This page is for the study's lead. Open the lead's link, which darc study init printed; "
     "darc study links --lead makes a new one, and the old one then works no more."
@@ -66,139 +55,118 @@ class LeadPages:
         """Follow the lead's link."""
         token = secret_of(request)
         self._check(request, token)
-        return with_cookie(self._site, go(self._site, "/lead"), LEAD, token)
+        return self._site.go("/lead", COOKIE, token)
 
     def home(self, request: Request) -> Response:
         """The lead's page."""
-        return self._page(self._visitor(request))
+        token = request.cookies.get(COOKIE, "")
+        self._check(request, token)
+        return self._page(token)
 
     def decide(self, request: Request) -> Response:
         """Exclude, reinstate, clear, renew, revoke or erase an annotator."""
-        token = self._visitor(request)
-        fields = read_form(request, token)
-        rater, reason = fields.get("rater", ""), fields.get("reason", "")
-        links = self._tried(self._decide, fields.get("action", ""), rater, reason)
-        return self._page(token, links) if links else go(self._site, "/lead")
+        token, fields = self._form(request)
+        action, rater = fields.get("action", ""), fields.get("rater", "")
+        work: dict[str, Callable[[], Any]] = {
+            "exclude": lambda: people.exclude_by_name(self._store, rater, fields.get("reason", "")),
+            "reinstate": lambda: people.reinstate(self._store, rater),
+            "clear": lambda: people.clear(self._store, rater),
+            "renew": lambda: people.issue_links(self._store, [rater]),
+            "revoke": lambda: people.revoke(self._store, rater),
+            "erase": lambda: people.erase(self._store, rater),
+        }
+        if action not in work:
+            raise Problem(400, "Choose what to do.")
+        made = _tried(work[action])
+        return self._page(token, made) if action == "renew" else self._site.go("/lead")
 
     def links(self, request: Request) -> Response:
         """Make links for more annotators, and show them once."""
-        token = self._visitor(request)
-        fields = read_form(request, token)
+        token, fields = self._form(request)
         count = fields.get("count", "")
         if not COUNT.fullmatch(count):
             raise Problem(400, "Give a number from 1 to 100.")
-        made = self._tried(people.add_links, self._store, int(count))
-        return self._page(token, self._addresses(made))
+        return self._page(token, _tried(lambda: people.add_links(self._store, int(count))))
 
     def close(self, request: Request) -> Response:
         """Close the study."""
-        token = self._visitor(request)
-        fields = read_form(request, token)
+        _, fields = self._form(request)
         if fields.get("sure") == "yes":
-            self._tried(close, self._store)
-        return go(self._site, "/lead")
+            _tried(lambda: close(self._store))
+        return self._site.go("/lead")
 
     def export(self, request: Request) -> Response:
         """A file, or all as a zip; of an open study only if the lead says so."""
-        token = self._visitor(request)
-        fields = read_form(request, token)
-        made = self._tried(partial(files, unblind=fields.get("sure") == "yes"), self._store)
+        _, fields = self._form(request)
+        made = _tried(lambda: files(self._store, unblind=fields.get("sure") == "yes"))
         name = fields.get("file", "")
         if name in made:
-            headers = {"content-disposition": f'attachment; filename="{name}"'}
+            content = made[name].encode()
             kind = "text/csv" if name.endswith(".csv") else "application/x-ndjson"
-            return Response(made[name].encode(), 200, headers, f"{kind}; charset=utf-8")
-        stream = io.BytesIO()
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, text in made.items():
-                archive.writestr(name, text)
-        headers = {"content-disposition": 'attachment; filename="study.zip"'}
-        return Response(stream.getvalue(), 200, headers, "application/zip")
+            kind += "; charset=utf-8"
+        else:
+            name, kind, stream = "study.zip", "application/zip", io.BytesIO()
+            with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+                for inner, text in made.items():
+                    archive.writestr(inner, text)
+            content = stream.getvalue()
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(content, 200, headers, kind)
 
-    def _visitor(self, request: Request) -> str:
-        token = request.cookies.get(LEAD, "")
+    def _form(self, request: Request) -> tuple[str, dict[str, str]]:
+        token = request.cookies.get(COOKIE, "")
         self._check(request, token)
-        return token
+        return token, read_form(request, token)
 
     def _check(self, request: Request, token: str) -> None:
         """Turn away whoever does not carry the lead's secret, before looking too often."""
-        with self._store.read() as connection:
-            digest = connection.execute(select(schema.study.c.lead_hash)).scalar_one()
-        if not token or digest_of(token) != digest:
+        if not token or digest_of(token) != self._store.row()["lead_hash"]:
             self._site.count_stranger(request)
             raise Problem(403, NO_LEAD, code=BAD_LINK)
         self._site.count("lead")
 
     def _page(self, token: str, links: Sequence[tuple[str, str]] = ()) -> Response:
+        """The whole page; `links` are new ones as (rater, token), shown this once."""
         found = status(self._store)
-        shown = [item.label for item in found.ranked[:SHOWN]]
-        more = details(self._store, shown)
-        return page_response(lead_page(self._site.root, form_token(token), found, more, links))
-
-    def _tried(self, work: Any, *given: Any) -> Any:
-        try:
-            return work(*given)
-        except Unavailable:
-            raise
-        except DarcError as problem:
-            raise Problem(400, str(problem)) from None
-
-    def _decide(self, action: str, rater: str, reason: str) -> list[tuple[str, str]]:
-        if action == "exclude":
-            exclusion.exclude_by_name(self._store, rater, reason)
-        elif action == "reinstate":
-            exclusion.reinstate(self._store, rater)
-        elif action == "clear":
-            exclusion.clear(self._store, rater)
-        elif action == "renew":
-            return self._addresses(people.issue_links(self._store, [rater]))
-        elif action == "revoke":
-            people.revoke(self._store, rater)
-        elif action == "erase":
-            people.erase(self._store, rater)
-        else:
-            raise Problem(400, "Choose what to do.")
-        return []
-
-    def _addresses(self, made: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-        return [(name, self._site.link(f"/join/{token}")) for name, token in made]
+        shown = found.ranked[:SHOWN]
+        more = details(self._store, [item.label for item in shown])
+        total, pairwise = len(found.items) * found.ratings, found.mode == "pairwise"
+        values = ("left", "tie", "right") if pairwise else range(SCALE[0], SCALE[1] + 1)
+        alphas = {"all ratings": found.before, "after exclusion": found.after}
+        return self._site.page(
+            "lead",
+            found.title,
+            token=form_token(token),
+            status=found,
+            details=more,
+            links=links,
+            before=f"{self._site.url.rstrip('/')}{self._site.root}/join/",
+            total=total,
+            pairwise=pairwise,
+            items=shown,
+            charts=[progress_chart(more.times, total, more.now), agreement_chart(alphas)],
+            at=_time(more.now, "%d %b %Y, %H:%M:%S UTC"),
+            bars_of=lambda name: _bars(more.given[name], values),
+            actions=ACTIONS,
+            actions_of=partial(_actions, closed=found.closed),
+            longest=LONGEST,
+        )
 
 
-def lead_page(
-    root: str,
-    token: str,
-    status: Status,
-    details: Details,
-    links: Sequence[tuple[str, str]] = (),
-) -> str:
-    """The whole page; `links` are new ones, shown this once."""
-    total, pairwise = len(status.items) * status.ratings, status.mode == "pairwise"
-    values = ("left", "tie", "right") if pairwise else tuple(range(SCALE[0], SCALE[1] + 1))
-    alphas = {"all ratings": status.before, "after exclusion": status.after}
-    return page(
-        "lead",
-        root,
-        status.title,
-        token=token,
-        status=status,
-        details=details,
-        links=links,
-        total=total,
-        pairwise=pairwise,
-        items=status.ranked[:SHOWN],
-        charts=[progress_chart(details.times, total, details.now), agreement_chart(alphas)],
-        at=_time(details.now, "%d %b %Y, %H:%M:%S UTC"),
-        bars_of=lambda name: _bars(details.given.get(name, Counter()), values),
-        actions=ACTIONS,
-        actions_of=partial(_actions, closed=status.closed),
-        longest=LONGEST,
-    )
+def _tried(work: Callable[[], Any]) -> Any:
+    """What the work gives; a mistake of the lead's becomes a page."""
+    try:
+        return work()
+    except Unavailable:
+        raise
+    except DarcError as problem:
+        raise Problem(400, str(problem)) from None
 
 
 def _actions(person: PersonStatus, closed: bool) -> list[str]:
     """What the lead may decide on a person."""
     first = ["reinstate"] if person.state == "excluded" else ["exclude"]
-    if person.care.flags and not person.cleared and person.state != "excluded":
+    if person.flagged and person.state != "excluded":
         first.append("clear")
     return [*first, *([] if closed else ["renew", "revoke"]), "erase"]
 

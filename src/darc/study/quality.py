@@ -8,6 +8,7 @@ from math import exp, lgamma, log
 import numpy as np
 
 from darc.core.agreement import alpha_interval, krippendorff_alpha
+from darc.study.schema import passed
 from darc.study.settings import QualitySettings
 
 _ROUNDING = 1e-9
@@ -35,9 +36,7 @@ class Record:
     @property
     def passed(self) -> bool:
         """Whether the answer is within the tolerance of its reference."""
-        if self.reference is None:
-            return True
-        return abs(self.answer - self.reference) <= self.tolerance + _ROUNDING
+        return passed(self.answer, self.reference, self.tolerance)
 
 
 @dataclass(frozen=True)

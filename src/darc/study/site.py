@@ -1,0 +1,241 @@
+"""A study that is served: who is asking, forms and cookies, pages and Markdown in them."""
+
+import hashlib
+import hmac
+import logging
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, field
+from functools import cache
+from html import escape
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from darc.errors import MissingExtra
+from darc.study.settings import TEMPLATES
+from darc.study.store import Store, Unavailable
+from darc.views.html import environment
+from darc.web.limits import Proxies, Rates
+from darc.web.problems import Problem, busy
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markdown_it import MarkdownIt
+
+LARGEST = 16_384
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+BAD_LINK, THANKS = "bad_link", "thanks"
+TITLES: dict[str | int | None, str] = {
+    BAD_LINK: "This link does not work",
+    THANKS: "Thank you",
+    404: "There is no such page",
+    409: "You have answered this before",
+    410: "The study is closed",
+    429: "One moment, please",
+}
+DAYS = 60
+RETRY_SECONDS = 10
+UNSAVED = "This was NOT saved"
+KEPT_HERE = (
+    "The study cannot save anything at the moment. What you sent is kept on this page: wait a "
+    "minute, then press the button to send it again. If that fails, tell whoever invited you."
+)
+AWAY = "The study cannot be reached at the moment. Nothing is lost; reload this page in a minute."
+# Links and pictures stay the text that they are written as, so nothing is fetched or followed.
+OFF = ("link", "image", "autolink", "reference", "html_block", "html_inline")
+PLAIN = ("heading_open", "heading_close", "th_open", "td_open", "fence", "code_block")
+# Also behind a prefix or with something appended, so that a mistyped link is not logged either.
+_SECRET = re.compile(r"(.*?)/(lead/join|join|enrol)/+(.*)", re.DOTALL)
+
+logger = logging.getLogger("darc.study")
+
+Scope = MutableMapping[str, Any]
+
+
+@dataclass
+class Site:
+    """A study's store, where it lies, and its limits."""
+
+    store: Store
+    root: str = ""
+    url: str = "http://127.0.0.1:8710"
+    rate: float = 600.0
+    proxies: Proxies = field(default_factory=Proxies)
+    rates: Rates = field(default_factory=Rates)
+    trouble: str = ""
+    hinted: bool = False
+
+    def count(self, client: str) -> None:
+        """Count a request of a client; too many are refused with 429."""
+        early = self.rates.wait(client, self.rate)
+        if early:
+            raise busy("Too many requests at once; wait a moment.", "rate", early)
+
+    def count_stranger(self, request: Request) -> None:
+        """Count a request of someone without a link, by their address."""
+        peer = request.client.host if request.client else ""
+        if "x-forwarded-for" in request.headers and not (self.proxies.trusted or self.hinted):
+            self.hinted = True
+            logger.warning(
+                f"{peer} passes requests on, and all are counted as its own; "
+                "if it is your reverse proxy, name it with --trusted-proxy"
+            )
+        self.count(f"stranger {self.proxies.client(peer, request.headers)}")
+
+    def failed(self, problem: Unavailable) -> Problem:
+        """The database's trouble as a 503, logged when it begins or becomes another."""
+        if self.trouble != problem.message:
+            self.trouble = problem.message
+            logger.error(f"nothing is saved: {problem}")
+        wait = {"Retry-After": str(RETRY_SECONDS)}
+        return Problem(503, problem.message, "server_error", "database_unavailable", headers=wait)
+
+    def saved(self) -> None:
+        """Note that something was saved."""
+        if self.trouble:
+            self.trouble = ""
+            logger.warning("the database can be used again")
+
+    def page(self, name: str, title: str, http: int = 200, **values: Any) -> Response:
+        """The page of a template, with the policy that pages with forms need."""
+        template = _templates().get_template(f"{name}.html")
+        text = template.render(root=self.root, title=title, **values)
+        return HTMLResponse(text, http, {"content-security-policy": POLICY})
+
+    def message(self, title: str, text: str, http: int = 200, **values: Any) -> Response:
+        """A page that says one thing."""
+        return self.page("message", title, http, **{"text": text, "again": "", **values})
+
+    def problem(self, problem: Problem) -> Response:
+        """A problem as a page."""
+        known = TITLES.get(problem.status, "That did not work")
+        response = self.message(TITLES.get(problem.code, known), problem.message, problem.status)
+        response.headers.update(problem.headers)
+        return response
+
+    def unavailable(self, request: Request, problem: Problem) -> Response:
+        """A page in plain words where the database is away; a form can be sent again from it."""
+        response = self.message("That did not work", AWAY, problem.status)
+        if request.method == "POST":
+            try:
+                fields = read_form(request, "")
+            except Problem as wrong:
+                return self.problem(wrong)
+            kept = {"token": fields.pop("form_token", ""), "fields": fields}
+            again = request.scope["path"]
+            response = self.message(UNSAVED, KEPT_HERE, problem.status, again=again, **kept)
+        response.headers.update(problem.headers)
+        return response
+
+    def go(self, path: str, cookie: str = "", token: str = "") -> Response:
+        """Send the visitor on; the browser remembers a token, out of reach of scripts."""
+        response = RedirectResponse(f"{self.root}{path}", 303)
+        if cookie:
+            response.set_cookie(
+                cookie,
+                token,
+                max_age=DAYS * 86_400,
+                path=self.root or "/",
+                secure=self.url.startswith("https://"),
+                httponly=True,
+                samesite="lax",
+            )
+        return response
+
+
+class HiddenSecrets:
+    """ASGI that takes the secrets out of paths before anything can log them, and the root too."""
+
+    def __init__(self, app: Callable[..., Awaitable[None]], root: str) -> None:
+        self._app = app
+        self._root = root
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        """Serve with `/join/TOKEN` as `/join` and the token in the request's state."""
+        if scope["type"] == "http":
+            path = scope["path"]
+            if self._root and path.startswith(self._root + "/"):
+                path = path[len(self._root) :]
+            state = dict(scope.get("state") or {})
+            found = _SECRET.fullmatch(path)
+            if found:
+                path, state["secret"] = f"{found[1]}/{found[2]}", found[3][:200]
+            scope = {**scope, "path": path, "raw_path": path.encode(), "state": state}
+        await self._app(scope, receive, send)
+
+
+def secret_of(request: Request) -> str:
+    """The secret that a link carried."""
+    return str(getattr(request.state, "secret", ""))
+
+
+def form_token(token: str) -> str:
+    """What a form must carry: made from the visitor's own token, so that no other site knows it."""
+    return hmac.new(token.encode(), b"form", hashlib.sha256).hexdigest()
+
+
+def read_form(request: Request, token: str) -> dict[str, str]:
+    """The fields of a form that this visitor's own page sent; anything else is refused.
+
+    A form is small, was read before its handler runs, and carries what only this site's pages know.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        raise Problem(415, "Forms are sent as application/x-www-form-urlencoded.")
+    try:
+        text = request.state.body.decode("utf-8")
+        found = parse_qs(text, keep_blank_values=True, max_num_fields=40)
+    except ValueError:
+        raise Problem(400, "The form cannot be read.") from None
+    fields = {name: values[0] for name, values in found.items()}
+    own = form_token(token).encode()
+    if token and not hmac.compare_digest(own, fields.get("form_token", "").encode()):
+        raise Problem(403, "The form is too old or not yours; open your link again.")
+    return fields
+
+
+@cache
+def _templates() -> "Environment":
+    """The templates, in which what people wrote is Markdown and a study's own texts prose."""
+    from markupsafe import Markup
+
+    found = environment(TEMPLATES)
+    found.filters["markdown"] = lambda text: Markup(render(text))
+    found.filters["prose"] = lambda text: Markup(render(text, breaks=False))
+    return found
+
+
+def render(text: str, *, breaks: bool = True) -> str:
+    """HTML of Markdown in which nothing runs, loads or leads on; the same whoever wrote it.
+
+    With `breaks` the end of a line is one, as chat pages have it; prose wrapped in a file has none.
+    """
+    return str(_parser(breaks).render(text.replace("\x00", "\ufffd")))
+
+
+@cache
+def _parser(breaks: bool) -> "MarkdownIt":
+    try:
+        from markdown_it import MarkdownIt
+    except ImportError:
+        raise MissingExtra("showing Markdown", "study") from None
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": breaks, "maxNesting": 20})
+    parser.enable(["table", "strikethrough"]).disable(list(OFF))
+    for rule in PLAIN:
+        parser.add_render_rule(rule, _plain)
+    return parser
+
+
+def _plain(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
+    """Headings below the page's own, cells without style and code without its language's name."""
+    token = tokens[index]
+    if token.type in ("fence", "code_block"):
+        return f"<pre><code>{escape(token.content)}</code></pre>\n"
+    tag = f"h{min(6, int(token.tag[1]) + 2)}" if token.tag.startswith("h") else token.tag
+    return f"<{'/' if token.nesting < 0 else ''}{tag}>"
