@@ -273,7 +273,7 @@ def _people(found: Sequence[PersonStatus]) -> str:
         )
         for each in found
     ]
-    return text_table(header, rows)
+    return text_table(header, rows, longest=100)
 
 
 def _say(text: str) -> None:

@@ -3,9 +3,7 @@
 import io
 import re
 import zipfile
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -16,7 +14,6 @@ from starlette.responses import Response
 from darc.errors import DarcError
 from darc.study import people
 from darc.study.export import files
-from darc.study.quality import Alpha
 from darc.study.settings import SCALE
 from darc.study.site import BAD_LINK, Site, form_token, read_form, secret_of
 from darc.study.status import PersonStatus, close, details, status
@@ -40,8 +37,6 @@ ACTIONS = {
     "revoke": "end the link",
     "erase": "erase the person",
 }
-LEFT, RIGHT, TOP, BASE = 40, 368, 14, 158
-POINTS = 400
 
 
 class LeadPages:
@@ -132,7 +127,6 @@ class LeadPages:
         more = details(self._store, [item.label for item in shown])
         total, pairwise = len(found.items) * found.ratings, found.mode == "pairwise"
         values = ("left", "tie", "right") if pairwise else range(SCALE[0], SCALE[1] + 1)
-        alphas = {"all ratings": found.before, "after exclusion": found.after}
         return self._site.page(
             "lead",
             found.title,
@@ -144,9 +138,10 @@ class LeadPages:
             total=total,
             pairwise=pairwise,
             items=shown,
-            charts=[progress_chart(more.times, total, more.now), agreement_chart(alphas)],
-            at=_time(more.now, "%d %b %Y, %H:%M:%S UTC"),
-            bars_of=lambda name: _bars(more.given[name], values),
+            alphas={"all ratings": found.before, "after exclusion": found.after},
+            as_of=_clock(more.now, "%d %b %Y, %H:%M:%S UTC"),
+            clock=_clock,
+            values=values,
             actions=ACTIONS,
             actions_of=partial(_actions, closed=found.closed),
             longest=LONGEST,
@@ -171,72 +166,5 @@ def _actions(person: PersonStatus, closed: bool) -> list[str]:
     return [*first, *([] if closed else ["renew", "revoke"]), "erase"]
 
 
-def _bars(counts: Counter[str | float], values: Sequence[str | float]) -> dict[str, Any]:
-    """A tiny bar for each of some values, none where all counts are 0."""
-    most = max(counts[value] for value in values)
-    return {
-        "width": 8 * len(values),
-        "heights": [24 * counts[value] / most for value in values] if most else [],
-        "words": ", ".join(f"{value}: {counts[value]}" for value in values if counts[value]),
-    }
-
-
-@dataclass
-class Chart:
-    """What a chart of the page is drawn of: paths, dots (x, y) and labels (x, y, anchor, words)."""
-
-    title: str
-    words: str
-    grid: list[str] = field(default_factory=list)
-    curves: list[str] = field(default_factory=list)
-    dots: list[tuple[float, float]] = field(default_factory=list)
-    labels: list[tuple[float, float, str, str]] = field(default_factory=list)
-
-
-def progress_chart(times: Sequence[float], total: int, now: float) -> Chart:
-    """Valid ratings by time, up to how many are wanted."""
-    chart = Chart("Valid ratings by time", f"{len(times)} of {total} valid ratings")
-    begin = min(times, default=now)
-    end = max(now, begin + 1)
-
-    def place(at: float, count: float) -> str:
-        across = LEFT + (at - begin) / (end - begin) * (RIGHT - LEFT)
-        return f"{across:.1f} {BASE - count / max(1, total) * (BASE - TOP):.1f}"
-
-    ordered = sorted(times)
-    every = max(1, len(ordered) // POINTS)
-    steps = [f"L{place(at, count)}" for count, at in enumerate(ordered, 1) if count % every == 0]
-    chart.curves.append("".join([f"M{place(begin, 0)}", *steps, f"L{place(end, len(ordered))}"]))
-    for share in (0.0, 0.5, 1.0):
-        level = BASE - share * (BASE - TOP)
-        chart.grid.append(f"M{LEFT} {level:.1f}H{RIGHT}")
-        chart.labels.append((LEFT - 6, level + 4, "end", f"{round(share * total)}"))
-    for x, anchor, at in ((LEFT, "start", begin), (RIGHT, "end", end)):
-        chart.labels.append((x, BASE + 20, anchor, _time(at, "%d %b %H:%M")))
-    return chart
-
-
-def agreement_chart(rows: Mapping[str, Alpha]) -> Chart:
-    """Krippendorff's alpha of each set of ratings, with its interval and customary limits."""
-    told = "; ".join(f"{name}: {alpha.words}" for name, alpha in rows.items())
-    chart = Chart("Krippendorff's alpha", told)
-    least = min([-0.2, *(alpha.low for alpha in rows.values() if alpha.alpha == alpha.alpha)])
-
-    def across(value: float) -> float:
-        return round(LEFT + (value - least) / (1 - least) * (RIGHT - LEFT), 1)
-
-    limits = {0.0: "0: chance", 0.667: "0.67: tentative", 0.8: "0.8: reliable", 1.0: "1"}
-    for value, name in limits.items():
-        chart.grid.append(f"M{across(value)} {TOP}V150")
-        chart.labels.append((across(value), 184 if value == 0.8 else 168, "middle", name))
-    for row, (name, alpha) in enumerate(rows.items()):
-        level = 58 + 62 * row
-        chart.labels.append((8, level - 18, "start", f"{name}: {alpha.words}"))
-        if alpha.alpha == alpha.alpha:
-            chart.curves.append(f"M{across(alpha.low)} {level}H{across(alpha.high)}")
-            chart.dots.append((across(alpha.alpha), level))
-    return chart
-
-
-def _time(at: float, form: str) -> str:
+def _clock(at: float, form: str = "%d %b %H:%M") -> str:
     return datetime.fromtimestamp(at, UTC).strftime(form)

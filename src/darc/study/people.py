@@ -83,9 +83,7 @@ def add_links(store: Store, count: int) -> list[tuple[str, str]]:
 
 def revoke(store: Store, name: str) -> None:
     """Make a rater's link stop working; what they rated stays."""
-    with store.write() as connection:
-        change(connection, people, annotator_by_name(connection, name)["id"], token_hash=None)
-        note(connection, store.now(), "lead", "revoked", name)
+    _decide(store, name, "revoked", token_hash=None)
 
 
 def renew(store: Store, link: str) -> str:
@@ -223,9 +221,13 @@ def reinstate(store: Store, name: str) -> tuple[int, int]:
 
 def clear(store: Store, name: str) -> None:
     """Note that an annotator's flags were looked at and mean nothing."""
+    _decide(store, name, "cleared", cleared=True)
+
+
+def _decide(store: Store, name: str, action: str, **values: Any) -> None:
     with store.write() as connection:
-        change(connection, people, annotator_by_name(connection, name)["id"], cleared=True)
-        note(connection, store.now(), "lead", "cleared", name)
+        change(connection, people, annotator_by_name(connection, name)["id"], **values)
+        note(connection, store.now(), "lead", action, name)
 
 
 def _locked(store: Store, connection: Connection, name: str) -> Any:

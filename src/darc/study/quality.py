@@ -162,11 +162,16 @@ class Alpha:
     units: int
 
     @property
+    def known(self) -> bool:
+        """Whether there is an alpha."""
+        return self.alpha == self.alpha
+
+    @property
     def words(self) -> str:
         """Alpha and its interval, or why there is none."""
         if self.units < UNITS:
             return f"not yet ({self.units} of {UNITS} items rated twice)"
-        if self.alpha != self.alpha:
+        if not self.known:
             return "undefined: all ratings are the same"
         if self.high - self.low < 1e-9:
             return f"{self.alpha:.2f}"
