@@ -33,12 +33,6 @@ def _listed(value: Any) -> Any:
     return (value,) if isinstance(value, str) else value
 
 
-def _people(value: Any) -> Any:
-    if value != "open" and (type(value) is not int or value < 1):
-        raise ValueError('write a number, or "open"')
-    return value
-
-
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(strict=False)]
 Choices = Annotated[tuple[str, ...], Field(strict=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -66,24 +60,30 @@ class GeneralSettings(Section):
     comments: bool = False
     skip: bool = False
     ratings: Count = Field(default=5, description="valid ratings of each item")
-    annotators: Annotated[int | str, BeforeValidator(_people)] = Field(
+    most: Annotated[int, Field(ge=1, le=100_000)] = 1000
+    annotators: int | str = Field(
         default=5, description='how many people, or "open"', validate_default=True
     )
-    most: Annotated[int, Field(ge=1, le=100_000)] = 1000
     items_each: Annotated[int, Field(ge=0)] = 0
     lease_minutes: Annotated[float, Field(ge=0.01)] = 30.0
     completion_code: str = ""
     completion_url: str = ""
     seed: Annotated[int, Field(ge=0)] = Field(default=0, description="seed of the plan")
 
-    @field_validator("annotators")
+    @field_validator("annotators", mode="before")
     @classmethod
-    def _enough(cls, value: int | str, info: ValidationInfo) -> int | str:
-        ratings = info.data.get("ratings", 1)
-        if isinstance(value, int) and value < ratings:
+    def _enough(cls, value: Any, info: ValidationInfo) -> Any:
+        ratings, most = info.data.get("ratings", 1), info.data.get("most", 1000)
+        if value == "open":
+            return value
+        if type(value) is not int or value < 1:
+            raise ValueError('write a number, or "open"')
+        if value < ratings:
             raise ValueError(
                 f"give at least as many as study.ratings ({ratings}), or no item gets them all"
             )
+        if value > most:
+            raise ValueError(f"raise study.most ({most}), or have fewer annotators")
         return value
 
     @field_validator("completion_url")
@@ -236,13 +236,8 @@ def read_study_file(path: Path, text: str = "") -> StudySettings:
             f"{path} cannot be read (No such file or directory)",
             "check the path, or let darc study init --items FILE write it",
         )
-    found = made(StudySettings, tomllib.loads(text) if text else read_toml(path), str(path))
-    if (found.panel or 0) > found.study.most:
-        raise InputError(
-            f"{path}: study.annotators is {found.panel}, and study.most {found.study.most}",
-            "raise most, or have fewer annotators",
-        )
-    return _whole(found, path.parent)
+    data = tomllib.loads(text) if text else read_toml(path)
+    return _whole(made(StudySettings, data, str(path)), path.parent)
 
 
 def study_settings(data: dict[str, Any], where: str = "study.toml") -> StudySettings:
