@@ -30,10 +30,10 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-BAD_LINK, THANKS = "bad_link", "thanks"
+BAD_LINK = "bad_link"
 TITLES: dict[str | int | None, str] = {
     BAD_LINK: "This link does not work",
-    THANKS: "Thank you",
+    "thanks": "Thank you",
     404: "There is no such page",
     409: "You have answered this before",
     410: "The study is closed",
