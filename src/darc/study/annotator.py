@@ -11,7 +11,7 @@ from darc.study.claims import Step, next_step
 from darc.study.schema import LEARNING, outcome_of, side_of
 from darc.study.settings import SCALE, StudySettings
 from darc.study.site import BAD_LINK, Site, form_token, read_form, secret_of
-from darc.web.keys import digest_of
+from darc.web.clients import digest_of
 from darc.web.problems import Problem
 
 COOKIE = "darc_study"

@@ -18,7 +18,7 @@ from darc.study.settings import SCALE
 from darc.study.site import BAD_LINK, Site, form_token, read_form, secret_of
 from darc.study.status import PersonStatus, close, details, status
 from darc.study.store import Unavailable
-from darc.web.keys import digest_of
+from darc.web.clients import digest_of
 from darc.web.problems import Problem
 
 COOKIE = "darc_lead"

@@ -13,7 +13,7 @@ from darc.study.plan import add_annotators, make_token
 from darc.study.quality import Record
 from darc.study.schema import SURPLUS, change, note, side_of
 from darc.study.store import Store
-from darc.web.keys import digest_of
+from darc.web.clients import digest_of
 from darc.web.problems import Problem
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators

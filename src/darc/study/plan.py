@@ -19,7 +19,7 @@ from darc.study.items import Unit
 from darc.study.schema import note
 from darc.study.settings import StudySettings
 from darc.study.store import Store
-from darc.web.keys import digest_of
+from darc.web.clients import digest_of
 
 # Streams of random numbers; the stream 4 draws the attention checks.
 _ASSIGN, _ORDER, _SIDES, _CHECKS, _LABELS = 1, 2, 3, 5, 6

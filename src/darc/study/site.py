@@ -18,7 +18,7 @@ from darc.errors import MissingExtra
 from darc.study.settings import TEMPLATES
 from darc.study.store import Store, Unavailable
 from darc.views.html import environment
-from darc.web.limits import Proxies, Rates
+from darc.web.clients import Proxies, Rates
 from darc.web.problems import Problem, busy
 
 if TYPE_CHECKING:
