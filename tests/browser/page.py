@@ -1,6 +1,8 @@
 """What the tests ask of a page in a real browser."""
 
 import base64
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +32,30 @@ class Browser:
 
     def open(self, address: str, width: int = 1280, height: int = 900) -> None:
         """Open an address at a width in CSS pixels; the log starts anew."""
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self.command("Emulation.setDeviceMetricsOverride", metrics)
+        self.resize(width, height)
         self.problems()
         self.driver.get(address)
+
+    def resize(self, width: int, height: int = 900) -> None:
+        """Give the window a size in CSS pixels."""
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.command("Emulation.setDeviceMetricsOverride", metrics)
+
+    def looks(self, name: str) -> Iterator[tuple[int, str]]:
+        """Show the open page at both widths, by day and by night, and leave it as it was.
+
+        Each is photographed where DARC_SCREENSHOTS names a folder.
+        """
+        size = self.script("return [innerWidth, innerHeight]")
+        for width in WIDTHS.values():
+            self.resize(width)
+            for scheme in ("light", "dark"):
+                self.prefer(scheme)
+                if folder := os.environ.get("DARC_SCREENSHOTS"):
+                    self.screenshot(Path(folder) / f"{name}-{width}-{scheme}.png")
+                yield width, scheme
+        self.prefer("light")
+        self.resize(*size)
 
     def open_file(self, path: Path, width: int = 1280) -> None:
         """Open a file."""

@@ -104,9 +104,7 @@ def decision(url: str, **method: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("device", WIDTHS)
-def test_a_prompt_is_answered(
-    browser: Browser, gateway: Running, device: str, tmp_path: Path
-) -> None:
+def test_a_prompt_is_answered(browser: Browser, gateway: Running, device: str) -> None:
     visit = Visit(browser, gateway.url, device)
     assert browser.overflow() == 0
     visit.ask()
@@ -119,8 +117,6 @@ def test_a_prompt_is_answered(
     rows = browser.script(ROWS)
     assert rows == sorted(rows, key=lambda k: (k != expected["index"], -values[k]))
     assert sum(not why for why in visit.texts) == 1
-    browser.screenshot(tmp_path / f"{device}.png")
-    print(f"the screenshot is {tmp_path / device}.png")
     assert browser.overflow() == 0
     assert browser.problems() == []
 
@@ -352,20 +348,13 @@ def test_a_key_is_asked_for_and_kept_in_the_tab(
         browser.script("sessionStorage.clear()")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("device", WIDTHS)
 def test_the_page_is_accessible(
-    browser: Browser,
-    accessible: Callable[[], list[str]],
-    gateway: Running,
-    scheme: str,
-    device: str,
-    tmp_path: Path,
+    browser: Browser, accessible: Callable[[], list[str]], gateway: Running
 ) -> None:
-    browser.prefer(scheme)
-    visit = Visit(browser, gateway.url, device)
-    assert accessible() == []
+    visit = Visit(browser, gateway.url)
+    for look in browser.looks("playground-empty"):
+        assert accessible() == [], look
     visit.ask()
-    assert accessible() == []
-    browser.screenshot(tmp_path / "playground.png")
-    browser.prefer("light")
+    for look in browser.looks("playground"):
+        assert browser.overflow() == 0, look
+        assert accessible() == [], look

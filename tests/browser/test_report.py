@@ -36,10 +36,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("device", WIDTHS)
-def test_the_report_reads_well(browser: Browser, report: Path, device: str, tmp_path: Path) -> None:
+def test_the_report_reads_well(browser: Browser, report: Path, device: str) -> None:
     browser.open_file(report, WIDTHS[device])
-    browser.screenshot(tmp_path / f"{device}.png")
-    print(f"the screenshot is {tmp_path / device}.png")
     assert browser.problems() == []
     assert browser.overflow() == 0
     assert browser.driver.title == "Evaluation of people"
@@ -49,7 +47,6 @@ def test_the_report_reads_well(browser: Browser, report: Path, device: str, tmp_
     headings = browser.script("return [...document.querySelectorAll('h2')].map(e => e.innerText)")
     wanted = ["In three pictures", "Where the choice changed", "Rules compared", "Warnings"]
     assert [each for each in headings if each in wanted] == wanted
-    assert (tmp_path / f"{device}.png").stat().st_size > 10_000
 
 
 def test_contents_lead_to_every_section(browser: Browser, report: Path) -> None:
@@ -100,27 +97,21 @@ def test_the_answer_pictures_and_cases_take_three_screens(
     assert top < 3 * 900
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_report_is_accessible(
-    browser: Browser, accessible: Callable[[], list[str]], report: Path, scheme: str, tmp_path: Path
+    browser: Browser, accessible: Callable[[], list[str]], report: Path
 ) -> None:
-    browser.prefer(scheme)
     browser.open_file(report, WIDTHS["phone"])
-    browser.screenshot(tmp_path / "report.png")
-    assert accessible() == []
-    browser.prefer("light")
+    for look in browser.looks("report"):
+        assert accessible() == [], look
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_of_a_decision_is_accessible(
-    browser: Browser, accessible: Callable[[], list[str]], scheme: str, tmp_path: Path
+    browser: Browser, accessible: Callable[[], list[str]], tmp_path: Path
 ) -> None:
     answers = ["--answer", "Air scatters blue light.", "--answer", "It mirrors the sea, they say."]
     page = tmp_path / "answer.html"
     assert main(["ask", "Why is the sky blue?", *answers, "--n-aug", "2", "--html", str(page)]) == 0
-    browser.prefer(scheme)
     browser.open_file(page, WIDTHS["phone"])
-    browser.screenshot(tmp_path / "decision.png")
-    assert browser.overflow() == 0
-    assert accessible() == []
-    browser.prefer("light")
+    for look in browser.looks("decision"):
+        assert browser.overflow() == 0
+        assert accessible() == [], look

@@ -1,5 +1,4 @@
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from darc.study import schema
 from darc.study.status import status
 
 PREFERRED = "please choose it as the better one"
-SHOTS = os.environ.get("DARC_SCREENSHOTS")
 LONG = (
     "There are **three** reasons.\n\n1. Light is scattered by air.\n2. Blue is scattered more.\n"
     "3. The eye sees blue well.\n\n```python\nprint('sky')\n```\n\n" + "It goes on like this. " * 60
@@ -22,11 +20,6 @@ SHORT = (
     "Because of scattering: short waves are scattered more than long ones.\n\n"
     "| a | b |\n|--|--|\n| 1 | 2 |"
 )
-
-
-def shoot(browser: Browser, name: str) -> None:
-    if SHOTS:
-        browser.screenshot(Path(SHOTS) / f"study-{name}.png", whole=False)
 
 
 def press(browser: Browser, *keys: str) -> None:
@@ -77,10 +70,8 @@ def click(browser: Browser, selector: str, leave: bool = True) -> None:
 
 def enter(browser: Browser, one: Running, place: int, width: int, height: int = 900) -> None:
     browser.open(f"{one.url}/join/{one.links[place][1]}", width, height)
-    shoot(browser, f"consent-{width}")
     click(browser, "input[name=agreed]", leave=False)
     click(browser, "button")
-    shoot(browser, f"instructions-{width}")
     click(browser, "button")
 
 
@@ -119,17 +110,14 @@ def pairs(tmp_path: Path) -> Iterator[Running]:
 def test_a_whole_annotation_by_keyboard(browser: Browser, scalar: Running) -> None:
     enter(browser, scalar, 0, WIDTHS["desktop"])
     before = task(browser)
-    shoot(browser, "training")
     press(browser, "4", "\ue007")
     moved(browser, before)
     assert "Feedback" in browser.driver.page_source
-    shoot(browser, "feedback")
     press(browser, "\ue007")
     for key in ("7", "x", "0", "9", "3"):
         moved(browser, before)
         before = task(browser)
         press(browser, key)
-        shoot(browser, f"chosen-{key}")
         press(browser, "\ue007")
     moved(browser, before)
     before = task(browser)
@@ -137,7 +125,6 @@ def test_a_whole_annotation_by_keyboard(browser: Browser, scalar: Running) -> No
     moved(browser, before)
     assert "change it" in browser.driver.page_source
     assert browser.script("return document.querySelector('input:checked').value") == "3"
-    shoot(browser, "undo")
     before = task(browser)
     press(browser, "5", "\ue007")
     moved(browser, before)
@@ -156,7 +143,6 @@ def test_pairs_by_arrows_and_t(browser: Browser, pairs: Running) -> None:
         moved(browser, before)
         before = task(browser)
         press(browser, key)
-        shoot(browser, f"pair-{key == 't'}")
         press(browser, "\ue007")
     moved(browser, before)
     assert set(answers(pairs, "r001")) <= {0.0, 0.5, 1.0}
@@ -181,8 +167,6 @@ def test_a_whole_annotation_at_phone_width(browser: Browser, scalar: Running) ->
             "return [...document.querySelectorAll('.scale label')].map(e => e.offsetHeight)"
         )
         assert min(sizes) >= 44
-        if value == 1 and SHOTS:
-            browser.screenshot(Path(SHOTS) / "study-phone.png", whole=True)
         click(browser, f"input[value='{value}']", leave=False)
         click(browser, "#answer button")
     moved(browser, before)
@@ -199,7 +183,6 @@ def test_a_pair_at_phone_width_is_stacked(browser: Browser, pairs: Running) -> N
     assert tops == sorted(tops)
     assert len(set(tops)) == 4
     assert browser.overflow() <= 0
-    shoot(browser, "pair-phone")
 
 
 def test_without_scripts_it_works_too(browser: Browser, scalar: Running) -> None:
@@ -240,7 +223,6 @@ def test_a_choice_survives_a_reload_and_a_lost_connection(browser: Browser, pair
     browser.command("Network.emulateNetworkConditions", {**offline, "offline": True})
     press(browser, "\ue007")
     WebDriverWait(browser.driver, 10).until(lambda d: "No connection" in d.page_source)
-    shoot(browser, "offline")
     browser.command("Network.emulateNetworkConditions", {**offline, "offline": False})
     moved(browser, before)
     assert len(answers(pairs, "r003")) == 2
@@ -284,7 +266,6 @@ def test_the_leads_page(browser: Browser, scalar: Running) -> None:
         assert "Annotators" in browser.driver.page_source
         assert browser.overflow() <= 0
         assert browser.problems() == []
-        shoot(browser, f"lead-{width}")
 
 
 GROUPS = [{"name": "age", "question": "How old are you?", "choices": ["Under 30", "30 or older"]}]
@@ -309,21 +290,10 @@ def test_a_whole_study_is_accessible_by_day_and_by_night(
 
     def look(name: str) -> None:
         """Check what is open, at both widths, by day and by night."""
-        size = browser.script("return [innerWidth, innerHeight]")
-        for width in WIDTHS.values():
-            metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-            browser.command("Emulation.setDeviceMetricsOverride", metrics)
+        for width, scheme in browser.looks(f"study-{mode}-{name}"):
             assert browser.overflow() <= 0, name
-            for scheme in ("light", "dark"):
-                browser.prefer(scheme)
-                if scheme == "light" or width == WIDTHS["desktop"]:
-                    assert accessible() == [], (name, width, scheme)
-                if SHOTS:
-                    place = Path(SHOTS) / f"study-{mode}-{name}-{width}-{scheme}.png"
-                    browser.screenshot(place, whole=True)
-        browser.prefer("light")
-        metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
-        browser.command("Emulation.setDeviceMetricsOverride", metrics)
+            if scheme == "light" or width == WIDTHS["desktop"]:
+                assert accessible() == [], (name, width, scheme)
 
     with running(str(tmp_path / "s.db"), config) as one:
         browser.open(f"{one.url}/join/wrong")

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from darc.study.app import make_app
-from darc.study.create import create, study_units
+from darc.study.items import study_units
 from darc.study.people import issue_links
+from darc.study.plan import create
 from darc.study.settings import StudySettings, study_settings
 from darc.study.store import Store, open_store
 from darc.web.clients import trusted_proxies

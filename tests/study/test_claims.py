@@ -9,8 +9,7 @@ from tests.study.making import FakeTime, config_for, new_store
 
 from darc.study import answers, schema
 from darc.study.claims import Step, next_step
-from darc.study.exclusion import exclude_by_name, reinstate
-from darc.study.people import erase
+from darc.study.people import erase, exclude_by_name, reinstate
 from darc.study.status import close, status
 from darc.study.store import Store
 

@@ -17,11 +17,10 @@ from tests.study.test_claims import finish, ready
 from darc.cli import main
 from darc.errors import InputError
 from darc.study.claims import next_step
-from darc.study.exclusion import exclude_by_name
 from darc.study.export import export, files
 from darc.study.items import is_formula, read_items
-from darc.study.people import plain_plan
-from darc.study.plan import design_of, plan
+from darc.study.people import exclude_by_name
+from darc.study.plan import design_of, plain_plan, plan
 from darc.study.status import close, status
 from darc.study.store import backup, open_store
 

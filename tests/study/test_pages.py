@@ -17,9 +17,9 @@ from tests.study.test_export import rows_of
 from darc.cli import main
 from darc.study import schema
 from darc.study.export import files
-from darc.study.pages import render
 from darc.study.people import erase
 from darc.study.settings import StudySettings
+from darc.study.site import render
 from darc.study.status import close, status
 
 NO_CHECKS: dict[str, Any] = {"share": 0.0}

@@ -19,6 +19,7 @@ CHECK = {"question": "Which?", "choices": ["a", "b"], "answer": "a"}
         ({"study": {"ratings": "5"}}, "ratings"),
         ({"study": {"ratings": True}}, "ratings"),
         ({"study": {"ratings": 5, "annotators": 4}}, "annotators"),
+        ({"study": {"annotators": 6, "most": 5}}, r"annotators is 6; raise study.most \(5\)"),
         ({"study": {"annotators": "some"}}, "open"),
         ({"study": {"mode": "stars"}}, "mode"),
         ({"study": {"completion_url": "javascript:x"}}, "https"),

@@ -19,9 +19,8 @@ from tests.study.test_claims import rate, ready
 from darc.cli import main
 from darc.study import schema, store
 from darc.study.answers import last_answer
-from darc.study.files import Unavailable
 from darc.study.people import issue_links
-from darc.study.store import backup, open_store
+from darc.study.store import Unavailable, backup, open_store
 
 tasks = schema.tasks
 

@@ -358,7 +358,7 @@ class Shown:
 
 def _print_texts(decisions: "list[Decision]", texts: Mapping[str, str]) -> None:
     """Print what each rule took, word for word, where the texts are known."""
-    from darc.views.ratings_plot import unhappy
+    from darc.views.decision_plots import unhappy
 
     by_index: dict[int, list[str]] = {}
     for each in decisions:

@@ -15,15 +15,16 @@ from urllib.parse import urlsplit
 from darc.cli.parser import arrival_of
 from darc.errors import InputError
 from darc.files import atomic_writer
-from darc.study import exclusion, people
-from darc.study.create import create, study_toml, study_units
+from darc.study import people
 from darc.study.export import export as write_files
+from darc.study.items import study_units
+from darc.study.plan import create
 from darc.study.schema import log_lines
-from darc.study.settings import STUDIES, read_study_file
-from darc.study.status import Status
+from darc.study.settings import STUDIES, read_study_file, study_toml
+from darc.study.status import PersonStatus
 from darc.study.status import close as close_study
 from darc.study.status import status as read_status
-from darc.study.store import Store, open_store
+from darc.study.store import ENDINGS, Store, open_store
 from darc.study.store import backup as copy
 from darc.views.text_table import text_table
 from darc.web.middleware import authority_of
@@ -49,31 +50,26 @@ def init(arguments: Arguments) -> None:
     """Make the study; print the lead's link."""
     text = "" if arguments.items is None else _from_template(arguments)
     config = read_study_file(arguments.file, text)
-    units = study_units(config)
+    items, checks = study_units(config)
     place = _place(arguments)
     existed = "://" in place or Path(place).exists()
     try:
         with opened(arguments, new=True) as store:
-            lead, enrol = create(store, config, *units)
+            lead, enrol = create(store, config, items, checks)
             base = _base(arguments, store)
-            found = read_status(store)
         if text:
             with atomic_writer(arguments.file) as file:
                 file.write(text)
     except BaseException:
         if not existed:
-            for ending in ("", "-wal", "-shm"):
+            for ending in ENDINGS:
                 Path(place + ending).unlink(missing_ok=True)
         raise
-    print(
-        f"{len(found.items)} items, {config.study.ratings} ratings each, "
-        f"{len(found.people) or 'open enrolment of'} annotators",
-        file=sys.stderr,
+    _say(
+        f"{len(items)} items, {config.study.ratings} ratings each, "
+        f"{config.panel or 'open enrolment of'} annotators"
     )
-    print(
-        "the lead's link, shown this once; darc study links makes those of annotators:",
-        file=sys.stderr,
-    )
+    _say("the lead's link, shown this once; darc study links makes those of annotators:")
     made = [("lead", "/lead/join/", lead)]
     _print(made if config.panel is not None else [*made, ("enrolment", "/enrol/", enrol)], base)
 
@@ -84,7 +80,7 @@ def links(arguments: Arguments) -> None:
         if arguments.revoke:
             for name in arguments.revoke:
                 people.revoke(store, name)
-                print(f"the link of {name} works no more", file=sys.stderr)
+                _say(f"the link of {name} works no more")
             return
         if arguments.lead:
             made = [("lead", "/lead/join/", people.renew(store, "lead"))]
@@ -92,16 +88,17 @@ def links(arguments: Arguments) -> None:
             if store.config.panel is not None:
                 raise InputError("the study has a panel", 'write annotators = "open" for enrolment')
             made = [("enrolment", "/enrol/", people.renew(store, "enrolment"))]
-        elif arguments.add is not None:
-            made = [(n, "/join/", token) for n, token in people.add_links(store, arguments.add)]
         else:
-            issued = people.issue_links(store, arguments.renew or ())
+            if arguments.add is not None:
+                issued = people.add_links(store, arguments.add)
+            else:
+                issued = people.issue_links(store, arguments.renew or ())
             made = [(name, "/join/", token) for name, token in issued]
         base = _base(arguments, store)
-    if not made:
-        print("every annotator has a link; --renew RATER makes a new one", file=sys.stderr)
-        return
-    _print(made, base)
+    if made:
+        _print(made, base)
+    else:
+        _say("every annotator has a link; --renew RATER makes a new one")
 
 
 def serve(arguments: Arguments) -> None:
@@ -114,7 +111,7 @@ def serve(arguments: Arguments) -> None:
     limits = arrival_of(arguments)
     proxies = trusted_proxies(arguments.trusted_proxy)
     store = open_store(_place(arguments))
-    before = people.address(store)
+    before = store.address
     parts = urlsplit(before or ADDRESS)
     host = arguments.host or "127.0.0.1"
     port = (parts.port or 80) if parts.scheme == "http" else urlsplit(ADDRESS).port or 0
@@ -124,23 +121,12 @@ def serve(arguments: Arguments) -> None:
         arguments.port = port
     base = _base(arguments, store)
     if before and base != before:
-        print(f"links made before begin with {before}; replace that by {base}", file=sys.stderr)
+        _say(f"links made before begin with {before}; replace that by {base}")
     root = urlsplit(base).path
-    app = make_app(
-        store,
-        root,
-        base.removesuffix(root),
-        arguments.rate,
-        host,
-        arguments.allowed_host or (),
-        proxies,
-    )
+    names = arguments.allowed_host or ()
+    app = make_app(store, root, base.removesuffix(root), arguments.rate, host, names, proxies)
     log_as_json(arguments.log_level)
-    print(
-        f"serving the study on http://{host}:{port}{root}; links begin with {base}",
-        file=sys.stderr,
-        flush=True,
-    )
+    _say(f"serving the study on http://{host}:{port}{root}; links begin with {base}")
     serve_app(app, bound, arguments.grace, limits)
 
 
@@ -161,22 +147,20 @@ def status(arguments: Arguments) -> None:
         if alpha.ratings:
             print(f"Krippendorff's alpha, {name} ({alpha.ratings}): {alpha.words}")
     print()
-    print(_people(found, [each.name for each in found.people]))
+    print(_people(found.people))
 
 
 def review(arguments: Arguments) -> None:
     """Decide on an annotator, or list those who are flagged or excluded."""
     with opened(arguments) as store:
         if arguments.exclude:
-            exclusion.exclude_by_name(store, arguments.exclude, arguments.reason)
-            print(f"{arguments.exclude} is excluded; their slots are open again", file=sys.stderr)
+            people.exclude_by_name(store, arguments.exclude, arguments.reason)
+            _say(f"{arguments.exclude} is excluded; their slots are open again")
         elif arguments.reinstate:
-            back, surplus = exclusion.reinstate(store, arguments.reinstate)
-            print(
-                f"{back} ratings count again, {surplus} found their slots filled", file=sys.stderr
-            )
+            back, surplus = people.reinstate(store, arguments.reinstate)
+            _say(f"{back} ratings count again, {surplus} found their slots filled")
         elif arguments.clear:
-            exclusion.clear(store, arguments.clear)
+            people.clear(store, arguments.clear)
         elif arguments.log:
             with store.read() as connection:
                 for row in log_lines(connection):
@@ -185,12 +169,8 @@ def review(arguments: Arguments) -> None:
                     print("  ".join(part for part in told if part))
         else:
             found = read_status(store)
-            named = [
-                each.name
-                for each in found.people
-                if each.state == "excluded" or (each.care.flags and not each.cleared)
-            ]
-            print(_people(found, named) if named else "nobody is flagged or excluded")
+            named = [each for each in found.people if each.state == "excluded" or each.flagged]
+            print(_people(named) if named else "nobody is flagged or excluded")
 
 
 def close(arguments: Arguments) -> None:
@@ -204,7 +184,7 @@ def close(arguments: Arguments) -> None:
                 "wait for them, or add --force",
             )
         close_study(store)
-    print(f"closed; {lacking} of {len(found.items)} items lack ratings", file=sys.stderr)
+    _say(f"closed; {lacking} of {len(found.items)} items lack ratings")
 
 
 def export(arguments: Arguments) -> None:
@@ -218,14 +198,14 @@ def erase(arguments: Arguments) -> None:
     """Forget a person."""
     with opened(arguments) as store:
         count = people.erase(store, arguments.rater)
-    print(f"{arguments.rater} is forgotten, with {count} answers", file=sys.stderr)
+    _say(f"{arguments.rater} is forgotten, with {count} answers")
 
 
 def backup(arguments: Arguments) -> None:
     """Copy the database."""
     with opened(arguments) as store:
         copy(store, arguments.file)
-    print(f"wrote {arguments.file}", file=sys.stderr)
+    _say(f"wrote {arguments.file}")
 
 
 def _place(arguments: Arguments) -> str:
@@ -252,7 +232,7 @@ def _from_template(arguments: Arguments) -> str:
 
 def _base(arguments: Arguments, store: Store) -> str:
     """What links begin with: what is given now, or what the study was made or last served with."""
-    before = people.address(store)
+    before = store.address
     parts = urlsplit(before or ADDRESS)
     origin, root = f"{parts.scheme}://{parts.netloc}", parts.path
     host, port = getattr(arguments, "host", None), arguments.port
@@ -267,7 +247,7 @@ def _base(arguments: Arguments, store: Store) -> str:
         origin = f"http://{f'[{name}]' if ':' in name else name}:{port or parts.port}"
     base = origin + (root if arguments.root_path is None else arguments.root_path.rstrip("/"))
     if base != before:
-        people.keep_address(store, base)
+        store.keep_address(base)
     return base
 
 
@@ -278,7 +258,7 @@ def _print(made: Sequence[tuple[str, str, str]], base: str) -> None:
         writer.writerow((name, f"{base}{path}{token}"))
 
 
-def _people(found: Status, names: Sequence[str]) -> str:
+def _people(found: Sequence[PersonStatus]) -> str:
     header = ("rater", "state", "items", "seconds", "attention failed", "gold failed", "flags")
     rows = [
         (
@@ -290,7 +270,10 @@ def _people(found: Status, names: Sequence[str]) -> str:
             f"{each.care.gold_failed} of {each.care.gold}",
             ", ".join(each.care.flags) + (" (looked at)" if each.cleared else ""),
         )
-        for each in found.people
-        if each.name in names
+        for each in found
     ]
-    return text_table(header, rows)
+    return text_table(header, rows, longest=100)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

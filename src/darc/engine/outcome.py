@@ -191,7 +191,7 @@ class Outcome:
 
     def to_html(self) -> str:
         """Everything as a self-contained page."""
-        from darc.views.decision_page import CandidateView, decision_page
+        from darc.views.html import CandidateView, decision_page
 
         assert self.decision is not None
         shown = []
@@ -214,7 +214,8 @@ class Outcome:
                 )
             )
         what = "grades were asked for" if self.rated else "texts were scored"
-        note = f"{self.calls} of {self.most} {what}; the others could not matter."
+        others = "; the others could not matter" if self.calls < self.most else ""
+        note = f"{self.calls} of {self.most} {what}{others}."
         notes = [each for each in (self.limits, note, self.beside_best_of_k()) if each]
         return decision_page(
             self.prompt.question, self.decision, shown, self.scores.scorers, self._svg(), notes
@@ -245,7 +246,8 @@ class Outcome:
 
         assert self.decision is not None
         try:
-            figure = draw_plane(plane(self.decision, (), ""))
+            # Small, so that its words are still read on a telephone.
+            figure = draw_plane(plane(self.decision, (), ""), width=5.2)
         except MissingExtra:
             return ""
         return inline_svg(svg_of(figure, "decision"), "decision", "value and disagreement")

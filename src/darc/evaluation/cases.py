@@ -10,7 +10,7 @@ from darc.evaluation.contest import Contest, halves_of_seeds
 from darc.evaluation.evaluate import Evaluation
 from darc.evaluation.pictures import few
 from darc.evaluation.split import Halves
-from darc.views.strip import StripRow, strip
+from darc.views.html import StripRow, strip
 
 CASE_CLIP, MOST_SCORERS, SHOWN = 700, 4, 3
 

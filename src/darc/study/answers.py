@@ -2,31 +2,46 @@
 
 from typing import Any
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, func, select
 
 from darc.study import schema
-from darc.study.claims import LEARNING, Task, read_task, taken
-from darc.study.exclusion import exclude, records_of, refill
+from darc.study.claims import Task, read_task, taken
+from darc.study.people import exclude, records_of, refill
 from darc.study.quality import care
-from darc.study.schema import note
+from darc.study.schema import LEARNING, change, note
 from darc.study.store import Store
+from darc.web.problems import Problem
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators
 
-SURPLUS, SKIPPED = "surplus", "skipped"
+SKIPPED = "skipped"
 TRIES = 2
+CLOSED = "This study is closed and takes no more answers. You may close this page."
 
 
-class NoSuchTask(Exception):
+class NoSuchTask(Problem):
     """The annotator has no such task."""
 
+    def __init__(self) -> None:
+        super().__init__(404, "You have no such task; open your link again.")
 
-class StudyClosed(Exception):
+
+class StudyClosed(Problem):
     """The study takes no more answers."""
 
+    def __init__(self) -> None:
+        super().__init__(410, CLOSED)
 
-class AnsweredAlready(Exception):
+
+class AnsweredAlready(Problem):
     """The task has another answer, which the form did not know of."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            409,
+            "You have answered this before, and your first answer is kept. Open your link again "
+            "to go on, or to change your last answer.",
+        )
 
 
 def submit(
@@ -47,12 +62,12 @@ def submit(
     with store.write() as connection:
         person = store.locked(connection, people, annotator_id)
         row = _own(connection, annotator_id, code)
-        late = revision and not _is_last(connection, annotator_id, row)
-        if row["revision"] != revision or late:
+        last = _last(connection, annotator_id) if revision else row
+        if row["revision"] != revision or last is None or last["id"] != row["id"]:
             if row["answer"] != answer:
                 raise AnsweredAlready
             return False
-        if connection.execute(select(schema.study.c.closed)).scalar() is not None:
+        if schema.study_row(connection)["closed"] is not None:
             raise StudyClosed
         if answer is None and (row["kind"] in LEARNING or not store.config.study.skip):
             raise NoSuchTask
@@ -68,40 +83,34 @@ def submit(
             before = connection.execute(select(func.max(tasks.c.sequence)).where(own)).scalar()
             values["sequence"] = (before or 0) + 1
         if not revision or (row["answer"] is None) != (answer is None):
-            values |= _validity(store, connection, person, row, answer)
-        connection.execute(update(tasks).where(tasks.c.id == row["id"]).values(**values))
+            values["reason"] = _set_aside(store, connection, person, row, answer)
+            values["valid"] = not values["reason"]
+        change(connection, tasks, row["id"], **values)
         if row["valid"] and answer is None:
             refill(store, connection, [row["unit_id"]])
         trusted = person["excluded"] is not None or person["kept"]
-        if row["kind"] in ("attention", "gold") and not trusted:
-            _judge(store, connection, person)
+        if row["kind"] in ("attention", "gold") and not trusted and store.config.quality.automatic:
+            records = records_of(connection, annotator_id)[annotator_id]
+            if reason := care(records, store.config.quality).exclude:
+                exclude(store, connection, person, reason, "study")
     return True
 
 
-def _validity(
+def _set_aside(
     store: Store, connection: Connection, person: Any, row: Any, answer: float | None
-) -> dict[str, Any]:
+) -> str:
+    """Why an answer does not count, "" where it does."""
     if answer is None:
-        return {"valid": False, "reason": SKIPPED}
+        return SKIPPED
     if row["kind"] != "item":
-        return {"valid": True, "reason": ""}
+        return ""
     if person["excluded"] is not None:
-        return {"valid": False, "reason": person["exclusion_reason"]}
+        return str(person["exclusion_reason"])
     now = store.now()
     store.locked(connection, units, row["unit_id"])
     own = row["answered"] is None and row["lease_until"] > now
     others = taken(connection, row["unit_id"], now) - own
-    fits = others < store.config.study.ratings
-    return {"valid": fits, "reason": "" if fits else SURPLUS}
-
-
-def _judge(store: Store, connection: Connection, person: Any) -> None:
-    """Exclude the annotator if their checks say so."""
-    settings = store.config.quality
-    records = records_of(connection, person["id"]).get(person["id"], [])
-    reason = care(records, settings).exclude
-    if reason and settings.automatic:
-        exclude(store, connection, person, reason, "study")
+    return "" if others < store.config.study.ratings else schema.SURPLUS
 
 
 def last_answer(store: Store, annotator_id: int) -> Task | None:
@@ -111,17 +120,16 @@ def last_answer(store: Store, annotator_id: int) -> Task | None:
         return None if row is None else read_task(connection, row)
 
 
-def save_draft(store: Store, annotator_id: int, code: str, answer: float) -> None:
+def save_draft(store: Store, annotator_id: int, code: str, answer: float | None) -> None:
     """Remember what was chosen but not sent, and keep the lease alive."""
     with store.write() as connection:
         store.locked(connection, people, annotator_id)
         row = _own(connection, annotator_id, code)
-        now = store.now()
-        values: dict[str, Any] = {"draft": answer}
-        if row["answered"] is None and row["lease_until"] > now:
-            values["lease_until"] = now + store.config.study.lease_minutes * 60
         if row["answered"] is None:
-            connection.execute(update(tasks).where(tasks.c.id == row["id"]).values(**values))
+            now = store.now()
+            until = now + store.config.study.lease_minutes * 60
+            lease = until if row["lease_until"] > now else row["lease_until"]
+            change(connection, tasks, row["id"], draft=answer, lease_until=lease)
 
 
 def is_flipped(store: Store, annotator_id: int, code: str) -> bool:
@@ -135,24 +143,24 @@ def mark_seen(store: Store, annotator_id: int, code: str) -> None:
     with store.write() as connection:
         row = _own(connection, annotator_id, code)
         if row["answered"] is not None:
-            connection.execute(update(tasks).where(tasks.c.id == row["id"]).values(seen=True))
+            change(connection, tasks, row["id"], seen=True)
 
 
 def agree(store: Store, annotator_id: int, column: str) -> None:
     """Remember consent (`consented`) or that the instructions were read (`instructed`)."""
-    with store.write() as connection:
-        person = store.locked(connection, people, annotator_id)
-        if person[column] is None:
-            change = update(people).where(people.c.id == annotator_id)
-            connection.execute(change.values({column: store.now()}))
+    _tell_once(store, annotator_id, column, store.now())
 
 
 def describe(store: Store, annotator_id: int, groups: dict[str, str]) -> None:
     """Remember what the annotator said of themselves, the first time."""
+    _tell_once(store, annotator_id, "groups", groups)
+
+
+def _tell_once(store: Store, annotator_id: int, column: str, value: object) -> None:
     with store.write() as connection:
-        if store.locked(connection, people, annotator_id)["groups"] is None:
-            change = update(people).where(people.c.id == annotator_id)
-            connection.execute(change.values(groups=groups))
+        person = store.locked(connection, people, annotator_id)
+        if person[column] is None:
+            change(connection, people, annotator_id, **{column: value})
 
 
 def understand(store: Store, annotator_id: int, tries: int, right: bool) -> None:
@@ -164,11 +172,8 @@ def understand(store: Store, annotator_id: int, tries: int, right: bool) -> None
         person = store.locked(connection, people, annotator_id)
         if person["understood"] is not None or person["tries"] != tries:
             return
-        change = update(people).where(people.c.id == annotator_id)
-        now = store.now()
-        connection.execute(
-            change.values(understood=now) if right else change.values(tries=tries + 1)
-        )
+        told = {"understood": store.now()} if right else {"tries": tries + 1}
+        change(connection, people, annotator_id, **told)
         if not right and tries + 1 >= TRIES and person["excluded"] is None:
             exclude(store, connection, person, "comprehension", "study")
 
@@ -189,8 +194,3 @@ def _last(connection: Connection, annotator_id: int) -> Any:
     )
     latest = query.order_by(tasks.c.sequence.desc()).limit(1)
     return connection.execute(latest).mappings().first()
-
-
-def _is_last(connection: Connection, annotator_id: int, row: Any) -> bool:
-    last = _last(connection, annotator_id)
-    return last is not None and last["id"] == row["id"]

@@ -5,20 +5,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
-from sqlalchemy import select
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
 
-from darc.study import schema
 from darc.study.annotator import AnnotatorPages
-from darc.study.claims import numbering
-from darc.study.files import Unavailable
 from darc.study.lead import LeadPages
-from darc.study.requests import LARGEST, HiddenSecrets, Site, problem_page, unavailable_page
 from darc.study.settings import TEMPLATES
-from darc.study.store import Store
+from darc.study.site import LARGEST, HiddenSecrets, Site
+from darc.study.store import Store, Unavailable
 from darc.views.palette import style_sheet
 from darc.web.bodies import read_body
 from darc.web.clients import Proxies
@@ -26,6 +22,8 @@ from darc.web.middleware import Guard, Hosts, Shell, as_json, authority_of
 from darc.web.problems import Problem
 
 Handler = Callable[[Request], Response]
+
+KINDS = {"study.css": "text/css", "study.js": "text/javascript"}
 
 
 def make_app(
@@ -47,7 +45,7 @@ def make_app(
     site = Site(store, root.rstrip("/"), url or "http://127.0.0.1:8710", rate, proxies or Proxies())
     hosts = Hosts(host, [authority_of(site.url), *names])
     # Read now, because within a transaction it would take a second connection.
-    _ = store.config, numbering(store)
+    _ = store.config, store.unit_ids
     annotator, lead = AnnotatorPages(site), LeadPages(site)
     pages: dict[tuple[str, str], Handler] = {
         ("GET", "/"): annotator.home,
@@ -69,12 +67,12 @@ def make_app(
         ("POST", "/lead/close"): lead.close,
         ("POST", "/lead/export"): lead.export,
         ("GET", "/static/{name}"): _static,
+        ("GET", "/healthz"): partial(_health, site),
     }
     routes = [
         Route(path, _guarded(site, handler), methods=[method])
         for (method, path), handler in pages.items()
     ]
-    routes.append(Route("/healthz", _health(site), methods=["GET"]))
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
@@ -82,12 +80,11 @@ def make_app(
         store.close()
 
     async def nothing(scope: Any, receive: Any, send: Any) -> None:
-        await problem_page(
-            site, Problem(404, "Open the link that you were given once more, all of it.")
-        )(scope, receive, send)
+        wrong = Problem(404, "Open the link that you were given once more, all of it.")
+        await site.problem(wrong)(scope, receive, send)
 
     router = Router(routes, lifespan=lifespan, default=nothing)
-    shell = Shell(router, Guard(), hosts=hosts, tell=partial(problem_page, site), linked=True)
+    shell = Shell(router, Guard(), hosts=hosts, tell=site.problem, linked=True)
     return HiddenSecrets(shell, site.root)
 
 
@@ -98,9 +95,9 @@ def _guarded(site: Site, handler: Handler) -> Callable[[Request], Awaitable[Resp
         try:
             response = handler(request)
         except Problem as problem:
-            return problem_page(site, problem)
+            return site.problem(problem)
         except Unavailable as problem:
-            return unavailable_page(site, request, site.failed(problem))
+            return site.unavailable(request, site.failed(problem))
         if request.method == "POST":
             site.saved()
         return response
@@ -109,37 +106,31 @@ def _guarded(site: Site, handler: Handler) -> Callable[[Request], Awaitable[Resp
         try:
             request.state.body = await read_body(request, LARGEST)
         except Problem as problem:
-            return problem_page(site, problem)
+            return site.problem(problem)
         return await run_in_threadpool(answer, request)
 
     return serve
 
 
-def _health(site: Site) -> Handler:
-    def healthz(request: Request) -> Response:
-        try:
-            with site.store.read() as connection:
-                connection.execute(select(schema.study.c.id)).scalar_one()
-        except Unavailable as problem:
-            return as_json(site.failed(problem))
-        return PlainTextResponse("ok\n")
-
-    return healthz
+def _health(site: Site, request: Request) -> Response:
+    try:
+        site.store.row()
+    except Unavailable as problem:
+        return as_json(site.failed(problem))
+    return PlainTextResponse("ok\n")
 
 
 @cache
-def _files() -> dict[str, tuple[str, str]]:
-    """What pages load, with its type."""
-    script = (TEMPLATES / "study.js").read_text(encoding="utf-8")
-    return {
-        "study.css": (style_sheet(TEMPLATES / "study.css"), "text/css"),
-        "study.js": (script, "text/javascript"),
-    }
+def _text_of(name: str) -> str:
+    if name.endswith(".css"):
+        return style_sheet(TEMPLATES / name)
+    return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _static(request: Request) -> Response:
+    """A file that pages load."""
     name = request.path_params["name"]
-    if name not in _files():
+    if name not in KINDS:
         raise Problem(404, "There is no such file.")
-    text, kind = _files()[name]
-    return Response(text, headers={"cache-control": "public, max-age=300"}, media_type=kind)
+    caching = {"cache-control": "public, max-age=300"}
+    return Response(_text_of(name), headers=caching, media_type=KINDS[name])

@@ -1,60 +1,18 @@
 """What an annotator is shown next, and the lease that keeps it for them."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import median_high
 from typing import Any
-from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, and_, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, func, or_, select
 
 from darc.study import schema
+from darc.study.schema import LEARNING, change
 from darc.study.store import Store
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators
-
-LEARNING = ("training", "calibration")
-KINDS = ("item", "attention", "gold", *LEARNING)
-
-
-@dataclass(frozen=True)
-class Numbering:
-    """`units[kind]` are ids in the order of their numbers, `number` is the way back for items."""
-
-    units: dict[str, list[int]]
-    number: dict[int, int]
-
-    def due(
-        self, checks: Sequence[Sequence[int]], rated: int, seen: set[int]
-    ) -> list[tuple[int, str, bool]]:
-        """The planned checks, (unit, kind, flipped), due after `rated` items and not seen yet."""
-        found = []
-        for after, check, flip in checks:
-            if after > rated:
-                break
-            first = len(self.units["attention"])
-            kind = "attention" if check < first else "gold"
-            unit = self.units[kind][check if check < first else check - first]
-            if unit not in seen:
-                found.append((unit, kind, bool(flip)))
-        return found
-
-
-_KNOWN: WeakKeyDictionary[Store, Numbering] = WeakKeyDictionary()
-
-
-def numbering(store: Store) -> Numbering:
-    """The numbering of a store, read once."""
-    if store not in _KNOWN:
-        units: dict[str, list[int]] = {kind: [] for kind in KINDS}
-        query = select(schema.units.c.id, schema.units.c.kind)
-        query = query.order_by(schema.units.c.kind, schema.units.c.number)
-        with store.read() as connection:
-            for unit_id, kind in connection.execute(query):
-                units[kind].append(unit_id)
-        number = {unit_id: place for place, unit_id in enumerate(units["item"])}
-        _KNOWN[store] = Numbering(units, number)
-    return _KNOWN[store]
 
 
 @dataclass(frozen=True)
@@ -98,11 +56,10 @@ def next_step(store: Store, annotator_id: int) -> Step:
     Asking again gives the same unit until it is answered. One transaction; it is begun again when
     another annotator took the last slot of the unit in between.
     """
-    known = numbering(store)
     while True:
         try:
             with store.write() as connection:
-                return _step(store, connection, known, annotator_id)
+                return _step(store, connection, annotator_id)
         except _Retry:
             continue
 
@@ -121,21 +78,15 @@ def taken(connection: Connection, unit_id: int, now: float) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def full_units(connection: Connection, ratings: int, now: float) -> set[int]:
-    """The units without a free slot."""
-    query = select(tasks.c.unit_id).where(counted(now)).group_by(tasks.c.unit_id)
-    return set(connection.execute(query.having(func.count() >= ratings)).scalars())
-
-
 def read_task(connection: Connection, row: Mapping[str, Any]) -> Task:
     """A task with its unit."""
     query = select(units).where(units.c.id == row["unit_id"])
     return Task(row, dict(connection.execute(query).mappings().one()))
 
 
-def _step(store: Store, connection: Connection, known: Numbering, annotator_id: int) -> Step:
+def _step(store: Store, connection: Connection, annotator_id: int) -> Step:
     person = store.locked(connection, people, annotator_id)
-    if connection.execute(select(schema.study.c.closed)).scalar() is not None:
+    if schema.study_row(connection)["closed"] is not None:
         # Who finished still finds the last page, which may hold their completion code.
         finished = person["finished"] is not None and person["excluded"] is None
         return Step("done" if finished else "closed")
@@ -155,75 +106,84 @@ def _step(store: Store, connection: Connection, known: Numbering, annotator_id: 
             return Step(name, tries=person["tries"])
     query = select(tasks).where(tasks.c.annotator_id == annotator_id).order_by(tasks.c.id)
     mine = {row["unit_id"]: row for row in connection.execute(query).mappings()}
-    learning = _learning(store, connection, known, annotator_id, mine)
-    return learning or _working(store, connection, known, person, mine)
+    learning = _learning(store, connection, annotator_id, mine)
+    return learning or _working(store, connection, person, mine)
 
 
 def _learning(
-    store: Store, connection: Connection, known: Numbering, annotator_id: int, mine: dict[int, Any]
+    store: Store, connection: Connection, annotator_id: int, mine: dict[int, Any]
 ) -> Step | None:
-    ids = [unit for kind in LEARNING for unit in known.units[kind]]
-    for place, unit in enumerate(ids):
+    every = [(kind, unit) for kind in LEARNING for unit in store.unit_ids[kind]]
+    for place, (kind, unit) in enumerate(every):
         row = mine.get(unit)
         if row is not None and row["seen"]:
             continue
-        if row is not None and row["answered"] is not None:
-            return Step("feedback", read_task(connection, row), place, len(ids) - place)
         if row is None:
-            kind = "training" if unit in known.units["training"] else "calibration"
             row = _lease(store, connection, annotator_id, unit, kind, place + 1, place % 2 == 1)
-        return Step("task", read_task(connection, row), place, len(ids) - place)
+        name = "task" if row["answered"] is None else "feedback"
+        return Step(name, read_task(connection, row), place, len(every) - place)
     return None
 
 
-def _working(
-    store: Store, connection: Connection, known: Numbering, person: Any, mine: dict[int, Any]
-) -> Step:
-    config, now = store.config, store.now()
+def _working(store: Store, connection: Connection, person: Any, mine: dict[int, Any]) -> Step:
+    study, now, items = store.config.study, store.now(), store.unit_ids["item"]
     work = [row for row in mine.values() if row["kind"] not in LEARNING]
     answered = [row for row in work if row["answered"] is not None]
     rated = sum(row["kind"] == "item" and row["answer"] is not None for row in answered)
-    cap = config.study.items_each or len(known.units["item"])
-    full = full_units(connection, config.study.ratings, now)
-    answered_units = {row["unit_id"] for row in answered}
-    order = [known.units["item"][number] for number in person["plan"]["order"]]
-    free = [unit for unit in order if unit not in answered_units and unit not in full]
-    held = next((row for row in work if row["answered"] is None and _live(row, now)), None)
+    slots = select(tasks.c.unit_id).where(counted(now)).group_by(tasks.c.unit_id)
+    full = set(connection.execute(slots.having(func.count() >= study.ratings)).scalars())
+    gone = full | {row["unit_id"] for row in answered}
+    free = [number for number in person["plan"]["order"] if items[number] not in gone]
+    held = next(
+        (
+            row
+            for row in work
+            if row["answered"] is None and (row["kind"] != "item" or row["lease_until"] > now)
+        ),
+        None,
+    )
     holds_item = held is not None and held["kind"] == "item"
-    remaining = min(cap - rated, len(free) + holds_item)
-    checks = known.due(person["plan"]["checks"], rated + remaining - 1, set(mine))
+    remaining = min((study.items_each or len(items)) - rated, len(free) + holds_item)
+    ahead = _checks_due(store, person, rated + remaining - 1, mine)
+    seconds = [row["milliseconds"] / 1000 for row in answered]
     progress = {
         "done": len(answered),
-        "left": remaining + len(checks) + (held is not None and not holds_item),
-        "seconds_each": _median([row["milliseconds"] / 1000 for row in answered]),
+        "left": remaining + len(ahead) + (held is not None and not holds_item),
+        "seconds_each": median_high(seconds) if seconds else None,
     }
     if held is not None:
-        until = now + config.study.lease_minutes * 60
-        connection.execute(update(tasks).where(tasks.c.id == held["id"]).values(lease_until=until))
+        change(connection, tasks, held["id"], lease_until=now + study.lease_minutes * 60)
         return Step("task", read_task(connection, held), **progress)
     if remaining <= 0:
         if person["finished"] is None:
-            change = update(people).where(people.c.id == person["id"])
-            connection.execute(change.values(finished=now))
+            change(connection, people, person["id"], finished=now)
         return Step("done", **{**progress, "left": 0})
-    # A lease that lapsed leaves its row behind, which is not counted again.
-    position = len(answered) + 1
-    due = known.due(person["plan"]["checks"], rated, set(mine))
+    due = _checks_due(store, person, rated, mine)
     if due:
         unit, kind, flip = due[0]
-        row = _lease(store, connection, person["id"], unit, kind, position, flip)
-        return Step("task", read_task(connection, row), **progress)
-    unit = free[0]
-    store.locked(connection, units, unit)
-    if taken(connection, unit, now) >= config.study.ratings:
-        raise _Retry
-    flip = person["plan"]["flipped"][known.number[unit]] == "1"
-    row = _lease(store, connection, person["id"], unit, "item", position, flip, mine.get(unit))
+    else:
+        unit, kind = items[free[0]], "item"
+        flip = person["plan"]["flipped"][free[0]] == "1"
+        store.locked(connection, units, unit)
+        if taken(connection, unit, now) >= study.ratings:
+            raise _Retry
+    # A lease that lapsed leaves its row behind, which is not counted again.
+    position = len(answered) + 1
+    row = _lease(store, connection, person["id"], unit, kind, position, flip, mine.get(unit))
     return Step("task", read_task(connection, row), **progress)
 
 
-def _live(row: Any, now: float) -> bool:
-    return row["kind"] != "item" or row["lease_until"] > now
+def _checks_due(
+    store: Store, person: Any, rated: int, mine: dict[int, Any]
+) -> list[tuple[int, str, bool]]:
+    """The planned checks, (unit, kind, flipped), due after `rated` items and not seen yet."""
+    pool = [(unit, kind) for kind in ("attention", "gold") for unit in store.unit_ids[kind]]
+    due = [
+        (*pool[check], bool(flip))
+        for after, check, flip in person["plan"]["checks"]
+        if after <= rated
+    ]
+    return [each for each in due if each[0] not in mine]
 
 
 def _lease(
@@ -239,7 +199,6 @@ def _lease(
     """Lease a unit to an annotator, anew where an earlier lease of theirs lapsed."""
     now = store.now()
     values: dict[str, Any] = {
-        "code": secrets.token_urlsafe(12),
         "position": position,
         "flipped": flipped and store.config.pairwise,
         "lease_until": now + store.config.study.lease_minutes * 60,
@@ -247,14 +206,9 @@ def _lease(
     }
     if lapsed is not None:
         row_id = lapsed["id"]
-        del values["code"]
-        connection.execute(update(tasks).where(tasks.c.id == row_id).values(**values))
+        change(connection, tasks, row_id, **values)
     else:
-        values |= {"annotator_id": annotator_id, "unit_id": unit_id, "kind": kind}
-        done = connection.execute(insert(tasks).values(**values))
-        row_id = schema.new_id(done)
+        own = {"annotator_id": annotator_id, "unit_id": unit_id, "kind": kind}
+        code = secrets.token_urlsafe(12)
+        row_id = schema.add_row(connection, tasks, code=code, **own, **values)
     return connection.execute(select(tasks).where(tasks.c.id == row_id)).mappings().one()
-
-
-def _median(seconds: list[float]) -> float | None:
-    return sorted(seconds)[len(seconds) // 2] if seconds else None

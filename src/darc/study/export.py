@@ -3,12 +3,11 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, RowMapping, select
 
 from darc.errors import InputError
 from darc.files import atomic_writer, private_folder
@@ -22,8 +21,8 @@ tasks, units, people = schema.tasks, schema.units, schema.annotators
 
 SCALAR = ("prompt_id", "candidate_id", "rater_id", "rating")
 PAIRWISE = ("prompt_id", "left_id", "right_id", "rater_id", "winner")
-MORE = ("position", "shown_left", "milliseconds", "kind", "valid", "exclusion_reason")
-EXCLUSIONS = ("at", "actor", "action", "rater_id", "reason")
+MORE = ("position", "shown_left", "milliseconds", "kind", "valid", "exclusion_reason", "given")
+EXCLUSIONS = ("excluded", "reinstated", "cleared", "erased")
 
 
 def export(store: Store, folder: Path, *, unblind: bool = False) -> list[Path]:
@@ -41,64 +40,55 @@ def export(store: Store, folder: Path, *, unblind: bool = False) -> list[Path]:
     return paths
 
 
-def files(store: Store, *, unblind: bool = False, actor: str = "lead") -> dict[str, str]:
+def files(store: Store, *, unblind: bool = False) -> dict[str, str]:
     """The files by name, from one state of the database."""
     config = store.config
     with store.read() as connection:
-        closed = connection.execute(select(schema.study.c.closed)).scalar()
+        closed = schema.study_row(connection)["closed"]
         if closed is None and not unblind:
             raise InputError(
                 "the study is open, and its export names the systems",
                 "close it with darc study close, or add --unblind",
             )
-        rows = [dict(row) for row in connection.execute(_answers()).mappings()]
-        made = _made(connection, config, rows)
+        rows = connection.execute(_answers()).mappings().all()
+        log = log_lines(connection)
+        texts = "".join(map(_json_line, _texts(connection)))
+        design = _design(connection, config)
     with store.write() as connection:
-        note(connection, store.now(), actor, "exported", "study", "" if closed else "unblinded")
-    return made
-
-
-def _made(
-    connection: Connection, config: StudySettings, rows: list[dict[str, Any]]
-) -> dict[str, str]:
-    header = PAIRWISE if config.pairwise else SCALAR
-    line = _comparison if config.pairwise else _rating
-    more = _more_columns(config)
+        note(connection, store.now(), "lead", "exported", "study", "" if closed else "unblinded")
+    # `rater_group` is the answer to the first question about people, `rater_group_NAME` to each.
+    groups = [f"rater_group_{each.name}" for each in config.groups]
+    more = ["comment"] * config.study.comments + ["rater_group"] * bool(groups) + groups
+    header = [*(PAIRWISE if config.pairwise else SCALAR), *MORE]
+    lines = [_line(row, config) for row in rows]
     rated = {row["unit_id"] for row in rows if row["valid"]}
-    ours = [row for row in rows if row["kind"] == "item" and row["unit_id"] in rated]
+    ours = [
+        line
+        for row, line in zip(rows, lines, strict=True)
+        if row["kind"] == "item" and row["unit_id"] in rated
+    ]
     name = "comparisons" if config.pairwise else "ratings"
-    columns = (*header, *MORE, "given", *more)
-    table = [(*line(row), *(tell(row) for tell in more.values())) for row in ours]
+    columns = [*header, *more]
+    decisions = [
+        {"rater_id": row["subject"], "reason": row["detail"], **row}
+        for row in log
+        if row["action"] in EXCLUSIONS
+    ]
     return {
-        f"{name}.csv": _csv(columns, table),
-        f"{name}.jsonl": "".join(_json_line(columns, row) for row in table),
-        f"{name}.texts.jsonl": "".join(_texts(connection)),
-        "all_answers.csv": _csv(
-            (*header, *MORE, "given", "reference", "passed", *more),
-            ((*line(row), *_checked(row), *(tell(row) for tell in more.values())) for row in rows),
-        ),
-        "exclusions.csv": _csv(EXCLUSIONS, _exclusions(connection)),
-        "design.json": json.dumps(_design(connection, config), indent=1, ensure_ascii=False) + "\n",
-        "log.csv": _csv(
-            ("at", "actor", "action", "subject", "detail"),
-            (list(row.values())[1:] for row in log_lines(connection)),
-        ),
+        f"{name}.csv": _csv(columns, ours),
+        f"{name}.jsonl": "".join(_json_line(_typed(line, columns)) for line in ours),
+        f"{name}.texts.jsonl": texts,
+        "all_answers.csv": _csv([*header, "reference", "passed", *more], lines),
+        "exclusions.csv": _csv(["at", "actor", "action", "rater_id", "reason"], decisions),
+        "design.json": json.dumps(design, indent=1, ensure_ascii=False) + "\n",
+        "log.csv": _csv(["at", "actor", "action", "subject", "detail"], log),
     }
 
 
 def _answers() -> Any:
+    shown = ("prompt_id", "label", "first_id", "second_id", "reference", "tolerance")
     return (
-        select(
-            tasks,
-            people.c.name,
-            people.c.groups,
-            units.c.prompt_id,
-            units.c.label,
-            units.c.first_id,
-            units.c.second_id,
-            units.c.reference,
-            units.c.tolerance,
-        )
+        select(tasks, people.c.name, people.c.groups, *(units.c[name] for name in shown))
         .join(people, tasks.c.annotator_id == people.c.id)
         .join(units, tasks.c.unit_id == units.c.id)
         .where(tasks.c.answered.is_not(None))
@@ -106,79 +96,61 @@ def _answers() -> Any:
     )
 
 
-def _more_columns(config: StudySettings) -> dict[str, Callable[[dict[str, Any]], str]]:
-    """Columns that a study has by its settings, and how a row tells them.
+def _line(row: RowMapping, config: StudySettings) -> dict[str, Any]:
+    """An answer by column, a comparison as it was shown.
 
-    `rater_group` is the answer to the first question about people, `rater_group_NAME` to each.
+    What is not valid has an empty `rating` or `winner`, which readers pass over, and `given`.
     """
-    columns: dict[str, Callable[[dict[str, Any]], str]] = {}
-    if config.study.comments:
-        columns["comment"] = lambda row: str(row["comment"])
-    for place, each in enumerate(config.groups):
-        told = partial(_group, each.name)
-        columns |= {"rater_group": told} if place == 0 else {}
-        columns[f"rater_group_{each.name}"] = told
-    return columns
-
-
-def _group(name: str, row: dict[str, Any]) -> str:
-    return str((row["groups"] or {}).get(name, ""))
-
-
-def _json_line(columns: Sequence[str], row: Sequence[object]) -> str:
-    """A row as a JSON line: ratings are numbers, what is empty null."""
-    values: dict[str, object] = dict(zip(columns, row, strict=True))
-    for name, value in values.items():
-        if value == "":
-            values[name] = None
-        elif name in ("rating", "given") and "rating" in values:
-            values[name] = float(str(value))
-    return json.dumps({**values, "valid": values["valid"] == "true"}, ensure_ascii=False) + "\n"
-
-
-def _more(row: dict[str, Any], shown_left: str, given: object) -> tuple[object, ...]:
-    return (
-        row["position"],
-        shown_left,
-        row["milliseconds"],
-        row["kind"],
-        "true" if row["valid"] else "false",
-        row["reason"],
-        given,
-    )
-
-
-def _rating(row: dict[str, Any]) -> tuple[object, ...]:
-    """A rating; what is not valid has an empty `rating`, which readers pass over, and `given`."""
-    given = "" if row["answer"] is None else f"{row['answer']:g}"
-    names = row["prompt_id"] or row["label"], row["first_id"] or "check", row["name"]
-    return (*names, given if row["valid"] else "", *_more(row, "", given))
-
-
-def _comparison(row: dict[str, Any]) -> tuple[object, ...]:
-    """A comparison as it was shown; what is not valid has an empty `winner`."""
-    pair = row["first_id"] or "check first", row["second_id"] or "check second"
+    answer, reference = row["answer"], row["reference"]
+    check = ("check first", "check second") if config.pairwise else ("check", "")
+    pair = row["first_id"] or check[0], row["second_id"] or check[1]
     left, right = (pair[1], pair[0]) if row["flipped"] else pair
-    given = "" if row["answer"] is None else side_of(row["answer"], row["flipped"])
-    names = row["prompt_id"] or row["label"], left, right, row["name"]
-    return (*names, given if row["valid"] else "", *_more(row, left, given))
+    given = checked = passed = ""
+    if answer is not None:
+        given = side_of(answer, row["flipped"]) if config.pairwise else f"{answer:g}"
+        if reference is not None:
+            checked = f"{reference:g}"
+            passed = _truth(schema.passed(answer, reference, row["tolerance"]))
+    counts = given if row["valid"] else ""
+    said = {each.name: (row["groups"] or {}).get(each.name, "") for each in config.groups}
+    return {
+        **{name: row[name] for name in ("position", "milliseconds", "kind", "comment")},
+        "prompt_id": row["prompt_id"] or row["label"],
+        "rater_id": row["name"],
+        "candidate_id": left,
+        "rating": counts,
+        "left_id": left,
+        "right_id": right,
+        "winner": counts,
+        "shown_left": left if config.pairwise else "",
+        "valid": _truth(row["valid"]),
+        "exclusion_reason": row["reason"],
+        "given": given,
+        "reference": checked,
+        "passed": passed,
+        "rater_group": next(iter(said.values()), ""),
+        **{f"rater_group_{name}": text for name, text in said.items()},
+    }
 
 
-def _checked(row: dict[str, Any]) -> tuple[object, object]:
-    if row["reference"] is None or row["answer"] is None:
-        return "", ""
-    passed = abs(row["answer"] - row["reference"]) <= row["tolerance"] + 1e-9
-    return f"{row['reference']:g}", "true" if passed else "false"
+def _truth(value: bool) -> str:
+    return "true" if value else "false"
 
 
-def _exclusions(connection: Connection) -> Iterator[tuple[object, ...]]:
-    """Every exclusion and what undid it, oldest first."""
-    for row in log_lines(connection):
-        if row["action"] in ("excluded", "reinstated", "cleared", "erased"):
-            yield row["at"], row["actor"], row["action"], row["subject"], row["detail"]
+def _typed(line: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """A line as JSON has it: ratings are numbers, what is empty null."""
+    made = {name: None if line[name] == "" else line[name] for name in columns}
+    if "rating" in made:
+        numbers = ((name, line[name]) for name in ("rating", "given"))
+        made |= {name: float(text) if text else None for name, text in numbers}
+    return {**made, "valid": line["valid"] == "true"}
 
 
-def _texts(connection: Connection) -> Iterator[str]:
+def _json_line(entry: dict[str, Any]) -> str:
+    return json.dumps(entry, ensure_ascii=False) + "\n"
+
+
+def _texts(connection: Connection) -> Iterator[dict[str, Any]]:
     query = select(units).where(units.c.kind == "item").order_by(units.c.number)
     seen = set()
     for row in connection.execute(query).mappings():
@@ -187,16 +159,13 @@ def _texts(connection: Connection) -> Iterator[str]:
             if name and (row["prompt_id"], name) not in seen:
                 seen.add((row["prompt_id"], name))
                 entry = {"prompt_id": row["prompt_id"], "candidate_id": name}
-                yield json.dumps({**entry, "prompt": prompt, "response": text}, ensure_ascii=False)
-                yield "\n"
+                yield {**entry, "prompt": prompt, "response": text}
 
 
 def _design(connection: Connection, config: StudySettings) -> dict[str, Any]:
     """The settings, the units without their texts, and every annotator's plan."""
-    query = select(
-        *(units.c[name] for name in ("kind", "number", "label", "prompt_id", "first_id")),
-        *(units.c[name] for name in ("second_id", "reference", "tolerance")),
-    )
+    shown = ("kind", "number", "label", "prompt_id", "first_id", "second_id")
+    query = select(*(units.c[name] for name in (*shown, "reference", "tolerance")))
     plans = select(people.c.name, people.c.plan).order_by(people.c.number)
     return {
         "schema": schema.SCHEMA,
@@ -206,14 +175,12 @@ def _design(connection: Connection, config: StudySettings) -> dict[str, Any]:
     }
 
 
-def _inert(cell: object) -> object:
-    """A cell that no spreadsheet runs: what looks like a formula gets an apostrophe before it."""
-    return f"'{cell}" if isinstance(cell, str) and is_formula(cell) else cell
-
-
-def _csv(header: Sequence[str], rows: Any) -> str:
+def _csv(columns: Sequence[str], lines: Iterable[dict[str, Any]]) -> str:
+    """A table whose cells no spreadsheet runs: a formula gets an apostrophe before it."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([_inert(cell) for cell in row] for row in rows)
+    writer.writerow(columns)
+    for line in lines:
+        cells = [line[name] for name in columns]
+        writer.writerow(f"'{c}" if isinstance(c, str) and is_formula(c) else c for c in cells)
     return stream.getvalue()

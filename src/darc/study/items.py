@@ -11,32 +11,22 @@ from typing import Any
 import numpy as np
 
 from darc.errors import InputError, TableError, UnknownName
-from darc.files import read_entries
+from darc.files import FIELDS, read_entries
 from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.study.schema import OUTCOMES
 from darc.study.settings import SCALE, ItemSettings, StudySettings
 
 LONGEST = 100_000
-NAMES = ("prompt_id", "id", "question_id")
-PROMPTS = ("prompt", "instruction", "question")
-SYSTEMS = ("candidate_id", "system", "generator", "model")
-TEXTS = ("response", "output", "answer", "text")
-
 # What a spreadsheet takes for a formula where a cell begins with it, and what is only a number.
 FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
-ATTENTION = (
-    "To show that this answer was read to its end, please give it the rating {value}, "
-    "whatever you think of it."
-)
-PREFER = (
-    "To show that this answer was read to its end, please choose it as the better one, "
-    "whatever you think of it."
-)
+READ = "To show that this answer was read to its end, please {what}, whatever you think of it."
+RATE, PREFER = "give it the rating {value}", "choose it as the better one"
 
-Turn = tuple[str, str]
+Turns = tuple[tuple[str, str], ...]
+Row = tuple[int | None, str, Turns, str, str]
 
 
 @dataclass
@@ -44,126 +34,8 @@ class PromptItem:
     """A prompt: its turns as (role, text), and the response of each system."""
 
     id: str
-    turns: tuple[Turn, ...]
+    turns: Turns
     responses: dict[str, str] = field(default_factory=dict)
-
-
-def read_items(items: ItemSettings) -> list[PromptItem]:
-    """The prompts of all files in order; a system that answers a prompt twice is refused."""
-    prompts: dict[str, PromptItem] = {}
-    for name in items.jsonl:
-        _gather(prompts, name, _lines(Path(name)))
-    for name in items.run:
-        _gather(prompts, name, _run(Path(name)))
-    for name in items.alpaca:
-        _gather(prompts, name, _alpaca(Path(name)))
-    if not prompts:
-        raise InputError("the study has no items", "name files under [items] in study.toml")
-    return list(prompts.values())
-
-
-Row = tuple[int | None, str, tuple[Turn, ...], str, str]
-
-
-def is_formula(text: str) -> bool:
-    """Whether a spreadsheet may run a text as a formula."""
-    return FORMULA.match(text) is not None and NUMBER.fullmatch(text) is None
-
-
-def _gather(prompts: dict[str, PromptItem], source: str, rows: Iterator[Row]) -> None:
-    for line, prompt_id, turns, system, text in rows:
-        for name in (prompt_id, system):
-            if is_formula(name):
-                raise TableError(
-                    source,
-                    f"a spreadsheet would run the name {name!r} as a formula",
-                    "begin names of prompts and systems with a letter or a digit",
-                    line,
-                )
-        prompt = prompts.setdefault(prompt_id, PromptItem(prompt_id, turns))
-        if prompt.turns != turns:
-            raise TableError(
-                source, f"prompt {prompt_id!r} has two texts", "use an id for one prompt", line
-            )
-        if system in prompt.responses:
-            raise TableError(
-                source,
-                f"{system!r} answers prompt {prompt_id!r} twice",
-                "give each system one answer a prompt",
-                line,
-            )
-        if not text.strip() or len(text) > LONGEST:
-            raise TableError(
-                source,
-                f"the answer of {system!r} to {prompt_id!r} is empty or too long",
-                f"give 1 to {LONGEST} characters",
-                line,
-            )
-        prompt.responses[system] = text
-
-
-def _lines(path: Path) -> Iterator[Row]:
-    """Rows with `responses` by system, or with one response each."""
-    for place, (line, row) in enumerate(read_entries(path)):
-        if not isinstance(row, Mapping):
-            raise TableError(str(path), "a line is no JSON object", "write one a line", line)
-        turns = read_turns(path, row, line)
-        prompt_id = _first(row, NAMES) or f"{place + 1}"
-        responses = row.get("responses")
-        if isinstance(responses, list):
-            responses = {
-                _first(each, SYSTEMS): _first(each, TEXTS)
-                for each in responses
-                if isinstance(each, Mapping)
-            }
-        elif responses is None:
-            responses = {_first(row, SYSTEMS): _first(row, TEXTS)}
-        if not isinstance(responses, Mapping) or not responses or not all(responses):
-            raise TableError(
-                str(path), "a line without responses", 'write "responses": {"system": "text"}', line
-            )
-        for system, text in responses.items():
-            yield line, prompt_id, turns, str(system), str(text)
-
-
-def _run(path: Path) -> Iterator[Row]:
-    """The candidates of a run, named by their index as `darc export` names them."""
-    for shard in RunFolder(path).shards():
-        for prompt_id in shard.rows("candidates.jsonl"):
-            messages = records.read_prompt(shard, prompt_id).messages
-            turns = tuple((message.role, message.content) for message in messages)
-            for candidate in records.read_candidates(shard, prompt_id):
-                yield None, prompt_id, turns, str(candidate.index), candidate.text
-
-
-def _alpaca(path: Path) -> Iterator[Row]:
-    """A system's outputs; prompts of several files are the same where their instruction is."""
-    for line, row in read_entries(path):
-        if not isinstance(row, Mapping) or not isinstance(row.get("instruction"), str):
-            raise TableError(
-                str(path), "an entry without instruction", "give alpaca_eval outputs", line
-            )
-        prompt_id = (
-            _first(row, NAMES) or hashlib.sha256(row["instruction"].encode()).hexdigest()[:12]
-        )
-        turns = (("user", row["instruction"]),)
-        yield line, prompt_id, turns, str(row.get("generator") or path.stem), str(row["output"])
-
-
-def read_turns(path: Path, row: Mapping[str, Any], line: int | None) -> tuple[Turn, ...]:
-    """A conversation from `messages`, or the one turn of a prompt."""
-    messages = row.get("messages")
-    if isinstance(messages, list) and messages:
-        if all(isinstance(m, Mapping) and isinstance(m.get("content"), str) for m in messages):
-            return tuple((str(m.get("role", "user")), m["content"]) for m in messages)
-    elif text := _first(row, PROMPTS):
-        return (("user", text),)
-    raise TableError(str(path), "a line without a prompt", "give prompt or messages", line)
-
-
-def _first(row: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    """The first of some fields that is there, as text."""
-    return next((str(row[name]) for name in names if row.get(name) not in (None, "")), "")
 
 
 @dataclass(frozen=True)
@@ -176,7 +48,7 @@ class Unit:
 
     kind: str
     prompt_id: str
-    turns: tuple[Turn, ...]
+    turns: Turns
     first_id: str
     first: str
     second_id: str = ""
@@ -184,6 +56,106 @@ class Unit:
     reference: float | None = None
     tolerance: float = 0.0
     rationale: str = ""
+
+
+def study_units(config: StudySettings) -> tuple[list[Unit], list[Unit]]:
+    """The items and the checks of a study, read from its files."""
+    items = item_units(config, read_items(config.items))
+    return items, check_units(config, items)
+
+
+def read_items(items: ItemSettings) -> list[PromptItem]:
+    """The prompts of all files in order; a system that answers a prompt twice is refused."""
+    prompts: dict[str, PromptItem] = {}
+    for names, read in ((items.jsonl, _lines), (items.run, _run), (items.alpaca, _alpaca)):
+        for name in names:
+            for row in read(Path(name)):
+                _gather(prompts, name, row)
+    if not prompts:
+        raise InputError("the study has no items", "name files under [items] in study.toml")
+    return list(prompts.values())
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet may run a text as a formula."""
+    return FORMULA.match(text) is not None and NUMBER.fullmatch(text) is None
+
+
+def _gather(prompts: dict[str, PromptItem], source: str, row: Row) -> None:
+    line, prompt_id, turns, system, text = row
+    prompt = prompts.setdefault(prompt_id, PromptItem(prompt_id, turns))
+    problem = hint = ""
+    if ran := [name for name in (prompt_id, system) if is_formula(name)]:
+        problem = f"a spreadsheet would run the name {ran[0]!r} as a formula"
+        hint = "begin names of prompts and systems with a letter or a digit"
+    elif prompt.turns != turns:
+        problem, hint = f"prompt {prompt_id!r} has two texts", "use an id for one prompt"
+    elif system in prompt.responses:
+        problem = f"{system!r} answers prompt {prompt_id!r} twice"
+        hint = "give each system one answer a prompt"
+    elif not text.strip() or len(text) > LONGEST:
+        problem = f"the answer of {system!r} to {prompt_id!r} is empty or too long"
+        hint = f"give 1 to {LONGEST} characters"
+    if problem:
+        raise TableError(source, problem, hint, line)
+    prompt.responses[system] = text
+
+
+def _lines(path: Path, *, alpaca: bool = False) -> Iterator[Row]:
+    """Rows with `responses` by system, or with one response each."""
+    for place, (line, row) in enumerate(read_entries(path), 1):
+        if not isinstance(row, Mapping):
+            raise TableError(str(path), "a line is no JSON object", "write one a line", line)
+        turns = read_turns(path, row, line)
+        digest = hashlib.sha256(turns[-1][1].encode("utf-8", "surrogatepass")).hexdigest()
+        usual = (digest[:12], path.stem) if alpaca else (f"{place}", "")
+        prompt_id = _first(row, "prompt_id") or usual[0]
+        responses = row.get("responses") or [row]
+        if isinstance(responses, list):
+            responses = {
+                _first(each, "candidate_id") or (path.stem if alpaca else ""): _first(
+                    each, "response"
+                )
+                for each in responses
+                if isinstance(each, Mapping)
+            }
+        if not isinstance(responses, Mapping) or not responses or not all(responses):
+            raise TableError(
+                str(path), "a line without responses", 'write "responses": {"system": "text"}', line
+            )
+        for system, text in responses.items():
+            yield line, prompt_id, turns, str(system), str(text)
+
+
+def _alpaca(path: Path) -> Iterator[Row]:
+    """A system's outputs; prompts of several files are the same where their instruction is."""
+    return _lines(path, alpaca=True)
+
+
+def _run(path: Path) -> Iterator[Row]:
+    """The candidates of a run, named by their index as `darc export` names them."""
+    for shard in RunFolder(path).shards():
+        for prompt_id in shard.rows("candidates.jsonl"):
+            messages = records.read_prompt(shard, prompt_id).messages
+            turns = tuple((message.role, message.content) for message in messages)
+            for candidate in records.read_candidates(shard, prompt_id):
+                yield None, prompt_id, turns, str(candidate.index), candidate.text
+
+
+def read_turns(path: Path, row: Mapping[str, Any], line: int | None) -> Turns:
+    """A conversation from `messages`, or the one turn of a prompt."""
+    messages = row.get("messages")
+    if isinstance(messages, list) and messages:
+        if all(isinstance(m, Mapping) and isinstance(m.get("content"), str) for m in messages):
+            return tuple((str(m.get("role", "user")), m["content"]) for m in messages)
+    elif text := _first(row, "prompt"):
+        return (("user", text),)
+    raise TableError(str(path), "a line without a prompt", "give prompt or messages", line)
+
+
+def _first(row: Mapping[str, Any], name: str) -> str:
+    """What a row has under the first of a field's names that is there, as text."""
+    return next((str(row[each]) for each in FIELDS[name] if row.get(each) not in (None, "")), "")
 
 
 def item_units(config: StudySettings, prompts: Sequence[PromptItem]) -> list[Unit]:
@@ -233,60 +205,48 @@ def made_attention(config: StudySettings, items: Sequence[Unit]) -> list[Unit]:
     blocks = len(items) * config.quality.share / (1 - config.quality.share)
     count = min(len(items), max(4, int(np.ceil(blocks / (2 if config.quality.gold else 1)))))
     units = []
-    for place in draw.choice(len(items), count, replace=False).tolist():
-        base = items[place]
+    for chosen in draw.choice(len(items), count, replace=False).tolist():
+        base = items[chosen]
         value = int(draw.integers(SCALE[0], SCALE[1] + 1))
-        if not config.pairwise:
-            text = f"{base.first}\n\n{ATTENTION.format(value=value)}"
-            units.append(Unit("attention", "", base.turns, "", text, reference=float(value)))
-            continue
+        place = value % 2 if config.pairwise else 0
+        what = PREFER if config.pairwise else RATE.format(value=value)
         texts = [base.first, base.second]
-        texts[value % 2] += f"\n\n{PREFER}"
-        second = value % 2 == 1
-        units.append(Unit("attention", "", base.turns, "", texts[0], "", texts[1], float(second)))
+        texts[place] += f"\n\n{READ.format(what=what)}"
+        reference = float(place if config.pairwise else value)
+        units.append(Unit("attention", "", base.turns, "", texts[0], "", texts[1], reference))
     return units
 
 
 def read_checks(path: Path, kind: str, config: StudySettings, tolerance: float) -> list[Unit]:
     """The units of a file of JSON lines: prompt, response (or first and second), reference."""
-    units = [
-        _check(path, kind, row, line, config.pairwise, tolerance)
-        for line, row in read_entries(path)
-    ]
+    names = ("first", "second") if config.pairwise else ("response",)
+    units = []
+    for line, row in read_entries(path):
+        if not isinstance(row, Mapping) or not all(
+            isinstance(row.get(name), str) and 0 < len(row[name]) <= LONGEST for name in names
+        ):
+            raise TableError(str(path), f"a line without {' or '.join(names)}", "add it", line)
+        given, value = row.get("reference"), None
+        if config.pairwise:
+            value = OUTCOMES.get(given) if isinstance(given, str) else None
+        elif isinstance(given, int | float) and SCALE[0] <= given <= SCALE[1]:
+            value = float(given)
+        if value is None:
+            hint = "first, second or tie" if config.pairwise else "a number from 0 to 10"
+            raise TableError(str(path), f"the reference is {given!r}", f"give {hint}", line)
+        units.append(
+            Unit(
+                kind=kind,
+                prompt_id="",
+                turns=read_turns(path, row, line),
+                first_id="",
+                first=row[names[0]],
+                second=row["second"] if config.pairwise else "",
+                reference=value,
+                tolerance=float(row.get("tolerance", 0.0 if config.pairwise else tolerance)),
+                rationale=str(row.get("rationale") or ""),
+            )
+        )
     if not units:
         raise TableError(str(path), "there are no items", "give one JSON object a line")
     return units
-
-
-def _check(
-    path: Path, kind: str, row: Any, line: int | None, pairwise: bool, tolerance: float
-) -> Unit:
-    names = ("first", "second") if pairwise else ("response",)
-    if not isinstance(row, Mapping) or not all(
-        isinstance(row.get(name), str) and 0 < len(row[name]) <= LONGEST for name in names
-    ):
-        raise TableError(str(path), f"a line without {' or '.join(names)}", "add it", line)
-    reference = row.get("reference")
-    if pairwise:
-        if reference not in OUTCOMES:
-            raise TableError(
-                str(path), f"the reference is {reference!r}", "give first, second or tie", line
-            )
-        value = OUTCOMES[reference]
-    elif isinstance(reference, int | float) and SCALE[0] <= reference <= SCALE[1]:
-        value = float(reference)
-    else:
-        raise TableError(
-            str(path), f"the reference is {reference!r}", "give a number from 0 to 10", line
-        )
-    return Unit(
-        kind=kind,
-        prompt_id="",
-        turns=read_turns(path, row, line),
-        first_id="",
-        first=row[names[0]],
-        second=row["second"] if pairwise else "",
-        reference=value,
-        tolerance=float(row.get("tolerance", 0.0 if pairwise else tolerance)),
-        rationale=str(row.get("rationale") or ""),
-    )

@@ -1,54 +1,27 @@
-"""Annotators: adding them, their links, enrolment, and forgetting a person."""
+"""Annotators: their links, enrolment, setting their ratings aside, and forgetting a person."""
 
-import secrets
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, Table, delete, func, select, update
 
 from darc.errors import InputError, UnknownName
 from darc.study import schema
-from darc.study.plan import Plan, design_of, plan
-from darc.study.schema import note
-from darc.study.settings import StudySettings
+from darc.study.claims import taken
+from darc.study.plan import add_annotators, make_token
+from darc.study.quality import Record
+from darc.study.schema import SURPLUS, change, note, side_of
 from darc.study.store import Store
 from darc.web.clients import digest_of
+from darc.web.problems import Problem
 
-people = schema.annotators
+tasks, units, people = schema.tasks, schema.units, schema.annotators
 
-
-def make_token() -> tuple[str, str]:
-    """A token of a link, shown once, and its hash, which is what is stored."""
-    token = secrets.token_urlsafe(32)
-    return token, digest_of(token)
-
-
-def add_annotators(
-    store: Store, connection: Connection, config: StudySettings, count: int
-) -> list[int]:
-    """Add annotators with their frozen plans and without a link; the result is their ids."""
-    design = design_of(connection, config)
-    start = (connection.execute(select(func.max(people.c.number))).scalar() or 0) + 1
-    if start == 1 and not connection.execute(select(func.count()).select_from(people)).scalar():
-        start = 0
-    added = []
-    for number in range(start, start + count):
-        name = f"r{number + 1:03d}"
-        row = {"name": name, "number": number, "plan": plain_plan(plan(design, number))}
-        done = connection.execute(insert(people).values(**row, created=store.now()))
-        added.append(schema.new_id(done))
-        note(connection, store.now(), "study", "added", name)
-    return added
-
-
-def plain_plan(made: Plan) -> dict[str, Any]:
-    """A plan as it is stored: items in order, sides as a string of 0 and 1, checks."""
-    return {
-        "order": list(made.order),
-        "flipped": "".join("1" if each else "0" for each in made.flipped),
-        "checks": [[after, check, int(flip)] for after, check, flip in made.checks],
-    }
+LISTED = "darc study status lists everyone"
+FORGOTTEN = dict.fromkeys(
+    ("token_hash", "person", "session_hash", "consented", "groups", "instructed", "finished")
+)
 
 
 def annotator_by_name(connection: Connection, name: str) -> Any:
@@ -75,21 +48,18 @@ def issue_links(store: Store, names: Sequence[str] = ()) -> list[tuple[str, str]
         if names:
             rows = [annotator_by_name(connection, name) for name in names]
         else:
+            revoked = select(schema.log.c.subject).where(schema.log.c.action == "revoked")
             query = select(people).where(
-                people.c.token_hash.is_(None),
-                people.c.erased.is_(None),
-                people.c.consented.is_(None),
+                *(people.c[name].is_(None) for name in ("token_hash", "erased", "consented")),
+                people.c.name.not_in(revoked),
             )
-            revoked = _subjects(connection, "revoked")
-            found = connection.execute(query.order_by(people.c.id)).mappings()
-            rows = [row for row in found if row["name"] not in revoked]
+            rows = list(connection.execute(query.order_by(people.c.id)).mappings())
         issued = []
         for row in rows:
             if row["erased"] is not None:
                 raise InputError(f"{row['name']} was erased", "add another annotator")
             token, digest = make_token()
-            change = update(people).where(people.c.id == row["id"])
-            connection.execute(change.values(token_hash=digest))
+            change(connection, people, row["id"], token_hash=digest)
             note(connection, store.now(), "lead", "linked", row["name"])
             issued.append((row["name"], token))
     return issued
@@ -101,24 +71,19 @@ def add_links(store: Store, count: int) -> list[tuple[str, str]]:
         raise InputError(f"{count} annotators cannot be added", "give a positive number")
     most = store.config.study.most
     with store.write() as connection:
-        known = connection.execute(select(func.count()).select_from(people)).scalar() or 0
+        known = _size(connection, people)
         if known + count > most:
             raise InputError(
                 f"{count} more annotators would make {known + count}, and study.most is {most}",
                 f"add at most {max(0, most - known)}",
             )
-        ids = add_annotators(store, connection, store.config, count)
-        query = select(people.c.name).where(people.c.id.in_(ids)).order_by(people.c.id)
-        names = list(connection.execute(query).scalars())
-    return issue_links(store, names)
+        added = add_annotators(store, connection, store.config, count)
+    return issue_links(store, [name for _, name in added])
 
 
 def revoke(store: Store, name: str) -> None:
     """Make a rater's link stop working; what they rated stays."""
-    with store.write() as connection:
-        row = annotator_by_name(connection, name)
-        connection.execute(update(people).where(people.c.id == row["id"]).values(token_hash=None))
-        note(connection, store.now(), "lead", "revoked", name)
+    _decide(store, name, "revoked", token_hash=None)
 
 
 def renew(store: Store, link: str) -> str:
@@ -131,55 +96,28 @@ def renew(store: Store, link: str) -> str:
     return token
 
 
-def address(store: Store) -> str:
-    """What links begin with, as it was last kept; "" where it never was."""
-    with store.read() as connection:
-        return connection.execute(select(schema.study.c.url)).scalar() or ""
-
-
-def keep_address(store: Store, base: str) -> None:
-    """Keep what links begin with."""
-    with store.write() as connection:
-        connection.execute(update(schema.study).values(url=base))
-
-
-@dataclass(frozen=True)
-class Enrolled:
-    """The token of someone who enrolled, or why they could not."""
-
-    token: str = ""
-    refusal: str = ""
-
-
-def enrol(store: Store, person: str, session: str) -> Enrolled:
-    """Take in whoever came by the enrolment link.
+def enrol(store: Store, person: str, session: str) -> str:
+    """The token of whoever came by the enrolment link.
 
     `person` and `session` are Prolific's; who comes back with both gets a new link to the same
     place, and a person in another session is refused. Without a person everyone is new.
     """
-    digest_of_session = digest_of(session)
     token, digest = make_token()
     with store.write() as connection:
-        if not store.is_sqlite:
-            store.locked(connection, schema.study, 1)
-        if person:
-            known = select(people).where(people.c.person == person)
-            row = connection.execute(known).mappings().first()
-            if row is not None:
-                if not session or row["session_hash"] != digest_of_session:
-                    return Enrolled(refusal="You have taken part in this study already.")
-                change = update(people).where(people.c.id == row["id"])
-                connection.execute(change.values(token_hash=digest))
-                return Enrolled(token)
-        count = connection.execute(select(func.count()).select_from(people)).scalar() or 0
-        if count >= store.config.study.most:
-            return Enrolled(refusal="The study has all the people that it needs.")
-        (added,) = add_annotators(store, connection, store.config, 1)
-        change = update(people).where(people.c.id == added)
-        connection.execute(
-            change.values(token_hash=digest, person=person or None, session_hash=digest_of_session)
-        )
-    return Enrolled(token)
+        store.locked(connection, schema.study, 1)
+        known = select(people).where(people.c.person == person)
+        row = connection.execute(known).mappings().first() if person else None
+        if row is not None:
+            if not session or row["session_hash"] != digest_of(session):
+                raise Problem(403, "You have taken part in this study already.", code="thanks")
+            change(connection, people, row["id"], token_hash=digest)
+            return token
+        if _size(connection, people) >= store.config.study.most:
+            raise Problem(403, "The study has all the people that it needs.", code="thanks")
+        ((added, _),) = add_annotators(store, connection, store.config, 1)
+        known_by = {"person": person or None, "session_hash": digest_of(session)}
+        change(connection, people, added, token_hash=digest, **known_by)
+    return token
 
 
 def erase(store: Store, name: str) -> int:
@@ -188,27 +126,121 @@ def erase(store: Store, name: str) -> int:
     Their slots are open again. The log keeps the pseudonym, which then stands for nobody.
     """
     with store.write() as connection:
-        row = annotator_by_name(connection, name)
-        store.locked(connection, people, row["id"])
-        tasks = schema.tasks
+        row = _locked(store, connection, name)
         done = connection.execute(delete(tasks).where(tasks.c.annotator_id == row["id"]))
-        change = update(people).where(people.c.id == row["id"])
-        connection.execute(
-            change.values(
-                token_hash=None,
-                person=None,
-                session_hash=None,
-                consented=None,
-                groups=None,
-                instructed=None,
-                finished=None,
-                erased=store.now(),
-            )
-        )
+        change(connection, people, row["id"], **FORGOTTEN, erased=store.now())
         note(connection, store.now(), "lead", "erased", name)
     return int(done.rowcount)
 
 
-def _subjects(connection: Connection, action: str) -> set[str]:
-    log = schema.log
-    return set(connection.execute(select(log.c.subject).where(log.c.action == action)).scalars())
+def records_of(connection: Connection, annotator_id: int | None = None) -> dict[int, list[Record]]:
+    """The answers of annotators, by their id, as `quality` judges them."""
+    query = (
+        select(tasks, units.c.reference, units.c.tolerance, units.c.second)
+        .join(units, tasks.c.unit_id == units.c.id)
+        .where(tasks.c.answered.is_not(None))
+        .order_by(tasks.c.annotator_id, tasks.c.sequence)
+    )
+    if annotator_id is not None:
+        query = query.where(tasks.c.annotator_id == annotator_id)
+    found = defaultdict(list)
+    for row in connection.execute(query).mappings():
+        found[row["annotator_id"]].append(
+            Record(
+                "skipped" if row["answer"] is None else row["kind"],
+                row["answer"] or 0.0,
+                row["reference"],
+                row["tolerance"],
+                row["milliseconds"],
+                side_of(row["answer"], row["flipped"]) if row["second"] else None,
+            )
+        )
+    return dict(found)
+
+
+def exclude(store: Store, connection: Connection, person: Any, reason: str, actor: str) -> None:
+    """Mark a locked annotator's ratings as not valid; their slots, and their leases, are free.
+
+    A slot is first filled with a surplus rating, where another annotator gave one.
+    """
+    change(connection, people, person["id"], excluded=store.now(), exclusion_reason=reason)
+    own = tasks.c.annotator_id == person["id"]
+    item = own & (tasks.c.kind == "item")
+    freed = sorted(connection.execute(select(tasks.c.unit_id).where(item, tasks.c.valid)).scalars())
+    connection.execute(
+        update(tasks).where(item, tasks.c.answer.is_not(None)).values(valid=False, reason=reason)
+    )
+    connection.execute(update(tasks).where(own, tasks.c.answered.is_(None)).values(lease_until=0.0))
+    note(connection, store.now(), actor, "excluded", person["name"], reason)
+    refill(store, connection, freed)
+
+
+def refill(store: Store, connection: Connection, units_freed: Sequence[int]) -> None:
+    """Fill free slots of units with surplus ratings, where there are any."""
+    for unit_id in units_freed:
+        surplus = select(tasks.c.id).where(
+            tasks.c.unit_id == unit_id, tasks.c.reason == SURPLUS, tasks.c.kind == "item"
+        )
+        for task_id in connection.execute(surplus.order_by(tasks.c.answered)).scalars().all():
+            _restore(store, connection, unit_id, task_id)
+
+
+def exclude_by_name(store: Store, name: str, reason: str) -> None:
+    """Exclude an annotator for a reason in words."""
+    if not reason.strip():
+        raise InputError("an exclusion needs a reason", "add --reason TEXT")
+    with store.write() as connection:
+        person = _locked(store, connection, name)
+        if person["excluded"] is not None:
+            raise InputError(f"{name} is excluded already", LISTED)
+        exclude(store, connection, person, reason.strip()[:200], "lead")
+
+
+def reinstate(store: Store, name: str) -> tuple[int, int]:
+    """Undo an exclusion; how many ratings count again, and how many found their slots filled.
+
+    Checks do not exclude the annotator again. Ratings that found no slot stay set aside as surplus,
+    so that no item has more than its number of ratings.
+    """
+    with store.write() as connection:
+        person = _locked(store, connection, name)
+        if person["excluded"] is None:
+            raise InputError(f"{name} is not excluded", LISTED)
+        own = select(tasks.c.id, tasks.c.unit_id).where(
+            tasks.c.annotator_id == person["id"],
+            tasks.c.kind == "item",
+            tasks.c.answer.is_not(None),
+            tasks.c.valid.is_(False),
+        )
+        rows = connection.execute(own.order_by(tasks.c.unit_id)).all()
+        change(connection, people, person["id"], excluded=None, exclusion_reason="", kept=True)
+        back = sum(_restore(store, connection, unit_id, task_id) for task_id, unit_id in rows)
+        note(connection, store.now(), "lead", "reinstated", name, f"{back} of {len(rows)} ratings")
+    return back, len(rows) - back
+
+
+def clear(store: Store, name: str) -> None:
+    """Note that an annotator's flags were looked at and mean nothing."""
+    _decide(store, name, "cleared", cleared=True)
+
+
+def _decide(store: Store, name: str, action: str, **values: Any) -> None:
+    with store.write() as connection:
+        change(connection, people, annotator_by_name(connection, name)["id"], **values)
+        note(connection, store.now(), "lead", action, name)
+
+
+def _locked(store: Store, connection: Connection, name: str) -> Any:
+    return store.locked(connection, people, annotator_by_name(connection, name)["id"])
+
+
+def _restore(store: Store, connection: Connection, unit_id: int, task_id: int) -> bool:
+    """Let a rating that was set aside count, if its unit has a free slot."""
+    store.locked(connection, units, unit_id)
+    fits = taken(connection, unit_id, store.now()) < store.config.study.ratings
+    change(connection, tasks, task_id, valid=fits, reason="" if fits else SURPLUS)
+    return fits
+
+
+def _size(connection: Connection, table: Table) -> int:
+    return connection.execute(select(func.count()).select_from(table)).scalar() or 0

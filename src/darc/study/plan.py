@@ -1,16 +1,28 @@
-"""Who sees what, in which order and on which side: a pure function of the design and the seed."""
+"""Making a study: its rows, and who sees what, in which order and on which side.
+
+A plan is a pure function of the design and the seed.
+"""
 
 import math
-from dataclasses import dataclass
+import secrets
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, insert, select
 
 from darc.study import schema
+from darc.study.items import Unit
+from darc.study.schema import note
 from darc.study.settings import StudySettings
+from darc.study.store import Store
+from darc.web.clients import digest_of
 
-_ASSIGN, _ORDER, _SIDES, _CHECKS = 1, 2, 3, 5
+# Streams of random numbers; the stream 4 draws the attention checks.
+_ASSIGN, _ORDER, _SIDES, _CHECKS, _LABELS = 1, 2, 3, 5, 6
 
 
 @dataclass(frozen=True)
@@ -129,3 +141,73 @@ def _mixed(draw: np.random.Generator, attention: int, gold: int) -> list[int]:
     )
     names = np.concatenate([draw.permutation(attention), attention + draw.permutation(gold)])
     return [int(names[place]) for place in np.argsort(places, kind="stable")]
+
+
+def make_token() -> tuple[str, str]:
+    """A token of a link, shown once, and its hash, which is what is stored."""
+    token = secrets.token_urlsafe(32)
+    return token, digest_of(token)
+
+
+def create(
+    store: Store, config: StudySettings, items: Sequence[Unit], checks: Sequence[Unit]
+) -> tuple[str, str]:
+    """Fill a new store; the result is the lead's token and the enrolment token, never stored."""
+    (lead, lead_hash), (enrol, enrol_hash) = make_token(), make_token()
+    code = config.study.completion_code or make_token()[0][:10].upper().replace("_", "Q")
+    now = store.now()
+    with store.write() as connection:
+        schema.add_row(
+            connection,
+            schema.study,
+            id=1,
+            schema=schema.SCHEMA,
+            config=config.plain(),
+            created=now,
+            lead_hash=lead_hash,
+            enrol_hash=enrol_hash,
+            completion_code=code,
+        )
+        connection.execute(insert(schema.units), _rows(items, checks, config.study.seed))
+        note(connection, now, "study", "created", config.study.mode, f"{len(items)} items")
+        if config.panel is not None:
+            add_annotators(store, connection, config, config.panel)
+    return lead, enrol
+
+
+def _rows(items: Sequence[Unit], checks: Sequence[Unit], seed: int) -> list[dict[str, Any]]:
+    """Rows of units; the lead's labels of items are numbered in a random order."""
+    labels = np.random.default_rng([seed, _LABELS]).permutation(len(items)) + 1
+    rows, counts = [], Counter[str]()
+    for unit in (*items, *checks):
+        number = counts[unit.kind]
+        counts[unit.kind] += 1
+        shown = labels[number] if unit.kind == "item" else number + 1
+        rows.append({"number": number, "label": f"{unit.kind} {shown}", **asdict(unit)})
+    return rows
+
+
+def add_annotators(
+    store: Store, connection: Connection, config: StudySettings, count: int
+) -> list[tuple[int, str]]:
+    """Add annotators with their frozen plans and without a link; the result is (id, name) each."""
+    people = schema.annotators
+    design = design_of(connection, config)
+    last = connection.execute(select(func.max(people.c.number))).scalar()
+    start = 0 if last is None else last + 1
+    added = []
+    for number in range(start, start + count):
+        name = f"r{number + 1:03d}"
+        row = {"name": name, "number": number, "plan": plain_plan(plan(design, number))}
+        added.append((schema.add_row(connection, people, **row, created=store.now()), name))
+        note(connection, store.now(), "study", "added", name)
+    return added
+
+
+def plain_plan(made: Plan) -> dict[str, Any]:
+    """A plan as it is stored: items in order, sides as a string of 0 and 1, checks."""
+    return {
+        "order": list(made.order),
+        "flipped": "".join("1" if each else "0" for each in made.flipped),
+        "checks": [[after, check, int(flip)] for after, check, flip in made.checks],
+    }

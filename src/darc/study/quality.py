@@ -8,6 +8,7 @@ from math import exp, lgamma, log
 import numpy as np
 
 from darc.core.agreement import alpha_interval, krippendorff_alpha
+from darc.study.schema import passed
 from darc.study.settings import QualitySettings
 
 _ROUNDING = 1e-9
@@ -35,9 +36,7 @@ class Record:
     @property
     def passed(self) -> bool:
         """Whether the answer is within the tolerance of its reference."""
-        if self.reference is None:
-            return True
-        return abs(self.answer - self.reference) <= self.tolerance + _ROUNDING
+        return passed(self.answer, self.reference, self.tolerance)
 
 
 @dataclass(frozen=True)
@@ -163,11 +162,16 @@ class Alpha:
     units: int
 
     @property
+    def known(self) -> bool:
+        """Whether there is an alpha."""
+        return self.alpha == self.alpha
+
+    @property
     def words(self) -> str:
         """Alpha and its interval, or why there is none."""
         if self.units < UNITS:
             return f"not yet ({self.units} of {UNITS} items rated twice)"
-        if self.alpha != self.alpha:
+        if not self.known:
             return "undefined: all ratings are the same"
         if self.high - self.low < 1e-9:
             return f"{self.alpha:.2f}"

@@ -3,6 +3,7 @@
 from typing import Any
 
 from sqlalchemy import (
+    DDL,
     JSON,
     Boolean,
     Column,
@@ -12,136 +13,126 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
+    RowMapping,
     String,
     Table,
     Text,
     UniqueConstraint,
+    event,
+    select,
+    update,
 )
 
 SCHEMA = 3
+LEARNING = ("training", "calibration")
+KINDS = ("item", "attention", "gold", *LEARNING)
 
 # A winner as it is stored, whichever side it was shown on.
 OUTCOMES = {"first": 0.0, "second": 1.0, "tie": 0.5}
+# Why a rating is set aside that came when its item had all of them.
+SURPLUS = "surplus"
 
 metadata = MetaData()
 
-study = Table(
+
+def _given(kind: Any, *names: str) -> list[Column[Any]]:
+    """Columns that every row has a value in."""
+    return [Column(name, kind, nullable=False) for name in names]
+
+
+def _table(name: str, *columns: Any) -> Table:
+    return Table(name, metadata, Column("id", Integer, primary_key=True), *columns)
+
+
+study = _table(
     "study",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("schema", Integer, nullable=False),
-    Column("config", JSON, nullable=False),
-    Column("created", Float, nullable=False),
+    *_given(Integer, "schema"),
+    *_given(JSON, "config"),
+    *_given(Float, "created"),
     Column("closed", Float),
-    Column("lead_hash", String(64), nullable=False),
-    Column("enrol_hash", String(64), nullable=False),
-    Column("completion_code", String(64), nullable=False),
+    *_given(String(64), "lead_hash", "enrol_hash", "completion_code"),
     Column("url", Text),
 )
 # `number` counts the items, and the checks by themselves, as the plans do. `label` is what the lead
 # sees of an item while the study is open.
-units = Table(
+units = _table(
     "units",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("kind", String(16), nullable=False),
-    Column("number", Integer, nullable=False),
-    Column("label", String(32), nullable=False),
-    Column("prompt_id", Text, nullable=False),
-    Column("turns", JSON, nullable=False),
-    Column("first_id", Text, nullable=False),
-    Column("first", Text, nullable=False),
-    Column("second_id", Text, nullable=False),
-    Column("second", Text, nullable=False),
+    *_given(String(16), "kind"),
+    *_given(Integer, "number"),
+    *_given(String(32), "label"),
+    *_given(JSON, "turns"),
+    *_given(Text, "prompt_id", "first_id", "first", "second_id", "second", "rationale"),
+    *_given(Float, "tolerance"),
     Column("reference", Float),
-    Column("tolerance", Float, nullable=False),
-    Column("rationale", Text, nullable=False),
 )
 # `groups`: what they said of themselves, by name; `tries`: how often they failed the comprehension
 # check before `understood`. `cleared`: the lead looked at the flags; `kept`: the lead undid an
 # exclusion.
-annotators = Table(
+annotators = _table(
     "annotators",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("name", String(32), nullable=False, unique=True),
     Column("number", Integer, nullable=False, unique=True),
-    Column("plan", JSON, nullable=False),
+    *_given(JSON, "plan"),
     Column("token_hash", String(64), unique=True),
     Column("person", Text, unique=True),
     Column("session_hash", String(64)),
-    Column("created", Float, nullable=False),
-    Column("consented", Float),
+    *_given(Float, "created"),
     Column("groups", JSON),
-    Column("instructed", Float),
+    *(Column(name, Float) for name in ("consented", "instructed", "understood", "finished")),
+    *(Column(name, Float) for name in ("excluded", "erased")),
     Column("tries", Integer, nullable=False, default=0),
-    Column("understood", Float),
-    Column("finished", Float),
-    Column("excluded", Float),
     Column("exclusion_reason", Text, nullable=False, default=""),
     Column("cleared", Boolean, nullable=False, default=False),
     Column("kept", Boolean, nullable=False, default=False),
-    Column("erased", Float),
 )
 # `answer` is a rating, or the winner as OUTCOMES has it; an answered task without one
 # was skipped. `revision` counts the answers given, so that a form sent twice is told from a changed
 # mind. `sequence` counts an annotator's answers in the order in which they came, whatever the clock
 # said.
-tasks = Table(
+tasks = _table(
     "tasks",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("code", String(32), nullable=False, unique=True),
     Column("annotator_id", ForeignKey("annotators.id"), nullable=False),
     Column("unit_id", ForeignKey("units.id"), nullable=False),
-    Column("kind", String(16), nullable=False),
-    Column("position", Integer, nullable=False),
-    Column("flipped", Boolean, nullable=False),
-    Column("lease_until", Float, nullable=False),
-    Column("shown", Float, nullable=False),
-    Column("answered", Float),
-    Column("sequence", Integer),
+    *_given(String(16), "kind"),
+    *_given(Integer, "position"),
+    *_given(Boolean, "flipped"),
+    *_given(Float, "lease_until", "shown"),
+    *(Column(name, Float) for name in ("answered", "answer", "draft")),
+    *(Column(name, Integer) for name in ("sequence", "milliseconds")),
     Column("revision", Integer, nullable=False, default=0),
-    Column("answer", Float),
-    Column("draft", Float),
     Column("comment", Text, nullable=False, default=""),
-    Column("milliseconds", Integer),
-    Column("valid", Boolean, nullable=False, default=False),
     Column("reason", Text, nullable=False, default=""),
+    Column("valid", Boolean, nullable=False, default=False),
     Column("seen", Boolean, nullable=False, default=False),
     UniqueConstraint("annotator_id", "unit_id"),
     Index("tasks_by_unit", "unit_id"),
 )
-log = Table(
+log = _table(
     "log",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("at", Float, nullable=False),
-    Column("actor", String(32), nullable=False),
-    Column("action", String(32), nullable=False),
-    Column("subject", String(64), nullable=False),
-    Column("detail", Text, nullable=False),
+    *_given(Float, "at"),
+    *_given(String(32), "actor", "action"),
+    *_given(String(64), "subject"),
+    *_given(Text, "detail"),
 )
-
-
-REFUSE = "BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END"
-SQLITE = tuple(
-    f"CREATE TRIGGER log_no_{verb} BEFORE {verb} ON log {REFUSE}" for verb in ("update", "delete")
-)
-POSTGRESQL = (
-    """CREATE FUNCTION log_is_kept() RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN RAISE EXCEPTION 'the log is append-only'; END $$""",
-    """CREATE TRIGGER log_kept BEFORE UPDATE OR DELETE ON log
-    FOR EACH ROW EXECUTE FUNCTION log_is_kept()""",
-)
-
-
-def create_tables(connection: Connection) -> None:
-    """Make all tables; the database itself refuses to change or remove a line of the log."""
-    metadata.create_all(connection)
-    for statement in SQLITE if connection.dialect.name == "sqlite" else POSTGRESQL:
-        connection.exec_driver_sql(statement)
-
+# The database itself refuses to change or remove a line of the log.
+KEPT = {
+    "sqlite": tuple(
+        f"""CREATE TRIGGER log_no_{verb} BEFORE {verb} ON log
+        BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END"""
+        for verb in ("update", "delete")
+    ),
+    "postgresql": (
+        """CREATE FUNCTION log_is_kept() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'the log is append-only'; END $$""",
+        """CREATE TRIGGER log_kept BEFORE UPDATE OR DELETE ON log
+        FOR EACH ROW EXECUTE FUNCTION log_is_kept()""",
+    ),
+}
+for _dialect, _statements in KEPT.items():
+    for _statement in _statements:
+        _made: Any = DDL(_statement)  # type: ignore[no-untyped-call]
+        event.listen(log, "after_create", _made.execute_if(dialect=_dialect))
 
 # What each schema added to the one before it.
 ADDED = {
@@ -156,8 +147,9 @@ ADDED = {
 }
 
 
-def upgrade_tables(connection: Connection, before: int) -> None:
+def upgrade_tables(connection: Connection) -> None:
     """Bring tables of an earlier schema to this one, answers in the order of their times."""
+    before = connection.execute(select(study.c.schema).with_for_update()).scalar_one()
     for version in range(before + 1, SCHEMA + 1):
         for change in ADDED[version]:
             connection.exec_driver_sql(f"ALTER TABLE {change}")
@@ -186,8 +178,24 @@ def outcome_of(side: str, flipped: bool) -> float:
     return OUTCOMES["second" if (side == "right") != flipped else "first"]
 
 
-def new_id(done: Any) -> int:
-    """The id of the row that was inserted."""
+def passed(answer: float, reference: float | None, tolerance: float) -> bool:
+    """Whether an answer is within the tolerance of its reference, if it has one."""
+    return reference is None or abs(answer - reference) <= tolerance + 1e-9
+
+
+def study_row(connection: Connection) -> RowMapping:
+    """The one row of the study itself."""
+    return connection.execute(select(study)).mappings().one()
+
+
+def change(connection: Connection, table: Table, row_id: int, **values: Any) -> None:
+    """Set columns of one row."""
+    connection.execute(update(table).where(table.c.id == row_id).values(**values))
+
+
+def add_row(connection: Connection, table: Table, **values: Any) -> int:
+    """Insert a row; its id."""
+    done: Any = connection.execute(table.insert().values(**values))
     return int(done.inserted_primary_key[0])
 
 
@@ -199,7 +207,7 @@ def note(
     The log holds pseudonyms and no ratings.
     """
     row = {"at": at, "actor": actor, "action": action, "subject": subject, "detail": detail}
-    connection.execute(log.insert().values(**row))
+    add_row(connection, log, **row)
 
 
 def log_lines(connection: Connection) -> list[dict[str, Any]]:

@@ -1,6 +1,8 @@
 """What a study is made of: `study.toml`."""
 
+import json
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,6 +14,12 @@ from darc.errors import InputError
 SCALE = (0, 10)
 QUESTIONS = 20
 TEMPLATES = Path(__file__).parent / "templates"
+# Settings that name files.
+FILES = {
+    "items": ("jsonl", "run", "alpaca"),
+    "quality": ("attention", "gold"),
+    "training": ("training", "calibration"),
+}
 # Title, mode and whether a task may be skipped and commented on; the texts are files.
 STUDIES = {
     "helpfulness": ("Rating answers", "scalar", False),
@@ -23,12 +31,6 @@ STUDIES = {
 def _listed(value: Any) -> Any:
     """One text as a list of it."""
     return (value,) if isinstance(value, str) else value
-
-
-def _people(value: Any) -> Any:
-    if value != "open" and (type(value) is not int or value < 1):
-        raise ValueError('write a number, or "open"')
-    return value
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(strict=False)]
@@ -58,24 +60,30 @@ class GeneralSettings(Section):
     comments: bool = False
     skip: bool = False
     ratings: Count = Field(default=5, description="valid ratings of each item")
-    annotators: Annotated[int | str, BeforeValidator(_people)] = Field(
+    most: Annotated[int, Field(ge=1, le=100_000)] = 1000
+    annotators: int | str = Field(
         default=5, description='how many people, or "open"', validate_default=True
     )
-    most: Annotated[int, Field(ge=1, le=100_000)] = 1000
     items_each: Annotated[int, Field(ge=0)] = 0
     lease_minutes: Annotated[float, Field(ge=0.01)] = 30.0
     completion_code: str = ""
     completion_url: str = ""
     seed: Annotated[int, Field(ge=0)] = Field(default=0, description="seed of the plan")
 
-    @field_validator("annotators")
+    @field_validator("annotators", mode="before")
     @classmethod
-    def _enough(cls, value: int | str, info: ValidationInfo) -> int | str:
-        ratings = info.data.get("ratings", 1)
-        if isinstance(value, int) and value < ratings:
+    def _enough(cls, value: Any, info: ValidationInfo) -> Any:
+        ratings, most = info.data.get("ratings", 1), info.data.get("most", 1000)
+        if value == "open":
+            return value
+        if type(value) is not int or value < 1:
+            raise ValueError('write a number, or "open"')
+        if value < ratings:
             raise ValueError(
                 f"give at least as many as study.ratings ({ratings}), or no item gets them all"
             )
+        if value > most:
+            raise ValueError(f"raise study.most ({most}), or have fewer annotators")
         return value
 
     @field_validator("completion_url")
@@ -228,18 +236,13 @@ def read_study_file(path: Path, text: str = "") -> StudySettings:
             f"{path} cannot be read (No such file or directory)",
             "check the path, or let darc study init --items FILE write it",
         )
-    found = made(StudySettings, tomllib.loads(text) if text else read_toml(path), str(path))
-    if (found.panel or 0) > found.study.most:
-        raise InputError(
-            f"{path}: study.annotators is {found.panel}, and study.most {found.study.most}",
-            "raise most, or have fewer annotators",
-        )
-    return _with_texts(_resolved(found, path.parent))
+    data = tomllib.loads(text) if text else read_toml(path)
+    return _whole(made(StudySettings, data, str(path)), path.parent)
 
 
 def study_settings(data: dict[str, Any], where: str = "study.toml") -> StudySettings:
     """The settings of a mapping of sections; unknown and impossible ones are refused by path."""
-    return _with_texts(made(StudySettings, data, where))
+    return _whole(made(StudySettings, data, where))
 
 
 def template_of(name: str) -> dict[str, Any]:
@@ -247,40 +250,52 @@ def template_of(name: str) -> dict[str, Any]:
     return read_toml(TEMPLATES / f"{name}.toml")
 
 
-def _with_texts(found: StudySettings) -> StudySettings:
-    """The settings with a text in every place."""
+def study_toml(
+    items: Sequence[str], template: str, ratings: int, annotators: int | str, seed: int
+) -> str:
+    """A `study.toml` with the settings that most studies change."""
+    from markupsafe import Markup
+
+    from darc.views.html import environment
+
+    title, mode, options = STUDIES[template]
+    values = {"title": title, "mode": mode, "options": options, "ratings": ratings}
+    values |= {"annotators": annotators, "seed": seed, "items": list(items)}
+    # JSON of texts, numbers, truth values and lists of them is also TOML.
+    plain = {name: Markup(json.dumps(each, ensure_ascii=False)) for name, each in values.items()}
+    made = environment(TEMPLATES).get_template("study.toml.txt")
+    return made.render(template=template, **plain)
+
+
+def _whole(found: StudySettings, folder: Path | None = None) -> StudySettings:
+    """The settings with a text in every place, and file names under the folder."""
+    data = found.plain()
+    if folder is not None:
+        for section, names in FILES.items():
+            for name in names:
+                data[section][name] = _under(folder, data[section][name])
+        data["texts"] = {name: _text_of(folder, text) for name, text in found.texts}
     default = template_of("helpfulness")["texts"] | template_of("texts")
     if found.pairwise:
         default |= template_of("pairwise")["texts"]
     if found.texts.rubric:  # the words for the ends may not fit a rubric of one's own
         default |= {"low": "worst", "high": "best"}
-    texts = {name: text or default[name] for name, text in found.texts}
-    return found.model_copy(update={"texts": TextSettings(**texts)})
+    data["texts"] = {name: text or default[name] for name, text in data["texts"].items()}
+    return StudySettings(**data)
 
 
-def _resolved(found: StudySettings, folder: Path) -> StudySettings:
-    """The settings with file names under the folder, and texts that are named by one read."""
+def _under(folder: Path, given: Any) -> Any:
+    if isinstance(given, tuple):
+        return tuple(_under(folder, name) for name in given)
+    return str(folder / given) if given not in ("", "auto") else given
 
-    def under(name: str) -> str:
-        return str(folder / name) if name not in ("", "auto") else name
 
-    def text_of(text: str) -> str:
-        if not text.endswith(".md") or "\n" in text:
-            return text
-        try:
-            return (folder / text).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            hint = "check texts in study.toml"
-            raise InputError(f"{folder / text} cannot be read as text", hint) from None
-
-    items, quality, training = found.items, found.quality, found.training
-    names = {key: tuple(map(under, getattr(items, key))) for key in ("jsonl", "run", "alpaca")}
-    checks = {key: under(getattr(quality, key)) for key in ("attention", "gold")}
-    files = {key: under(getattr(training, key)) for key in ("training", "calibration")}
-    sections = {
-        "items": items.model_copy(update=names),
-        "quality": quality.model_copy(update=checks),
-        "training": training.model_copy(update=files),
-        "texts": TextSettings(**{key: text_of(text) for key, text in found.texts}),
-    }
-    return found.model_copy(update=sections)
+def _text_of(folder: Path, text: str) -> str:
+    """The text itself, or that of the file which it names."""
+    if not text.endswith(".md") or "\n" in text:
+        return text
+    try:
+        return (folder / text).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        hint = "check texts in study.toml"
+        raise InputError(f"{folder / text} cannot be read as text", hint) from None

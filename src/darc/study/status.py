@@ -1,22 +1,30 @@
 """Where a study stands: items, annotators, flags and agreement, without telling systems apart."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import select, update
 
 from darc.errors import InputError
 from darc.study import schema
-from darc.study.claims import counted
-from darc.study.exclusion import records_of
-from darc.study.quality import Alpha, Care, GivenRating, agreement, care, disagreement
+from darc.study.people import records_of
+from darc.study.quality import Alpha, Care, GivenRating, Record, agreement, care, disagreement
 from darc.study.schema import note, side_of
+from darc.study.settings import StudySettings
 from darc.study.store import Store
 from darc.web.clients import digest_of
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators
+
+# What an annotator is, by the first of these columns that has a time.
+STATES = {
+    "erased": "erased",
+    "excluded": "excluded",
+    "finished": "finished",
+    "working": "consented",
+}
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,11 @@ class PersonStatus:
     reason: str
     care: Care
     cleared: bool
+
+    @property
+    def flagged(self) -> bool:
+        """Whether there are flags that nobody looked at."""
+        return bool(self.care.flags) and not self.cleared
 
 
 @dataclass(frozen=True)
@@ -81,41 +94,37 @@ class Status:
 
 def status(store: Store) -> Status:
     """The status now; O(answers)."""
-    config = store.config
+    config, now = store.config, store.now()
+    counts: dict[str, Counter[int]] = {
+        name: Counter() for name in ("valid", "leased", "set_aside", "skipped")
+    }
+    ratings = []
     with store.read() as connection:
-        closed = connection.execute(select(schema.study.c.closed)).scalar() is not None
-        own = units.c.kind == "item"
-        shown = select(
-            units.c.id, units.c.label, units.c.prompt_id, units.c.first_id, units.c.second_id
-        )
-        items = connection.execute(shown.where(own).order_by(units.c.number)).mappings().all()
-        query = select(tasks.c.unit_id).where(counted(store.now()), tasks.c.answered.is_(None))
-        leased = Counter(connection.execute(query).scalars())
-        answers = connection.execute(
-            select(people.c.name, tasks.c.unit_id, tasks.c.answer, tasks.c.valid)
-            .join(people, tasks.c.annotator_id == people.c.id)
-            .where(tasks.c.kind == "item", tasks.c.answer.is_not(None))
-            .order_by(tasks.c.id)
-        )
-        ratings = [GivenRating(*row) for row in answers]
-        left_out = tasks.c.answered.is_not(None) & tasks.c.answer.is_(None)
-        skipped = Counter(connection.execute(select(tasks.c.unit_id).where(left_out)).scalars())
+        closed = schema.study_row(connection)["closed"] is not None
+        shown = (units.c[name] for name in ("id", "label", "prompt_id", "first_id", "second_id"))
+        items = connection.execute(select(*shown).where(units.c.kind == "item")).mappings().all()
+        for row in connection.execute(_item_tasks().order_by(tasks.c.id)).mappings():
+            unit, answer = row["unit_id"], row["answer"]
+            if answer is not None:
+                ratings.append(GivenRating(row["name"], unit, answer, row["valid"]))
+                counts["valid" if row["valid"] else "set_aside"][unit] += 1
+            elif row["answered"] is not None:
+                counts["skipped"][unit] += 1
+            else:
+                counts["leased"][unit] += row["lease_until"] > now
         records = records_of(connection)
         everyone = connection.execute(select(people).order_by(people.c.id)).mappings().all()
     spread = disagreement(ratings, config.pairwise)
-    valid = Counter(rating.unit for rating in ratings if rating.valid)
-    aside = Counter(rating.unit for rating in ratings if not rating.valid)
     before, after = agreement(ratings, config.pairwise, config.study.seed)
     found = [
         ItemStatus(
-            row["label"],
-            valid[row["id"]],
-            leased[row["id"]],
-            aside[row["id"]],
-            skipped[row["id"]],
-            spread.get(row["id"], float("nan")),
-            row["prompt_id"] if closed else "",
-            " / ".join(filter(None, (row["first_id"], row["second_id"]))) if closed else "",
+            label=row["label"],
+            disagreement=spread.get(row["id"], float("nan")),
+            prompt_id=row["prompt_id"] if closed else "",
+            candidates=" / ".join(filter(None, (row["first_id"], row["second_id"])))
+            if closed
+            else "",
+            **{name: count[row["id"]] for name, count in counts.items()},
         )
         for row in items
     ]
@@ -131,18 +140,19 @@ def status(store: Store) -> Status:
     )
 
 
-def _person(row: Any, records: Any, config: Any) -> PersonStatus:
+def _item_tasks() -> Any:
+    """The leases and answers of items, each with its rater's name."""
+    query = select(tasks, people.c.name).join(people, tasks.c.annotator_id == people.c.id)
+    return query.where(tasks.c.kind == "item")
+
+
+def _person(row: Any, records: Sequence[Record], config: StudySettings) -> PersonStatus:
     found = care(records, config.quality, config.training.calibration_share)
-    if row["erased"] is not None:
-        state = "erased"
-    elif row["excluded"] is not None:
-        state = "excluded"
-    elif row["finished"] is not None:
-        state = "finished"
-    elif row["consented"] is not None:
-        state = "working"
-    else:
-        state = "invited" if row["token_hash"] else "no link"
+    state = "invited" if row["token_hash"] else "no link"
+    for name, reached in STATES.items():
+        if row[reached] is not None:
+            state = name
+            break
     return PersonStatus(row["name"], state, row["exclusion_reason"], found, row["cleared"])
 
 
@@ -156,12 +166,12 @@ class Details:
     people are in each.
     """
 
-    texts: dict[str, tuple[str, ...]]
-    comments: dict[str, list[tuple[str, str]]]
-    times: tuple[float, ...]
-    given: dict[str, Counter[str | float]]
-    groups: dict[str, Counter[str]]
     now: float
+    times: list[float] = field(default_factory=list)
+    texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    comments: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
+    given: dict[str, Counter[str | float]] = field(default_factory=lambda: defaultdict(Counter))
+    groups: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
 
 def details(store: Store, labels: Sequence[str]) -> Details:
@@ -169,47 +179,35 @@ def details(store: Store, labels: Sequence[str]) -> Details:
     with store.read() as connection:
         own = units.c.kind == "item", units.c.label.in_(labels)
         rows = connection.execute(select(units).where(*own)).mappings().all()
-        query = (
-            select(tasks, people.c.name)
-            .join(people, tasks.c.annotator_id == people.c.id)
-            .where(tasks.c.kind == "item", tasks.c.answered.is_not(None))
-        )
-        answers = connection.execute(query.order_by(tasks.c.answered)).mappings().all()
+        query = _item_tasks().where(tasks.c.answered.is_not(None)).order_by(tasks.c.answered)
+        answers = connection.execute(query).mappings().all()
         told = connection.execute(select(people.c.groups).where(people.c.erased.is_(None)))
         said = [row for row in told.scalars() if row]
     named = {row["id"]: row["label"] for row in rows}
-    texts = {}
+    found = Details(now=store.now())
     for row in rows:
         responses = sorted(filter(None, (row["first"], row["second"])), key=digest_of)
-        texts[row["label"]] = ("\n\n".join(text for _, text in row["turns"]), *responses)
-    comments: dict[str, list[tuple[str, str]]] = {}
-    given: dict[str, Counter[str | float]] = {}
-    pairwise = store.config.pairwise
+        found.texts[row["label"]] = ("\n\n".join(text for _, text in row["turns"]), *responses)
     for row in answers:
+        if row["valid"]:
+            found.times.append(row["answered"])
         if row["comment"] and row["unit_id"] in named:
-            comments.setdefault(named[row["unit_id"]], []).append((row["name"], row["comment"]))
+            found.comments[named[row["unit_id"]]].append((row["name"], row["comment"]))
         if row["answer"] is not None:
+            pairwise = store.config.pairwise
             value = side_of(row["answer"], row["flipped"]) if pairwise else row["answer"]
-            given.setdefault(row["name"], Counter())[value] += 1
-    return Details(
-        texts,
-        comments,
-        tuple(row["answered"] for row in answers if row["valid"]),
-        given,
-        {
-            each.name: Counter(row.get(each.name) or "not said" for row in said)
-            for each in store.config.groups
-        },
-        store.now(),
-    )
+            found.given[row["name"]][value] += 1
+    for each in store.config.groups:
+        found.groups[each.name].update(row.get(each.name) or "not said" for row in said)
+    return found
 
 
-def close(store: Store, actor: str = "lead") -> int:
+def close(store: Store) -> int:
     """Take no more answers and show which system wrote what; how many items lack ratings."""
-    found = status(store)
-    if found.closed:
-        raise InputError("the study is closed already", "export it with: darc study export")
     with store.write() as connection:
+        if schema.study_row(connection)["closed"] is not None:
+            raise InputError("the study is closed already", "export it with: darc study export")
         connection.execute(update(schema.study).values(closed=store.now()))
-        note(connection, store.now(), actor, "closed", "study")
+        note(connection, store.now(), "lead", "closed", "study")
+    found = status(store)
     return len(found.items) - found.complete

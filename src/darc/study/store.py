@@ -7,11 +7,12 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
+from sqlalchemy import Connection, Engine, RowMapping, create_engine, event, inspect, select, update
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import (
     ArgumentError,
@@ -24,13 +25,87 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from darc.errors import DarcError, InputError, MissingExtra
-from darc.files import atomic_path
+from darc.files import append_private, atomic_path
 from darc.study import schema
-from darc.study.files import DatabaseFiles, Unavailable
 from darc.study.settings import StudySettings, study_settings
 
 BUSY_SECONDS = 10.0
 POOL = 24
+ENDINGS = ("", "-wal", "-shm")
+
+
+class Unavailable(DarcError):
+    """The database cannot be used now.
+
+    `message` tells strangers nothing about the place; `hint` is for the log and the command line.
+    """
+
+
+class DatabaseFiles:
+    """A database with its -wal and -shm file, known by device and inode once `remember` was called.
+
+    A process goes on writing to a file that was deleted or moved, and whoever opens the path
+    afterwards finds nothing of it. SQLite itself keeps the three files while they are open, and
+    open connections keep their inodes from being used again.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._paths = [path.with_name(path.name + ending) for ending in ENDINGS]
+        self._known: list[tuple[int, int] | None] | None = None
+
+    def create(self) -> None:
+        """Make the file, where there is none, for its owner alone; SQLite's others follow it."""
+        try:
+            append_private(self.path)
+        except OSError as problem:
+            raise InputError(
+                f"{self.path} cannot be made ({problem.strerror})", "take another --database"
+            ) from None
+
+    def remember(self) -> None:
+        """Take the files as they are now for the right ones."""
+        self._known = self._found()
+
+    def check(self) -> None:
+        """Raise `Unavailable` unless all files are those remembered; three calls of stat."""
+        if self._known is None or (found := self._found()) == self._known:
+            return
+        if found[0] is None:
+            raise Unavailable(
+                "the database file was deleted or moved",
+                f"put it back at {self.path}, or start again with another",
+            )
+        if found[0] != self._known[0]:
+            raise Unavailable(
+                "another file is in the place of the database",
+                f"put the first one back at {self.path}, or restart to use the one there now",
+            )
+        raise Unavailable(
+            "the database's -wal or -shm file was deleted or replaced",
+            f"restart, and leave the files beside {self.path} alone",
+        )
+
+    def may_checkpoint(self) -> bool:
+        """Whether the database is in its place and nobody began a -wal or -shm file of their own.
+
+        What a deleted -wal file holds can then be brought into it.
+        """
+        if self._known is None:
+            return False
+        pairs = list(zip(self._found(), self._known, strict=True))
+        return pairs[0][0] == pairs[0][1] and all(now in (None, then) for now, then in pairs)
+
+    def _found(self) -> list[tuple[int, int] | None]:
+        found: list[tuple[int, int] | None] = []
+        for path in self._paths:
+            try:
+                one = path.stat()
+            except OSError:
+                found.append(None)
+            else:
+                found.append((one.st_dev, one.st_ino))
+        return found
 
 
 class Store:
@@ -45,42 +120,31 @@ class Store:
     """
 
     def __init__(
-        self,
-        engine: Engine,
-        now: Callable[[], float] = time.time,
-        files: DatabaseFiles | None = None,
+        self, engine: Engine, now: Callable[[], float], files: DatabaseFiles | None
     ) -> None:
         self.engine = engine
         self.now = now
         self.files = files
         self.is_sqlite = engine.dialect.name == "sqlite"
         self._turn = threading.Lock()
-        self._config: StudySettings | None = None
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A transaction that sees one state of the database."""
         level = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
-        with (
-            self._usable(),
-            self.engine.connect().execution_options(**level) as connection,
-            connection.begin(),
-        ):
+        with self._usable(), self._begun(**level) as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """A transaction that writes: all of it or nothing."""
-        if not self.is_sqlite:
-            with self._usable(), self.engine.begin() as connection:
-                yield connection
-            return
-        with (
-            self._usable(),
-            self._in_turn(),
-            self.engine.connect().execution_options(writing=True) as connection,
-            connection.begin(),
-        ):
+        turn = self._in_turn() if self.is_sqlite else nullcontext()
+        with self._usable(), turn, self._begun(writing=True) as connection:
+            yield connection
+
+    @contextmanager
+    def _begun(self, **options: Any) -> Iterator[Connection]:
+        with self.engine.connect().execution_options(**options) as connection, connection.begin():
             yield connection
 
     @contextmanager
@@ -113,30 +177,49 @@ class Store:
             self.files.check()
         except Unavailable:
             if self.files.may_checkpoint():
-                self._checkpoint()
+                # What only a deleted -wal file holds goes into the database, if not now then later.
+                with (
+                    suppress(sqlite3.Error, SQLAlchemyError, Unavailable),
+                    closing(self.engine.raw_connection()) as connection,
+                ):
+                    connection.cursor().execute("PRAGMA wal_checkpoint(FULL)")
             raise
-
-    def _checkpoint(self) -> None:
-        """Bring what only a deleted -wal file holds into the database, by an open connection."""
-        try:
-            with closing(self.engine.raw_connection()) as connection:
-                connection.cursor().execute("PRAGMA wal_checkpoint(FULL)")
-        except (sqlite3.Error, SQLAlchemyError, Unavailable):
-            return  # tried again with the next request
 
     def locked(self, connection: Connection, table: Any, row_id: int) -> Any:
         """A row, held until the transaction ends; None where there is none."""
         query = select(table).where(table.c.id == row_id)
         return connection.execute(query.with_for_update()).mappings().first()
 
+    def row(self) -> RowMapping:
+        """The row of the study itself, as it is now."""
+        with self.read() as connection:
+            return schema.study_row(connection)
+
     @property
+    def address(self) -> str:
+        """What links begin with, as it was last kept; "" where it never was."""
+        return self.row()["url"] or ""
+
+    def keep_address(self, base: str) -> None:
+        """Keep what links begin with."""
+        with self.write() as connection:
+            connection.execute(update(schema.study).values(url=base))
+
+    @cached_property
     def config(self) -> StudySettings:
         """The study's settings, which never change."""
-        if self._config is None:
-            with self.read() as connection:
-                row = connection.execute(select(schema.study.c.config)).scalar_one()
-            self._config = study_settings(row, "the stored study")
-        return self._config
+        return study_settings(self.row()["config"], "the stored study")
+
+    @cached_property
+    def unit_ids(self) -> dict[str, list[int]]:
+        """The ids of the units of each kind, in the order of their numbers, which never change."""
+        found: dict[str, list[int]] = {kind: [] for kind in schema.KINDS}
+        units = schema.units
+        query = select(units.c.id, units.c.kind).order_by(units.c.kind, units.c.number)
+        with self.read() as connection:
+            for unit_id, kind in connection.execute(query):
+                found[kind].append(unit_id)
+        return found
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -149,35 +232,37 @@ def open_store(place: str, *, new: bool = False, now: Callable[[], float] = time
     A new one must not exist yet, another one must, and of a schema that is known.
     """
     url = _url(place)
-    if url.get_backend_name() == "sqlite" and not new and not Path(url.database or "").is_file():
-        raise InputError(f"there is no study at {place}", "make one with: darc study init")
     files = None
+    absent = InputError(f"there is no study at {place}", "make one with: darc study init")
     if url.get_backend_name() == "sqlite":
         files = DatabaseFiles(Path(url.database or "").resolve())
         if new:
             files.create()
-    engine = _engine(url, files)
-    store = Store(engine, now, files)
+        elif not files.path.is_file():
+            raise absent
+    store = Store(_engine(url, files), now, files)
     try:
-        found = inspect(engine).has_table("study")
+        found = inspect(store.engine).has_table("study")
         if files is not None:
             files.remember()
         if new and found:
             raise InputError(f"{place} holds a study already", "take another --database")
-        if not new and not found:
-            raise InputError(f"there is no study at {place}", "make one with: darc study init")
         if new:
             with store.write() as connection:
-                schema.create_tables(connection)
+                schema.metadata.create_all(connection)
             return store
+        if not found:
+            raise absent
         with store.read() as connection:
             version = connection.execute(select(schema.study.c.schema)).scalar()
-        if version is not None and version < schema.SCHEMA:
-            held = select(schema.study.c.schema).with_for_update()
+        if version is None or version > schema.SCHEMA:
+            raise InputError(
+                f"the study has schema {version}, and this DARC reads {schema.SCHEMA}",
+                "upgrade DARC, or finish darc study init",
+            )
+        if version < schema.SCHEMA:
             with store.write() as connection:
-                before = connection.execute(held).scalar_one()
-                if before < schema.SCHEMA:
-                    schema.upgrade_tables(connection, before)
+                schema.upgrade_tables(connection)
     except SQLAlchemyError as problem:
         store.close()
         raise DarcError(
@@ -187,12 +272,6 @@ def open_store(place: str, *, new: bool = False, now: Callable[[], float] = time
     except DarcError:
         store.close()
         raise
-    if version is None or version > schema.SCHEMA:
-        store.close()
-        raise InputError(
-            f"the study has schema {version}, and this DARC reads {schema.SCHEMA}",
-            "upgrade DARC, or finish darc study init",
-        )
     return store
 
 

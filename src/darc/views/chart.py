@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.errors import MissingExtra
+from darc.errors import InputError, MissingExtra
 from darc.views.palette import GRID, INK, PALE, SERIES
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ DASHES: tuple[Any, ...] = (
     (0, (9, 2, 1, 2, 1, 2)),
 )
 MOST_SERIES = len(MARKERS)
+FORMATS = (".png", ".svg", ".pdf")
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,9 @@ def plainly(salt: str = "") -> Iterator[None]:
 
     Words stay words in an SVG, and its ids come from `salt`.
     """
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        raise MissingExtra("drawing a picture", "plot") from None
+    _figure_class()
+    import matplotlib as mpl
+
     with (
         mpl.rc_context({"text.parse_math": False, "svg.hashsalt": salt, "svg.fonttype": "none"}),
         warnings.catch_warnings(),
@@ -78,11 +78,31 @@ def plainly(salt: str = "") -> Iterator[None]:
 
 def new_figure(width: float, height: float) -> "Figure":
     """An empty figure, in inches, apart from any global state."""
+    return _figure_class()(figsize=(width, height), dpi=150, layout="constrained")
+
+
+def _figure_class() -> "type[Figure]":
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtra("drawing a picture", "plot") from None
-    return Figure(figsize=(width, height), dpi=150, layout="constrained")
+    return Figure
+
+
+def check_picture(path: Path) -> None:
+    """Raise an `InputError` unless the file's ending names a picture format."""
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(
+            f"{path} does not end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}",
+            "choose a picture's name by its format",
+        )
+    _figure_class()
+
+
+def save_figure(figure: "Figure", path: Path) -> None:
+    """Write a figure as PNG, SVG or PDF, by the file's ending."""
+    check_picture(path)
+    figure.savefig(path, metadata={"Software": None} if path.suffix == ".png" else None)
 
 
 def quiet(axes: Any, title: str = "", across: str = "", up: str = "") -> None:

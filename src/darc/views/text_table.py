@@ -6,12 +6,14 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TextIO
 
-MOST = 40
+LONGEST = 40
 
 
-def text_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def text_table(
+    header: Sequence[str], rows: Sequence[Sequence[object]], longest: int = LONGEST
+) -> str:
     """Aligned columns: text to the left, numbers to the right, NaN and None as a dash."""
-    cells = [[_text(cell) for cell in row] for row in rows]
+    cells = [[_text(cell, longest) for cell in row] for row in rows]
     numeric = [bool(rows) and all(_is_number(row[i]) for row in rows) for i in range(len(header))]
     widths = [
         max([width(name), *(width(row[i]) for row in cells)]) for i, name in enumerate(header)
@@ -57,7 +59,7 @@ def _is_number(cell: object) -> bool:
     return cell is None or isinstance(cell, int | float)
 
 
-def _text(cell: object) -> str:
+def _text(cell: object, longest: int) -> str:
     if cell is None or cell != cell:
         return "-"
     if isinstance(cell, bool):
@@ -65,4 +67,4 @@ def _text(cell: object) -> str:
     if isinstance(cell, float):
         return f"{cell:.3f}"
     text = "".join(letter if letter.isprintable() else " " for letter in str(cell))
-    return text if len(text) <= MOST else text[: MOST - 1] + "…"
+    return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -1,4 +1,4 @@
-"""Requests and replies of a study: cookies, forms, and who is asking."""
+"""A study that is served: who is asking, forms and cookies, pages and Markdown in them."""
 
 import hashlib
 import hmac
@@ -6,23 +6,34 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from html import escape
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from darc.study.files import Unavailable
-from darc.study.pages import POLICY, message, page
-from darc.study.store import Store
+from darc.errors import MissingExtra
+from darc.study.settings import TEMPLATES
+from darc.study.store import Store, Unavailable
+from darc.views.html import environment
 from darc.web.clients import Proxies, Rates
-from darc.web.problems import Problem
+from darc.web.problems import Problem, busy
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markdown_it import MarkdownIt
 
 LARGEST = 16_384
-ANNOTATOR, LEAD = "darc_study", "darc_lead"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
 BAD_LINK = "bad_link"
-TITLES: dict[str | int, str] = {
+TITLES: dict[str | int | None, str] = {
     BAD_LINK: "This link does not work",
+    "thanks": "Thank you",
     404: "There is no such page",
     409: "You have answered this before",
     410: "The study is closed",
@@ -36,6 +47,9 @@ KEPT_HERE = (
     "minute, then press the button to send it again. If that fails, tell whoever invited you."
 )
 AWAY = "The study cannot be reached at the moment. Nothing is lost; reload this page in a minute."
+# Links and pictures stay the text that they are written as, so nothing is fetched or followed.
+OFF = ("link", "image", "autolink", "reference", "html_block", "html_inline")
+PLAIN = ("heading_open", "heading_close", "th_open", "td_open", "fence", "code_block")
 # Also behind a prefix or with something appended, so that a mistyped link is not logged either.
 _SECRET = re.compile(r"(.*?)/(lead/join|join|enrol)/+(.*)", re.DOTALL)
 
@@ -46,7 +60,7 @@ Scope = MutableMapping[str, Any]
 
 @dataclass
 class Site:
-    """A study that is served: its store, where it lies, and its limits."""
+    """A study's store, where it lies, and its limits."""
 
     store: Store
     root: str = ""
@@ -57,21 +71,11 @@ class Site:
     trouble: str = ""
     hinted: bool = False
 
-    @property
-    def secure(self) -> bool:
-        """Whether cookies may travel over TLS only."""
-        return self.url.startswith("https://")
-
-    def link(self, path: str) -> str:
-        """A whole link to a path."""
-        return f"{self.url.rstrip('/')}{self.root}{path}"
-
     def count(self, client: str) -> None:
         """Count a request of a client; too many are refused with 429."""
         early = self.rates.wait(client, self.rate)
         if early:
-            wait = {"Retry-After": str(max(1, int(early + 0.999)))}
-            raise Problem(429, "Too many requests at once; wait a moment.", headers=wait)
+            raise busy("Too many requests at once; wait a moment.", "rate", early)
 
     def count_stranger(self, request: Request) -> None:
         """Count a request of someone without a link, by their address."""
@@ -97,6 +101,52 @@ class Site:
         if self.trouble:
             self.trouble = ""
             logger.warning("the database can be used again")
+
+    def page(self, name: str, title: str, http: int = 200, **values: Any) -> Response:
+        """The page of a template, with the policy that pages with forms need."""
+        template = _templates().get_template(f"{name}.html")
+        text = template.render(root=self.root, title=title, **values)
+        return HTMLResponse(text, http, {"content-security-policy": POLICY})
+
+    def message(self, title: str, text: str, http: int = 200, **values: Any) -> Response:
+        """A page that says one thing."""
+        return self.page("message", title, http, **{"text": text, "again": "", **values})
+
+    def problem(self, problem: Problem) -> Response:
+        """A problem as a page."""
+        known = TITLES.get(problem.status, "That did not work")
+        response = self.message(TITLES.get(problem.code, known), problem.message, problem.status)
+        response.headers.update(problem.headers)
+        return response
+
+    def unavailable(self, request: Request, problem: Problem) -> Response:
+        """A page in plain words where the database is away; a form can be sent again from it."""
+        response = self.message("That did not work", AWAY, problem.status)
+        if request.method == "POST":
+            try:
+                fields = read_form(request, "")
+            except Problem as wrong:
+                return self.problem(wrong)
+            kept = {"token": fields.pop("form_token", ""), "fields": fields}
+            again = request.scope["path"]
+            response = self.message(UNSAVED, KEPT_HERE, problem.status, again=again, **kept)
+        response.headers.update(problem.headers)
+        return response
+
+    def go(self, path: str, cookie: str = "", token: str = "") -> Response:
+        """Send the visitor on; the browser remembers a token, out of reach of scripts."""
+        response = RedirectResponse(f"{self.root}{path}", 303)
+        if cookie:
+            response.set_cookie(
+                cookie,
+                token,
+                max_age=DAYS * 86_400,
+                path=self.root or "/",
+                secure=self.url.startswith("https://"),
+                httponly=True,
+                samesite="lax",
+            )
+        return response
 
 
 class HiddenSecrets:
@@ -150,49 +200,42 @@ def read_form(request: Request, token: str) -> dict[str, str]:
     return fields
 
 
-def page_response(text: str, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """A page with the policy that pages with forms need."""
-    return HTMLResponse(text, status, {"content-security-policy": POLICY, **(headers or {})})
+@cache
+def _templates() -> "Environment":
+    """The templates, in which what people wrote is Markdown and a study's own texts prose."""
+    from markupsafe import Markup
+
+    found = environment(TEMPLATES)
+    found.filters["markdown"] = lambda text: Markup(render(text))
+    found.filters["prose"] = lambda text: Markup(render(text, breaks=False))
+    return found
 
 
-def go(site: Site, path: str) -> Response:
-    """Send the visitor on with a GET."""
-    return RedirectResponse(f"{site.root}{path}", 303)
+def render(text: str, *, breaks: bool = True) -> str:
+    """HTML of Markdown in which nothing runs, loads or leads on; the same whoever wrote it.
+
+    With `breaks` the end of a line is one, as chat pages have it; prose wrapped in a file has none.
+    """
+    return str(_parser(breaks).render(text.replace("\x00", "\ufffd")))
 
 
-def with_cookie(site: Site, response: Response, name: str, token: str) -> Response:
-    """Let the browser remember a visitor's token, out of reach of scripts."""
-    response.set_cookie(
-        name,
-        token,
-        max_age=DAYS * 86_400,
-        path=site.root or "/",
-        secure=site.secure,
-        httponly=True,
-        samesite="lax",
-    )
-    return response
+@cache
+def _parser(breaks: bool) -> "MarkdownIt":
+    try:
+        from markdown_it import MarkdownIt
+    except ImportError:
+        raise MissingExtra("showing Markdown", "study") from None
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": breaks, "maxNesting": 20})
+    parser.enable(["table", "strikethrough"]).disable(list(OFF))
+    for rule in PLAIN:
+        parser.add_render_rule(rule, _plain)
+    return parser
 
 
-def problem_page(site: Site, problem: Problem) -> Response:
-    """A problem as a page."""
-    title = TITLES.get(problem.code or "", TITLES.get(problem.status, "That did not work"))
-    return page_response(
-        message(site.root, title, problem.message),
-        problem.status,
-        dict(problem.headers),
-    )
-
-
-def unavailable_page(site: Site, request: Request, problem: Problem) -> Response:
-    """A page in plain words where the database is away; a form can be sent again from it."""
-    text = message(site.root, "That did not work", AWAY)
-    if request.method == "POST":
-        try:
-            fields = read_form(request, "")
-        except Problem as wrong:
-            return problem_page(site, wrong)
-        values = {"text": KEPT_HERE, "again": request.scope["path"]}
-        values |= {"token": fields.pop("form_token", ""), "fields": fields}
-        text = page("message", site.root, UNSAVED, **values)
-    return page_response(text, problem.status, dict(problem.headers))
+def _plain(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
+    """Headings below the page's own, cells without style and code without its language's name."""
+    token = tokens[index]
+    if token.type in ("fence", "code_block"):
+        return f"<pre><code>{escape(token.content)}</code></pre>\n"
+    tag = f"h{min(6, int(token.tag[1]) + 2)}" if token.tag.startswith("h") else token.tag
+    return f"<{'/' if token.nesting < 0 else ''}{tag}>"

@@ -16,8 +16,8 @@ from tests.study.robots import Robot, form_of
 from tests.web.raw import ask, connected, request
 
 from darc.cli import main
-from darc.study.pages import render
 from darc.study.people import issue_links, revoke
+from darc.study.site import render
 from darc.web.server import log_as_json
 
 NASTY = (
