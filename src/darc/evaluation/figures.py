@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from darc.evaluation.frame import Frame
 from darc.evaluation.methods import BASELINE
@@ -11,7 +11,6 @@ from darc.evaluation.pictures import (
     PARTS,
     Picture,
     by_source,
-    draw_changes,
     few,
     left_out,
     metric_name,
@@ -22,6 +21,9 @@ from darc.evaluation.pictures import (
 )
 from darc.views.chart import MOST_SERIES, legend_below, looks, new_figure, plainly, quiet
 from darc.views.palette import INK, PALE, SERIES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def draw_gains(human: Frame) -> list[Picture]:
@@ -143,27 +145,44 @@ def draw_buckets(buckets: Frame) -> list[Picture]:
 
 
 def _buckets_picture(source: str, by: str, frame: Frame) -> Picture:
-    names, every = values(frame, "bucket"), values(frame, "method")
+    every = values(frame, "method")
     methods = few(every, 5)
-    styles = looks(methods)
-    figure = new_figure(8.4, 4.3)
-    panels = figure.subplots(1, 2)
-    for axes, metric in zip(panels, ("tradeoff", tail_name(frame)), strict=True):
-        axes.axhline(0, color=PALE, linewidth=1.2)
-        for place, method in enumerate(methods):
-            rows = frame.where(method=method)
-            shift = 0.13 * (place - (len(methods) - 1) / 2)
-            x = [names.index(name) + shift for name in map(str, rows.column("bucket"))]
-            draw_changes(axes, rows, metric, x, method, styles[method])
-        quiet(axes, metric_name(metric), "fifth of the prompts by disagreement", "")
-        axes.set_xticks(range(len(names)), names)
-    panels[0].set_ylabel("change against Best-of-K", fontsize=9.5)
-    legend_below(figure, panels[0], 5)
+    series = {method: frame.where(method=method) for method in methods}
+    figure = _changes(frame, series, "bucket", "fifth of the prompts by disagreement", 0.13, 5)
     caption = (
         f"Gains over Best-of-K by the disagreement on its choice as {by} shows it, least (Q1) to "
         f"most, with 95 % intervals.{left_out(methods, every)}"
     )
     return Picture("buckets-people" if by == "people" else "buckets", caption, source, figure)
+
+
+def _changes(
+    frame: Frame, series: dict[str, Frame], column: str, across: str, step: float, legend: int
+) -> "Figure":
+    """Changes of tradeoff and CVaR with their intervals, by the cells of a column, a line a series.
+
+    The lines are `step` apart, and the legend has so many columns.
+    """
+    ticks: list[Any] = list(dict.fromkeys(frame.column(column)))
+    if not isinstance(ticks[0], str):
+        ticks.sort()
+    styles = looks(list(series))
+    figure = new_figure(8.4, 4.1)
+    panels = figure.subplots(1, 2)
+    for axes, metric in zip(panels, ("tradeoff", tail_name(frame)), strict=True):
+        axes.axhline(0, color=PALE, linewidth=1.2)
+        for place, (label, rows) in enumerate(series.items()):
+            shift = step * (place - (len(series) - 1) / 2)
+            x = [ticks.index(cell) + shift for cell in rows.column(column)]
+            middle, low, high = (numbers(rows, f"{part}_{metric}") for part in PARTS)
+            axes.vlines(x, low, high, color=styles[label].color, linewidth=1.2, alpha=0.8)
+            axes.plot(x, middle, label=label, **styles[label].line)
+        quiet(axes, metric_name(metric), across)
+        shown = [each if isinstance(each, str) else f"{each:g}" for each in ticks]
+        axes.set_xticks(range(len(ticks)), shown)
+    panels[0].set_ylabel("change against Best-of-K", fontsize=9.5)
+    legend_below(figure, panels[0], legend)
+    return figure
 
 
 MANY = 400
@@ -246,27 +265,15 @@ def draw_ablations(ablations: Frame) -> list[Picture]:
 
 
 def _ablation_picture(source: str, knob: str, name: str, frame: Frame) -> Picture:
-    settings = sorted(set(numbers(frame, "setting")))
-    series = [(m, s) for m in values(frame, "method") for s in values(frame, "subset")]
-    styles = looks([f"{method}, {subset}" for method, subset in series])
-    figure = new_figure(8.4, 3.9)
-    panels = figure.subplots(1, 2)
-    for axes, metric in zip(panels, ("tradeoff", tail_name(frame)), strict=True):
-        axes.axhline(0, color=PALE, linewidth=1.2)
-        for place, (method, subset) in enumerate(series):
-            label = f"{method}, {subset}"
-            rows = frame.where(method=method, subset=subset)
-            shift = 0.3 * (place - (len(series) - 1) / 2) / len(series)
-            x = [settings.index(setting) + shift for setting in numbers(rows, "setting")]
-            draw_changes(axes, rows, metric, x, label, styles[label])
-        quiet(axes, metric_name(metric), KNOBS.get(knob, knob))
-        axes.set_xticks(range(len(settings)), [f"{setting:g}" for setting in settings])
-    panels[0].set_ylabel("change against Best-of-K", fontsize=9.5)
-    legend_below(figure, panels[0], 2)
+    series = {
+        f"{method}, {subset}": frame.where(method=method, subset=subset)
+        for method in values(frame, "method")
+        for subset in values(frame, "subset")
+    }
+    across = KNOBS.get(knob, knob)
+    figure = _changes(frame, series, "setting", across, 0.3 / len(series), 2)
     by = values(frame, "judged_by")[0]
-    caption = (
-        f"Gains over Best-of-K, with 95 % intervals, by {KNOBS.get(knob, knob)}; judged by {by}."
-    )
+    caption = f"Gains over Best-of-K, with 95 % intervals, by {across}; judged by {by}."
     return Picture(name, caption, source, figure)
 
 

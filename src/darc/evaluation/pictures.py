@@ -1,12 +1,12 @@
-"""A drawn frame, and what all figures share in reading frames and drawing changes."""
+"""A drawn frame, and what all figures share in reading frames."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from darc.evaluation.frame import Cell, Frame
 from darc.evaluation.methods import BASELINE
-from darc.views.chart import MOST_SERIES, Look
+from darc.views.chart import MOST_SERIES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,12 +75,3 @@ def by_source(draw: Callable[[str, Frame], Picture]) -> Callable[[Frame], list[P
         return [draw(source, frame.where(source=source)) for source in values(frame, "source")]
 
     return drawn
-
-
-def draw_changes(
-    axes: Any, frame: Frame, metric: str, x: list[float], label: str, look: Look
-) -> None:
-    """A line of changes against Best-of-K with their intervals."""
-    middle, low, high = (numbers(frame, f"{part}_{metric}") for part in PARTS)
-    axes.vlines(x, low, high, color=look.color, linewidth=1.2, alpha=0.8)
-    axes.plot(x, middle, label=label, **look.line)

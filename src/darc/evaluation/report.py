@@ -193,12 +193,8 @@ def _ends_of(name: str) -> tuple[str, str] | None:
     """The columns of the interval that belongs to a column."""
     if name == "value":
         return "low", "high"
-    if name == "delta":
-        return "low_delta", "high_delta"
-    if name.startswith("delta_"):
-        what = name.removeprefix("delta_")
-        return f"low_{what}", f"high_{what}"
-    return None
+    what = name.removeprefix("delta_")
+    return (f"low_{what}", f"high_{what}") if name.startswith("delta") else None
 
 
 def _idle(frame: Frame, place: int) -> bool:
@@ -217,12 +213,7 @@ def _numeric(frame: Frame, places: Sequence[int]) -> bool:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """A picture and its SVG text."""
-
-    picture: Picture
-    svg: str
+Drawn = tuple[Picture, str]  # a picture and its SVG text
 
 
 def write_evaluation(
@@ -248,7 +239,7 @@ def write_evaluation(
             for done, picture in enumerate(pictures, 1):
                 written, svg = write_picture(picture.figure, folder / FIGURES, picture.name)
                 paths += written
-                drawn.append(Drawn(picture, svg))
+                drawn.append((picture, svg))
                 if report is not None:
                     report(done, len(pictures))
         except MissingExtra as problem:
@@ -379,9 +370,9 @@ def _signed(number: float, sign: str) -> str:
 
 
 def _figure(drawn: Drawn, several: bool) -> dict[str, str]:
-    picture = drawn.picture
+    picture, text = drawn
     caption = f"{picture.source}: {picture.caption}" if several else picture.caption
-    svg = inline_svg(drawn.svg, picture.name, caption)
+    svg = inline_svg(text, picture.name, caption)
     start = picture.name.split("-")[0]
     return {"name": picture.name, "start": start, "caption": caption, "svg": svg}
 

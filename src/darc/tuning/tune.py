@@ -42,6 +42,10 @@ class Gains:
     low: Array
     high: Array
 
+    def of(self, place: int) -> tuple[float, float, float]:
+        """A rule's gain and interval."""
+        return float(self.gain[place]), float(self.low[place]), float(self.high[place])
+
 
 def gains(
     statistic: Callable[[Array], Array], size: float, prompts: int, seed: int, draws: int = DRAWS
@@ -238,13 +242,9 @@ def _tuned(
         TunedRule(
             each.rule,
             each.final,
-            float(found.gain[place]),
-            float(found.low[place]),
-            float(found.high[place]),
+            *found.of(place),
             float(in_sample[place]),
-            float(means.gain[place]),
-            float(means.low[place]),
-            float(means.high[place]),
+            *means.of(place),
             sigma_of_best + float(risks.gain[place]),
             sigma_of_best + float(risks.high[place]),
             each.by_fold,
