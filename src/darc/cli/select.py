@@ -21,8 +21,7 @@ from darc.selection.explain import FLAGS
 from darc.views.text_table import text_table
 
 if TYPE_CHECKING:
-    from darc.engine.decision_rows import Detail, PicturedPrompt, Summary
-    from darc.engine.ratings import DecidedBatch
+    from darc.engine.ratings import DecidedBatch, Detail, PicturedPrompt, Summary
     from darc.selection.decision import Decision
     from darc.tables import RatingTable
 
@@ -156,8 +155,7 @@ def run(arguments: Arguments) -> None:
     """Read, decide, write."""
     from darc.cli.parser import progress
     from darc.engine.deciding import parse_rules
-    from darc.engine.decision_rows import CsvRows, Detail, JsonRows, PicturedPrompt, Summary
-    from darc.engine.ratings import decide_table
+    from darc.engine.ratings import CsvRows, Detail, JsonRows, PicturedPrompt, Summary, decide_table
     from darc.registry.names import parse_pairs
     from darc.tables import atomic_writer, read_ratings
     from darc.tables.side import read_side

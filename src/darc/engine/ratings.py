@@ -1,7 +1,11 @@
-"""Decisions for a table of ratings, a batch of prompts at a time."""
+"""Decisions for a table of ratings, a batch of prompts at a time: as rows and as a summary."""
 
+import csv
+import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +13,7 @@ from numpy.typing import NDArray
 from darc.core.draws import prompt_seeds
 from darc.core.normalization import Normalization
 from darc.engine.deciding import RuleSpec, rater_ids, recurring, system_ids
+from darc.errors import InputError
 from darc.selection.decision import Decision, Decisions, decide
 from darc.selection.pools import Ids, Pools
 from darc.tables import Batch, RatingTable
@@ -138,3 +143,170 @@ def head(table: RatingTable, systems: bool, cells: int = FITTED) -> TableHead:
         for whole, part in ((scores, values), (raters, givers)):
             whole[place, :, :candidates, :samples] = part[:, :, :candidates, :samples]
     return TableHead(ids, scores, raters, known, names)
+
+
+@dataclass
+class PicturedPrompt:
+    """Keeps the decisions on the wanted prompt, or else on the most telling one.
+
+    That is, where the rules differ, the prompt on which the last rule's choice has the most less
+    sigma than the first rule's; where they never do, the one on which the choice has the most.
+    """
+
+    wanted: str | None = None
+    prompt_id: str | None = None
+    decisions: list[Decision] | None = None
+    _rank: tuple[bool, float] = (False, -np.inf)
+
+    def add(self, decided: DecidedBatch) -> None:
+        """Look at a batch."""
+        ids = decided.batch.prompt_ids
+        if self.wanted is not None:
+            if self.wanted in ids:
+                self._keep(decided, ids.index(self.wanted))
+            return
+        first, last = decided.decisions[0].chosen["sigma"], decided.decisions[-1].chosen["sigma"]
+        changed = decided.changed(len(decided.decisions) - 1)
+        gain = np.nan_to_num(np.where(changed, first - last, first), nan=-1.0)
+        place = int(np.lexsort((gain, changed))[-1])
+        rank = (bool(changed[place]), float(gain[place]))
+        if rank > self._rank:
+            self._rank = rank
+            self._keep(decided, place)
+
+    def check(self) -> None:
+        """Raise an `InputError` if the wanted prompt never came."""
+        if self.wanted is not None and self.decisions is None:
+            raise InputError(f"there is no prompt {self.wanted!r}", "see the prompt_id column")
+
+    def _keep(self, decided: DecidedBatch, place: int) -> None:
+        self.prompt_id = decided.batch.prompt_ids[place]
+        self.decisions = decided.of(place)
+
+
+NUMBERS = ("value", "mean", "sigma", "risk_premium")
+COLUMNS = ("prompt_id", "rule", "candidate_id", *NUMBERS, "samples", "feasible", "flags")
+
+
+@dataclass(frozen=True)
+class Detail:
+    """What to add to each decision: words, a certificate for the scale's bounds, the flip."""
+
+    explain: bool = False
+    bounds: tuple[float, float] | None = None
+    delta: float = 0.05
+    flip: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the added columns."""
+        flags = (self.bounds is not None, self.flip, self.explain)
+        names = ("lower_bound", "flip", "explanation")
+        return tuple(name for name, wanted in zip(names, flags, strict=True) if wanted)
+
+    def of(self, decision: Decision) -> dict[str, Any]:
+        """The added columns of one decision."""
+        result: dict[str, Any] = {}
+        if self.bounds is not None:
+            lower = decision.certificate(self.bounds, self.delta).lower_bound or ()
+            result["lower_bound"] = lower[0] if len(lower) == 1 else list(lower)
+        if self.flip:
+            change = decision.flip(self.bounds)
+            result["flip"] = None if change is None else vars(change)
+        if self.explain:
+            result["explanation"] = decision.explain()
+        return result
+
+
+class CsvRows:
+    """Writes one line a prompt and rule, with the chosen candidate's extra columns at the end."""
+
+    def __init__(self, stream: TextIO, extras: Sequence[str], detail: Detail) -> None:
+        self._writer = csv.writer(stream, lineterminator="\n")
+        self._extras, self._detail = tuple(extras), detail
+        self._writer.writerow([*COLUMNS, *detail.columns, *self._extras])
+
+    def add(self, decided: DecidedBatch) -> None:
+        """Write the decisions of a batch."""
+        made = [each.chosen for each in decided.decisions]
+        for row, prompt_id in enumerate(decided.batch.prompt_ids):
+            for spec, each, chosen in zip(decided.specs, decided.decisions, made, strict=True):
+                index = int(each.index[row])
+                cells: list[Any] = [
+                    prompt_id,
+                    spec.label,
+                    decided.batch.candidate_ids[row][index],
+                    *(_cell(chosen[name][row]) for name in NUMBERS),
+                    int(chosen["count"][row]),
+                    int(each.feasible[row].sum()),
+                    " ".join(each.flags_of(row)),
+                ]
+                if self._detail.columns:
+                    added = self._detail.of(each[row])
+                    cells += [_cell(added[name]) for name in self._detail.columns]
+                if self._extras:
+                    kept = decided.batch.extras(row, index)
+                    cells += [kept.get(name, "") for name in self._extras]
+                self._writer.writerow(cells)
+
+
+class JsonRows:
+    """Writes one JSON object a line for each prompt and rule."""
+
+    def __init__(self, stream: TextIO, extras: Sequence[str], detail: Detail) -> None:
+        self._stream, self._extras, self._detail = stream, extras, detail
+
+    def add(self, decided: DecidedBatch) -> None:
+        """Write the decisions of a batch."""
+        for row, prompt_id in enumerate(decided.batch.prompt_ids):
+            for spec, each in zip(decided.specs, decided.decisions, strict=True):
+                decision = each[row]
+                data = {"prompt_id": prompt_id, "label": spec.label, **decision.to_dict()}
+                data.update(self._detail.of(decision))
+                if self._extras:
+                    data["extra"] = decided.batch.extras(row, decision.index)
+                self._stream.write(json.dumps(data, ensure_ascii=False) + "\n")
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, float | np.floating):
+        return "" if np.isnan(value) else f"{value:.12g}"
+    return json.dumps(value) if isinstance(value, dict | list) else ("" if value is None else value)
+
+
+@dataclass
+class Summary:
+    """Running averages of each rule's choices over all prompts."""
+
+    specs: Sequence[RuleSpec]
+    prompts: int = 0
+    totals: list[dict[str, float]] = field(default_factory=list)
+    known: list[dict[str, int]] = field(default_factory=list)
+    changed: list[int] = field(default_factory=list)
+    flags: list[Counter[str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for _ in self.specs:
+            self.totals.append(dict.fromkeys(NUMBERS, 0.0))
+            self.known.append(dict.fromkeys(NUMBERS, 0))
+            self.changed.append(0)
+            self.flags.append(Counter())
+
+    def add(self, decided: DecidedBatch) -> None:
+        """Count the decisions of a batch."""
+        self.specs = decided.specs
+        self.prompts += len(decided.batch.prompt_ids)
+        for rule, each in enumerate(decided.decisions):
+            for name in NUMBERS:
+                numbers = each.chosen[name]
+                self.totals[rule][name] += float(np.nansum(numbers))
+                self.known[rule][name] += int((~np.isnan(numbers)).sum())
+            self.changed[rule] += int(decided.changed(rule).sum())
+            for name, raised in each.flags.items():
+                self.flags[rule][name] += int(raised.sum())
+
+    def average(self, rule: int, name: str) -> float:
+        """The average of a number over a rule's choices."""
+        return (
+            self.totals[rule][name] / self.known[rule][name] if self.known[rule][name] else np.nan
+        )
