@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Ask, choose, print."""
     from darc.cli.choice import engine_of, say_cost
     from darc.cli.parser import counting
-    from darc.engine.stopping import as_prompt
+    from darc.generators.base import as_prompt
 
     text = sys.stdin.read() if arguments.question == "-" else arguments.question
     prompt = as_prompt(text)

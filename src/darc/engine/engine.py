@@ -17,29 +17,27 @@ from typing import Any, Self, TypeVar
 
 import darc.generators
 import darc.scorers  # noqa: F401  (register what users name)
-from darc.engine.batcher import Batcher, Turns
 from darc.engine.choose import Choosing
 from darc.engine.deciding import Deciding, RuleSpec, as_calibrations, as_spec, parse_rules
 from darc.engine.outcome import Outcome
 from darc.engine.panel_samples import PanelSamples
 from darc.engine.parts import SCORERS, Parts, SideMaker
-from darc.engine.samples import RewriteSamples, Samples, plainly
-from darc.engine.scoring import Clock, Patience, ScoreCache, Scoring, Tally
-from darc.engine.stopping import (
-    FEWER,
+from darc.engine.samples import Clock, RewriteSamples, Samples, Tally, plainly
+from darc.engine.scoring import Batcher, Patience, ScoreCache, Scoring
+from darc.engine.stopping import FEWER, Stopping, WaveDrawing, parse_stop, waves_of
+from darc.engine.workers import Turns, Workers
+from darc.errors import InputError
+from darc.generators.base import (
+    MAX_TOKENS,
     Answers,
-    Stopping,
-    WaveDrawing,
+    Generator,
+    ReadyGenerator,
+    Settings,
     as_candidates,
     as_prompt,
     numbered,
-    parse_stop,
     spoken,
-    waves_of,
 )
-from darc.engine.workers import Workers
-from darc.errors import InputError
-from darc.generators.base import MAX_TOKENS, Generator, ReadyGenerator, Settings
 from darc.models.completion import ChatModel
 from darc.models.remote import Meter, OpenAIModel
 from darc.models.remote.scope import Background
@@ -140,7 +138,7 @@ class Engine(Closing):
         self.stopping = parse_stop(stop) if isinstance(stop, str) else stop
         at_once = 1 if self.generator is None else int(self.generator.parallel)
         self._writing: Batcher[tuple[Prompt, Settings], list[Candidate]] = Batcher(
-            self._write, size=max(1, -(-at_once // self.sampling.k)), calls=1
+            self._write, size=max(1, -(-at_once // self.sampling.k))
         )
         self.rewriting = Turns(self.tools.rewriter.parallel)
         self.report: Report | None = None

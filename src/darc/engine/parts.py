@@ -4,12 +4,12 @@ import math
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.errors import InputError, MissingExtra
+from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.completion import ChatModel
 from darc.models.embeddings import Embeddings, installed
 from darc.perturb import Perturbed, Rewriter, Slice, perturb_slice
@@ -18,16 +18,12 @@ from darc.perturb.rewriter import ReadyRewriter
 from darc.perturb.rewriter import parts as check_family
 from darc.registry import rewriters, scorers
 from darc.registry.capabilities import declared
-from darc.scorers.base import Embedder, ReadyScorer, Scorer
+from darc.scorers.base import Embedder, Pair, ReadyScorer, Scorer
 from darc.scorers.judge import Judge
 from darc.scorers.panel import Panel
 from darc.selection.rule import Rule
 from darc.types import Candidate, Message, Prompt, Scores
 from darc.typing import Array
-
-if TYPE_CHECKING:
-    from darc.scorers.base import Pair
-
 
 # Static embeddings of the hand-made rewrites in the tests: 1 in 100 good ones lies below.
 LEAST = 0.62
@@ -121,6 +117,32 @@ def _samples(scorer: Scorer, pairs: Sequence[tuple[Prompt, str]]) -> Array:
             f"scorer {scorer.name!r} has no stochastic passes", "such as dropout=dropout:MODEL"
         )
     return np.asarray(draw(pairs), dtype=np.float64)
+
+
+def checked(where: str, answer: object, pairs: Sequence[Pair], criteria: int = 0) -> Array:
+    """What a scorer answers, as finite numbers: one a pair, or one a pair and criterion."""
+    try:
+        numbers = np.asarray(answer, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DarcError(f"{where}: it returned no numbers", "return one a text") from None
+    if numbers.shape != ((len(pairs), criteria) if criteria else (len(pairs),)):
+        raise DarcError(
+            f"{where}: it returned an array of shape {numbers.shape} for {len(pairs)} texts",
+            "a scorer returns one number a text",
+        )
+    if not np.isfinite(numbers).all():
+        fine = np.isfinite(numbers.reshape(len(pairs), -1)).all(axis=1)
+        text = pairs[int(np.argmin(fine))][1]
+        raise DarcError(
+            f"{where}: it gave no number for the text {shortened(text)}",
+            "a scorer returns finite numbers",
+        )
+    return numbers
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text, quoted."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 PANEL = "panel"
@@ -253,7 +275,7 @@ class Tools:
         )
 
     def score(
-        self, place: int, pairs: "Sequence[Pair]", stop: Callable[[], bool] = lambda: False
+        self, place: int, pairs: Sequence[Pair], stop: Callable[[], bool] = lambda: False
     ) -> Array:
         """What one scorer gives pairs of prompt and answer."""
         return self.scorers[place].score(pairs)

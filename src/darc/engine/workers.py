@@ -1,4 +1,4 @@
-"""Work for processors: rewriting and local scorers, in processes of their own or in threads."""
+"""Who does the work, and when: turns of owners, threads, and processes of their own."""
 
 import asyncio
 import concurrent.futures
@@ -9,11 +9,11 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Coroutine, Hashable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterator, Sequence
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from darc.engine.batcher import Turns
 from darc.errors import DarcError
 from darc.models.remote import HOST
 
@@ -23,12 +23,87 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
-
+# Owners whose share is remembered; the one not heard of for longest is forgotten first.
+REMEMBERED = 1000
 # How much longer than its limit a piece of work may take before its process is ended.
 GRACE = 5.0
 # How long a process may take to end before it is killed.
 ENDING = 0.2
 NICE = 5
+
+
+class Shares(OrderedDict[Hashable, float]):
+    """What each owner has had."""
+
+    def charge(self, owner: Hashable, amount: float) -> None:
+        """Add to it."""
+        self[owner] = self.pop(owner, 0.0) + amount
+        if len(self) > REMEMBERED:
+            self.popitem(last=False)
+
+
+class Turns:
+    """At most `slots` pieces of work at a time; of those who wait, who has had least time is next.
+
+    `slot(owner)` gives the number of a free slot, from 0. `slot_for(who)` is for work that belongs
+    to whoever `who` names when there is a slot; what it took is charged to the `had` of its owners.
+    """
+
+    def __init__(self, slots: int) -> None:
+        self.slots, self.had = slots, Shares()
+        self._free = list(range(slots))[::-1]
+        self._waiting: list[tuple[Callable[[], Hashable], asyncio.Future[int]]] = []
+
+    @property
+    def waiting(self) -> int:
+        """How many pieces of work wait."""
+        return len(self._waiting)
+
+    @contextlib.asynccontextmanager
+    async def slot(self, owner: Hashable) -> AsyncIterator[int]:
+        """A slot's number, for as long as the block lasts."""
+        now = asyncio.get_running_loop().time
+        async with self.slot_for(lambda: owner) as number:
+            begun = now()
+            try:
+                yield number
+            finally:
+                self.had.charge(owner, now() - begun)
+
+    @contextlib.asynccontextmanager
+    async def slot_for(self, who: Callable[[], Hashable]) -> AsyncIterator[int]:
+        """The same, in the turn of the owner that `who` names."""
+        number = await self._taken(who)
+        try:
+            yield number
+        finally:
+            self._give(number)
+
+    async def _taken(self, who: Callable[[], Hashable]) -> int:
+        if self._free and not self._waiting:
+            return self._free.pop()
+        place: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        entry = (who, place)
+        self._waiting.append(entry)
+        try:
+            return await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self._give(place.result())
+            elif entry in self._waiting:
+                self._waiting.remove(entry)
+            raise
+
+    def _give(self, number: int) -> None:
+        """Hand a slot to the next owner, or keep it free."""
+        while self._waiting:
+            entry = min(self._waiting, key=lambda each: self.had.get(each[0](), 0.0))
+            self._waiting.remove(entry)
+            if not entry[1].done():
+                entry[1].set_result(number)
+                return
+        self._free.append(number)
+
 
 _TOOLS: "Tools | None" = None
 _STOPS: Any = None
@@ -36,10 +111,6 @@ _STOPS: Any = None
 
 class WorkTimedOut(DarcError):
     """A piece of work took longer than it may."""
-
-
-class Stopped(Exception):
-    """Whoever wanted the work has left."""
 
 
 class Workers:
@@ -71,13 +142,27 @@ class Workers:
             return await self._scheduled(slot, method, arguments, seconds)
         stop = threading.Event()
         call = getattr(self._tools, method)
-        return await self._threaded(call, (*arguments, stop.is_set), seconds, stop.set)
+        return await self.in_thread(call, *arguments, stop.is_set, seconds=seconds, stop=stop.set)
 
     async def in_thread(
-        self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        seconds: float | None = None,
+        stop: Callable[[], None] = lambda: None,
     ) -> Any:
-        """What a function returns, in a thread of this process."""
-        return await self._threaded(function, arguments, seconds, lambda: None)
+        """What a function returns, in a thread of this process; at its end `stop` is called."""
+        calls = _Calls()
+        work = _begun(function, arguments, calls)
+        try:
+            return await asyncio.wait_for(asyncio.shield(work), seconds)
+        except TimeoutError:
+            raise WorkTimedOut(f"no answer within {seconds:g} s") from None
+        finally:
+            stop()
+            calls.end()
+            work.cancel()
+            work.add_done_callback(_heard)
 
     async def in_turn(self, owner: Hashable, function: Callable[..., Any], *arguments: Any) -> Any:
         """The same for what keeps this process busy: one at a time."""
@@ -97,25 +182,6 @@ class Workers:
             pool.stop()
             pool.join()
 
-    async def _threaded(
-        self,
-        function: Callable[..., Any],
-        arguments: Sequence[Any],
-        seconds: float | None,
-        stop: Callable[[], None],
-    ) -> Any:
-        calls = _Calls()
-        work = _begun(function, arguments, calls)
-        try:
-            return await asyncio.wait_for(asyncio.shield(work), seconds)
-        except TimeoutError:
-            raise WorkTimedOut(f"no answer within {seconds:g} s") from None
-        finally:
-            stop()
-            calls.end()
-            work.cancel()
-            work.add_done_callback(_heard)
-
     async def _scheduled(
         self, slot: int, method: str, arguments: Sequence[Any], seconds: float
     ) -> Any:
@@ -133,8 +199,6 @@ class Workers:
             raise
         except TimeoutError:
             raise WorkTimedOut(f"no answer within {seconds:g} s") from None
-        except Stopped:
-            raise asyncio.CancelledError from None
         except Exception as problem:
             if type(problem).__name__ in ("ProcessExpired", "BrokenProcessPool"):
                 raise DarcError(f"a worker process ended ({problem})") from None

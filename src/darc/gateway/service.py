@@ -11,8 +11,7 @@ from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
 from darc.engine.outcome import Outcome
 from darc.engine.parts import SideMaker
-from darc.engine.samples import PartFailed
-from darc.engine.scoring import Clock
+from darc.engine.samples import Clock, PartFailed
 from darc.engine.stopping import Stopping, WaveDrawing
 from darc.errors import DarcError
 from darc.gateway import metadata

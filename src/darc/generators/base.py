@@ -1,11 +1,11 @@
-"""What every generator has in common, and the one whose candidates are there already."""
+"""Prompts and candidates as users give them, what every generator has, and answers in a file."""
 
 import hashlib
 import json
 import weakref
 from array import array
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Lock
@@ -14,12 +14,12 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from darc.core.draws import prompt_seeds
-from darc.errors import InputError, TableError
-from darc.models.completion import Completion, Report
+from darc.errors import DarcError, InputError, TableError
+from darc.models.completion import Completion, Report, without_thoughts
 from darc.registry import generator
 from darc.registry.capabilities import Capabilities
 from darc.tables.entries import iter_entries, output_files
-from darc.types import Candidate, Prompt
+from darc.types import Candidate, Message, Prompt
 
 SEED_BITS = 31
 MAX_TOKENS = 320
@@ -115,6 +115,52 @@ def candidate_seeds(settings: Settings, prompt_id: str) -> list[int]:
     (seed,) = prompt_seeds(settings.seed, [prompt_id])
     places = range(settings.first, settings.first + settings.k)
     return [int(each) >> (64 - SEED_BITS) for each in prompt_seeds(int(seed), places)]
+
+
+# Texts or candidates in order, or texts by their names.
+Answers = Sequence[str | Candidate] | Mapping[str, str]
+
+
+def as_prompt(prompt: str | Prompt, name: str = "question") -> Prompt:
+    """A prompt; a text becomes one of a single message."""
+    if isinstance(prompt, Prompt):
+        return prompt
+    if not prompt.strip():
+        raise InputError("there is no question", "such as: Why is the sky blue?")
+    return Prompt(name, (Message("user", prompt.strip()),))
+
+
+def as_candidates(prompt: Prompt, answers: Answers) -> list[Candidate]:
+    """Candidates; texts are numbered in their order."""
+    if not answers:
+        raise InputError("there are no answers to choose from", "give at least one")
+    if isinstance(answers, Mapping):
+        answers = [Candidate(prompt.id, 0, text, name=name) for name, text in answers.items()]
+    made = [
+        answer if isinstance(answer, Candidate) else Candidate(prompt.id, index, answer)
+        for index, answer in enumerate(answers)
+    ]
+    said = [spoken(each) for each in made]
+    if None in said:
+        where = f"answer {said.index(None) + 1}"
+        raise InputError(f"{where} is a thought (<think>) that never ends", "leave it out")
+    return numbered(said)
+
+
+def spoken(candidate: Candidate) -> Candidate | None:
+    """The candidate without what its model thought aloud; None where that never ends."""
+    if "think>" not in candidate.text:
+        return candidate
+    text = without_thoughts(candidate.text)
+    return None if text is None else replace(candidate, text=text)
+
+
+def numbered(made: Sequence[Candidate | None]) -> list[Candidate]:
+    """The candidates that there are, numbered in their order; there must be one."""
+    there = [each for each in made if each is not None]
+    if not there:
+        raise DarcError("no answer came to the end of its thoughts", "allow it more --max-tokens")
+    return [replace(each, index=index) for index, each in enumerate(there)]
 
 
 @generator("given", "FILE")

@@ -14,8 +14,7 @@ from darc.core.repeats import components
 from darc.engine.choose import Choosing
 from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
-from darc.engine.samples import Samples, plainly
-from darc.engine.scoring import Clock
+from darc.engine.samples import Clock, Samples, plainly
 from darc.engine.stopping import FEWER, STOPPED
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.runs import records
