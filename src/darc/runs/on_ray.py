@@ -18,7 +18,7 @@ from darc.engine.engine import Engine
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.runs.folder import RunFolder
 from darc.runs.questions import Question, Questions
-from darc.runs.run import Failures, Report, fill_shards, finish, waiting
+from darc.runs.run import Failures, Report, counter, fill_shards, finish, waiting
 from darc.runs.shard import Shard, checksum
 
 RETRIES = 2
@@ -75,19 +75,13 @@ def run_on_ray(
 
     The folder is one that every node has. `filling` are the options of `fill_shards`.
     """
-    ray, done = _ray(), 0
-
-    def add(_: str, more: int) -> None:
-        nonlocal done
-        done += more
-        report("sealed", done, questions.turns)
-
+    ray, count = _ray(), counter("sealed", questions, report)
     data, place = folder.manifest(), folder.path.resolve()
     if data["schema"] == 1:
         raise InputError(f"{place} has no shards: it is of an older version", "go on without Ray")
     work = (
         ShardWork(place, folder.shard(number).name, data, part, recipe, filling)
-        for number, part in waiting(folder, questions, bool(filling.get("lazy")), add)
+        for number, part in waiting(folder, questions, bool(filling.get("lazy")), count)
     )
     failures = Failures()
     with _quiet(), _connected(ray, cluster), closing(_done(ray, cluster, work)) as ended:
@@ -97,7 +91,7 @@ def run_on_ray(
                 raise InputError(message, hint) if code == 2 else DarcError(message, hint)
             for prompt_id, cause in told.failed.items():
                 failures.add(prompt_id, DarcError(*cause))
-            add("", each.turns - len(told.failed))
+            count(each.turns - len(told.failed))
     failures.check()
     finish(folder)
     for lock in (place / "shards").glob(".*.lock"):
