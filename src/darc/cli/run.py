@@ -118,8 +118,8 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.cli.parser import stages
     from darc.runs.folder import RunFolder, keep_calibration, manifest
     from darc.runs.questions import EXAMPLES, find_questions
-    from darc.runs.records import summary
     from darc.runs.run import run as run_all
+    from darc.runs.run import summary
 
     on_ray = arguments.engine == "ray"
     _check_cluster(arguments)

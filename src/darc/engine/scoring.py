@@ -221,7 +221,7 @@ class Batcher(Generic[Item, Result]):
                         self._turns.had.charge(wish.owner, share * (now() - begun))
         finally:
             # At once: whoever asks before callbacks run is to see that nobody serves any longer.
-            self._running.discard(asyncio.current_task())  # type: ignore[arg-type]
+            self._running.discard(asyncio.current_task())
 
     def _next_owner(self) -> Hashable:
         return min(self._pending, key=lambda each: self._had.get(each, 0.0), default=None)

@@ -10,7 +10,7 @@ from darc.core.arrays import stacked
 from darc.evaluation.source import NOBODY, Source
 from darc.runs import records
 from darc.runs.folder import RunFolder, check_complete, deciding_of
-from darc.runs.records import StageCost
+from darc.runs.run import cost_by_stage
 from darc.runs.shard import Shard
 from darc.types import Candidate, Prompt
 from darc.typing import Array
@@ -35,7 +35,7 @@ def read_run(path: Path, name: str | None = None) -> Source:
     values: list[Array] = []
     side: list[dict[str, Any]] = []
     spent: list[dict[str, Array]] = []
-    cost, rewrites = StageCost(), Counter[str]()
+    rewrites = Counter[str]()
     for shard in folder.shards():
         for prompt_id in shard.rows("decisions.jsonl"):
             ids.append(prompt_id)
@@ -44,12 +44,12 @@ def read_run(path: Path, name: str | None = None) -> Source:
             values.append(records.read_scores(shard, prompt_id).values)
             side.append(shard.rows("side.jsonl").get(prompt_id, {}))
             spent.append(_spent(shard, prompt_id, candidates[-1], values[-1].shape[2]))
-        cost.add(shard)
         if "variants.jsonl" in shard.kept:
             for fate, key in (("accepted", "variants"), ("refused", "rejected")):
                 rows = shard.rows(f"{key}.jsonl").values()
                 rewrites[f"rewrites {fate}"] += sum(len(row[key]) for row in rows)
     samples = stacked(values)
+    cost = cost_by_stage(folder.shards())
     described = records.scores_of(settings, samples[0])
     numbers = np.broadcast_to(np.arange(samples.shape[3]), samples.shape)
     named = [[candidate.name for candidate in own] for own in candidates]
@@ -71,7 +71,7 @@ def read_run(path: Path, name: str | None = None) -> Source:
         texts=[[candidate.text for candidate in own] for own in candidates],
         categories=[prompt.category for prompt in prompts],
         costs={
-            **{f"{s} {u}": x for s, counts in cost.by_stage.items() for u, x in counts.items()},
+            **{f"{s} {u}": x for s, counts in cost.items() for u, x in counts.items()},
             **rewrites,
         },
         spent={name: stacked([each[name] for each in spent]) for name in SPENT},

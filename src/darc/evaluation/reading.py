@@ -14,7 +14,7 @@ from darc.evaluation.from_ratings import read_source
 from darc.evaluation.from_run import read_run
 from darc.evaluation.source import NOBODY, Source
 from darc.files import json_lines
-from darc.runs.checking import Fault, check_decision
+from darc.runs.records import Fault, check_decision
 
 WANTED = {"prompt_id", "candidates", "answer", "request_id"}
 

@@ -19,8 +19,7 @@ from darc.engine.engine import Engine
 from darc.engine.parts import PANEL
 from darc.errors import InputError, TableError
 from darc.files import PACKED, private_folder, read_json
-from darc.runs.checking import Fault, check_manifest
-from darc.runs.records import scores_of
+from darc.runs.records import Fault, check_manifest, scores_of
 from darc.runs.shard import STAGE_OF, STAGES, Damaged, Shard, checksum
 from darc.tables import atomic_writer
 

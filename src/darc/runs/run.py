@@ -3,7 +3,8 @@
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +20,6 @@ from darc.errors import DarcError, InputError, MissingExtra
 from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.runs.questions import Question
-from darc.runs.records import cost_of, totals
 from darc.runs.shard import Shard
 from darc.selection.decision import Decision
 from darc.types import Prompt, Scores
@@ -31,6 +31,16 @@ MOST_FAILURES = 20
 Report = Callable[[str, int, int], None]
 # What a row of candidates says of them, and the flag of a decision on them.
 FLAGS = {"failed": FEWER, "saved": STOPPED}
+PARTS = ("sums", "counts", "flags", "refused")
+NUMBERS = ("value", "mean", "sigma")
+# The stages in their order, and what is counted in each.
+UNITS: Mapping[str, Sequence[str]] = {
+    "generate": ("answers", "tokens"),
+    "rewrite": ("rewrites",),
+    "score": ("scores", "kept"),
+    "side": (),
+    "decide": (),
+}
 
 
 @dataclass(frozen=True)
@@ -223,7 +233,7 @@ async def fill_shards(
     async def sealed(shard: Shard, tasks: list["asyncio.Task[None]"], ids: list[str]) -> None:
         await asyncio.gather(*tasks)
         if not failures.causes.keys() & set(ids):
-            shard.seal(ids, keep, pack, totals(shard), cost_of(shard))
+            shard.seal(ids, keep, pack, totals(shard), cost_by_stage([shard]))
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -272,7 +282,9 @@ def run(
 
 def counter(stage: str, questions: Iterable[Question], report: Report) -> Callable[[int], None]:
     """What hears of prompts that are done, and reports how many of all are."""
-    total, done = sum(len(question.turns) for question in questions), 0
+    turns = getattr(questions, "turns", None)
+    total = sum(len(question.turns) for question in questions) if turns is None else turns
+    done = 0
 
     def count(more: int) -> None:
         nonlocal done
@@ -303,3 +315,79 @@ def finish(folder: RunFolder) -> None:
     complete = not any(seal is None or seal.get("lazy") for seal in seals)
     done = {"finished": True, "complete": complete, "shards": len(seals)}
     folder.write_manifest({**folder.manifest(), **done})
+
+
+def summary(folder: RunFolder, deciding: Deciding) -> dict[str, Any]:
+    """The averages of the choices, the rewrites by what became of them, and the cost by stage.
+
+    Of sealed shards nothing is read but what was noted of them: whoever asks has checked them.
+    """
+    sums, counts = Counter[str](), Counter[str]()
+    flags, refused = Counter[str](), Counter[str]()
+    for shard in folder.shards():
+        own = (shard.seal_data or {}).get("totals") or totals(shard)
+        for total, name in zip((sums, counts, flags, refused), PARTS, strict=True):
+            total.update(own[name])
+    prompts = counts["prompts"]
+    return {
+        "prompts": prompts,
+        "rule": deciding.spec.label,
+        "choices": {n: sums[n] / counts[n] if counts[n] else None for n in NUMBERS},
+        "flags": dict(flags),
+        "answers": counts["answers"],
+        "saved": counts["saved"],
+        "accepted": counts["accepted"],
+        "refused": dict(refused.most_common()),
+        "clipped": sums["clipped"] / max(1, prompts),
+        "complete": bool(folder.manifest().get("complete")),
+        "cost": cost_by_stage(folder.shards()),
+    }
+
+
+def totals(shard: Shard) -> dict[str, dict[str, Any]]:
+    """Sums and counts over a shard's prompts, by what its files still have."""
+    sums: Any = Counter()  # of numbers, not of whole ones
+    counts, flags, refused = Counter[str](), Counter[str](), Counter[str]()
+    kept = shard.kept
+    # Sums are rounded: always in one order, whichever prompt was done first.
+    for prompt_id, row in sorted(shard.rows("decisions.jsonl").items()):
+        (chosen,) = (c for c in row["candidates"] if c["index"] == row["index"])
+        counts["prompts"] += 1
+        flags.update(flag.partition(":")[0] for flag in row["flags"])
+        for name in NUMBERS:
+            if chosen[name] is not None:
+                sums[name] += chosen[name]
+                counts[name] += 1
+        if "scores.jsonl" in kept:
+            sums["clipped"] += records.read_scores(shard, prompt_id).share_clipped
+    if "candidates.jsonl" in kept:
+        for row in shard.rows("candidates.jsonl").values():
+            counts["answers"] += len(row["candidates"])
+            if row.get("saved"):
+                counts["saved"] += row["saved"]
+    if "variants.jsonl" in kept:
+        rows = shard.rows("variants.jsonl").values()
+        counts["accepted"] += sum(len(row["variants"]) for row in rows)
+        for row in shard.rows("rejected.jsonl").values():
+            refused.update(each["reason"].split(":", 1)[0] for each in row["rejected"])
+    parts = (sums, counts, flags, refused)
+    return {name: dict(sorted(part.items())) for name, part in zip(PARTS, parts, strict=True)}
+
+
+def cost_by_stage(shards: Iterable[Shard]) -> dict[str, dict[str, float]]:
+    """Seconds and counts by stage of some shards, over all sittings."""
+    found: dict[str, dict[str, float]] = {stage: {} for stage in UNITS}
+    for shard in shards:
+        noted = shard.noted_cost()
+        for note in shard.notes() if noted is None else ():
+            units = {unit: note.get(unit, 0) for unit in UNITS.get(note["stage"], ())}
+            spent = {"seconds": note["milliseconds"] / 1000, **units}
+            _add(found.setdefault(note["stage"], {}), spent)
+        for stage, spent in (noted or {}).items():
+            _add(found.setdefault(stage, {}), spent)
+    return {stage: found[stage] for stage in UNITS if found[stage]}
+
+
+def _add(total: dict[str, float], more: Mapping[str, float]) -> None:
+    for unit, amount in more.items():
+        total[unit] = total.get(unit, 0) + amount

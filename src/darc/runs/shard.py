@@ -20,7 +20,7 @@ from darc.files import (
     reading,
     zstandard,
 )
-from darc.runs.checking import Fault, check_links, check_row
+from darc.runs.records import Fault, check_links, check_row
 from darc.tables import atomic_writer
 from darc.tables.write import atomic_path
 
