@@ -253,6 +253,12 @@ class Deciding:
         """The place of the first sample that counts."""
         return 0 if self.include_original else 1
 
+    @property
+    def best_of_k(self) -> "Deciding":
+        """The same by the largest mean."""
+        (mean,) = parse_rules(["mean"], {}, self.spec.beta, self.spec.gamma)
+        return replace(self, spec=mean)
+
     def scale(self, scores: Scores, lazily: bool) -> Normalization:
         """The normalisation that `darc.select` is to use."""
         if self.normalize not in NORMALIZATIONS:

@@ -2,23 +2,14 @@
 
 import asyncio
 from collections import deque
-from collections.abc import (
-    AsyncIterator,
-    Callable,
-    Coroutine,
-    Hashable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncIterator, Coroutine, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 import darc.generators
 import darc.scorers  # noqa: F401  (register what users name)
-from darc.engine.choose import Choosing
-from darc.engine.deciding import Deciding, RuleSpec, as_calibrations, as_spec, parse_rules
+from darc.engine.choose import Choosing, DecideOptions, EngineOptions
+from darc.engine.deciding import Deciding, RuleSpec, as_calibrations, as_spec
 from darc.engine.outcome import Outcome
 from darc.engine.panel_samples import PanelSamples
 from darc.engine.parts import SCORERS, Parts, SideMaker
@@ -38,7 +29,7 @@ from darc.generators.base import (
     numbered,
     spoken,
 )
-from darc.models.completion import ChatModel
+from darc.models.completion import ChatModel, Report
 from darc.models.remote import Meter, OpenAIModel
 from darc.models.remote.scope import Background
 from darc.perturb import Rewriter
@@ -50,7 +41,6 @@ from darc.selection.rule import Rule
 from darc.types import Candidate, Prompt
 
 Result = TypeVar("Result")
-Report = Callable[[int, int], None]
 WINDOW = 16
 CLOSING_SECONDS = 0.3
 
@@ -124,8 +114,7 @@ class Engine(Closing):
         self.tools = self.parts.tools(rewriter, scorers, own or judge)
         self.side = side if isinstance(side, SideMaker) else self.parts.side_maker()
         spec = as_spec(rule, as_calibrations(calibration))
-        original = include_original or self.tools.panel is not None
-        self.deciding = Deciding(spec, normalize, seed, original, min_samples)
+        self.deciding = Deciding(spec, normalize, seed, include_original or wanted, min_samples)
         self.side.check(spec.rule)
         self.workers = Workers(self.tools, self.parts if named else None, workers)
         self._owns_cache = cache is True
@@ -135,6 +124,7 @@ class Engine(Closing):
         limit = MAX_TOKENS if self.generator is None else self.generator.max_tokens or MAX_TOKENS
         sampling = sampling or Settings(k=8, seed=seed)
         self.sampling = replace(sampling, max_tokens=sampling.tokens(limit))
+        stop = None if stop == "none" else stop
         self.stopping = parse_stop(stop) if isinstance(stop, str) else stop
         at_once = 1 if self.generator is None else int(self.generator.parallel)
         self._writing: Batcher[tuple[Prompt, Settings], list[Candidate]] = Batcher(
@@ -153,12 +143,12 @@ class Engine(Closing):
         """
         if self.generator is None:
             raise InputError("the engine has no model", "give one: Engine('openai:MODEL@URL')")
+        settings = sampling or self.sampling
         if self.generator.remote:
             report = self.report if sampling is None else None
-            settings = sampling or self.sampling
             (made,) = await self.generator.generate_async([prompt], settings, report)
         else:
-            (made,) = await self._writing.ask([(prompt, sampling or self.sampling)], object())
+            (made,) = await self._writing.ask([(prompt, settings)], object())
         return [spoken(each) for each in made]
 
     async def draw(
@@ -174,29 +164,33 @@ class Engine(Closing):
         there = numbered(await drawn.candidates())
         return there, self.sampling.k - drawn.saved - len(there), drawn
 
-    async def ask_async(self, prompt: str | Prompt, **options: Any) -> Outcome:
+    async def ask_async(self, prompt: str | Prompt, **options: Unpack[DecideOptions]) -> Outcome:
         """`ask`, awaited."""
         prompt, clock = as_prompt(prompt), Clock()
-        with clock.stage("generate"), plainly():
-            samples = self.samples(prompt, options.get("calls"), options.get("meters"))
-            strict = options.get("strict") is not False
-            candidates, failed, drawn = await self.draw(samples, options.get("n"), strict)
-            options["drawn"] = drawn
-        flags = [*options.pop("flags", ()), *([FEWER] if failed else [])]
         with plainly():
-            return await self.decide(prompt, candidates, clock=clock, flags=flags, **options)
+            with clock.stage("generate"):
+                samples = self.samples(prompt, options.get("calls"), options.get("meters"))
+                best, strict = options.get("n"), options.get("strict", True)
+                candidates, failed, options["drawn"] = await self.draw(samples, best, strict)
+            options["flags"] = [*options.get("flags", ()), *([FEWER] if failed else [])]
+            options["clock"] = clock
+            return await self.decide(prompt, candidates, **options)
 
-    def ask(self, prompt: str | Prompt, **options: Any) -> Outcome:
+    def ask(self, prompt: str | Prompt, **options: Unpack[DecideOptions]) -> Outcome:
         """The outcome for a prompt that the model answers; `options` are those of `decide`."""
         return self.run(self.ask_async(prompt, **options))
 
-    async def choose_async(self, prompt: str | Prompt, answers: Answers, **options: Any) -> Outcome:
+    async def choose_async(
+        self, prompt: str | Prompt, answers: Answers, **options: Unpack[DecideOptions]
+    ) -> Outcome:
         """`choose`, awaited."""
         prompt = as_prompt(prompt)
         with plainly():
             return await self.decide(prompt, as_candidates(prompt, answers), **options)
 
-    def choose(self, prompt: str | Prompt, answers: Answers, **options: Any) -> Outcome:
+    def choose(
+        self, prompt: str | Prompt, answers: Answers, **options: Unpack[DecideOptions]
+    ) -> Outcome:
         """The outcome for answers of one's own; `options` are those of `decide`.
 
         Answers are texts, texts by their names, or `Candidate`s; their names are kept.
@@ -204,7 +198,11 @@ class Engine(Closing):
         return self.run(self.choose_async(prompt, answers, **options))
 
     async def map_async(
-        self, prompts: Iterable[str | Prompt], *, window: int = WINDOW, **options: Any
+        self,
+        prompts: Iterable[str | Prompt],
+        *,
+        window: int = WINDOW,
+        **options: Unpack[DecideOptions],
     ) -> AsyncIterator[Outcome]:
         """`map`, awaited."""
         under_way: deque[asyncio.Task[Outcome]] = deque()
@@ -222,7 +220,11 @@ class Engine(Closing):
             await asyncio.gather(*under_way, return_exceptions=True)
 
     def map(
-        self, prompts: Iterable[str | Prompt], *, window: int = WINDOW, **options: Any
+        self,
+        prompts: Iterable[str | Prompt],
+        *,
+        window: int = WINDOW,
+        **options: Unpack[DecideOptions],
     ) -> Iterator[Outcome]:
         """The outcomes of many prompts in their order, `window` of them at work at a time.
 
@@ -252,7 +254,7 @@ class Engine(Closing):
         flags: Sequence[str] = (),
         deciding: Deciding | None = None,
         clock: Clock | None = None,
-        meters: Mapping[str, Meter] | None = None,
+        meters: dict[str, Meter] | None = None,
         drawn: WaveDrawing | None = None,
         beside: bool = False,
     ) -> Outcome:
@@ -285,9 +287,8 @@ class Engine(Closing):
         order, decision = await choosing.best(n, deadline)
         other = None
         if beside and decision is not None:
-            (mean,) = parse_rules(["mean"], {}, deciding.spec.beta, deciding.spec.gamma)
-            best_of_k = Choosing(samples, replace(deciding, spec=mean), full, strict, wave)
-            (other, *_), _ = await best_of_k.best(1, deadline)
+            beside_it = Choosing(samples, deciding.best_of_k, full, strict, wave)
+            (other, *_), _ = await beside_it.best(1, deadline)
         return Outcome(
             prompt,
             candidates,
@@ -305,7 +306,7 @@ class Engine(Closing):
         )
 
     def samples(
-        self, prompt: Prompt, calls: int | None = None, meters: Mapping[str, Meter] | None = None
+        self, prompt: Prompt, calls: int | None = None, meters: dict[str, Meter] | None = None
     ) -> Samples:
         """Nothing yet of a prompt's candidates: rewrites of them, or a panel's grades."""
         kind = RewriteSamples if self.tools.panel is None else PanelSamples
@@ -317,8 +318,7 @@ class Engine(Closing):
         """What rules want to know besides the scores; with a rule, nothing that it does not use."""
         if rule is not None and not (rule.required() or set(rule.takes) & set(self.side.scorers)):
             return {}
-        made: dict[str, Any] = await self.workers.in_thread(self.side.make, prompt, candidates)
-        return made
+        return dict(await self.workers.in_thread(self.side.make, prompt, candidates))
 
     async def warm(self) -> None:
         """Load what is loaded at the first use, except what is on servers."""
@@ -380,15 +380,16 @@ async def _next(outcomes: AsyncIterator[Outcome]) -> Outcome | None:
     return await anext(outcomes, None)
 
 
-def ask(prompt: str | Prompt, model: str | Generator, k: int = 8, **options: Any) -> Outcome:
+def ask(
+    prompt: str | Prompt, model: str | Generator, k: int = 8, **options: Unpack[EngineOptions]
+) -> Outcome:
     """The outcome for a prompt that a model answers `k` times; `options` are `Engine`'s."""
-    seed = int(options.get("seed", 0))
-    sampling = options.pop("sampling", None) or Settings(k=k, seed=seed)
-    with Engine(model, sampling=sampling, **options) as engine:
+    options["sampling"] = options.get("sampling") or Settings(k=k, seed=options.get("seed", 0))
+    with Engine(model, **options) as engine:
         return engine.ask(prompt)
 
 
-def choose(prompt: str | Prompt, answers: Answers, **options: Any) -> Outcome:
+def choose(prompt: str | Prompt, answers: Answers, **options: Unpack[EngineOptions]) -> Outcome:
     """The outcome for answers of one's own, texts or texts by name; `options` are `Engine`'s."""
     with Engine(**options) as engine:
         return engine.choose(prompt, answers)

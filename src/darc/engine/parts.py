@@ -87,10 +87,13 @@ class SideMaker:
             texts = [candidate.text for candidate in candidates]
             side["similarity"] = np.round(similarities(self.embedder, texts), 9).tolist()
         for name, scorer in self.scorers.items():
-            if name == "dropout":
-                side[name] = _samples(scorer, pairs).tolist()
-            else:
-                side[name] = np.asarray(scorer.score(pairs), dtype=np.float64).tolist()
+            draw = getattr(scorer, "samples", None) if name == "dropout" else scorer.score
+            if draw is None:
+                raise InputError(
+                    f"scorer {scorer.name!r} has no stochastic passes",
+                    "such as dropout=dropout:MODEL",
+                )
+            side[name] = np.asarray(draw(pairs), dtype=np.float64).tolist()
         return side
 
 
@@ -108,15 +111,6 @@ def wanted(rule: Rule, side: Mapping[str, Any]) -> dict[str, Array]:
 def _missing(what: str, name: str) -> InputError:
     scorer = SIDE_NAMES.get(name, "SCORER")
     return InputError(what, f"name a scorer for it: --side {name}={scorer}")
-
-
-def _samples(scorer: Scorer, pairs: Sequence[tuple[Prompt, str]]) -> Array:
-    draw = getattr(scorer, "samples", None)
-    if draw is None:
-        raise InputError(
-            f"scorer {scorer.name!r} has no stochastic passes", "such as dropout=dropout:MODEL"
-        )
-    return np.asarray(draw(pairs), dtype=np.float64)
 
 
 def checked(where: str, answer: object, pairs: Sequence[Pair], criteria: int = 0) -> Array:
@@ -147,7 +141,6 @@ def shortened(text: str) -> str:
 
 PANEL = "panel"
 SCORERS = ("relevance", "fluency", "form", "harm")
-ATTEMPTS, SECONDS = 3, 600.0
 
 
 def surface_note(names: Sequence[str]) -> str:
@@ -210,20 +203,25 @@ class Tools:
 
     def scores(self, candidates: Sequence[Candidate], n_aug: int) -> Scores:
         """Scores of which none is known yet."""
-        samples = 1 + n_aug
-        names = [c.name or f"candidate {k}" for k, c in enumerate(candidates)]
-        named = tuple(names) if any(c.name for c in candidates) else ()
-        if self.panel is not None:
-            return empty_grades(self.panel.names, self.panel.criteria, len(candidates), named)
+        panel, named = self.panel, any(candidate.name for candidate in candidates)
+        ids = ("original", *(f"rewrite {i}" for i in range(1, 1 + n_aug)))
+        parts = [(each.name, each.bounds, each.location, each.scale) for each in self.scorers]
+        if panel is not None:
+            ids, parts = panel.names, [(PANEL, Judge.bounds, None, None)]
+        scorers, bounds, location, scale = zip(*parts, strict=True)
         return Scores(
-            values=np.full((len(self.scorers), len(candidates), samples), np.nan),
-            scorers=tuple(scorer.name for scorer in self.scorers),
-            bounds=tuple((float(s.bounds[0]), float(s.bounds[1])) for s in self.scorers),
-            location=tuple(scorer.location for scorer in self.scorers),
-            scale=tuple(scorer.scale for scorer in self.scorers),
-            samples=("original", *(f"rewrite {i}" for i in range(1, samples))),
-            candidates=named,
+            values=np.full((len(parts), len(candidates), len(ids)), np.nan),
+            scorers=scorers,
+            bounds=tuple((float(low), float(high)) for low, high in bounds),
+            location=location,
+            scale=scale,
+            samples=ids,
+            candidates=tuple(c.name or f"candidate {k}" for k, c in enumerate(candidates))
+            if named
+            else (),
             complete=False,
+            sample="rewrite" if panel is None else "rater",
+            criteria=() if panel is None else panel.criteria,
         )
 
     def rewrite(
@@ -289,12 +287,6 @@ class Tools:
             if scorer.in_process:
                 scorer.score([(prompt, "It is warm.")])
 
-    def close(self) -> None:
-        """Close whatever can be closed."""
-        self.rewriter.close()
-        for scorer in self.scorers:
-            scorer.close()
-
 
 @dataclass(frozen=True)
 class Parts:
@@ -308,7 +300,6 @@ class Parts:
     guard: bool = True
     entities: str = ""
     side: Mapping[str, str] = field(default_factory=dict)
-    seconds: float = SECONDS
     include_original: bool = True
     max_attempts: int | None = None
     panel: Panel | None = None
@@ -330,6 +321,11 @@ class Parts:
             unused = declared(rewriters.make("rules"))
             return Tools(unused, judges, n_aug=self.n_aug, seed=self.seed, panel=self.panel)
         check_family(self.family, self.n_aug)
+        find_entities: Entities | None = None
+        if self.entities:
+            from darc.perturb.filters.ner import entity_finder
+
+            find_entities = entity_finder(self.entities)
         maker = rewriter or self.rewriter
         return Tools(
             rewriter=declared(rewriters.make(maker) if isinstance(maker, str) else maker),
@@ -341,7 +337,7 @@ class Parts:
             family=self.family,
             seed=self.seed,
             similarity=similarity_of(Embeddings()) if self.guard and installed() else None,
-            find_entities=self._entity_finder(),
+            find_entities=find_entities,
             include_original=self.include_original,
             max_attempts=self.max_attempts,
         )
@@ -356,28 +352,3 @@ class Parts:
                 )
             made[name] = scorers.make(text)
         return SideMaker(made, Embeddings() if installed() else None)
-
-    def _entity_finder(self) -> Entities | None:
-        if not self.entities:
-            return None
-        from darc.perturb.filters.ner import entity_finder
-
-        return entity_finder(self.entities)
-
-
-def empty_grades(
-    raters: tuple[str, ...], criteria: tuple[str, ...], count: int, names: tuple[str, ...] = ()
-) -> Scores:
-    """The grades of `count` candidates by a panel, of which none is known yet."""
-    return Scores(
-        values=np.full((1, count, len(raters)), np.nan),
-        scorers=(PANEL,),
-        bounds=(Judge.bounds,),
-        location=(None,),
-        scale=(None,),
-        samples=raters,
-        candidates=names,
-        complete=False,
-        sample="rater",
-        criteria=criteria,
-    )

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from darc.engine.parts import ATTEMPTS, SECONDS, Tools, checked, shortened
+from darc.engine.parts import Tools, checked, shortened
 from darc.engine.samples import Tally
 from darc.engine.workers import Shares, Turns, Workers, WorkTimedOut
 from darc.errors import DarcError, InputError, MissingExtra
@@ -132,8 +132,8 @@ class Patience:
     A remote scorer is asked once: its client has patience of its own.
     """
 
-    attempts: int = ATTEMPTS
-    seconds: float = SECONDS
+    attempts: int = 3
+    seconds: float = 600.0
     wait: float = 1.0
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 

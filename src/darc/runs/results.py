@@ -3,7 +3,6 @@
 import csv
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from textwrap import indent
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from darc.engine.deciding import Deciding, flagged, parse_rules
+from darc.engine.deciding import Deciding, flagged
 from darc.engine.outcome import Outcome
 from darc.engine.stopping import STOPPED
 from darc.errors import InputError, MissingExtra
@@ -41,8 +40,7 @@ def read_outcome(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Outco
     best_of_k = None
     if scores.complete:
         decision = decide(shard, prompt_id, deciding, scores)
-        (mean,) = parse_rules(["mean"], {}, deciding.spec.beta, deciding.spec.gamma)
-        best_of_k = decide(shard, prompt_id, replace(deciding, spec=mean), scores).index
+        best_of_k = decide(shard, prompt_id, deciding.best_of_k, scores).index
     else:
         decision = _searched_again(folder, shard, prompt_id, deciding)
     saved = int(shard.rows("candidates.jsonl")[prompt_id].get("saved", 0))
