@@ -350,6 +350,8 @@ class Engine(Closing):
 
     def close(self) -> None:
         """Let go of everything."""
+        # At once, so that whatever is cancelled need not wait for the end of its work.
+        self.workers.close(for_good=True)
         self._background.close()
         self._release()
 

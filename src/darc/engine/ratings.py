@@ -4,7 +4,7 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TextIO
 
 import numpy as np
@@ -280,33 +280,26 @@ class Summary:
 
     specs: Sequence[RuleSpec]
     prompts: int = 0
-    totals: list[dict[str, float]] = field(default_factory=list)
-    known: list[dict[str, int]] = field(default_factory=list)
-    changed: list[int] = field(default_factory=list)
-    flags: list[Counter[str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        for _ in self.specs:
-            self.totals.append(dict.fromkeys(NUMBERS, 0.0))
-            self.known.append(dict.fromkeys(NUMBERS, 0))
-            self.changed.append(0)
-            self.flags.append(Counter())
+        """Begin with nothing."""
+        count = len(self.specs)
+        self.totals, self.known = np.zeros((2, count, len(NUMBERS)))
+        self.changed, self.flags = [0] * count, [Counter[str]() for _ in self.specs]
 
     def add(self, decided: DecidedBatch) -> None:
         """Count the decisions of a batch."""
         self.specs = decided.specs
         self.prompts += len(decided.batch.prompt_ids)
         for rule, each in enumerate(decided.decisions):
-            for name in NUMBERS:
-                numbers = each.chosen[name]
-                self.totals[rule][name] += float(np.nansum(numbers))
-                self.known[rule][name] += int((~np.isnan(numbers)).sum())
+            numbers = np.array([each.chosen[name] for name in NUMBERS])
+            self.totals[rule] += np.nansum(numbers, axis=1)
+            self.known[rule] += (~np.isnan(numbers)).sum(axis=1)
             self.changed[rule] += int(decided.changed(rule).sum())
             for name, raised in each.flags.items():
                 self.flags[rule][name] += int(raised.sum())
 
     def average(self, rule: int, name: str) -> float:
         """The average of a number over a rule's choices."""
-        return (
-            self.totals[rule][name] / self.known[rule][name] if self.known[rule][name] else np.nan
-        )
+        place = rule, NUMBERS.index(name)
+        return float(self.totals[place] / self.known[place]) if self.known[place] else np.nan

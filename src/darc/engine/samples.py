@@ -152,10 +152,6 @@ class Samples(ABC):
         self.values = self.values[:, :, :1]
         self._empty = self.engine.tools.scores(self.candidates, 0)
 
-    async def everything(self) -> None:
-        """Make and score every sample."""
-        await self.score_all(range(len(self.candidates)))
-
     async def score_all(self, candidates: Sequence[int]) -> None:
         """Score every sample of some candidates; the originals too where there is no rewrite."""
         places = range(self.first, self.values.shape[2])

@@ -128,6 +128,7 @@ class Workers:
         self._busy = Turns(1)
         self._pool: Any = None
         self._stops: Any = None
+        self._ending = False
 
     async def in_process(
         self, owner: Hashable, method: str, *arguments: Any, seconds: float
@@ -175,9 +176,9 @@ class Workers:
         work = (self.in_process(object(), "warm", seconds=seconds) for _ in range(number))
         await asyncio.gather(*work)
 
-    def close(self) -> None:
-        """End everything at once."""
-        pool, self._pool = self._pool, None
+    def close(self, for_good: bool = False) -> None:
+        """End everything at once; `for_good` lets nothing begin until this is called again."""
+        pool, self._pool, self._ending = self._pool, None, for_good
         if pool is not None:
             pool.stop()
             pool.join()
@@ -186,6 +187,8 @@ class Workers:
         self, slot: int, method: str, arguments: Sequence[Any], seconds: float
     ) -> Any:
         """Work in a process; the slot is kept until it has really ended."""
+        if self._ending:
+            raise asyncio.CancelledError
         if self._pool is None:
             self._pool, self._stops = self._started()
         self._stops[slot] = 0

@@ -20,7 +20,7 @@ from darc.engine.parts import PANEL
 from darc.errors import InputError, TableError
 from darc.files import PACKED, private_folder, read_json
 from darc.runs.records import Fault, check_manifest, scores_of
-from darc.runs.shard import STAGE_OF, STAGES, Damaged, Shard, checksum
+from darc.runs.shard import STAGE_OF, STAGES, Shard, checksum
 from darc.tables import atomic_writer
 
 logger = logging.getLogger(__name__)
@@ -144,7 +144,10 @@ class RunFolder:
         problem = shard.damage()
         if problem is not None:
             logger.warning("%s; shard %s is done again", problem.message, shard.name)
-            _cut(shard, problem)
+            name = problem.path.name.removesuffix(PACKED)
+            # Without the means to make the file again, everything is.
+            whole = data is None or data.get("keep", "all") != "all" or name not in STAGE_OF
+            shard.forget("prompts" if whole else STAGE_OF[name])
             return False
         if data is None:
             return False
@@ -179,16 +182,6 @@ class RunFolder:
         except Timeout:
             raise InputError(f"another run is at work in {self.path}", "wait for it") from None
         self._lock = lock
-
-
-def _cut(shard: Shard, problem: Damaged) -> None:
-    """Remove a changed file and what was made from it; without the means to make it, everything."""
-    data = shard.seal_data
-    name = problem.path.name.removesuffix(PACKED)
-    if data is None or data.get("keep", "all") != "all" or name not in STAGE_OF:
-        shard.forget("prompts")
-        return
-    shard.forget(STAGE_OF[name])
 
 
 def _difference(before: Any, after: Any) -> str:

@@ -254,6 +254,7 @@ MANIFEST = TypeAdapter(
 
 def _check(kind: "TypeAdapter[Any]", row: Any) -> None:
     """Refuse what has a field that is absent or of another kind, by where that is."""
+    where, value = "", row
     if not isinstance(row, dict):
         raise Fault("it is no JSON object")
     try:
@@ -262,18 +263,17 @@ def _check(kind: "TypeAdapter[Any]", row: Any) -> None:
         fault = problem.errors(include_url=False)[0]
     else:
         return
-    where = ""
-    value: Any = row
     for part in fault["loc"]:
         if isinstance(part, int):
             where, value = f"{where}[{part}]", value[part]
         elif isinstance(value, dict):  # otherwise it names the kind that was tried
             where, value = f"{where}.{part}", value.get(part)
     told = {"missing": "is missing", "extra_forbidden": "is unknown"}.get(fault["type"])
-    if told is None:
-        empty = fault["type"] == "too_short" and not value
-        told = "is empty" if empty else f"cannot be {reprlib.repr(value)}"
-    raise Fault(f"{where[1:80]} {told}")
+    if fault["type"] == "list_type" and where.endswith("]"):
+        where, told = where.partition("[")[0], "is no table of numbers"
+    empty = fault["type"] == "too_short" and not value
+    other = "is empty" if empty else f"cannot be {reprlib.repr(value)}"
+    raise Fault(f"{where[1:80]} {told or other}")
 
 
 def check_manifest(data: Json) -> None:

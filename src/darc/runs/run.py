@@ -108,7 +108,7 @@ class Stages:
             await samples.rewrite(range(count))
         self._rewritten(samples)
         if decision is None and lazy:
-            await samples.everything()
+            await samples.score_all(range(count))
         self._scored(samples)
         await self._side(samples)
         if decision is None or samples.complete:
