@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from darc.cli.choice import add_choice, add_stop
+from darc.cli.choice import add_choice
 from darc.cli.parser import add_general
 from darc.cli.show import add_output, check_output, write_outcome
 
@@ -43,7 +43,6 @@ def add(commands: Any, name: str) -> None:
         "--answer", action="append", default=[], metavar="TEXT", help="one of your own answers"
     )
     add_choice(parser)
-    add_stop(parser)
     parser.add_argument("--full", action="store_true", help="make and score every rewrite")
     add_output(parser.add_argument_group("output"))
     add_general(parser)

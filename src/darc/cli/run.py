@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.choice import DEFAULT_GENERATOR, add_choice, add_stop
+from darc.cli.choice import DEFAULT_GENERATOR, add_choice
 from darc.cli.parser import add_general
+from darc.cli.show import saved_words
 
 if TYPE_CHECKING:
     from darc.engine.engine import Engine
@@ -106,7 +107,6 @@ def add(commands: Any, name: str) -> None:
         "--ray-gpus", type=float, default=0.0, metavar="G", help="GPUs of each (with --ray-actors)"
     )
     add_choice(parser)
-    add_stop(parser)
     parser.add_argument("--json", action="store_true", help="the summary as one JSON object")
     add_general(parser)
     parser.set_defaults(run=run, interrupted="go on with the same command")
@@ -232,8 +232,7 @@ def _print(told: dict[str, Any]) -> None:
     print(f"{told['prompts']} prompts by {told['rule']}; choices: {numbers}")
     refused = sum(told["refused"].values())
     if told["saved"]:
-        written, saved = told["answers"], told["saved"]
-        print(f"wrote {written} of {written + saved} answers; {saved} were not worth their cost")
+        print(saved_words(told["answers"], told["saved"]))
     if told["accepted"] + refused:
         rate = told["accepted"] / (told["accepted"] + refused)
         reasons = ", ".join(f"{name} {count}" for name, count in told["refused"].items())

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import platform
 import socket
 import sys
 from collections.abc import Generator, Iterator, Mapping
@@ -161,12 +162,13 @@ _KEPT: dict[bytes, Engine] = {}
 
 def fill_shard(work: ShardWork) -> Told:
     """Fill and seal a shard, in a worker; the engine is kept for the next one."""
+    failures = Failures()
     try:
-        _fill(work)
+        _fill(work, failures)
     except DarcError as problem:
-        failed = getattr(problem, "failed", None)
-        if failed is not None:
-            return Told(failed)
+        if failures.causes:
+            causes = failures.causes.items()
+            return Told({name: (each.message, each.hint) for name, each in causes})
         return Told(problem=(problem.exit_code, problem.message, problem.hint))
     except OSError as problem:
         where = f"{problem.filename or work.folder}: {problem.strerror or problem}"
@@ -174,17 +176,7 @@ def fill_shard(work: ShardWork) -> Told:
     return Told()
 
 
-class _Failed(DarcError):
-    """Some prompts of a shard failed."""
-
-    def __init__(self, failures: Failures) -> None:
-        super().__init__("some prompts failed")
-        self.failed = {name: (each.message, each.hint) for name, each in failures.causes.items()}
-
-
-def _fill(work: ShardWork) -> None:
-    import platform
-
+def _fill(work: ShardWork, failures: Failures) -> None:
     node = platform.node()
     if work.version != darc.__version__:
         raise DarcError(
@@ -201,18 +193,11 @@ def _fill(work: ShardWork) -> None:
     lock = FileLock(_lock(work), timeout=PATIENCE, mode=0o600)
     try:
         with lock:
-            finished = RunFolder(work.folder).finished(int(work.name), bool(work.filling["lazy"]))
-            if finished:
+            if RunFolder(work.folder).finished(int(work.name), bool(work.filling["lazy"])):
                 return
             shard.begin()
-            failures, engine = Failures(), _engine(work.recipe)
-            try:
-                part = [(shard, work.questions)]
-                engine.run(fill_shards(part, engine, failures=failures, **work.filling))
-            except DarcError:
-                if failures.causes:
-                    raise _Failed(failures) from None
-                raise
+            engine, part = _engine(work.recipe), [(shard, work.questions)]
+            engine.run(fill_shards(part, engine, failures=failures, **work.filling))
     except Timeout:
         raise DarcError(f"another worker is at work on shard {work.name}", GO_ON) from None
 
