@@ -283,14 +283,12 @@ class Deciding:
         Not where raters are asked several times, since their noise is estimated from all grades,
         nor where a calibration knows the raters or the systems.
         """
-        if self.spec.rule.plan is None or self.spec.rule.required() or scores.repeats > 1:
+        rule = self.spec.rule
+        if rule.plan is None or rule.required() or scores.repeats > 1 or self.ids(scores):
             return False
-        if self.ids(scores):
-            return False
-        one = len(scores.scorers) == 1
-        if self.normalize == "prompt" and not one:
-            return False
-        return self.normalize in ("none", "prompt") or one or scores.constants is not None
+        if len(scores.scorers) == 1 or self.normalize == "none":
+            return True
+        return self.normalize != "prompt" and scores.constants is not None
 
     def ids(self, scores: Scores) -> dict[str, Any]:
         """Who gave the samples and who wrote the candidates, where a calibration knows of them."""
@@ -351,16 +349,13 @@ def flagged(decision: Decision, scores: Scores) -> Decision:
     """The decision, flagged with how many grades are missing, and raters of whom most are."""
     if not scores.failed:
         return decision
-    told = [f"missing_grades:{len(scores.failed)}"]
-    missing = set(scores.failed)
-    for place, name in enumerate(scores.samples):
-        own = sum(i == place for _, i in missing)
-        had = sum(
-            not np.isnan(x) and (k, place) not in missing
-            for k, x in enumerate(scores.values[0, :, place])
-        )
-        told += [f"rater_failed:{name}"] if own > had else []
-    return replace(decision, flags=(*decision.flags, *told))
+    missing = np.zeros(scores.values.shape[1:], dtype=bool)
+    missing[tuple(zip(*scores.failed, strict=True))] = True
+    had = (~np.isnan(scores.values[0]) & ~missing).sum(axis=0)
+    lost = np.flatnonzero(missing.sum(axis=0) > had)
+    told = [f"rater_failed:{scores.samples[i]}" for i in lost]
+    flags = (*decision.flags, f"missing_grades:{len(scores.failed)}", *told)
+    return replace(decision, flags=flags)
 
 
 def decided_on(scores: Scores) -> Array:

@@ -88,7 +88,8 @@ class Outcome:
         _, candidates, places = self.scores.values.shape
         if self.rated:
             return candidates * places * self.scores.repeats
-        return candidates * (places - self._first)
+        left_out = bool(np.isnan(self.scores.values[:, :, 0]).all())  # the originals
+        return candidates * (places - left_out)
 
     @property
     def rated(self) -> bool:
@@ -119,11 +120,6 @@ class Outcome:
                 for x, fine in zip(found.between, whole, strict=True)
             ],
         }
-
-    @property
-    def _first(self) -> int:
-        """The place of the first sample that counts."""
-        return int(np.isnan(self.scores.values[:, :, 0]).all())
 
     @property
     def limits(self) -> str:
