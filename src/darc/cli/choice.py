@@ -180,7 +180,7 @@ def say_cost(engine: "Engine", k: int, full: bool = False, wave: int | None = No
     """How many grades an answer costs at most, said on standard error; 0 without a panel."""
     from darc.engine.panel_samples import grades_of
 
-    panel = engine.tools.panel
+    panel = engine.parts.panel
     if panel is None:
         return 0
     most, usual = grades_of(engine, k, wave)

@@ -272,12 +272,12 @@ class Engine(Closing):
             if rule is not None:
                 learnt, spec = deciding.spec.calibrations, as_spec(rule)
                 deciding = replace(deciding, spec=spec.calibrated(spec.calibrations or learnt))
-        if self.tools.panel is not None:
+        if self.parts.panel is not None:
             n_aug, deciding = None, replace(deciding, include_original=True)
         samples = replace(
             self.samples(prompt, calls, meters) if drawn is None else drawn.samples,
             candidates=candidates,
-            n_aug=self.tools.n_aug if n_aug is None else n_aug,
+            n_aug=self.parts.n_aug if n_aug is None else n_aug,
             owner=object() if owner is None else owner,
             first=deciding.first if n_aug != 0 else 0,
             clock=clock or Clock(),
@@ -309,7 +309,7 @@ class Engine(Closing):
         self, prompt: Prompt, calls: int | None = None, meters: dict[str, Meter] | None = None
     ) -> Samples:
         """Nothing yet of a prompt's candidates: rewrites of them, or a panel's grades."""
-        kind = RewriteSamples if self.tools.panel is None else PanelSamples
+        kind = RewriteSamples if self.parts.panel is None else PanelSamples
         return kind(self, prompt, [], owner=object(), limit=calls, meters=meters or {})
 
     async def side_inputs(

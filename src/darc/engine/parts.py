@@ -163,37 +163,98 @@ class Unfinished:
 
 
 @dataclass(frozen=True)
-class Tools:
-    """A rewriter and some scorers, ready: what turns the answers to a prompt into numbers.
+class Parts:
+    """What turns answers into numbers, as users write it.
 
     The samples of an answer are itself, unless `include_original` is False, and up to `n_aug`
-    accepted rewrites of at most `max_attempts` proposed (4 n_aug if None). `similarity` and
-    `find_entities` are further checks of rewrites. With a `panel` the samples are its raters'
-    grades, and the scorers its judges.
+    accepted rewrites of at most `max_attempts` proposed (4 n_aug if None); with a `panel`, its
+    raters' grades.
     """
 
-    rewriter: ReadyRewriter
-    scorers: Sequence[ReadyScorer]
+    rewriter: str = "rules"
+    scorers: Sequence[str] = SCORERS
     n_aug: int = 8
     family: str = "style"
     seed: int = 0
-    similarity: Similarity | None = None
-    find_entities: Entities | None = None
+    guard: bool = True
+    entities: str = ""
+    side: Mapping[str, str] = field(default_factory=dict)
     include_original: bool = True
     max_attempts: int | None = None
     panel: Panel | None = None
+    min_samples: int = 1
 
     def __post_init__(self) -> None:
         """Refuse what cannot be worked with."""
         if self.n_aug < 0:
             raise InputError(f"n_aug must be 0 or more, not {self.n_aug}", "8 is usual")
-        if not (self.n_aug or self.include_original):
+        if not (self.n_aug or self.include_original or self.panel):
             raise InputError(
                 "with neither the original nor a rewrite there is nothing to score",
                 "give an n_aug of 1 or more, or include the original",
             )
         if self.max_attempts is not None and self.max_attempts < 1:
             raise InputError(f"max_attempts is {self.max_attempts}", "give at least 1")
+
+    def tools(
+        self,
+        rewriter: str | Rewriter = "",
+        given: Sequence[str | Scorer] = (),
+        own: ChatModel | None = None,
+    ) -> "Tools":
+        """The tools, made from their names unless they are given.
+
+        Nothing is loaded that is not needed to know that it can be. `own` is the model that writes
+        the answers, for a panel that is to judge by it.
+        """
+        if self.panel is not None:
+            judges = [declared(judge) for judge in self.panel.judges(own, self.seed)]
+            unused = declared(rewriters.make("rules"))
+            return Tools(unused, judges, self)
+        check_family(self.family, self.n_aug)
+        find_entities: Entities | None = None
+        if self.entities:
+            from darc.perturb.filters.ner import entity_finder
+
+            find_entities = entity_finder(self.entities)
+        maker = rewriter or self.rewriter
+        makers = given or self.scorers
+        return Tools(
+            declared(rewriters.make(maker) if isinstance(maker, str) else maker),
+            [declared(scorers.make(m) if isinstance(m, str) else m) for m in makers],
+            self,
+            similarity_of(Embeddings()) if self.guard and installed() else None,
+            find_entities,
+        )
+
+    def side_maker(self) -> SideMaker:
+        """What makes the side inputs of rules."""
+        made: dict[str, Scorer] = {}
+        for name, text in self.side.items():
+            if name not in SIDE_NAMES:
+                raise InputError(
+                    f"--side {name}: there is no such side input", f"one of {', '.join(SIDE_NAMES)}"
+                )
+            made[name] = scorers.make(text)
+        return SideMaker(made, Embeddings() if installed() else None)
+
+
+@dataclass(frozen=True)
+class Tools:
+    """A rewriter and some scorers, ready: what turns the answers to a prompt into numbers.
+
+    `similarity` and `find_entities` are further checks of rewrites. With a panel the samples are
+    its raters' grades, and the scorers its judges.
+    """
+
+    rewriter: ReadyRewriter
+    scorers: Sequence[ReadyScorer]
+    parts: Parts = field(default_factory=Parts)
+    similarity: Similarity | None = None
+    find_entities: Entities | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse scorers that cannot be told apart, or none."""
         names = [scorer.name for scorer in self.scorers]
         if not names:
             raise InputError("there is no scorer", "give at least one")
@@ -203,7 +264,7 @@ class Tools:
 
     def scores(self, candidates: Sequence[Candidate], n_aug: int) -> Scores:
         """Scores of which none is known yet."""
-        panel, named = self.panel, any(candidate.name for candidate in candidates)
+        panel, named = self.parts.panel, any(candidate.name for candidate in candidates)
         ids = ("original", *(f"rewrite {i}" for i in range(1, 1 + n_aug)))
         parts = [(each.name, each.bounds, each.location, each.scale) for each in self.scorers]
         if panel is not None:
@@ -263,9 +324,9 @@ class Tools:
             candidate,
             n_aug,
             self.rewriter,
-            family=self.family,
-            seed=self.seed,
-            max_attempts=self.max_attempts,
+            family=self.parts.family,
+            seed=self.parts.seed,
+            max_attempts=self.parts.max_attempts,
             similarity=self.similarity,
             least_similarity=LEAST,
             find_entities=self.find_entities,
@@ -281,74 +342,8 @@ class Tools:
     def warm(self, stop: Callable[[], bool] = lambda: False) -> None:
         """Use once what runs in worker processes, so that it is loaded."""
         prompt = Prompt("warm", (Message("user", "Is it warm?"),))
-        if self.rewriter.in_process and self.n_aug:
+        if self.rewriter.in_process and self.parts.n_aug:
             self.rewrite(prompt, Candidate("warm", 0, "It is warm today, isn't it?"), 1)
         for scorer in self.scorers:
             if scorer.in_process:
                 scorer.score([(prompt, "It is warm.")])
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What turns answers into numbers, as users write it."""
-
-    rewriter: str = "rules"
-    scorers: Sequence[str] = SCORERS
-    n_aug: int = 8
-    family: str = "style"
-    seed: int = 0
-    guard: bool = True
-    entities: str = ""
-    side: Mapping[str, str] = field(default_factory=dict)
-    include_original: bool = True
-    max_attempts: int | None = None
-    panel: Panel | None = None
-    min_samples: int = 1
-
-    def tools(
-        self,
-        rewriter: str | Rewriter = "",
-        given: Sequence[str | Scorer] = (),
-        own: ChatModel | None = None,
-    ) -> Tools:
-        """The tools, made from their names unless they are given.
-
-        Nothing is loaded that is not needed to know that it can be. `own` is the model that writes
-        the answers, for a panel that is to judge by it.
-        """
-        if self.panel is not None:
-            judges = [declared(judge) for judge in self.panel.judges(own, self.seed)]
-            unused = declared(rewriters.make("rules"))
-            return Tools(unused, judges, n_aug=self.n_aug, seed=self.seed, panel=self.panel)
-        check_family(self.family, self.n_aug)
-        find_entities: Entities | None = None
-        if self.entities:
-            from darc.perturb.filters.ner import entity_finder
-
-            find_entities = entity_finder(self.entities)
-        maker = rewriter or self.rewriter
-        return Tools(
-            rewriter=declared(rewriters.make(maker) if isinstance(maker, str) else maker),
-            scorers=[
-                declared(scorers.make(each) if isinstance(each, str) else each)
-                for each in given or self.scorers
-            ],
-            n_aug=self.n_aug,
-            family=self.family,
-            seed=self.seed,
-            similarity=similarity_of(Embeddings()) if self.guard and installed() else None,
-            find_entities=find_entities,
-            include_original=self.include_original,
-            max_attempts=self.max_attempts,
-        )
-
-    def side_maker(self) -> SideMaker:
-        """What makes the side inputs of rules."""
-        made: dict[str, Scorer] = {}
-        for name, text in self.side.items():
-            if name not in SIDE_NAMES:
-                raise InputError(
-                    f"--side {name}: there is no such side input", f"one of {', '.join(SIDE_NAMES)}"
-                )
-            made[name] = scorers.make(text)
-        return SideMaker(made, Embeddings() if installed() else None)

@@ -209,7 +209,7 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
     generator, deciding, parts = engine.generator, engine.deciding, engine.parts
     learnt = deciding.spec.calibrations
     assert generator is not None
-    panel = engine.tools.panel
+    panel = engine.parts.panel
     sampling = {k: v for k, v in asdict(engine.sampling).items() if k != "first"}
     if engine.stopping is not None:
         if not generator.continues:

@@ -86,7 +86,7 @@ class Stages:
             tokens = sum(candidate.tokens for candidate in made)
             self._note(samples, "generate", answers=len(made), tokens=tokens)
         return replace(
-            samples, candidates=made, n_aug=engine.tools.n_aug, first=engine.deciding.first
+            samples, candidates=made, n_aug=engine.parts.n_aug, first=engine.deciding.first
         )
 
     async def _advance(self, samples: Samples) -> None:
