@@ -216,8 +216,7 @@ async def fill_shards(
     """Take the questions of shards through all stages, and seal each shard that is done.
 
     At most `window` questions are at work at a time, of as few shards as that takes. A question
-    that fails leaves its shard open; the others go on, and the failure is raised at the end. Of a
-    finished shard `keep` says what is left, and `pack` compresses it. `count` hears of each prompt.
+    that fails leaves its shard open; the others go on, and the failure is raised at the end.
     """
     failures = Failures() if failures is None else failures
     places = asyncio.Semaphore(window)
@@ -258,15 +257,17 @@ def run(
     folder: RunFolder,
     questions: Iterable[Question],
     engine: Engine,
-    report: Report = lambda stage, done, total: None,
     *,
     lazy: bool = False,
-    **filling: Any,
+    keep: str = "all",
+    pack: bool = False,
+    window: int = WINDOW,
+    report: Report = lambda stage, done, total: None,
 ) -> None:
     """Take every question through all stages; what is written already is not done again.
 
     `report(stage, done, total)` counts prompts. What a lazy run left out is made when this one is
-    not lazy. `filling` are the other options of `fill_shards`.
+    not lazy. Of a finished shard `keep` says what is left, and `pack` compresses it.
     """
     count = counter("deciding", questions, report)
 
@@ -276,7 +277,9 @@ def run(
             shard.begin()
             yield shard, part
 
-    engine.run(fill_shards(begun(), engine, lazy=lazy, count=count, **filling))
+    engine.run(
+        fill_shards(begun(), engine, lazy=lazy, keep=keep, pack=pack, window=window, count=count)
+    )
     finish(folder)
 
 
