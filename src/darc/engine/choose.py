@@ -1,7 +1,7 @@
 """From candidates to a choice: the search, its budget, and what to do when parts fail."""
 
 import asyncio
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, TypeVar
 
@@ -65,7 +65,6 @@ class DecideOptions(TypedDict, total=False):
     calls: int | None
     deadline: float | None
     wave: int | None
-    owner: Hashable
     flags: Sequence[str]
     deciding: Deciding | None
     clock: Clock | None
@@ -158,7 +157,7 @@ class Choosing:
         if not lazily:
             await samples.score_all(left)
             return await self._decide_all(deciding, left)
-        search = deciding.search(scores)
+        search, asked = deciding.search(scores), list[tuple[int, int]]()
         while True:
             with samples.clock.stage("decide"):
                 pairs = await self._computed(search.ask, wave)
@@ -166,7 +165,12 @@ class Choosing:
                 break
             places = [(left[k], i + samples.first) for k, i in pairs]
             await samples.fill(places)
+            asked += places
             search.tell(pairs, [samples.values[samples.active, k, i] for k, i in places])
+        if deciding.ids(scores) and np.isnan([samples.values[:, k, i] for k, i in asked]).any():
+            # Severities cancel only among candidates that the same raters have graded.
+            await samples.score_all(left)
+            return await self._decide_all(deciding, left)
         if samples.first and await samples.originals_if_alone(left):
             return await self._decide_all(deciding, left)
         with samples.clock.stage("decide"):

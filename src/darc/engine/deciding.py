@@ -281,12 +281,16 @@ class Deciding:
         """Whether the lazy search is exact for this rule and scale.
 
         Not where raters are asked several times, since their noise is estimated from all grades,
-        nor where a calibration knows the raters or the systems.
+        nor where a calibration knows the systems. Raters that it knows are no hindrance to a
+        single scorer: where each has graded every candidate their severities cancel.
         """
         rule = self.spec.rule
-        if rule.plan is None or rule.required() or scores.repeats > 1 or self.ids(scores):
+        one, ids = len(scores.scorers) == 1, self.ids(scores).keys()
+        if rule.plan is None or rule.required() or scores.repeats > 1:
             return False
-        if len(scores.scorers) == 1 or self.normalize == "none":
+        if ids - {"rater_ids"} or (ids and not one):
+            return False
+        if one or self.normalize == "none":
             return True
         return self.normalize != "prompt" and scores.constants is not None
 

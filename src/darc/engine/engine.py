@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Coroutine, Hashable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar, Unpack
 
@@ -16,7 +16,7 @@ from darc.engine.parts import SCORERS, Parts, SideMaker
 from darc.engine.samples import Clock, RewriteSamples, Samples, Tally, plainly
 from darc.engine.scoring import Batcher, Patience, ScoreCache, Scoring
 from darc.engine.stopping import FEWER, Stopping, WaveDrawing, parse_stop, waves_of
-from darc.engine.workers import Turns, Workers
+from darc.engine.workers import Owner, Turns, Workers
 from darc.errors import InputError
 from darc.generators.base import (
     MAX_TOKENS,
@@ -31,7 +31,7 @@ from darc.generators.base import (
 )
 from darc.models.completion import ChatModel, Report
 from darc.models.remote import Meter, OpenAIModel
-from darc.models.remote.scope import Background
+from darc.models.remote.openai import Background
 from darc.perturb import Rewriter
 from darc.registry import DEFAULT_RULE, generators
 from darc.registry.capabilities import Closing, declared
@@ -250,7 +250,6 @@ class Engine(Closing):
         calls: int | None = None,
         deadline: float | None = None,
         wave: int | None = None,
-        owner: Hashable = None,
         flags: Sequence[str] = (),
         deciding: Deciding | None = None,
         clock: Clock | None = None,
@@ -262,10 +261,10 @@ class Engine(Closing):
 
         With `full` every rewrite is made and scored. `calls` bounds the texts scored and `deadline`
         (of the event loop's clock) the time; what is best by then is taken, and flagged. `strict`
-        raises `PartFailed`; otherwise the choice goes on without the part, and is flagged. Work of
-        different `owner`s takes turns, calls of this by default. `meters` hear of the remote calls
-        of the stages rewrite and score. What scorers said when the candidates were `drawn` is kept.
-        With `beside`, what Best-of-K takes of the same samples is found too.
+        raises `PartFailed`; otherwise the choice goes on without the part, and is flagged. Choices
+        take turns, those with few characters first. `meters` hear of the remote calls of the stages
+        rewrite and score. What scorers said when the candidates were `drawn` is kept. With
+        `beside`, what Best-of-K takes of the same samples is found too.
         """
         if deciding is None:
             deciding = self.deciding
@@ -274,11 +273,13 @@ class Engine(Closing):
                 deciding = replace(deciding, spec=spec.calibrated(spec.calibrations or learnt))
         if self.parts.panel is not None:
             n_aug, deciding = None, replace(deciding, include_original=True)
+        n_aug = self.parts.n_aug if n_aug is None else n_aug
+        characters = (n_aug + 1) * sum(len(each.text) for each in candidates)
         samples = replace(
             self.samples(prompt, calls, meters) if drawn is None else drawn.samples,
             candidates=candidates,
-            n_aug=self.parts.n_aug if n_aug is None else n_aug,
-            owner=object() if owner is None else owner,
+            n_aug=n_aug,
+            owner=Owner(characters),
             first=deciding.first if n_aug != 0 else 0,
             clock=clock or Clock(),
         )
@@ -364,9 +365,7 @@ class Engine(Closing):
         """What a coroutine returns, run in the engine's own event loop."""
         return self._background.run(work)
 
-    async def _write(
-        self, wishes: list[tuple[Prompt, Settings]], _: Hashable
-    ) -> list[list[Candidate]]:
+    async def _write(self, wishes: list[tuple[Prompt, Settings]], _: int) -> list[list[Candidate]]:
         assert self.generator is not None
         made: dict[int, list[Candidate]] = {}
         for sampling in dict.fromkeys(settings for _, settings in wishes):

@@ -13,9 +13,9 @@ from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.completion import ChatModel
 from darc.models.embeddings import Embeddings, installed
 from darc.perturb import Perturbed, Rewriter, Slice, perturb_slice
+from darc.perturb.accept import ReadyRewriter
+from darc.perturb.accept import parts as check_family
 from darc.perturb.filters import Entities, Similarity
-from darc.perturb.rewriter import ReadyRewriter
-from darc.perturb.rewriter import parts as check_family
 from darc.registry import rewriters, scorers
 from darc.registry.capabilities import declared
 from darc.scorers.base import Embedder, Pair, ReadyScorer, Scorer
@@ -214,7 +214,7 @@ class Parts:
         check_family(self.family, self.n_aug)
         find_entities: Entities | None = None
         if self.entities:
-            from darc.perturb.filters.ner import entity_finder
+            from darc.perturb.ner import entity_finder
 
             find_entities = entity_finder(self.entities)
         maker = rewriter or self.rewriter

@@ -153,7 +153,7 @@ class Batcher(Generic[Item, Result]):
 
     `call(items, slot)` answers a batch, one result an item; it is put together once `turns` has a
     slot for it, by default the only one, and what arrives meanwhile waits for the next. The owner
-    that has had least so far (by `weigh`) comes first, and those that have had the same take turns.
+    with least so far (by `weigh`) and expected in all comes first, and equal ones take turns.
     A batch is not heavier than `most` unless one item alone is. A call is made in the context of
     the first whose item it holds, and ended when nobody waits for it where `ends` says that it can
     be. One that fails is made again for each owner alone, so that one owner's item does not fail
@@ -224,7 +224,7 @@ class Batcher(Generic[Item, Result]):
             self._running.discard(asyncio.current_task())
 
     def _next_owner(self) -> Hashable:
-        return min(self._pending, key=lambda each: self._had.get(each, 0.0), default=None)
+        return min(self._pending, key=self._had.cost, default=None)
 
     def _take(self) -> list[_Wish[Item, Result]]:
         batch: list[_Wish[Item, Result]] = []

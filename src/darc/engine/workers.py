@@ -11,6 +11,7 @@ import signal
 import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
 # Owners whose share is remembered; the one not heard of for longest is forgotten first.
 REMEMBERED = 1000
+# What rewriting and scoring a character takes, roughly.
+SECONDS_PER_CHARACTER = 3e-6
 # How much longer than its limit a piece of work may take before its process is ended.
 GRACE = 5.0
 # How long a process may take to end before it is killed.
@@ -32,8 +35,20 @@ ENDING = 0.2
 NICE = 5
 
 
+@dataclass(frozen=True, eq=False)
+class Owner:
+    """Whose work it is, of how many characters in all, as far as that is known."""
+
+    characters: int = 0
+
+
 class Shares(OrderedDict[Hashable, float]):
     """What each owner has had."""
+
+    def cost(self, owner: Hashable, per_character: float = 1.0) -> float:
+        """What it has had and what its whole work is expected to be."""
+        expected = owner.characters if isinstance(owner, Owner) else 0
+        return self.get(owner, 0.0) + per_character * expected
 
     def charge(self, owner: Hashable, amount: float) -> None:
         """Add to it."""
@@ -43,8 +58,9 @@ class Shares(OrderedDict[Hashable, float]):
 
 
 class Turns:
-    """At most `slots` pieces of work at a time; of those who wait, who has had least time is next.
+    """At most `slots` pieces of work at a time; of those who wait, the owner with least is next.
 
+    What counts is the time that an owner has had and what its whole work is expected to take.
     `slot(owner)` gives the number of a free slot, from 0. `slot_for(who)` is for work that belongs
     to whoever `who` names when there is a slot; what it took is charged to the `had` of its owners.
     """
@@ -97,10 +113,10 @@ class Turns:
     def _give(self, number: int) -> None:
         """Hand a slot to the next owner, or keep it free."""
         while self._waiting:
-            entry = min(self._waiting, key=lambda each: self.had.get(each[0](), 0.0))
-            self._waiting.remove(entry)
-            if not entry[1].done():
-                entry[1].set_result(number)
+            costs = [self.had.cost(who(), SECONDS_PER_CHARACTER) for who, _ in self._waiting]
+            _, place = self._waiting.pop(costs.index(min(costs)))
+            if not place.done():
+                place.set_result(number)
                 return
         self._free.append(number)
 
