@@ -208,7 +208,7 @@ def options_of(arguments: argparse.Namespace, model: bool = True) -> dict[str, A
     from darc.registry.names import parse_spec, split_pairs
 
     sampling = ("k", "temperature", "top_p", "max_tokens", "seed")
-    own = model and parse_spec(arguments.generator).name == "openai"
+    own = model and parse_spec(arguments.generator).name in ("openai", "http", "https")
     return {
         "model": arguments.generator if model else None,
         "scorers": tuple(arguments.scorer) if arguments.scorer else None,
