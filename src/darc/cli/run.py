@@ -202,7 +202,8 @@ def _normalize(arguments: argparse.Namespace, engine: "Engine", folder: "RunFold
 
 def _write_settings(arguments: argparse.Namespace, normalize: str) -> None:
     """Keep the settings beside the run, as --config takes them."""
-    from darc.config import write_settings
+    from darc.errors import InputError
+    from darc.files import append_private
 
     left_out = {"out", "restart", "lazy", "complete", "json", "config", "log_level", "run"}
     left_out |= {"command", "version", "interrupted", "no_cache", "timeout", "workers", "keep"}
@@ -218,7 +219,16 @@ def _write_settings(arguments: argparse.Namespace, normalize: str) -> None:
         str(Path(each).resolve()) if each.endswith(".toml") else each
         for each in arguments.panel or ()
     ]
-    write_settings(arguments.out / "run.toml", "run", settings)
+    # A JSON string, number, truth value or list of them is also TOML.
+    kept = {key: value for key, value in settings.items() if value is not None and value != []}
+    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in kept.items()]
+    target = arguments.out / "run.toml"
+    if target.is_dir():
+        raise InputError(f"cannot write {target}: it is a folder", "remove it")
+    temporary = target.with_name(target.name + ".new")
+    temporary.unlink(missing_ok=True)
+    append_private(temporary, "\n".join(["[run]", *lines, ""]).encode("utf-8"))
+    temporary.replace(target)
 
 
 def _print(told: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from darc.perturb.accept import ReadyRewriter
 from darc.perturb.accept import parts as check_family
 from darc.perturb.filters import Entities, Similarity
 from darc.registry import rewriters, scorers
-from darc.registry.capabilities import declared
+from darc.registry.names import declared
 from darc.scorers.base import Embedder, Pair, ReadyScorer, Scorer
 from darc.scorers.judge import Judge
 from darc.scorers.panel import Panel

@@ -17,7 +17,7 @@ from darc.core.draws import prompt_seeds
 from darc.errors import DarcError, InputError, TableError
 from darc.models.completion import Completion, Report, without_thoughts
 from darc.registry import generator
-from darc.registry.capabilities import Capabilities
+from darc.registry.names import Capabilities
 from darc.tables.entries import iter_entries, output_files
 from darc.types import Candidate, Message, Prompt
 
