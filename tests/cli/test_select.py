@@ -200,6 +200,7 @@ def test_dropout_samples_are_columns_of_a_file_or_of_the_ratings(tidy: Path) -> 
         (["--out", "no/such/folder/x.csv"], "no/such/folder"),
         (["--column", "prompt_id=question"], "question"),
         (["--nonsense"], "unrecognized arguments: --nonsense"),
+        (["--rules", "tau"], "unrecognized arguments: --rules tau; perhaps --rule;"),
         (["--config", "none.toml"], "none.toml cannot be read"),
     ],
 )

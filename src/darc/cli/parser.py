@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -40,7 +41,14 @@ class Parser(argparse.ArgumentParser):
             path = early.parse_known_args(args)[0].config
             if path is not None:
                 self._configure(path)
-        return super().parse_known_args(args, namespace)
+        found, left = super().parse_known_args(args, namespace)
+        if left and " " in self.prog:
+            # Said here, since the parser of all commands knows none of their options.
+            known = [name for action in self._actions for name in action.option_strings]
+            close = get_close_matches(left[0].split("=")[0], known, 1, 0.7)
+            perhaps = f"; perhaps {close[0]}" if close else ""
+            self.error(f"unrecognized arguments: {' '.join(left)}{perhaps}")
+        return found, left
 
     def _configure(self, path: Path) -> None:
         actions = {action.dest: action for action in self._actions if action.option_strings}

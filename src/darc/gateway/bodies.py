@@ -42,7 +42,8 @@ class Body(BaseModel):
 class Budget(Body):
     """What a choice may cost: texts scored, and milliseconds from the request to the answer.
 
-    `upstream_calls` and `upstream_tokens` are those of all models, retries included.
+    `upstream_calls` and `upstream_tokens` are those of all models, retries included; 0 leaves
+    them to the gateway's own limits.
     """
 
     calls: Annotated[int, Field(ge=0, lt=MOST_BUDGET), WHOLE] | None = None
