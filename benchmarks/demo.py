@@ -14,7 +14,7 @@ from darc.cli import main
 from darc.engine.deciding import parse_rules
 from darc.runs.folder import RunFolder, deciding_of
 from darc.runs.questions import find_questions
-from darc.runs.replay import read_outcome
+from darc.runs.results import read_outcome
 from darc.types import Candidate
 
 FOLDER, K, TOKENS = Path("build/demo"), 8, 192

@@ -14,8 +14,7 @@ from typing import Any
 
 from benchmarks.gateway import started
 from darc.engine.engine import Engine
-from darc.engine.stopping import numbered
-from darc.generators.base import Settings
+from darc.generators.base import Settings, numbered
 from darc.runs.folder import RunFolder, manifest
 from darc.runs.questions import Question
 from darc.runs.run import WINDOW

@@ -26,7 +26,7 @@ from darc.files import (
 )
 from darc.gateway.metadata import Audit
 from darc.runs.folder import RunFolder
-from darc.runs.questions import read_questions
+from darc.runs.questions import Questions
 from darc.scorers.caution import read_model
 from darc.study.store import backup, open_store
 from darc.web.clients import make_key, read_keys
@@ -67,12 +67,12 @@ def test_lines_end_at_newlines_alone(tmp_path: Path) -> None:
     with pytest.raises(TableError, match=r"a\.jsonl, line 4: it is not valid JSON"):
         list(json_lines(path))
     path.write_text('{"prompt": "a\u2028b"}\n{"prompt": "c"}\n', encoding="utf-8")
-    assert [each.turns for each in read_questions(path)] == [("a\u2028b",), ("c",)]
+    assert [each.turns for each in Questions(path)] == [("a\u2028b",), ("c",)]
     with pytest.raises(TableError, match=r"it cannot be read \(Is a directory\)"):
         read_json(tmp_path)
 
 
-@pytest.mark.parametrize("read", [read_questions, read_texts, read_any, read_keys, read_model])
+@pytest.mark.parametrize("read", [Questions, read_texts, read_any, read_keys, read_model])
 def test_deeply_nested_file_is_one_sentence(read: Callable[[Path], object], tmp_path: Path) -> None:
     path = tmp_path / "deep.jsonl"
     path.write_text('{"a": ' + DEEP + "\n", encoding="utf-8")

@@ -2,7 +2,6 @@
 
 import argparse
 import difflib
-import json
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
@@ -13,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 
 from darc.errors import InputError, nearest
-from darc.files import append_private
 
 Made = TypeVar("Made", bound="Model")
 
@@ -103,22 +101,6 @@ def read_settings(
             if key not in names:
                 raise InputError(f"{path}: {prefix}{key} is unknown", nearest(key, names))
     return {**flat, **settings}
-
-
-def write_settings(path: Path, section: str, settings: Mapping[str, Any]) -> None:
-    """Write a section that `read_settings` reads back; what is None or empty is left out."""
-    lines = [f"[{section}]"]
-    for key, value in settings.items():
-        if value is None or value == []:
-            continue
-        # A JSON string, number, truth value or list of them is also TOML.
-        lines.append(f"{key} = {json.dumps(value, ensure_ascii=False)}")
-    if path.is_dir():
-        raise InputError(f"cannot write {path}: it is a folder", "remove it")
-    temporary = path.with_name(path.name + ".new")
-    temporary.unlink(missing_ok=True)
-    append_private(temporary, ("\n".join(lines) + "\n").encode("utf-8"))
-    temporary.replace(path)
 
 
 def add_options(parser: Any, model: type[BaseModel], *names: str, unset: str = "") -> None:

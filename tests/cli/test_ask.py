@@ -1,11 +1,15 @@
 """`darc ask` with answers of one's own: no language model is needed."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from tests.fakes import FakeServer, Fault
 
 GOOD = (
     "The Moon pulls on the whole Earth, but hardest on the near side. The water there heaps up, "
@@ -128,3 +132,29 @@ def test_bad_input(answers: Path, arguments: list[str], words: str) -> None:
     assert words in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGINT is POSIX")
+@pytest.mark.parametrize("presses", [1, 2])
+def test_an_interrupt_ends_it_soon(presses: int, openai_server: FakeServer) -> None:
+    goal = 2.0  # seconds, where the machine is not busy
+    openai_server.faults = [Fault("hang")] * 100
+    model = f"openai:fake@{openai_server.url}/v1"
+    command = [sys.executable, "-m", "darc", "ask", "Why?", "--generator", model, "--panel", "2"]
+    asking = subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    limit = time.monotonic() + 60
+    while not openai_server.received and time.monotonic() < limit:
+        time.sleep(0.01)
+    pressed = time.monotonic()
+    for _ in range(presses):
+        os.killpg(asking.pid, signal.SIGINT)
+        time.sleep(0.1)
+    answer, said = asking.communicate(timeout=60)
+    ended = time.monotonic() - pressed
+    assert (asking.returncode, answer) == (130, "")
+    assert said.splitlines()[-1] == "darc: interrupted; nothing was written"
+    assert "Traceback" not in said
+    print(f"it ended after {ended:.1f} s; the goal is {goal:g} s")
+    assert ended < 3 * goal

@@ -25,6 +25,8 @@ PARTS = (
     "--n-aug",
     "2",
 )
+# Seconds after which an interrupted run is to have ended, where the machine is not busy.
+ENDING = 2.0
 
 
 @pytest.fixture
@@ -257,7 +259,8 @@ def test_interrupted_run_says_how_to_go_on(
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert errors == "darc: interrupted; go on with the same command\n"
-    assert ended < 6  # 2 s where the machine has nothing else to do
+    print(f"it ended after {ended:.1f} s; the goal is {ENDING:g} s")
+    assert ended < 3 * ENDING
 
 
 @pytest.mark.parametrize(

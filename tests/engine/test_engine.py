@@ -1,4 +1,5 @@
 import asyncio
+import inspect
 import json
 import subprocess
 import sys
@@ -7,14 +8,15 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import numpy as np
 import pytest
 from tests.engine.makers import Vowels, Words
 
 import darc
-from darc.engine.engine import Engine, choose
+from darc.engine.choose import DecideOptions, EngineOptions
+from darc.engine.engine import Engine, ask, choose
 from darc.engine.samples import PartFailed
 from darc.engine.scoring import Patience
 from darc.errors import DarcError, InputError
@@ -401,3 +403,19 @@ def test_scorers_hear_which_answers_were_cut_off() -> None:
     with Engine(scorers=["form"], n_aug=0) as engine:
         assert engine.choose(PROMPT, answers).index == 0
         assert engine.choose(PROMPT, cut).index == 1
+
+
+def test_options_that_are_passed_on_are_those_of_the_engine() -> None:
+    passed = ((EngineOptions, Engine.__init__), (DecideOptions, Engine.decide))
+    for options, function in passed:
+        parameters = inspect.signature(function).parameters.values()
+        names = {each.name for each in parameters if each.kind is each.KEYWORD_ONLY}
+        hints = get_type_hints(function)
+        assert get_type_hints(options) == {name: hints[name] for name in names}
+
+
+if TYPE_CHECKING:
+    # What mypy finds here it finds in users' code; where it does not, the comment is one too many.
+    choose(PROMPT, ANSWERS, n_aug="8")  # type: ignore[arg-type]
+    ask(PROMPT, Words(), rules="mean")  # type: ignore[call-arg]
+    Engine(Words()).ask(PROMPT, full="yes")  # type: ignore[arg-type]

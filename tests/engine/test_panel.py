@@ -455,7 +455,7 @@ def test_a_passing_fault_is_tried_again(server: FakeServer) -> None:
 
 
 def test_part_failed_is_what_decide_raises(server: FakeServer) -> None:
-    from darc.engine.stopping import as_candidates, as_prompt
+    from darc.generators.base import as_candidates, as_prompt
 
     server.reply = lambda body, _: "no"
     prompt = as_prompt(QUESTION)

@@ -7,7 +7,7 @@ import pytest
 from darc.errors import InputError, TableError
 from darc.generators import Generator, GivenGenerator, Settings
 from darc.registry import generators
-from darc.runs.questions import Questions, read_questions
+from darc.runs.questions import Questions
 from darc.types import Message, Prompt
 
 ROWS = [
@@ -52,7 +52,7 @@ def test_an_id_that_comes_twice_is_refused(tmp_path: Path) -> None:
 
 
 def test_questions_of_a_file_of_answers(path: Path) -> None:
-    assert [(q.id, q.turns) for q in read_questions(path)] == [("a", ("Why?",)), ("b", ("",))]
+    assert [(q.id, q.turns) for q in Questions(path)] == [("a", ("Why?",)), ("b", ("",))]
 
 
 def test_sample_is_the_same_for_the_same_seed(path: Path) -> None:
@@ -60,7 +60,7 @@ def test_sample_is_the_same_for_the_same_seed(path: Path) -> None:
     turned.write_text("".join(json.dumps(row) + "\n" for row in ROWS[::-1]))
     for seed in range(20):
         assert list(Questions(path, 1, seed)) == list(Questions(turned, 1, seed))
-    assert list(Questions(path, 5)) == read_questions(path)
+    assert list(Questions(path, 5)) == list(Questions(path))
     assert {next(iter(Questions(path, 1, seed))).id for seed in range(20)} == {"a", "b"}
     with pytest.raises(InputError, match="a sample of 0"):
         Questions(path, 0)

@@ -74,7 +74,7 @@ def measure(answers: Sequence[Answer], family: str, least_words: int = 0) -> Var
     for prompt, text in answers:
         if len(text.split()) < least_words:
             continue
-        made = tools.rewrite(prompt, Candidate(prompt.id, 0, text), tools.n_aug)
+        made = tools.rewrite(prompt, Candidate(prompt.id, 0, text), tools.parts.n_aug)
         origin = neighbours(text)
         pairs = [neighbours(variant.text) for variant in made.variants]
         counts.append(len(pairs))

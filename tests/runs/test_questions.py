@@ -5,7 +5,7 @@ import pytest
 
 from darc.errors import TableError
 from darc.files import read_entries
-from darc.runs.questions import read_answers, read_questions
+from darc.runs.questions import Questions, read_answers
 
 
 def write(folder: Path, text: str) -> Path:
@@ -15,18 +15,18 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_every_format(tmp_path: Path) -> None:
-    plain = read_questions(write(tmp_path, "Why?\n\nHow?\n"))
+    plain = list(Questions(write(tmp_path, "Why?\n\nHow?\n")))
     assert [(q.id, q.turns) for q in plain] == [("1", ("Why?",)), ("2", ("How?",))]
     bench = '{"question_id": 81, "category": "writing", "turns": ["Write.", "Rewrite."]}\n'
-    (question,) = read_questions(write(tmp_path, bench))
+    (question,) = Questions(write(tmp_path, bench))
     assert (question.id, question.category, len(question.turns)) == ("81", "writing", 2)
     assert question.prompt(["Done."]).id == "81#2"
     alpaca = '[{"instruction": "Name it.", "dataset": "helpful"}]'
-    (question,) = read_questions(write(tmp_path, alpaca))
+    (question,) = Questions(write(tmp_path, alpaca))
     assert (question.turns, question.category) == (("Name it.",), "helpful")
     system, user = '{"role": "system", "content": "Be brief."}', '{"role": "user", "content": "?"}'
     chat = f'{{"id": "c", "messages": [{system}, {user}]}}\n'
-    (question,) = read_questions(write(tmp_path, chat))
+    (question,) = Questions(write(tmp_path, chat))
     assert [m.role for m in question.prompt().messages] == ["system", "user"]
 
 
@@ -46,7 +46,7 @@ def test_every_format(tmp_path: Path) -> None:
 )
 def test_bad_prompts(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(TableError) as caught:
-        read_questions(write(tmp_path, text))
+        Questions(write(tmp_path, text))
     assert words in str(caught.value)
 
 

@@ -17,8 +17,8 @@ from darc.engine.scoring import ScoreCache
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.runs.folder import RunFolder, check_complete, deciding_of
 from darc.runs.questions import Question
-from darc.runs.records import summary
-from darc.runs.replay import read_outcome
+from darc.runs.results import read_outcome
+from darc.runs.run import summary
 from darc.runs.shard import ORDER
 
 SCORES = "shards/00000/scores.jsonl"

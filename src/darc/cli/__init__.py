@@ -21,7 +21,7 @@ GROUPS = {
         "run": ("run", "answer a file of prompts, resumably"),
         "serve": ("serve", "serve an OpenAI-compatible gateway, with a page to try it"),
         "show": ("show", "show how one prompt of a run was decided"),
-        "export": ("export", "write a run's answers or scores for other tools"),
+        "export": ("show", "write a run's answers or scores for other tools"),
     },
     "use ratings": {
         "import": ("import_", "make tidy ratings of a spreadsheet or another tool's export"),
@@ -46,7 +46,7 @@ GROUPS = {
         "rewriters": ("listing", "list the rewriters and their options"),
         "generators": ("listing", "list the generators and their options"),
         "models": ("models", "install or list the embedded models"),
-        "cache": ("cache", "show or clear the cache of scores"),
+        "cache": ("show", "show or clear the cache of scores"),
         "check": ("check", "find out what a server can do"),
         "completion": ("completion", "print a script that completes commands in your shell"),
     },

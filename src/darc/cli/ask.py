@@ -1,13 +1,13 @@
 """`darc ask`: a question, several answers, the one that few would be unhappy with."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from darc.cli.choice import add_choice, add_stop
+from darc.cli.choice import add_choice
 from darc.cli.parser import add_general
+from darc.cli.show import add_output, check_output, write_outcome
 
 DESCRIPTION = """\
 Choose one of several answers to a question: each is rewritten without changing its meaning, scored
@@ -43,12 +43,8 @@ def add(commands: Any, name: str) -> None:
         "--answer", action="append", default=[], metavar="TEXT", help="one of your own answers"
     )
     add_choice(parser)
-    add_stop(parser)
     parser.add_argument("--full", action="store_true", help="make and score every rewrite")
-    output = parser.add_argument_group("output")
-    output.add_argument("--json", action="store_true", help="one JSON object")
-    output.add_argument("--html", type=Path, metavar="FILE", help="a page with everything")
-    output.add_argument("--plot", type=Path, metavar="FILE", help="a picture (.png, .svg, .pdf)")
+    add_output(parser.add_argument_group("output"))
     add_general(parser)
     parser.set_defaults(run=run)
 
@@ -57,14 +53,11 @@ def run(arguments: argparse.Namespace) -> None:
     """Ask, choose, print."""
     from darc.cli.choice import engine_of, say_cost
     from darc.cli.parser import counting
-    from darc.cli.print_outcome import page_of, picture_of, print_outcome
-    from darc.engine.stopping import as_prompt
-    from darc.views import check_picture
+    from darc.generators.base import as_prompt
 
     text = sys.stdin.read() if arguments.question == "-" else arguments.question
     prompt = as_prompt(text)
-    if arguments.plot is not None:
-        check_picture(arguments.plot)
+    check_output(arguments)
     own = bool(arguments.answers or arguments.answer)
     with engine_of(arguments, model=not own) as engine:
         if own:
@@ -81,17 +74,9 @@ def run(arguments: argparse.Namespace) -> None:
             print(f"writing {most}{k} answers ({name}) ...", file=sys.stderr, flush=True)
             with counting(k, "answers written") as engine.report:
                 outcome = engine.ask(prompt, full=arguments.full, beside=True)
-    if arguments.html is not None:
-        page_of(outcome, arguments.html)
-    if arguments.plot is not None:
-        picture_of(outcome, arguments.plot)
-    if arguments.json:
-        assert outcome.decision is not None
-        data = {**outcome.decision.to_dict(), "answer": outcome.answer, "calls": outcome.calls}
-        data |= {"flags": list(outcome.flags), "saved": outcome.saved}
-        data |= {"panel": outcome.panel()} if outcome.rated else {}
-        data["best_of_k"] = outcome.best_of_k
-        data["milliseconds"] = {name: round(ms, 1) for name, ms in outcome.milliseconds.items()}
-        print(json.dumps(data, ensure_ascii=False))
-    else:
-        print_outcome(outcome)
+    more: dict[str, Any] = {"calls": outcome.calls, "flags": list(outcome.flags)}
+    more["saved"] = outcome.saved
+    more |= {"panel": outcome.panel()} if outcome.rated else {}
+    more["best_of_k"] = outcome.best_of_k
+    more["milliseconds"] = {name: round(ms, 1) for name, ms in outcome.milliseconds.items()}
+    write_outcome(outcome, arguments, **more)

@@ -9,9 +9,7 @@ from darc.cli.parser import add_calibration, calibrations_of
 from darc.registry import DEFAULT_RULE
 
 if TYPE_CHECKING:
-    from darc.engine.deciding import RuleSpec
     from darc.engine.engine import Engine
-    from darc.generators.base import Settings
     from darc.scorers.panel import Panel
 
 FAMILIES = ("style", "targeted", "hybrid")
@@ -72,6 +70,13 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     )
     model.add_argument("--temperature", type=float, default=0.8, help="default: 0.8")
     model.add_argument("--top-p", type=float, default=0.98, help="default: 0.98")
+    model.add_argument(
+        "--stop",
+        default="none",
+        metavar="none|pandora[:cost=0.02,wave=N,least=2]",
+        help="pandora writes a few answers at a time, and stops where more are not expected to "
+        "gain their cost, in the scorers' standard deviations an answer (default: none)",
+    )
 
 
 def add_panel(parser: argparse.ArgumentParser) -> None:
@@ -98,17 +103,6 @@ def add_panel(parser: argparse.ArgumentParser) -> None:
         choices=("abstain", "pessimistic", "refuse"),
         help="what a grade is that cannot be had: left out and flagged, the lowest, or the end "
         "(default: abstain)",
-    )
-
-
-def add_stop(parser: "argparse.ArgumentParser | argparse._ArgumentGroup") -> None:
-    """Add when to stop writing answers."""
-    parser.add_argument(
-        "--stop",
-        default="none",
-        metavar="none|pandora[:cost=0.02,wave=N,least=2]",
-        help="pandora writes a few answers at a time, and stops where more are not expected to "
-        "gain their cost, in the scorers' standard deviations an answer (default: none)",
     )
 
 
@@ -162,15 +156,6 @@ def add_rule(parser: argparse.ArgumentParser, own: bool = False) -> None:
     )
 
 
-def rule_of(arguments: argparse.Namespace) -> "RuleSpec":
-    """The rule that was asked for."""
-    from darc.engine.deciding import parse_rules
-
-    levels = arguments.beta, arguments.gamma
-    (spec,) = parse_rules([arguments.rule], {}, *levels, calibrations_of(arguments))
-    return spec
-
-
 def panel_of(arguments: argparse.Namespace, own: bool) -> "Panel | None":
     """The panel that was asked for, or that there is by default, where the model's `own` is."""
     from darc.errors import InputError
@@ -195,7 +180,7 @@ def say_cost(engine: "Engine", k: int, full: bool = False, wave: int | None = No
     """How many grades an answer costs at most, said on standard error; 0 without a panel."""
     from darc.engine.panel_samples import grades_of
 
-    panel = engine.tools.panel
+    panel = engine.parts.panel
     if panel is None:
         return 0
     most, usual = grades_of(engine, k, wave)
@@ -206,31 +191,23 @@ def say_cost(engine: "Engine", k: int, full: bool = False, wave: int | None = No
     return most
 
 
-def sampling_of(arguments: argparse.Namespace) -> "Settings":
-    """How the generator shall sample."""
-    from darc.generators.base import Settings
-
-    return Settings(
-        k=arguments.k,
-        temperature=arguments.temperature,
-        top_p=arguments.top_p,
-        max_tokens=arguments.max_tokens,
-        seed=arguments.seed,
-    )
-
-
 def engine_of(arguments: argparse.Namespace, model: bool = True, **changes: Any) -> "Engine":
     """The engine that the options stand for; without a `model` it has no generator."""
+    from darc.engine.deciding import parse_rules
     from darc.engine.engine import Engine
 
-    return Engine(**{**options_of(arguments, model), "rule": rule_of(arguments), **changes})
+    levels = arguments.beta, arguments.gamma
+    (spec,) = parse_rules([arguments.rule], {}, *levels, calibrations_of(arguments))
+    return Engine(**{**options_of(arguments, model), "rule": spec, **changes})
 
 
 def options_of(arguments: argparse.Namespace, model: bool = True) -> dict[str, Any]:
     """The options of an `Engine` but its rule, as plain values that can be sent elsewhere."""
     from darc.engine.scoring import Patience
+    from darc.generators.base import Settings
     from darc.registry.names import parse_spec, split_pairs
 
+    sampling = ("k", "temperature", "top_p", "max_tokens", "seed")
     own = model and parse_spec(arguments.generator).name in ("openai", "http", "https")
     return {
         "model": arguments.generator if model else None,
@@ -241,7 +218,7 @@ def options_of(arguments: argparse.Namespace, model: bool = True) -> dict[str, A
         "family": arguments.family,
         "normalize": arguments.normalize,
         "seed": arguments.seed,
-        "sampling": sampling_of(arguments),
+        "sampling": Settings(**{name: getattr(arguments, name) for name in sampling}),
         "stop": arguments.stop,
         "guard": not arguments.no_guard,
         "entities": arguments.entities,

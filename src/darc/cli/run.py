@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.choice import DEFAULT_GENERATOR, add_choice, add_stop
+from darc.cli.choice import DEFAULT_GENERATOR, add_choice
 from darc.cli.parser import add_general
+from darc.cli.show import saved_words
 
 if TYPE_CHECKING:
     from darc.engine.engine import Engine
@@ -106,7 +107,6 @@ def add(commands: Any, name: str) -> None:
         "--ray-gpus", type=float, default=0.0, metavar="G", help="GPUs of each (with --ray-actors)"
     )
     add_choice(parser)
-    add_stop(parser)
     parser.add_argument("--json", action="store_true", help="the summary as one JSON object")
     add_general(parser)
     parser.set_defaults(run=run, interrupted="go on with the same command")
@@ -118,8 +118,8 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.cli.parser import stages
     from darc.runs.folder import RunFolder, keep_calibration, manifest
     from darc.runs.questions import EXAMPLES, find_questions
-    from darc.runs.records import summary
     from darc.runs.run import run as run_all
+    from darc.runs.run import summary
 
     on_ray = arguments.engine == "ray"
     _check_cluster(arguments)
@@ -202,7 +202,8 @@ def _normalize(arguments: argparse.Namespace, engine: "Engine", folder: "RunFold
 
 def _write_settings(arguments: argparse.Namespace, normalize: str) -> None:
     """Keep the settings beside the run, as --config takes them."""
-    from darc.config import write_settings
+    from darc.errors import InputError
+    from darc.files import append_private
 
     left_out = {"out", "restart", "lazy", "complete", "json", "config", "log_level", "run"}
     left_out |= {"command", "version", "interrupted", "no_cache", "timeout", "workers", "keep"}
@@ -218,7 +219,16 @@ def _write_settings(arguments: argparse.Namespace, normalize: str) -> None:
         str(Path(each).resolve()) if each.endswith(".toml") else each
         for each in arguments.panel or ()
     ]
-    write_settings(arguments.out / "run.toml", "run", settings)
+    # A JSON string, number, truth value or list of them is also TOML.
+    kept = {key: value for key, value in settings.items() if value is not None and value != []}
+    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in kept.items()]
+    target = arguments.out / "run.toml"
+    if target.is_dir():
+        raise InputError(f"cannot write {target}: it is a folder", "remove it")
+    temporary = target.with_name(target.name + ".new")
+    temporary.unlink(missing_ok=True)
+    append_private(temporary, "\n".join(["[run]", *lines, ""]).encode("utf-8"))
+    temporary.replace(target)
 
 
 def _print(told: dict[str, Any]) -> None:
@@ -232,8 +242,7 @@ def _print(told: dict[str, Any]) -> None:
     print(f"{told['prompts']} prompts by {told['rule']}; choices: {numbers}")
     refused = sum(told["refused"].values())
     if told["saved"]:
-        written, saved = told["answers"], told["saved"]
-        print(f"wrote {written} of {written + saved} answers; {saved} were not worth their cost")
+        print(saved_words(told["answers"], told["saved"]))
     if told["accepted"] + refused:
         rate = told["accepted"] / (told["accepted"] + refused)
         reasons = ", ".join(f"{name} {count}" for name, count in told["refused"].items())

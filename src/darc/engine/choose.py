@@ -3,14 +3,22 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 
-from darc.engine.deciding import Deciding, flagged, parse_rules
-from darc.engine.samples import REWRITER, UPSTREAM, OutOfCalls, PartFailed, Samples
+from darc.engine.deciding import Deciding, RuleSpec, flagged
+from darc.engine.parts import SideMaker
+from darc.engine.samples import REWRITER, UPSTREAM, Clock, OutOfCalls, PartFailed, Samples
+from darc.engine.scoring import Patience, ScoreCache
+from darc.engine.stopping import Stopping, WaveDrawing
 from darc.errors import DarcError
-from darc.models.remote import OverLimit
+from darc.generators.base import Settings
+from darc.models.completion import ChatModel
+from darc.models.remote import Meter, OverLimit
+from darc.perturb import Rewriter
+from darc.scorers.base import Scorer
+from darc.scorers.panel import Panel
 from darc.selection.decision import Decision
 
 Result = TypeVar("Result")
@@ -18,6 +26,51 @@ Result = TypeVar("Result")
 # Numbers that are decided on without a thread of their own.
 FEW = 1000
 BEST_OF_K, FIRST = "best_of_k", "first_candidate"
+
+
+class EngineOptions(TypedDict, total=False):
+    """The options of an `Engine`, for whatever passes them on."""
+
+    scorers: Sequence[str | Scorer] | None
+    panel: Panel | bool | int | str | Sequence[str] | None
+    rule: str | RuleSpec
+    calibration: Any
+    rewriter: str | Rewriter
+    n_aug: int
+    family: str
+    normalize: str
+    seed: int
+    sampling: Settings | None
+    stop: str | Stopping | None
+    guard: bool
+    entities: str
+    side: SideMaker | dict[str, str] | None
+    include_original: bool
+    max_attempts: int | None
+    min_samples: int
+    cache: bool | ScoreCache
+    workers: int
+    patience: Patience | None
+    judge: ChatModel | None
+
+
+class DecideOptions(TypedDict, total=False):
+    """The options of `Engine.decide`, for whatever passes them on."""
+
+    rule: str | RuleSpec | None
+    n: int
+    n_aug: int | None
+    full: bool
+    strict: bool
+    calls: int | None
+    deadline: float | None
+    wave: int | None
+    flags: Sequence[str]
+    deciding: Deciding | None
+    clock: Clock | None
+    meters: dict[str, Meter] | None
+    drawn: WaveDrawing | None
+    beside: bool
 
 
 @dataclass
@@ -194,15 +247,14 @@ class Choosing:
 
     def _best_of_k(self, left: Sequence[int]) -> Decision | None:
         """The largest mean by the scorer that has said most, or None."""
-        samples, spec = self.samples, self.deciding.spec
+        samples = self.samples
         known = ~np.isnan(samples.values[:, left])
         if not known.any():
             self._flag(FIRST)
             return None
         self._flag(BEST_OF_K)
         most = int(np.argmax(known.any(axis=2).sum(axis=1)))
-        (mean,) = parse_rules(["mean"], {}, spec.beta, spec.gamma)
-        deciding = replace(self.deciding, spec=mean, normalize="none")
+        deciding = replace(self.deciding.best_of_k, normalize="none")
         return deciding.decide(samples.prompt.id, samples.scores.only([most], left), {})
 
     def _flag(self, flag: str) -> None:

@@ -252,6 +252,12 @@ class Deciding:
         """The place of the first sample that counts."""
         return 0 if self.include_original else 1
 
+    @property
+    def best_of_k(self) -> "Deciding":
+        """The same by the largest mean."""
+        (mean,) = parse_rules(["mean"], {}, self.spec.beta, self.spec.gamma)
+        return replace(self, spec=mean)
+
     def scale(self, scores: Scores, lazily: bool) -> Normalization:
         """The normalisation that `darc.select` is to use."""
         if self.normalize not in NORMALIZATIONS:
@@ -277,14 +283,15 @@ class Deciding:
         nor where a calibration knows the systems. Raters that it knows are no hindrance to a
         single scorer: where each has graded every candidate their severities cancel.
         """
-        if self.spec.rule.plan is None or self.spec.rule.required() or scores.repeats > 1:
+        rule = self.spec.rule
+        one, ids = len(scores.scorers) == 1, self.ids(scores).keys()
+        if rule.plan is None or rule.required() or scores.repeats > 1:
             return False
-        one = len(scores.scorers) == 1
-        if any(name != "rater_ids" or not one for name in self.ids(scores)):
+        if ids - {"rater_ids"} or (ids and not one):
             return False
-        if self.normalize == "prompt" and not one:
-            return False
-        return self.normalize in ("none", "prompt") or one or scores.constants is not None
+        if one or self.normalize == "none":
+            return True
+        return self.normalize != "prompt" and scores.constants is not None
 
     def ids(self, scores: Scores) -> dict[str, Any]:
         """Who gave the samples and who wrote the candidates, where a calibration knows of them."""
@@ -345,16 +352,13 @@ def flagged(decision: Decision, scores: Scores) -> Decision:
     """The decision, flagged with how many grades are missing, and raters of whom most are."""
     if not scores.failed:
         return decision
-    told = [f"missing_grades:{len(scores.failed)}"]
-    missing = set(scores.failed)
-    for place, name in enumerate(scores.samples):
-        own = sum(i == place for _, i in missing)
-        had = sum(
-            not np.isnan(x) and (k, place) not in missing
-            for k, x in enumerate(scores.values[0, :, place])
-        )
-        told += [f"rater_failed:{name}"] if own > had else []
-    return replace(decision, flags=(*decision.flags, *told))
+    missing = np.zeros(scores.values.shape[1:], dtype=bool)
+    missing[tuple(zip(*scores.failed, strict=True))] = True
+    had = (~np.isnan(scores.values[0]) & ~missing).sum(axis=0)
+    lost = np.flatnonzero(missing.sum(axis=0) > had)
+    told = [f"rater_failed:{scores.samples[i]}" for i in lost]
+    flags = (*decision.flags, f"missing_grades:{len(scores.failed)}", *told)
+    return replace(decision, flags=flags)
 
 
 def decided_on(scores: Scores) -> Array:

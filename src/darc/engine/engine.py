@@ -2,57 +2,45 @@
 
 import asyncio
 from collections import deque
-from collections.abc import (
-    AsyncIterator,
-    Callable,
-    Coroutine,
-    Hashable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 import darc.generators
 import darc.scorers  # noqa: F401  (register what users name)
-from darc.engine.batcher import Batcher, Owner, Turns
-from darc.engine.choose import Choosing
-from darc.engine.deciding import Deciding, RuleSpec, as_calibrations, as_spec, parse_rules
+from darc.engine.choose import Choosing, DecideOptions, EngineOptions
+from darc.engine.deciding import Deciding, RuleSpec, as_calibrations, as_spec
 from darc.engine.outcome import Outcome
 from darc.engine.panel_samples import PanelSamples
 from darc.engine.parts import SCORERS, Parts, SideMaker
-from darc.engine.samples import RewriteSamples, Samples, plainly
-from darc.engine.scoring import Clock, Patience, ScoreCache, Scoring, Tally
-from darc.engine.stopping import (
-    FEWER,
+from darc.engine.samples import Clock, RewriteSamples, Samples, Tally, plainly
+from darc.engine.scoring import Batcher, Patience, ScoreCache, Scoring
+from darc.engine.stopping import FEWER, Stopping, WaveDrawing, parse_stop, waves_of
+from darc.engine.workers import Owner, Turns, Workers
+from darc.errors import InputError
+from darc.generators.base import (
+    MAX_TOKENS,
     Answers,
-    Stopping,
-    WaveDrawing,
+    Generator,
+    ReadyGenerator,
+    Settings,
     as_candidates,
     as_prompt,
     numbered,
-    parse_stop,
     spoken,
-    waves_of,
 )
-from darc.engine.workers import Workers
-from darc.errors import InputError
-from darc.generators.base import MAX_TOKENS, Generator, ReadyGenerator, Settings
-from darc.models.completion import ChatModel
+from darc.models.completion import ChatModel, Report
 from darc.models.remote import Meter, OpenAIModel
 from darc.models.remote.openai import Background
 from darc.perturb import Rewriter
 from darc.registry import DEFAULT_RULE, generators
-from darc.registry.capabilities import Closing, declared
+from darc.registry.names import Closing, declared
 from darc.scorers.base import Scorer
 from darc.scorers.panel import Panel, as_panel
 from darc.selection.rule import Rule
 from darc.types import Candidate, Prompt
 
 Result = TypeVar("Result")
-Report = Callable[[int, int], None]
 WINDOW = 16
 CLOSING_SECONDS = 0.3
 
@@ -126,8 +114,7 @@ class Engine(Closing):
         self.tools = self.parts.tools(rewriter, scorers, own or judge)
         self.side = side if isinstance(side, SideMaker) else self.parts.side_maker()
         spec = as_spec(rule, as_calibrations(calibration))
-        original = include_original or self.tools.panel is not None
-        self.deciding = Deciding(spec, normalize, seed, original, min_samples)
+        self.deciding = Deciding(spec, normalize, seed, include_original or wanted, min_samples)
         self.side.check(spec.rule)
         self.workers = Workers(self.tools, self.parts if named else None, workers)
         self._owns_cache = cache is True
@@ -137,10 +124,11 @@ class Engine(Closing):
         limit = MAX_TOKENS if self.generator is None else self.generator.max_tokens or MAX_TOKENS
         sampling = sampling or Settings(k=8, seed=seed)
         self.sampling = replace(sampling, max_tokens=sampling.tokens(limit))
+        stop = None if stop == "none" else stop
         self.stopping = parse_stop(stop) if isinstance(stop, str) else stop
         at_once = 1 if self.generator is None else int(self.generator.parallel)
         self._writing: Batcher[tuple[Prompt, Settings], list[Candidate]] = Batcher(
-            self._write, size=max(1, -(-at_once // self.sampling.k)), calls=1
+            self._write, size=max(1, -(-at_once // self.sampling.k))
         )
         self.rewriting = Turns(self.tools.rewriter.parallel)
         self.report: Report | None = None
@@ -155,12 +143,12 @@ class Engine(Closing):
         """
         if self.generator is None:
             raise InputError("the engine has no model", "give one: Engine('openai:MODEL@URL')")
+        settings = sampling or self.sampling
         if self.generator.remote:
             report = self.report if sampling is None else None
-            settings = sampling or self.sampling
             (made,) = await self.generator.generate_async([prompt], settings, report)
         else:
-            (made,) = await self._writing.ask([(prompt, sampling or self.sampling)], object())
+            (made,) = await self._writing.ask([(prompt, settings)], object())
         return [spoken(each) for each in made]
 
     async def draw(
@@ -176,29 +164,33 @@ class Engine(Closing):
         there = numbered(await drawn.candidates())
         return there, self.sampling.k - drawn.saved - len(there), drawn
 
-    async def ask_async(self, prompt: str | Prompt, **options: Any) -> Outcome:
+    async def ask_async(self, prompt: str | Prompt, **options: Unpack[DecideOptions]) -> Outcome:
         """`ask`, awaited."""
         prompt, clock = as_prompt(prompt), Clock()
-        with clock.stage("generate"), plainly():
-            samples = self.samples(prompt, options.get("calls"), options.get("meters"))
-            strict = options.get("strict") is not False
-            candidates, failed, drawn = await self.draw(samples, options.get("n"), strict)
-            options["drawn"] = drawn
-        flags = [*options.pop("flags", ()), *([FEWER] if failed else [])]
         with plainly():
-            return await self.decide(prompt, candidates, clock=clock, flags=flags, **options)
+            with clock.stage("generate"):
+                samples = self.samples(prompt, options.get("calls"), options.get("meters"))
+                best, strict = options.get("n"), options.get("strict", True)
+                candidates, failed, options["drawn"] = await self.draw(samples, best, strict)
+            options["flags"] = [*options.get("flags", ()), *([FEWER] if failed else [])]
+            options["clock"] = clock
+            return await self.decide(prompt, candidates, **options)
 
-    def ask(self, prompt: str | Prompt, **options: Any) -> Outcome:
+    def ask(self, prompt: str | Prompt, **options: Unpack[DecideOptions]) -> Outcome:
         """The outcome for a prompt that the model answers; `options` are those of `decide`."""
         return self.run(self.ask_async(prompt, **options))
 
-    async def choose_async(self, prompt: str | Prompt, answers: Answers, **options: Any) -> Outcome:
+    async def choose_async(
+        self, prompt: str | Prompt, answers: Answers, **options: Unpack[DecideOptions]
+    ) -> Outcome:
         """`choose`, awaited."""
         prompt = as_prompt(prompt)
         with plainly():
             return await self.decide(prompt, as_candidates(prompt, answers), **options)
 
-    def choose(self, prompt: str | Prompt, answers: Answers, **options: Any) -> Outcome:
+    def choose(
+        self, prompt: str | Prompt, answers: Answers, **options: Unpack[DecideOptions]
+    ) -> Outcome:
         """The outcome for answers of one's own; `options` are those of `decide`.
 
         Answers are texts, texts by their names, or `Candidate`s; their names are kept.
@@ -206,7 +198,11 @@ class Engine(Closing):
         return self.run(self.choose_async(prompt, answers, **options))
 
     async def map_async(
-        self, prompts: Iterable[str | Prompt], *, window: int = WINDOW, **options: Any
+        self,
+        prompts: Iterable[str | Prompt],
+        *,
+        window: int = WINDOW,
+        **options: Unpack[DecideOptions],
     ) -> AsyncIterator[Outcome]:
         """`map`, awaited."""
         under_way: deque[asyncio.Task[Outcome]] = deque()
@@ -224,7 +220,11 @@ class Engine(Closing):
             await asyncio.gather(*under_way, return_exceptions=True)
 
     def map(
-        self, prompts: Iterable[str | Prompt], *, window: int = WINDOW, **options: Any
+        self,
+        prompts: Iterable[str | Prompt],
+        *,
+        window: int = WINDOW,
+        **options: Unpack[DecideOptions],
     ) -> Iterator[Outcome]:
         """The outcomes of many prompts in their order, `window` of them at work at a time.
 
@@ -253,7 +253,7 @@ class Engine(Closing):
         flags: Sequence[str] = (),
         deciding: Deciding | None = None,
         clock: Clock | None = None,
-        meters: Mapping[str, Meter] | None = None,
+        meters: dict[str, Meter] | None = None,
         drawn: WaveDrawing | None = None,
         beside: bool = False,
     ) -> Outcome:
@@ -271,9 +271,9 @@ class Engine(Closing):
             if rule is not None:
                 learnt, spec = deciding.spec.calibrations, as_spec(rule)
                 deciding = replace(deciding, spec=spec.calibrated(spec.calibrations or learnt))
-        if self.tools.panel is not None:
+        if self.parts.panel is not None:
             n_aug, deciding = None, replace(deciding, include_original=True)
-        n_aug = self.tools.n_aug if n_aug is None else n_aug
+        n_aug = self.parts.n_aug if n_aug is None else n_aug
         characters = (n_aug + 1) * sum(len(each.text) for each in candidates)
         samples = replace(
             self.samples(prompt, calls, meters) if drawn is None else drawn.samples,
@@ -288,9 +288,8 @@ class Engine(Closing):
         order, decision = await choosing.best(n, deadline)
         other = None
         if beside and decision is not None:
-            (mean,) = parse_rules(["mean"], {}, deciding.spec.beta, deciding.spec.gamma)
-            best_of_k = Choosing(samples, replace(deciding, spec=mean), full, strict, wave)
-            (other, *_), _ = await best_of_k.best(1, deadline)
+            beside_it = Choosing(samples, deciding.best_of_k, full, strict, wave)
+            (other, *_), _ = await beside_it.best(1, deadline)
         return Outcome(
             prompt,
             candidates,
@@ -308,10 +307,10 @@ class Engine(Closing):
         )
 
     def samples(
-        self, prompt: Prompt, calls: int | None = None, meters: Mapping[str, Meter] | None = None
+        self, prompt: Prompt, calls: int | None = None, meters: dict[str, Meter] | None = None
     ) -> Samples:
         """Nothing yet of a prompt's candidates: rewrites of them, or a panel's grades."""
-        kind = RewriteSamples if self.tools.panel is None else PanelSamples
+        kind = RewriteSamples if self.parts.panel is None else PanelSamples
         return kind(self, prompt, [], owner=object(), limit=calls, meters=meters or {})
 
     async def side_inputs(
@@ -320,8 +319,7 @@ class Engine(Closing):
         """What rules want to know besides the scores; with a rule, nothing that it does not use."""
         if rule is not None and not (rule.required() or set(rule.takes) & set(self.side.scorers)):
             return {}
-        made: dict[str, Any] = await self.workers.in_thread(self.side.make, prompt, candidates)
-        return made
+        return dict(await self.workers.in_thread(self.side.make, prompt, candidates))
 
     async def warm(self) -> None:
         """Load what is loaded at the first use, except what is on servers."""
@@ -353,6 +351,8 @@ class Engine(Closing):
 
     def close(self) -> None:
         """Let go of everything."""
+        # At once, so that whatever is cancelled need not wait for the end of its work.
+        self.workers.close(for_good=True)
         self._background.close()
         self._release()
 
@@ -365,9 +365,7 @@ class Engine(Closing):
         """What a coroutine returns, run in the engine's own event loop."""
         return self._background.run(work)
 
-    async def _write(
-        self, wishes: list[tuple[Prompt, Settings]], _: Hashable
-    ) -> list[list[Candidate]]:
+    async def _write(self, wishes: list[tuple[Prompt, Settings]], _: int) -> list[list[Candidate]]:
         assert self.generator is not None
         made: dict[int, list[Candidate]] = {}
         for sampling in dict.fromkeys(settings for _, settings in wishes):
@@ -383,15 +381,16 @@ async def _next(outcomes: AsyncIterator[Outcome]) -> Outcome | None:
     return await anext(outcomes, None)
 
 
-def ask(prompt: str | Prompt, model: str | Generator, k: int = 8, **options: Any) -> Outcome:
+def ask(
+    prompt: str | Prompt, model: str | Generator, k: int = 8, **options: Unpack[EngineOptions]
+) -> Outcome:
     """The outcome for a prompt that a model answers `k` times; `options` are `Engine`'s."""
-    seed = int(options.get("seed", 0))
-    sampling = options.pop("sampling", None) or Settings(k=k, seed=seed)
-    with Engine(model, sampling=sampling, **options) as engine:
+    options["sampling"] = options.get("sampling") or Settings(k=k, seed=options.get("seed", 0))
+    with Engine(model, **options) as engine:
         return engine.ask(prompt)
 
 
-def choose(prompt: str | Prompt, answers: Answers, **options: Any) -> Outcome:
+def choose(prompt: str | Prompt, answers: Answers, **options: Unpack[EngineOptions]) -> Outcome:
     """The outcome for answers of one's own, texts or texts by name; `options` are `Engine`'s."""
     with Engine(**options) as engine:
         return engine.choose(prompt, answers)

@@ -12,7 +12,7 @@ from darc.engine.parts import surface_note
 from darc.perturb import Perturbed
 from darc.selection.decision import Decision
 from darc.selection.explain import FLAGS, flag_words
-from darc.types import Candidate, Prompt, Rejection, Scores, Variant
+from darc.types import Candidate, Prompt, Scores, Variant
 from darc.typing import Array
 
 WORDS = {
@@ -79,13 +79,8 @@ class Outcome:
     @property
     def variants(self) -> list[Sequence[Variant]]:
         """The accepted rewrites of each candidate."""
-        places = range(len(self.candidates))
-        return [self.rewrites[k].variants if k in self.rewrites else () for k in places]
-
-    @property
-    def rejections(self) -> list[Rejection]:
-        """The refused rewrites of all candidates."""
-        return [each for k in sorted(self.rewrites) for each in self.rewrites[k].rejections]
+        nothing = Perturbed((), ())
+        return [self.rewrites.get(k, nothing).variants for k in range(len(self.candidates))]
 
     @property
     def most(self) -> int:
@@ -93,7 +88,8 @@ class Outcome:
         _, candidates, places = self.scores.values.shape
         if self.rated:
             return candidates * places * self.scores.repeats
-        return candidates * (places - self._first)
+        left_out = bool(np.isnan(self.scores.values[:, :, 0]).all())  # the originals
+        return candidates * (places - left_out)
 
     @property
     def rated(self) -> bool:
@@ -124,11 +120,6 @@ class Outcome:
                 for x, fine in zip(found.between, whole, strict=True)
             ],
         }
-
-    @property
-    def _first(self) -> int:
-        """The place of the first sample that counts."""
-        return int(np.isnan(self.scores.values[:, :, 0]).all())
 
     @property
     def limits(self) -> str:
@@ -196,7 +187,8 @@ class Outcome:
         assert self.decision is not None
         shown = []
         for k, candidate in enumerate(self.candidates):
-            texts = [candidate.text, *(variant.text for variant in self.variants[k])]
+            made = self.rewrites.get(k, Perturbed((), ()))
+            texts = [candidate.text, *(variant.text for variant in made.variants)]
             if self.rated:
                 texts += [""] * (len(self.scores.samples) - 1)
             samples = [
@@ -207,7 +199,7 @@ class Outcome:
                 )
                 for i, (name, text) in enumerate(zip(self.scores.samples, texts, strict=False))
             ]
-            refused = [(r.reason, r.text) for r in self.rejections if r.candidate == k]
+            refused = [(each.reason, each.text) for each in made.rejections]
             shown.append(
                 CandidateView(
                     candidate.text, candidate.truncated, self.why_not(k), samples, refused

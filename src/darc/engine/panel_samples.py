@@ -47,8 +47,8 @@ class PanelSamples(Samples):
     @property
     def panel(self) -> Panel:
         """The raters."""
-        assert self.engine.tools.panel is not None
-        return self.engine.tools.panel
+        assert self.engine.parts.panel is not None
+        return self.engine.parts.panel
 
     @property
     def final(self) -> bool:
@@ -178,7 +178,7 @@ def grades_of(engine: "Engine", k: int, wave: int | None = None) -> tuple[int, i
     The average is that of made-up grades: answers that differ by a deviation of 1.5, and raters by
     as much again.
     """
-    panel, deciding = engine.tools.panel, engine.deciding
+    panel, deciding = engine.parts.panel, engine.deciding
     assert panel is not None
     empty, most = engine.tools.scores((), 0), k * len(panel) * panel.repeats
     if panel.repeats > 1 or not deciding.can_search(empty) or k * len(panel) <= (wave or k):

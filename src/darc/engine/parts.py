@@ -4,12 +4,12 @@ import math
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.errors import InputError, MissingExtra
+from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.completion import ChatModel
 from darc.models.embeddings import Embeddings, installed
 from darc.perturb import Perturbed, Rewriter, Slice, perturb_slice
@@ -17,17 +17,13 @@ from darc.perturb.accept import ReadyRewriter
 from darc.perturb.accept import parts as check_family
 from darc.perturb.filters import Entities, Similarity
 from darc.registry import rewriters, scorers
-from darc.registry.capabilities import declared
-from darc.scorers.base import Embedder, ReadyScorer, Scorer
+from darc.registry.names import declared
+from darc.scorers.base import Embedder, Pair, ReadyScorer, Scorer
 from darc.scorers.judge import Judge
 from darc.scorers.panel import Panel
 from darc.selection.rule import Rule
 from darc.types import Candidate, Message, Prompt, Scores
 from darc.typing import Array
-
-if TYPE_CHECKING:
-    from darc.scorers.base import Pair
-
 
 # Static embeddings of the hand-made rewrites in the tests: 1 in 100 good ones lies below.
 LEAST = 0.62
@@ -91,10 +87,13 @@ class SideMaker:
             texts = [candidate.text for candidate in candidates]
             side["similarity"] = np.round(similarities(self.embedder, texts), 9).tolist()
         for name, scorer in self.scorers.items():
-            if name == "dropout":
-                side[name] = _samples(scorer, pairs).tolist()
-            else:
-                side[name] = np.asarray(scorer.score(pairs), dtype=np.float64).tolist()
+            draw = getattr(scorer, "samples", None) if name == "dropout" else scorer.score
+            if draw is None:
+                raise InputError(
+                    f"scorer {scorer.name!r} has no stochastic passes",
+                    "such as dropout=dropout:MODEL",
+                )
+            side[name] = np.asarray(draw(pairs), dtype=np.float64).tolist()
         return side
 
 
@@ -114,18 +113,34 @@ def _missing(what: str, name: str) -> InputError:
     return InputError(what, f"name a scorer for it: --side {name}={scorer}")
 
 
-def _samples(scorer: Scorer, pairs: Sequence[tuple[Prompt, str]]) -> Array:
-    draw = getattr(scorer, "samples", None)
-    if draw is None:
-        raise InputError(
-            f"scorer {scorer.name!r} has no stochastic passes", "such as dropout=dropout:MODEL"
+def checked(where: str, answer: object, pairs: Sequence[Pair], criteria: int = 0) -> Array:
+    """What a scorer answers, as finite numbers: one a pair, or one a pair and criterion."""
+    try:
+        numbers = np.asarray(answer, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DarcError(f"{where}: it returned no numbers", "return one a text") from None
+    if numbers.shape != ((len(pairs), criteria) if criteria else (len(pairs),)):
+        raise DarcError(
+            f"{where}: it returned an array of shape {numbers.shape} for {len(pairs)} texts",
+            "a scorer returns one number a text",
         )
-    return np.asarray(draw(pairs), dtype=np.float64)
+    if not np.isfinite(numbers).all():
+        fine = np.isfinite(numbers.reshape(len(pairs), -1)).all(axis=1)
+        text = pairs[int(np.argmin(fine))][1]
+        raise DarcError(
+            f"{where}: it gave no number for the text {shortened(text)}",
+            "a scorer returns finite numbers",
+        )
+    return numbers
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text, quoted."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 PANEL = "panel"
 SCORERS = ("relevance", "fluency", "form", "harm")
-ATTEMPTS, SECONDS = 3, 600.0
 
 
 def surface_note(names: Sequence[str]) -> str:
@@ -148,37 +163,98 @@ class Unfinished:
 
 
 @dataclass(frozen=True)
-class Tools:
-    """A rewriter and some scorers, ready: what turns the answers to a prompt into numbers.
+class Parts:
+    """What turns answers into numbers, as users write it.
 
     The samples of an answer are itself, unless `include_original` is False, and up to `n_aug`
-    accepted rewrites of at most `max_attempts` proposed (4 n_aug if None). `similarity` and
-    `find_entities` are further checks of rewrites. With a `panel` the samples are its raters'
-    grades, and the scorers its judges.
+    accepted rewrites of at most `max_attempts` proposed (4 n_aug if None); with a `panel`, its
+    raters' grades.
     """
 
-    rewriter: ReadyRewriter
-    scorers: Sequence[ReadyScorer]
+    rewriter: str = "rules"
+    scorers: Sequence[str] = SCORERS
     n_aug: int = 8
     family: str = "style"
     seed: int = 0
-    similarity: Similarity | None = None
-    find_entities: Entities | None = None
+    guard: bool = True
+    entities: str = ""
+    side: Mapping[str, str] = field(default_factory=dict)
     include_original: bool = True
     max_attempts: int | None = None
     panel: Panel | None = None
+    min_samples: int = 1
 
     def __post_init__(self) -> None:
         """Refuse what cannot be worked with."""
         if self.n_aug < 0:
             raise InputError(f"n_aug must be 0 or more, not {self.n_aug}", "8 is usual")
-        if not (self.n_aug or self.include_original):
+        if not (self.n_aug or self.include_original or self.panel):
             raise InputError(
                 "with neither the original nor a rewrite there is nothing to score",
                 "give an n_aug of 1 or more, or include the original",
             )
         if self.max_attempts is not None and self.max_attempts < 1:
             raise InputError(f"max_attempts is {self.max_attempts}", "give at least 1")
+
+    def tools(
+        self,
+        rewriter: str | Rewriter = "",
+        given: Sequence[str | Scorer] = (),
+        own: ChatModel | None = None,
+    ) -> "Tools":
+        """The tools, made from their names unless they are given.
+
+        Nothing is loaded that is not needed to know that it can be. `own` is the model that writes
+        the answers, for a panel that is to judge by it.
+        """
+        if self.panel is not None:
+            judges = [declared(judge) for judge in self.panel.judges(own, self.seed)]
+            unused = declared(rewriters.make("rules"))
+            return Tools(unused, judges, self)
+        check_family(self.family, self.n_aug)
+        find_entities: Entities | None = None
+        if self.entities:
+            from darc.perturb.ner import entity_finder
+
+            find_entities = entity_finder(self.entities)
+        maker = rewriter or self.rewriter
+        makers = given or self.scorers
+        return Tools(
+            declared(rewriters.make(maker) if isinstance(maker, str) else maker),
+            [declared(scorers.make(m) if isinstance(m, str) else m) for m in makers],
+            self,
+            similarity_of(Embeddings()) if self.guard and installed() else None,
+            find_entities,
+        )
+
+    def side_maker(self) -> SideMaker:
+        """What makes the side inputs of rules."""
+        made: dict[str, Scorer] = {}
+        for name, text in self.side.items():
+            if name not in SIDE_NAMES:
+                raise InputError(
+                    f"--side {name}: there is no such side input", f"one of {', '.join(SIDE_NAMES)}"
+                )
+            made[name] = scorers.make(text)
+        return SideMaker(made, Embeddings() if installed() else None)
+
+
+@dataclass(frozen=True)
+class Tools:
+    """A rewriter and some scorers, ready: what turns the answers to a prompt into numbers.
+
+    `similarity` and `find_entities` are further checks of rewrites. With a panel the samples are
+    its raters' grades, and the scorers its judges.
+    """
+
+    rewriter: ReadyRewriter
+    scorers: Sequence[ReadyScorer]
+    parts: Parts = field(default_factory=Parts)
+    similarity: Similarity | None = None
+    find_entities: Entities | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse scorers that cannot be told apart, or none."""
         names = [scorer.name for scorer in self.scorers]
         if not names:
             raise InputError("there is no scorer", "give at least one")
@@ -188,20 +264,25 @@ class Tools:
 
     def scores(self, candidates: Sequence[Candidate], n_aug: int) -> Scores:
         """Scores of which none is known yet."""
-        samples = 1 + n_aug
-        names = [c.name or f"candidate {k}" for k, c in enumerate(candidates)]
-        named = tuple(names) if any(c.name for c in candidates) else ()
-        if self.panel is not None:
-            return empty_grades(self.panel.names, self.panel.criteria, len(candidates), named)
+        panel, named = self.parts.panel, any(candidate.name for candidate in candidates)
+        ids = ("original", *(f"rewrite {i}" for i in range(1, 1 + n_aug)))
+        parts = [(each.name, each.bounds, each.location, each.scale) for each in self.scorers]
+        if panel is not None:
+            ids, parts = panel.names, [(PANEL, Judge.bounds, None, None)]
+        scorers, bounds, location, scale = zip(*parts, strict=True)
         return Scores(
-            values=np.full((len(self.scorers), len(candidates), samples), np.nan),
-            scorers=tuple(scorer.name for scorer in self.scorers),
-            bounds=tuple((float(s.bounds[0]), float(s.bounds[1])) for s in self.scorers),
-            location=tuple(scorer.location for scorer in self.scorers),
-            scale=tuple(scorer.scale for scorer in self.scorers),
-            samples=("original", *(f"rewrite {i}" for i in range(1, samples))),
-            candidates=named,
+            values=np.full((len(parts), len(candidates), len(ids)), np.nan),
+            scorers=scorers,
+            bounds=tuple((float(low), float(high)) for low, high in bounds),
+            location=location,
+            scale=scale,
+            samples=ids,
+            candidates=tuple(c.name or f"candidate {k}" for k, c in enumerate(candidates))
+            if named
+            else (),
             complete=False,
+            sample="rewrite" if panel is None else "rater",
+            criteria=() if panel is None else panel.criteria,
         )
 
     def rewrite(
@@ -243,9 +324,9 @@ class Tools:
             candidate,
             n_aug,
             self.rewriter,
-            family=self.family,
-            seed=self.seed,
-            max_attempts=self.max_attempts,
+            family=self.parts.family,
+            seed=self.parts.seed,
+            max_attempts=self.parts.max_attempts,
             similarity=self.similarity,
             least_similarity=LEAST,
             find_entities=self.find_entities,
@@ -253,7 +334,7 @@ class Tools:
         )
 
     def score(
-        self, place: int, pairs: "Sequence[Pair]", stop: Callable[[], bool] = lambda: False
+        self, place: int, pairs: Sequence[Pair], stop: Callable[[], bool] = lambda: False
     ) -> Array:
         """What one scorer gives pairs of prompt and answer."""
         return self.scorers[place].score(pairs)
@@ -261,101 +342,8 @@ class Tools:
     def warm(self, stop: Callable[[], bool] = lambda: False) -> None:
         """Use once what runs in worker processes, so that it is loaded."""
         prompt = Prompt("warm", (Message("user", "Is it warm?"),))
-        if self.rewriter.in_process and self.n_aug:
+        if self.rewriter.in_process and self.parts.n_aug:
             self.rewrite(prompt, Candidate("warm", 0, "It is warm today, isn't it?"), 1)
         for scorer in self.scorers:
             if scorer.in_process:
                 scorer.score([(prompt, "It is warm.")])
-
-    def close(self) -> None:
-        """Close whatever can be closed."""
-        self.rewriter.close()
-        for scorer in self.scorers:
-            scorer.close()
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What turns answers into numbers, as users write it."""
-
-    rewriter: str = "rules"
-    scorers: Sequence[str] = SCORERS
-    n_aug: int = 8
-    family: str = "style"
-    seed: int = 0
-    guard: bool = True
-    entities: str = ""
-    side: Mapping[str, str] = field(default_factory=dict)
-    seconds: float = SECONDS
-    include_original: bool = True
-    max_attempts: int | None = None
-    panel: Panel | None = None
-    min_samples: int = 1
-
-    def tools(
-        self,
-        rewriter: str | Rewriter = "",
-        given: Sequence[str | Scorer] = (),
-        own: ChatModel | None = None,
-    ) -> Tools:
-        """The tools, made from their names unless they are given.
-
-        Nothing is loaded that is not needed to know that it can be. `own` is the model that writes
-        the answers, for a panel that is to judge by it.
-        """
-        if self.panel is not None:
-            judges = [declared(judge) for judge in self.panel.judges(own, self.seed)]
-            unused = declared(rewriters.make("rules"))
-            return Tools(unused, judges, n_aug=self.n_aug, seed=self.seed, panel=self.panel)
-        check_family(self.family, self.n_aug)
-        maker = rewriter or self.rewriter
-        return Tools(
-            rewriter=declared(rewriters.make(maker) if isinstance(maker, str) else maker),
-            scorers=[
-                declared(scorers.make(each) if isinstance(each, str) else each)
-                for each in given or self.scorers
-            ],
-            n_aug=self.n_aug,
-            family=self.family,
-            seed=self.seed,
-            similarity=similarity_of(Embeddings()) if self.guard and installed() else None,
-            find_entities=self._entity_finder(),
-            include_original=self.include_original,
-            max_attempts=self.max_attempts,
-        )
-
-    def side_maker(self) -> SideMaker:
-        """What makes the side inputs of rules."""
-        made: dict[str, Scorer] = {}
-        for name, text in self.side.items():
-            if name not in SIDE_NAMES:
-                raise InputError(
-                    f"--side {name}: there is no such side input", f"one of {', '.join(SIDE_NAMES)}"
-                )
-            made[name] = scorers.make(text)
-        return SideMaker(made, Embeddings() if installed() else None)
-
-    def _entity_finder(self) -> Entities | None:
-        if not self.entities:
-            return None
-        from darc.perturb.ner import entity_finder
-
-        return entity_finder(self.entities)
-
-
-def empty_grades(
-    raters: tuple[str, ...], criteria: tuple[str, ...], count: int, names: tuple[str, ...] = ()
-) -> Scores:
-    """The grades of `count` candidates by a panel, of which none is known yet."""
-    return Scores(
-        values=np.full((1, count, len(raters)), np.nan),
-        scorers=(PANEL,),
-        bounds=(Judge.bounds,),
-        location=(None,),
-        scale=(None,),
-        samples=raters,
-        candidates=names,
-        complete=False,
-        sample="rater",
-        criteria=criteria,
-    )

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from darc.engine.parts import Unfinished
-from darc.engine.scoring import Clock, Tally
 from darc.engine.workers import WorkTimedOut
 from darc.errors import DarcError
 from darc.models.remote import METER, Meter, OverLimit
@@ -30,6 +30,32 @@ REWRITER = -1
 # How long a rewriter may keep a processor before others have their turns, in seconds.
 SLICE = 0.02
 UPSTREAM = "budget_upstream"
+
+
+@dataclass
+class Clock:
+    """Milliseconds by stage."""
+
+    milliseconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Add the time spent inside to a stage."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            spent = (time.perf_counter() - started) * 1000
+            self.milliseconds[name] = self.milliseconds.get(name, 0.0) + spent
+
+
+@dataclass
+class Tally:
+    """Texts that scorers were asked for, those that were kept from earlier, and texts in all."""
+
+    asked: int = 0
+    kept: int = 0
+    calls: int = 0
 
 
 class PartFailed(DarcError):
@@ -125,10 +151,6 @@ class Samples(ABC):
         self.n_aug = self.first = 0
         self.values = self.values[:, :, :1]
         self._empty = self.engine.tools.scores(self.candidates, 0)
-
-    async def everything(self) -> None:
-        """Make and score every sample."""
-        await self.score_all(range(len(self.candidates)))
 
     async def score_all(self, candidates: Sequence[int]) -> None:
         """Score every sample of some candidates; the originals too where there is no rewrite."""

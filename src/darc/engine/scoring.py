@@ -1,28 +1,33 @@
 """Scorers asked with patience: in full batches, checked, tried again, and not asked twice."""
 
 import asyncio
+import contextvars
 import hashlib
 import json
 import logging
 import sqlite3
-import time
-from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from darc.engine.batcher import Batcher
-from darc.engine.parts import ATTEMPTS, SECONDS, Tools
-from darc.engine.workers import Workers, WorkTimedOut
+from darc.engine.parts import Tools, checked, shortened
+from darc.engine.samples import Tally
+from darc.engine.workers import Shares, Turns, Workers, WorkTimedOut
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.installed import cache_folder
-from darc.registry.capabilities import Closing
+from darc.registry.names import Closing
 from darc.scorers.base import Pair
 from darc.types import CutOff, Prompt
 from darc.typing import Array
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 logger = logging.getLogger(__name__)
 
@@ -40,34 +45,37 @@ class ScoreCache(Closing):
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or cache_folder() / NAME
-        self._connection = self._open()
+        self._connection: sqlite3.Connection | None = None
+        with self._giving_up():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            options: dict[str, Any] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
+            self._connection = sqlite3.connect(self.path, **options)
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            with self._connection:
+                self._connection.execute(
+                    "CREATE TABLE IF NOT EXISTS scores (key BLOB PRIMARY KEY, score REAL NOT NULL)"
+                    " WITHOUT ROWID"
+                )
 
     def known(self, keys: Sequence[bytes]) -> dict[bytes, float]:
         """The scores that are kept, of those asked for."""
         found: dict[bytes, float] = {}
-        if self._connection is None:
-            return found
-        try:
-            for start in range(0, len(keys), AT_ONCE):
+        with self._giving_up():
+            for start in range(0, len(keys) if self._connection else 0, AT_ONCE):
+                assert self._connection is not None
                 part = keys[start : start + AT_ONCE]
-                marks = ",".join("?" * len(part))
-                query = f"SELECT key, score FROM scores WHERE key IN ({marks})"
+                query = f"SELECT key, score FROM scores WHERE key IN ({','.join('?' * len(part))})"
                 found.update(self._connection.execute(query, part))
-        except sqlite3.Error as problem:
-            self._give_up(problem)
         return found
 
     def keep(self, scores: Mapping[bytes, float]) -> None:
         """Keep scores, all or none of them."""
-        if self._connection is None:
-            return
-        try:
-            with self._connection:
+        if self._connection is not None:
+            with self._giving_up(), self._connection:
                 self._connection.executemany(
                     "INSERT OR REPLACE INTO scores VALUES (?, ?)", scores.items()
                 )
-        except sqlite3.Error as problem:
-            self._give_up(problem)
 
     def __len__(self) -> int:
         if self._connection is None:
@@ -88,41 +96,21 @@ class ScoreCache(Closing):
             self._connection.close()
             self._connection = None
 
-    def _give_up(self, problem: Exception) -> None:
-        """Say why nothing is kept from here on."""
-        logger.warning("scores are not kept: %s: %s", self.path, problem)
-        self.close()
-
-    def _open(self) -> sqlite3.Connection | None:
-        connection = None
+    @contextmanager
+    def _giving_up(self) -> Iterator[None]:
+        """Keep nothing from here on where the file cannot be used, and say why."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, check_same_thread=False)
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            with connection:
-                connection.execute(
-                    "CREATE TABLE IF NOT EXISTS scores (key BLOB PRIMARY KEY, score REAL NOT NULL)"
-                    " WITHOUT ROWID"
-                )
-            return connection
+            yield
         except (OSError, sqlite3.Error) as problem:
-            self._connection = connection
-            self._give_up(problem)
-            return None
-
-
-def conversation_key(scorer: str, version: str, prompt: Prompt) -> "hashlib._Hash":
-    """The beginning of the key of every answer to a prompt under a scorer."""
-    messages = [asdict(message) for message in prompt.messages]
-    text = json.dumps([scorer, version, messages], ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass") + b"\0")
+            logger.warning("scores are not kept: %s: %s", self.path, problem)
+            self.close()
 
 
 def keys_of(scorer: str, version: str, prompt: Prompt, texts: Sequence[str]) -> list[bytes]:
     """The keys of answers to a prompt under a scorer, (texts,)."""
-    start = conversation_key(scorer, version, prompt)
-    keys = []
+    messages = [asdict(message) for message in prompt.messages]
+    said = json.dumps([scorer, version, messages], ensure_ascii=False)
+    start, keys = hashlib.sha256(said.encode("utf-8", "surrogatepass") + b"\0"), []
     for text in texts:
         whole = start.copy()
         whole.update(text.encode("utf-8", "surrogatepass"))
@@ -130,9 +118,6 @@ def keys_of(scorer: str, version: str, prompt: Prompt, texts: Sequence[str]) -> 
             whole.update(b"\0cut off")
         keys.append(whole.digest())
     return keys
-
-
-logger = logging.getLogger(__name__)
 
 
 RESUME = "mend it and run again: what is written stays"
@@ -147,36 +132,152 @@ class Patience:
     A remote scorer is asked once: its client has patience of its own.
     """
 
-    attempts: int = ATTEMPTS
-    seconds: float = SECONDS
+    attempts: int = 3
+    seconds: float = 600.0
     wait: float = 1.0
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 
-@dataclass
-class Clock:
-    """Milliseconds by stage."""
+@dataclass(eq=False)
+class _Wish(Generic[Item, Result]):
+    """An item that somebody waits for, and the context that they asked in."""
 
-    milliseconds: dict[str, float] = field(default_factory=dict)
+    owner: Hashable
+    item: Item
+    future: "asyncio.Future[Result]"
+    context: contextvars.Context
 
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Add the time spent inside to a stage."""
-        started = time.perf_counter()
+
+class Batcher(Generic[Item, Result]):
+    """Gathers items of any number of callers into calls of at most `size` items.
+
+    `call(items, slot)` answers a batch, one result an item; it is put together once `turns` has a
+    slot for it, by default the only one, and what arrives meanwhile waits for the next. The owner
+    with least so far (by `weigh`) and expected in all comes first, and equal ones take turns.
+    A batch is not heavier than `most` unless one item alone is. A call is made in the context of
+    the first whose item it holds, and ended when nobody waits for it where `ends` says that it can
+    be. One that fails is made again for each owner alone, so that one owner's item does not fail
+    another's.
+    """
+
+    def __init__(
+        self,
+        call: Callable[[list[Item], int], Coroutine[Any, Any, Any]],
+        *,
+        size: int = 16,
+        turns: Turns | None = None,
+        weigh: Callable[[Item], int] = lambda item: 1,
+        most: int = 1_000_000_000,
+        ends: bool = False,
+    ) -> None:
+        self._call, self._size, self._turns = call, size, turns or Turns(1)
+        self._weigh, self._most, self._ends = weigh, most, ends
+        self._pending: dict[Hashable, deque[_Wish[Item, Result]]] = {}
+        self._had = Shares()
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def ask(self, items: Sequence[Item], owner: Hashable) -> list[Result]:
+        """One result an item, in their order."""
+        loop = asyncio.get_running_loop()
+        futures: list[asyncio.Future[Result]] = [loop.create_future() for _ in items]
+        context = contextvars.copy_context()
+        if items:
+            own = self._pending.setdefault(owner, deque())
+            wishes = zip(items, futures, strict=True)
+            own.extend(_Wish(owner, *wish, context) for wish in wishes)
+        wanted = -(-sum(map(len, self._pending.values())) // self._size)
+        while len(self._running) < min(self._turns.slots, wanted):
+            # Not in the caller's context: it serves everybody.
+            task = loop.create_task(self._serve(), context=contextvars.Context())
+            self._running.add(task)
         try:
-            yield
+            return list(await asyncio.gather(*futures))
         finally:
-            spent = (time.perf_counter() - started) * 1000
-            self.milliseconds[name] = self.milliseconds.get(name, 0.0) + spent
+            for future in futures:
+                future.cancel()
+                # A failure that came after the first is told by the first.
+                if future.done() and not future.cancelled():
+                    future.exception()
 
+    async def aclose(self) -> None:
+        """End what runs."""
+        running = list(self._running)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        self._running.clear()
 
-@dataclass
-class Tally:
-    """Texts that scorers were asked for, those that were kept from earlier, and texts in all."""
+    async def _serve(self) -> None:
+        now = asyncio.get_running_loop().time
+        try:
+            await asyncio.sleep(0)
+            while self._pending:
+                async with self._turns.slot_for(self._next_owner) as slot:
+                    begun, batch = now(), self._take()
+                    await self._answer(batch, slot)
+                    weight = sum(self._weigh(wish.item) for wish in batch) or 1
+                    for wish in batch:
+                        share = self._weigh(wish.item) / weight
+                        self._turns.had.charge(wish.owner, share * (now() - begun))
+        finally:
+            # At once: whoever asks before callbacks run is to see that nobody serves any longer.
+            self._running.discard(asyncio.current_task())
 
-    asked: int = 0
-    kept: int = 0
-    calls: int = 0
+    def _next_owner(self) -> Hashable:
+        return min(self._pending, key=self._had.cost, default=None)
+
+    def _take(self) -> list[_Wish[Item, Result]]:
+        batch: list[_Wish[Item, Result]] = []
+        weight = 0
+        while self._pending and len(batch) < self._size:
+            owner = self._next_owner()
+            queue = self._pending[owner]
+            if not queue[0].future.done():
+                own = self._weigh(queue[0].item)
+                if batch and weight + own > self._most:
+                    break
+                weight += own
+                batch.append(queue[0])
+                self._had.charge(owner, own)
+            queue.popleft()
+            del self._pending[owner]
+            if queue:
+                self._pending[owner] = queue
+        return batch
+
+    async def _answer(self, batch: list[_Wish[Item, Result]], slot: int) -> None:
+        batch = [wish for wish in batch if not wish.future.done()]
+        if not batch:
+            return
+        owners = list(dict.fromkeys(wish.owner for wish in batch))
+        call = asyncio.get_running_loop().create_task(
+            self._call([wish.item for wish in batch], slot), context=batch[0].context.copy()
+        )
+        if self._ends:
+            heard = asyncio.gather(*(wish.future for wish in batch), return_exceptions=True)
+            heard.add_done_callback(lambda _: call.cancel())
+        try:
+            await asyncio.wait([call])
+        finally:
+            call.cancel()
+        if call.cancelled():
+            for wish in batch:
+                wish.future.cancel()
+            return
+        problem = call.exception()
+        if problem is None and len(call.result()) != len(batch):
+            problem = ValueError(f"{len(call.result())} results for {len(batch)} items")
+        if problem is None:
+            for wish, result in zip(batch, call.result(), strict=True):
+                if not wish.future.done():
+                    wish.future.set_result(result)
+        elif len(owners) == 1:
+            for wish in batch:
+                if not wish.future.done():
+                    wish.future.set_exception(problem)
+        else:
+            for own in owners:
+                await self._answer([wish for wish in batch if wish.owner == own], slot)
 
 
 @dataclass
@@ -194,11 +295,10 @@ class Scoring:
             place: Batcher[Pair, float](
                 partial(self._patient, place),
                 size=scorer.batch_size,
-                calls=max(1, self.workers.processes) if scorer.in_process else scorer.parallel,
+                turns=self.workers.turns if scorer.in_process else Turns(scorer.parallel),
                 weigh=lambda pair: len(pair[1]),
                 most=CHARACTERS if scorer.in_process else CHARACTERS_AT_ONCE,
                 ends=scorer.remote or scorer.in_process,
-                turns=self.workers.turns if scorer.in_process else None,
             )
             for place, scorer in enumerate(self.tools.scorers)
             if scorer.batch_size > 1 or not scorer.remote
@@ -213,22 +313,19 @@ class Scoring:
             tally.asked += len(texts)
             return await self._asked(place, prompt, texts, owner)
         names = [f"{scorer.name} {each}" for each in scorer.criteria] or [scorer.name]
-        columns = [keys_of(name, scorer.version, prompt, texts) for name in names]
-        known = self.cache.known([key for column in columns for key in column])
-        missing = [i for i in range(len(texts)) if any(c[i] not in known for c in columns)]
+        columns = (keys_of(name, scorer.version, prompt, texts) for name in names)
+        keys = list(zip(*columns, strict=True))
+        known = self.cache.known([key for row in keys for key in row])
+        found = np.array([[known.get(key, np.nan) for key in row] for row in keys])
+        missing = np.flatnonzero(np.isnan(found).any(axis=1)).tolist()
         if missing:
             fresh = await self._asked(place, prompt, [texts[i] for i in missing], owner)
-            rows = fresh.reshape(len(missing), len(names)).tolist()
-            made = {
-                c[i]: row[n]
-                for i, row in zip(missing, rows, strict=True)
-                for n, c in enumerate(columns)
-            }
-            self.cache.keep(made)
-            known.update(made)
+            rows = fresh.reshape(len(missing), len(names))
+            found[missing] = rows
+            every = [key for i in missing for key in keys[i]]
+            self.cache.keep(dict(zip(every, rows.ravel().tolist(), strict=True)))
         tally.asked += len(missing)
         tally.kept += len(texts) - len(missing)
-        found = np.array([[known[column[i]] for column in columns] for i in range(len(texts))])
         return found if scorer.criteria else found[:, 0]
 
     async def aclose(self) -> None:
@@ -242,10 +339,10 @@ class Scoring:
         pairs = [(prompt, text) for text in texts]
         batcher = self._batchers.get(place)
         if batcher is None:
-            return await self._once(place, pairs, owner)
+            return await self._once(place, pairs)
         return np.array(await batcher.ask(pairs, owner))
 
-    async def _patient(self, place: int, pairs: list[Pair], owner: Hashable) -> Array:
+    async def _patient(self, place: int, pairs: list[Pair], slot: int) -> Array:
         """A scorer's numbers for pairs, asked for again where a local one fails.
 
         The error after the last attempt names the scorer and the text that it fails on; a mistake
@@ -254,19 +351,19 @@ class Scoring:
         attempts = 1 if self.tools.scorers[place].remote else self.patience.attempts
         for attempt in range(1, attempts + 1):
             try:
-                return await self._once(place, pairs, owner)
+                return await self._once(place, pairs, slot)
             except (InputError, MissingExtra):
                 raise
             except DarcError as problem:
                 if attempts == 1:
                     raise
                 if attempt == attempts:
-                    raise await self._narrowed(place, pairs, owner, problem) from problem
+                    raise await self._narrowed(place, pairs, slot, problem) from problem
                 logger.warning("%s; trying again (%d of %d)", problem, attempt, attempts)
                 await self.patience.sleep(self.patience.wait * 4 ** (attempt - 1))
         raise AssertionError("no attempt was made")
 
-    async def _once(self, place: int, pairs: Sequence[Pair], owner: Hashable) -> Array:
+    async def _once(self, place: int, pairs: Sequence[Pair], slot: int = 0) -> Array:
         """One call, checked."""
         scorer, seconds = self.tools.scorers[place], self.patience.seconds
         where = f"scorer {scorer.name!r}, prompt {pairs[0][0].id!r}"
@@ -274,10 +371,8 @@ class Scoring:
             if scorer.remote:
                 answer = await asyncio.wait_for(scorer.score_async(pairs), seconds)
             elif scorer.in_process:
-                assert isinstance(owner, int)  # its batcher has taken a slot
-                answer = await self.workers.at_slot(
-                    owner, "score", place, list(pairs), seconds=seconds
-                )
+                work = ("score", place, list(pairs))
+                answer = await self.workers.at_slot(slot, *work, seconds=seconds)
             else:
                 answer = await self.workers.in_thread(scorer.score, pairs, seconds=seconds)
         except (TimeoutError, WorkTimedOut):
@@ -287,44 +382,19 @@ class Scoring:
         except Exception as problem:
             told = str(problem) or type(problem).__name__
             raise DarcError(f"{where}: it failed ({told})", RESUME) from problem
-        return _checked(where, answer, pairs, len(scorer.criteria))
+        return checked(where, answer, pairs, len(scorer.criteria))
 
     async def _narrowed(
-        self, place: int, pairs: Sequence[Pair], owner: Hashable, problem: DarcError
+        self, place: int, pairs: Sequence[Pair], slot: int, problem: DarcError
     ) -> DarcError:
         """The same error, with the text that brings it about where one alone does."""
         if len(pairs) > 1 and not isinstance(problem, WorkTimedOut):
             for pair in pairs:
                 try:
-                    await self._once(place, [pair], owner)
+                    await self._once(place, [pair], slot)
                 except DarcError as narrow:
                     message, text = narrow.message, shortened(pair[1])
                     if text not in message:
                         message = f"{message}, text {text}"
                     return DarcError(message, RESUME)
         return problem
-
-
-def _checked(where: str, answer: object, pairs: Sequence[Pair], criteria: int = 0) -> Array:
-    try:
-        numbers = np.asarray(answer, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DarcError(f"{where}: it returned no numbers", "return one a text") from None
-    if numbers.shape != ((len(pairs), criteria) if criteria else (len(pairs),)):
-        raise DarcError(
-            f"{where}: it returned an array of shape {numbers.shape} for {len(pairs)} texts",
-            "a scorer returns one number a text",
-        )
-    if not np.isfinite(numbers).all():
-        fine = np.isfinite(numbers.reshape(len(pairs), -1)).all(axis=1)
-        text = pairs[int(np.argmin(fine))][1]
-        raise DarcError(
-            f"{where}: it gave no number for the text {shortened(text)}",
-            "a scorer returns finite numbers",
-        )
-    return numbers
-
-
-def shortened(text: str) -> str:
-    """The beginning of a text, quoted."""
-    return repr(text if len(text) <= 60 else text[:57] + "...")

@@ -1,4 +1,4 @@
-"""Work for processors: rewriting and local scorers, in processes of their own or in threads."""
+"""Who does the work, and when: turns of owners, threads, and processes of their own."""
 
 import asyncio
 import concurrent.futures
@@ -9,11 +9,12 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Coroutine, Hashable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from darc.engine.batcher import Turns
 from darc.errors import DarcError
 from darc.models.remote import HOST
 
@@ -23,12 +24,102 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
-
+# Owners whose share is remembered; the one not heard of for longest is forgotten first.
+REMEMBERED = 1000
+# What rewriting and scoring a character takes, roughly.
+SECONDS_PER_CHARACTER = 3e-6
 # How much longer than its limit a piece of work may take before its process is ended.
 GRACE = 5.0
 # How long a process may take to end before it is killed.
 ENDING = 0.2
 NICE = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Owner:
+    """Whose work it is, of how many characters in all, as far as that is known."""
+
+    characters: int = 0
+
+
+class Shares(OrderedDict[Hashable, float]):
+    """What each owner has had."""
+
+    def cost(self, owner: Hashable, per_character: float = 1.0) -> float:
+        """What it has had and what its whole work is expected to be."""
+        expected = owner.characters if isinstance(owner, Owner) else 0
+        return self.get(owner, 0.0) + per_character * expected
+
+    def charge(self, owner: Hashable, amount: float) -> None:
+        """Add to it."""
+        self[owner] = self.pop(owner, 0.0) + amount
+        if len(self) > REMEMBERED:
+            self.popitem(last=False)
+
+
+class Turns:
+    """At most `slots` pieces of work at a time; of those who wait, the owner with least is next.
+
+    What counts is the time that an owner has had and what its whole work is expected to take.
+    `slot(owner)` gives the number of a free slot, from 0. `slot_for(who)` is for work that belongs
+    to whoever `who` names when there is a slot; what it took is charged to the `had` of its owners.
+    """
+
+    def __init__(self, slots: int) -> None:
+        self.slots, self.had = slots, Shares()
+        self._free = list(range(slots))[::-1]
+        self._waiting: list[tuple[Callable[[], Hashable], asyncio.Future[int]]] = []
+
+    @property
+    def waiting(self) -> int:
+        """How many pieces of work wait."""
+        return len(self._waiting)
+
+    @contextlib.asynccontextmanager
+    async def slot(self, owner: Hashable) -> AsyncIterator[int]:
+        """A slot's number, for as long as the block lasts."""
+        now = asyncio.get_running_loop().time
+        async with self.slot_for(lambda: owner) as number:
+            begun = now()
+            try:
+                yield number
+            finally:
+                self.had.charge(owner, now() - begun)
+
+    @contextlib.asynccontextmanager
+    async def slot_for(self, who: Callable[[], Hashable]) -> AsyncIterator[int]:
+        """The same, in the turn of the owner that `who` names."""
+        number = await self._taken(who)
+        try:
+            yield number
+        finally:
+            self._give(number)
+
+    async def _taken(self, who: Callable[[], Hashable]) -> int:
+        if self._free and not self._waiting:
+            return self._free.pop()
+        place: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        entry = (who, place)
+        self._waiting.append(entry)
+        try:
+            return await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self._give(place.result())
+            elif entry in self._waiting:
+                self._waiting.remove(entry)
+            raise
+
+    def _give(self, number: int) -> None:
+        """Hand a slot to the next owner, or keep it free."""
+        while self._waiting:
+            costs = [self.had.cost(who(), SECONDS_PER_CHARACTER) for who, _ in self._waiting]
+            _, place = self._waiting.pop(costs.index(min(costs)))
+            if not place.done():
+                place.set_result(number)
+                return
+        self._free.append(number)
+
 
 _TOOLS: "Tools | None" = None
 _STOPS: Any = None
@@ -36,10 +127,6 @@ _STOPS: Any = None
 
 class WorkTimedOut(DarcError):
     """A piece of work took longer than it may."""
-
-
-class Stopped(Exception):
-    """Whoever wanted the work has left."""
 
 
 class Workers:
@@ -57,6 +144,7 @@ class Workers:
         self._busy = Turns(1)
         self._pool: Any = None
         self._stops: Any = None
+        self._ending = False
 
     async def in_process(
         self, owner: Hashable, method: str, *arguments: Any, seconds: float
@@ -71,39 +159,16 @@ class Workers:
             return await self._scheduled(slot, method, arguments, seconds)
         stop = threading.Event()
         call = getattr(self._tools, method)
-        return await self._threaded(call, (*arguments, stop.is_set), seconds, stop.set)
+        return await self.in_thread(call, *arguments, stop.is_set, seconds=seconds, stop=stop.set)
 
     async def in_thread(
-        self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None
-    ) -> Any:
-        """What a function returns, in a thread of this process."""
-        return await self._threaded(function, arguments, seconds, lambda: None)
-
-    async def in_turn(self, owner: Hashable, function: Callable[..., Any], *arguments: Any) -> Any:
-        """The same for what keeps this process busy: one at a time."""
-        async with self._busy.slot(owner):
-            return await self.in_thread(function, *arguments)
-
-    async def warm(self, seconds: float) -> None:
-        """Let every process load what it needs, so that the first work need not wait for it."""
-        number = max(1, self.processes)
-        work = (self.in_process(object(), "warm", seconds=seconds) for _ in range(number))
-        await asyncio.gather(*work)
-
-    def close(self) -> None:
-        """End everything at once."""
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.stop()
-            pool.join()
-
-    async def _threaded(
         self,
         function: Callable[..., Any],
-        arguments: Sequence[Any],
-        seconds: float | None,
-        stop: Callable[[], None],
+        *arguments: Any,
+        seconds: float | None = None,
+        stop: Callable[[], None] = lambda: None,
     ) -> Any:
+        """What a function returns, in a thread of this process; at its end `stop` is called."""
         calls = _Calls()
         work = _begun(function, arguments, calls)
         try:
@@ -116,10 +181,30 @@ class Workers:
             work.cancel()
             work.add_done_callback(_heard)
 
+    async def in_turn(self, owner: Hashable, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The same for what keeps this process busy: one at a time."""
+        async with self._busy.slot(owner):
+            return await self.in_thread(function, *arguments)
+
+    async def warm(self, seconds: float) -> None:
+        """Let every process load what it needs, so that the first work need not wait for it."""
+        number = max(1, self.processes)
+        work = (self.in_process(object(), "warm", seconds=seconds) for _ in range(number))
+        await asyncio.gather(*work)
+
+    def close(self, for_good: bool = False) -> None:
+        """End everything at once; `for_good` lets nothing begin until this is called again."""
+        pool, self._pool, self._ending = self._pool, None, for_good
+        if pool is not None:
+            pool.stop()
+            pool.join()
+
     async def _scheduled(
         self, slot: int, method: str, arguments: Sequence[Any], seconds: float
     ) -> Any:
         """Work in a process; the slot is kept until it has really ended."""
+        if self._ending:
+            raise asyncio.CancelledError
         if self._pool is None:
             self._pool, self._stops = self._started()
         self._stops[slot] = 0
@@ -133,8 +218,6 @@ class Workers:
             raise
         except TimeoutError:
             raise WorkTimedOut(f"no answer within {seconds:g} s") from None
-        except Stopped:
-            raise asyncio.CancelledError from None
         except Exception as problem:
             if type(problem).__name__ in ("ProcessExpired", "BrokenProcessPool"):
                 raise DarcError(f"a worker process ended ({problem})") from None

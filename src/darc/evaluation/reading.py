@@ -14,9 +14,9 @@ from darc.errors import InputError, TableError
 from darc.evaluation.source import NOBODY, Source
 from darc.files import json_lines
 from darc.runs import records
-from darc.runs.checking import Fault, check_decision
 from darc.runs.folder import RunFolder, check_complete, deciding_of
-from darc.runs.records import StageCost
+from darc.runs.records import Fault, check_decision
+from darc.runs.run import cost_by_stage
 from darc.runs.shard import Shard
 from darc.tables import Batch, read_ratings
 from darc.types import Candidate, Prompt
@@ -145,7 +145,7 @@ def read_run(path: Path, name: str | None = None) -> Source:
     values: list[Array] = []
     side: list[dict[str, Any]] = []
     spent: list[dict[str, Array]] = []
-    cost, rewrites = StageCost(), Counter[str]()
+    rewrites = Counter[str]()
     for shard in folder.shards():
         for prompt_id in shard.rows("decisions.jsonl"):
             ids.append(prompt_id)
@@ -154,13 +154,13 @@ def read_run(path: Path, name: str | None = None) -> Source:
             values.append(records.read_scores(shard, prompt_id).values)
             side.append(shard.rows("side.jsonl").get(prompt_id, {}))
             spent.append(_spent(shard, prompt_id, candidates[-1], values[-1].shape[2]))
-        cost.add(shard)
         if "variants.jsonl" in shard.kept:
             for fate, key in (("accepted", "variants"), ("refused", "rejected")):
                 rows = shard.rows(f"{key}.jsonl").values()
                 rewrites[f"rewrites {fate}"] += sum(len(row[key]) for row in rows)
     samples = stacked(values)
     described = records.scores_of(settings, samples[0])
+    cost = cost_by_stage(folder.shards())
     named = [[candidate.name for candidate in own] for own in candidates]
     return Source(
         name=name or path.resolve().name,
@@ -179,7 +179,7 @@ def read_run(path: Path, name: str | None = None) -> Source:
         questions=[prompt.question for prompt in prompts],
         texts=[[candidate.text for candidate in own] for own in candidates],
         costs={
-            **{f"{s} {u}": x for s, counts in cost.by_stage.items() for u, x in counts.items()},
+            **{f"{s} {u}": x for s, counts in cost.items() for u, x in counts.items()},
             **rewrites,
         },
         spent={name: stacked([each[name] for each in spent]) for name in SPENT},

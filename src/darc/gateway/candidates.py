@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from darc.engine.scoring import Clock
+from darc.engine.samples import Clock
 from darc.engine.stopping import FEWER
 from darc.errors import DarcError
 from darc.gateway.backends import Backend

@@ -1,9 +1,8 @@
 """Generators: from prompts to candidate answers."""
 
-from darc.generators.base import Generator, Settings, candidate_seeds
+from darc.generators.base import Generator, GivenGenerator, Settings, candidate_seeds
 from darc.generators.chat import ChatGenerator
 from darc.generators.deal import DealGenerator
-from darc.generators.given import GivenGenerator
 
 __all__ = [
     "ChatGenerator",

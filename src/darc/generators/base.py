@@ -1,14 +1,25 @@
-"""What every generator has in common."""
+"""Prompts and candidates as users give them, what every generator has, and answers in a file."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import hashlib
+import json
+import weakref
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryFile
+from threading import Lock
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+
 from darc.core.draws import prompt_seeds
-from darc.errors import InputError
-from darc.models.completion import Completion, Report
-from darc.registry.capabilities import Capabilities
-from darc.types import Candidate, Prompt
+from darc.errors import DarcError, InputError, TableError
+from darc.files import output_files, read_entries
+from darc.models.completion import Completion, Report, without_thoughts
+from darc.registry import generator
+from darc.registry.names import Capabilities
+from darc.types import Candidate, Message, Prompt
 
 SEED_BITS = 31
 MAX_TOKENS = 320
@@ -104,3 +115,131 @@ def candidate_seeds(settings: Settings, prompt_id: str) -> list[int]:
     (seed,) = prompt_seeds(settings.seed, [prompt_id])
     places = range(settings.first, settings.first + settings.k)
     return [int(each) >> (64 - SEED_BITS) for each in prompt_seeds(int(seed), places)]
+
+
+# Texts or candidates in order, or texts by their names.
+Answers = Sequence[str | Candidate] | Mapping[str, str]
+
+
+def as_prompt(prompt: str | Prompt, name: str = "question") -> Prompt:
+    """A prompt; a text becomes one of a single message."""
+    if isinstance(prompt, Prompt):
+        return prompt
+    if not prompt.strip():
+        raise InputError("there is no question", "such as: Why is the sky blue?")
+    return Prompt(name, (Message("user", prompt.strip()),))
+
+
+def as_candidates(prompt: Prompt, answers: Answers) -> list[Candidate]:
+    """Candidates; texts are numbered in their order."""
+    if not answers:
+        raise InputError("there are no answers to choose from", "give at least one")
+    if isinstance(answers, Mapping):
+        answers = [Candidate(prompt.id, 0, text, name=name) for name, text in answers.items()]
+    made = [
+        answer if isinstance(answer, Candidate) else Candidate(prompt.id, index, answer)
+        for index, answer in enumerate(answers)
+    ]
+    said = [spoken(each) for each in made]
+    if None in said:
+        where = f"answer {said.index(None) + 1}"
+        raise InputError(f"{where} is a thought (<think>) that never ends", "leave it out")
+    return numbered(said)
+
+
+def spoken(candidate: Candidate) -> Candidate | None:
+    """The candidate without what its model thought aloud; None where that never ends."""
+    if "think>" not in candidate.text:
+        return candidate
+    text = without_thoughts(candidate.text)
+    return None if text is None else replace(candidate, text=text)
+
+
+def numbered(made: Sequence[Candidate | None]) -> list[Candidate]:
+    """The candidates that there are, numbered in their order; there must be one."""
+    there = [each for each in made if each is not None]
+    if not there:
+        raise DarcError("no answer came to the end of its thoughts", "allow it more --max-tokens")
+    return [replace(each, index=index) for index, each in enumerate(there)]
+
+
+@generator("given", "FILE")
+class GivenGenerator:
+    """Answers from a file: JSON lines with prompt_id, candidate_id and response; or of a folder.
+
+    Each prompt has as many candidates as the file, at most K; sampling settings mean nothing here.
+    """
+
+    name = "given"
+
+    def __init__(self, path: str) -> None:
+        self._path, self._texts = Path(path), TemporaryFile()  # noqa: SIM115
+        self._lock = Lock()
+        weakref.finalize(self, self._texts.close)
+        prompts, ends, seen = array("Q"), array("Q", [0]), set[int]()
+        for line, row in read_entries(self._path):
+            try:
+                name, text = str(row["candidate_id"]), str(row["response"])
+                prompt_id = str(row["prompt_id"])
+            except (KeyError, TypeError):
+                raise TableError(
+                    str(path), "an answer lacks prompt_id, candidate_id or response", "add it", line
+                ) from None
+            if (answer := _number(prompt_id, name)) in seen:
+                raise TableError(
+                    str(path), f"candidate {name!r} comes twice", "give each its own id", line
+                )
+            seen.add(answer)
+            prompts.append(_number(prompt_id))
+            written = self._texts.write(json.dumps([prompt_id, name, text]).encode())
+            ends.append(ends[-1] + written)
+        self._texts.flush()
+        # The texts stay on the disk: a prompt's are found by a number made of its id.
+        numbers, self._ends = np.array(prompts, dtype=np.uint64), np.array(ends, dtype=np.int64)
+        self._order = np.argsort(numbers, kind="stable")
+        self._prompts = numbers[self._order]
+        digest = hashlib.sha256()
+        for each in output_files(self._path) if self._path.is_dir() else [self._path]:
+            with each.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+        self._version = digest.hexdigest()[:16]
+
+    @property
+    def version(self) -> str:
+        """A hash of the file."""
+        return self._version
+
+    def generate(
+        self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
+    ) -> list[list[Candidate]]:
+        """The first K answers of the file to each prompt."""
+        return [self._of(prompt, settings.k) for prompt in prompts]
+
+    def _of(self, prompt: Prompt, most: int) -> list[Candidate]:
+        answers = self._read(prompt.id)[:most]
+        if not answers:
+            raise InputError(f"{self._path} has no answer to prompt {prompt.id!r}", "add one")
+        return [
+            Candidate(prompt.id, index, text, len(text.split()), name=name)
+            for index, (name, text) in enumerate(answers)
+        ]
+
+    def _read(self, prompt_id: str) -> list[tuple[str, str]]:
+        """The name and the text of every answer to a prompt, in the order of the file."""
+        number = np.uint64(_number(prompt_id))
+        first, last = (np.searchsorted(self._prompts, number, side) for side in ("left", "right"))
+        found = []
+        for place in self._order[first:last]:
+            begin, end = map(int, self._ends[place : place + 2])
+            with self._lock:
+                self._texts.seek(begin)
+                other, name, text = json.loads(self._texts.read(end - begin))
+            if other == prompt_id:
+                found.append((name, text))
+        return found
+
+
+def _number(*names: str) -> int:
+    """A number of 64 bits for some names."""
+    data = json.dumps(names).encode()
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big")

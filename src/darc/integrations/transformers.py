@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from darc.engine.engine import Engine
-from darc.engine.stopping import as_prompt
+from darc.generators.base import as_prompt
 from darc.types import Candidate
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from darc.engine.engine import Engine
-from darc.engine.stopping import as_prompt
+from darc.generators.base import as_prompt
 from darc.types import Message, Prompt
 
 Turns = str | Sequence[dict[str, str]]

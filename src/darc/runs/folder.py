@@ -19,9 +19,8 @@ from darc.engine.engine import Engine
 from darc.engine.parts import PANEL
 from darc.errors import InputError, TableError
 from darc.files import PACKED, atomic_writer, private_folder, read_json
-from darc.runs.checking import Fault, check_manifest
-from darc.runs.records import scores_of
-from darc.runs.shard import STAGE_OF, STAGES, Damaged, Shard, checksum
+from darc.runs.records import Fault, check_manifest, scores_of
+from darc.runs.shard import STAGE_OF, STAGES, Shard, checksum
 
 logger = logging.getLogger(__name__)
 
@@ -144,7 +143,10 @@ class RunFolder:
         problem = shard.damage()
         if problem is not None:
             logger.warning("%s; shard %s is done again", problem.message, shard.name)
-            _cut(shard, problem)
+            name = problem.path.name.removesuffix(PACKED)
+            # Without the means to make the file again, everything is.
+            whole = data is None or data.get("keep", "all") != "all" or name not in STAGE_OF
+            shard.forget("prompts" if whole else STAGE_OF[name])
             return False
         if data is None:
             return False
@@ -181,16 +183,6 @@ class RunFolder:
         self._lock = lock
 
 
-def _cut(shard: Shard, problem: Damaged) -> None:
-    """Remove a changed file and what was made from it; without the means to make it, everything."""
-    data = shard.seal_data
-    name = problem.path.name.removesuffix(PACKED)
-    if data is None or data.get("keep", "all") != "all" or name not in STAGE_OF:
-        shard.forget("prompts")
-        return
-    shard.forget(STAGE_OF[name])
-
-
 def _difference(before: Any, after: Any) -> str:
     """The first place where two settings differ, in a few words."""
     if isinstance(before, dict) and isinstance(after, dict):
@@ -216,7 +208,7 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
     generator, deciding, parts = engine.generator, engine.deciding, engine.parts
     learnt = deciding.spec.calibrations
     assert generator is not None
-    panel = engine.tools.panel
+    panel = engine.parts.panel
     sampling = {k: v for k, v in asdict(engine.sampling).items() if k != "first"}
     if engine.stopping is not None:
         if not generator.continues:

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import platform
 import socket
 import sys
 from collections.abc import Generator, Iterator, Mapping
@@ -18,7 +19,7 @@ from darc.engine.engine import Engine
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.runs.folder import RunFolder
 from darc.runs.questions import Question, Questions
-from darc.runs.run import Failures, Report, fill_shards, finish, waiting
+from darc.runs.run import Failures, Report, counter, fill_shards, finish, waiting
 from darc.runs.shard import Shard, checksum
 
 RETRIES = 2
@@ -75,19 +76,13 @@ def run_on_ray(
 
     The folder is one that every node has. `filling` are the options of `fill_shards`.
     """
-    ray, done = _ray(), 0
-
-    def add(_: str, more: int) -> None:
-        nonlocal done
-        done += more
-        report("sealed", done, questions.turns)
-
+    ray, count = _ray(), counter("sealed", questions, report)
     data, place = folder.manifest(), folder.path.resolve()
     if data["schema"] == 1:
         raise InputError(f"{place} has no shards: it is of an older version", "go on without Ray")
     work = (
         ShardWork(place, folder.shard(number).name, data, part, recipe, filling)
-        for number, part in waiting(folder, questions, bool(filling.get("lazy")), add)
+        for number, part in waiting(folder, questions, bool(filling.get("lazy")), count)
     )
     failures = Failures()
     with _quiet(), _connected(ray, cluster), closing(_done(ray, cluster, work)) as ended:
@@ -97,7 +92,7 @@ def run_on_ray(
                 raise InputError(message, hint) if code == 2 else DarcError(message, hint)
             for prompt_id, cause in told.failed.items():
                 failures.add(prompt_id, DarcError(*cause))
-            add("", each.turns - len(told.failed))
+            count(each.turns - len(told.failed))
     failures.check()
     finish(folder)
     for lock in (place / "shards").glob(".*.lock"):
@@ -167,12 +162,13 @@ _KEPT: dict[bytes, Engine] = {}
 
 def fill_shard(work: ShardWork) -> Told:
     """Fill and seal a shard, in a worker; the engine is kept for the next one."""
+    failures = Failures()
     try:
-        _fill(work)
+        _fill(work, failures)
     except DarcError as problem:
-        failed = getattr(problem, "failed", None)
-        if failed is not None:
-            return Told(failed)
+        if failures.causes:
+            causes = failures.causes.items()
+            return Told({name: (each.message, each.hint) for name, each in causes})
         return Told(problem=(problem.exit_code, problem.message, problem.hint))
     except OSError as problem:
         where = f"{problem.filename or work.folder}: {problem.strerror or problem}"
@@ -180,17 +176,7 @@ def fill_shard(work: ShardWork) -> Told:
     return Told()
 
 
-class _Failed(DarcError):
-    """Some prompts of a shard failed."""
-
-    def __init__(self, failures: Failures) -> None:
-        super().__init__("some prompts failed")
-        self.failed = {name: (each.message, each.hint) for name, each in failures.causes.items()}
-
-
-def _fill(work: ShardWork) -> None:
-    import platform
-
+def _fill(work: ShardWork, failures: Failures) -> None:
     node = platform.node()
     if work.version != darc.__version__:
         raise DarcError(
@@ -207,18 +193,11 @@ def _fill(work: ShardWork) -> None:
     lock = FileLock(_lock(work), timeout=PATIENCE, mode=0o600)
     try:
         with lock:
-            finished = RunFolder(work.folder).finished(int(work.name), bool(work.filling["lazy"]))
-            if finished:
+            if RunFolder(work.folder).finished(int(work.name), bool(work.filling["lazy"])):
                 return
             shard.begin()
-            failures, engine = Failures(), _engine(work.recipe)
-            try:
-                part = [(shard, work.questions)]
-                engine.run(fill_shards(part, engine, failures=failures, **work.filling))
-            except DarcError:
-                if failures.causes:
-                    raise _Failed(failures) from None
-                raise
+            engine, part = _engine(work.recipe), [(shard, work.questions)]
+            engine.run(fill_shards(part, engine, failures=failures, **work.filling))
     except Timeout:
         raise DarcError(f"another worker is at work on shard {work.name}", GO_ON) from None
 

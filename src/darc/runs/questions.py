@@ -90,11 +90,6 @@ def find_questions(place: str, sample: int | None = None, seed: int = 0) -> Ques
     return Questions(Path(place), sample, seed)
 
 
-def read_questions(path: Path) -> list[Question]:
-    """The questions of a file: JSON lines, a JSON list (alpaca_eval), or one text a line."""
-    return list(Questions(path))
-
-
 def iter_questions(path: Path) -> Iterator[tuple[int | None, Question]]:
     """The questions one after the other, each with its line where it has one of its own."""
     rows = read_entries(path)

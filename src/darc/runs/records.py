@@ -1,20 +1,19 @@
-"""Rows of a run folder's files, what they stand for, and a finished run in a few lines."""
+"""Rows of a run folder's files: what they stand for, and what no run would write in them."""
 
-from collections import Counter
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 
 from darc.perturb import Perturbed
-from darc.runs.shard import Shard
 from darc.types import Candidate, Message, Prompt, Rejection, Scores, Variant
 from darc.typing import Array
 
 if TYPE_CHECKING:
-    from darc.engine.deciding import Deciding
-    from darc.runs.folder import RunFolder
+    from darc.runs.shard import Shard
 
 RATER = "rater"
 
@@ -33,9 +32,8 @@ def candidates_row(
     for each in rows:
         if not each["name"]:
             each.pop("name")
-    counts = {"failed": failed, "saved": saved}
-    told = {name: count for name, count in counts.items() if count}
-    return {"prompt_id": prompt_id, "candidates": rows, **told}
+    told = {"failed": failed, "saved": saved}
+    return {"prompt_id": prompt_id, "candidates": rows, **{k: n for k, n in told.items() if n}}
 
 
 def variants_row(prompt_id: str, made: dict[int, Perturbed], count: int) -> dict[str, Any]:
@@ -80,20 +78,20 @@ def numbers(values: Array) -> list[Any]:
     return [None if x != x else x for x in values.tolist()]
 
 
-def read_prompt(shard: Shard, prompt_id: str) -> Prompt:
+def read_prompt(shard: "Shard", prompt_id: str) -> Prompt:
     """A prompt of a run."""
     row = shard.rows("prompts.jsonl")[prompt_id]
     messages = tuple(Message(**message) for message in row["messages"])
     return Prompt(prompt_id, messages, row["category"])
 
 
-def read_candidates(shard: Shard, prompt_id: str) -> list[Candidate]:
+def read_candidates(shard: "Shard", prompt_id: str) -> list[Candidate]:
     """The candidates of a prompt."""
     rows = shard.rows("candidates.jsonl")[prompt_id]["candidates"]
     return [Candidate(prompt_id, **row) for row in rows]
 
 
-def read_perturbed(shard: Shard, prompt_id: str, count: int) -> dict[int, Perturbed]:
+def read_perturbed(shard: "Shard", prompt_id: str, count: int) -> dict[int, Perturbed]:
     """The rewrites of those of a prompt's candidates that were rewritten."""
     row = shard.rows("variants.jsonl")[prompt_id]
     refused = shard.rows("rejected.jsonl")[prompt_id]["rejected"]
@@ -108,7 +106,7 @@ def read_perturbed(shard: Shard, prompt_id: str, count: int) -> dict[int, Pertur
     }
 
 
-def read_scores(shard: Shard, prompt_id: str) -> Scores:
+def read_scores(shard: "Shard", prompt_id: str) -> Scores:
     """The scores of a prompt."""
     row = shard.rows("scores.jsonl")[prompt_id]
     values = np.array(row["scores"], dtype=np.float64)
@@ -145,106 +143,258 @@ def _plain(item: Any) -> dict[str, Any]:
     return {key: value for key, value in asdict(item).items() if key != "prompt_id"}
 
 
-PARTS = ("sums", "counts", "flags", "refused")
-NUMBERS = ("value", "mean", "sigma")
-STAGES = ("generate", "rewrite", "score", "side", "decide")
-UNITS = {
-    "generate": ("answers", "tokens"),
-    "rewrite": ("rewrites",),
-    "score": ("scores", "kept"),
-    "side": (),
-    "decide": (),
-}
+class Fault(ValueError):
+    """What is wrong with a row."""
 
 
-def summary(folder: "RunFolder", deciding: "Deciding") -> dict[str, Any]:
-    """The averages of the choices, the rewrites by what became of them, and the cost by stage.
+Json = Mapping[str, Any]
+Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Level = Annotated[float, Field(ge=-np.inf)]  # which NaN is not
+Statistic = Number | Literal["inf", "-inf"] | None
 
-    Of sealed shards nothing is read but what was noted of them: whoever asks has checked them.
-    """
-    sums, counts = Counter[str](), Counter[str]()
-    flags, refused, cost = Counter[str](), Counter[str](), StageCost()
-    for shard in folder.shards():
-        own = (shard.seal_data or {}).get("totals") or totals(shard)
-        for total, name in zip((sums, counts, flags, refused), PARTS, strict=True):
-            total.update(own[name])
-        cost.add(shard)
-    prompts = counts["prompts"]
-    return {
-        "prompts": prompts,
-        "rule": deciding.spec.label,
-        "choices": {n: sums[n] / counts[n] if counts[n] else None for n in NUMBERS},
-        "flags": dict(flags),
-        "answers": counts["answers"],
-        "saved": counts["saved"],
-        "accepted": counts["accepted"],
-        "refused": dict(refused.most_common()),
-        "clipped": sums["clipped"] / max(1, prompts),
-        "complete": bool(folder.manifest().get("complete")),
-        "cost": cost.by_stage,
+
+def _object(fields: Mapping[str, Any], closed: bool = False) -> type[BaseModel]:
+    """An object with these fields; one whose name ends with a question mark may be absent."""
+    kinds: dict[str, Any] = {
+        name.removesuffix("?"): (kind, None if name.endswith("?") else ...)
+        for name, kind in fields.items()
     }
+    config = ConfigDict(strict=True, extra="forbid" if closed else "allow")
+    return create_model("Object", __config__=config, **kinds)
 
 
-def totals(shard: Shard) -> dict[str, dict[str, Any]]:
-    """Sums and counts over a shard's prompts, by what its files still have."""
-    sums: Any = Counter()  # of numbers, not of whole ones
-    counts, flags, refused = Counter[str](), Counter[str](), Counter[str]()
-    kept = shard.kept
-    # Sums are rounded: always in one order, whichever prompt was done first.
-    for prompt_id, row in sorted(shard.rows("decisions.jsonl").items()):
-        (chosen,) = (c for c in row["candidates"] if c["index"] == row["index"])
-        counts["prompts"] += 1
-        flags.update(flag.partition(":")[0] for flag in row["flags"])
-        for name in NUMBERS:
-            if chosen[name] is not None:
-                sums[name] += chosen[name]
-                counts[name] += 1
-        if "scores.jsonl" in kept:
-            sums["clipped"] += read_scores(shard, prompt_id).share_clipped
-    if "candidates.jsonl" in kept:
-        for row in shard.rows("candidates.jsonl").values():
-            counts["answers"] += len(row["candidates"])
-            if row.get("saved"):
-                counts["saved"] += row["saved"]
-    if "variants.jsonl" in kept:
-        rows = shard.rows("variants.jsonl").values()
-        counts["accepted"] += sum(len(row["variants"]) for row in rows)
-        for row in shard.rows("rejected.jsonl").values():
-            refused.update(each["reason"].split(":", 1)[0] for each in row["rejected"])
-    parts = (sums, counts, flags, refused)
-    return {name: dict(sorted(part.items())) for name, part in zip(PARTS, parts, strict=True)}
+def _list(fields: Mapping[str, Any], closed: bool = True, least: int = 0) -> Any:
+    return Annotated[list[_object(fields, closed)], Field(min_length=least)]  # type: ignore[misc]
 
 
-def cost_of(shard: Shard) -> dict[str, dict[str, float]]:
-    """Seconds and counts by stage of one shard."""
-    cost = StageCost()
-    cost.add(shard)
-    return cost.by_stage
+CANDIDATE = {
+    "index": Count,
+    "text": str,
+    "tokens?": Count,
+    "truncated?": bool,
+    "log_likelihood?": Number | None,
+    "seed?": Whole | None,
+    "name?": str,
+}
+MESSAGE = {"role": str, "content": str}
+REWRITE = {"candidate": Count, "text": str, "family": str, "rewriter": str}
+VARIANT = {**REWRITE, "index": Count}
+JUDGED = {"index": Count, "value": Statistic, "mean": Statistic, "sigma": Statistic}
+GAPS = list[list[list[Number | None]]]
+SCORES = {
+    "prompt_id": str,
+    "scorers": list[str],
+    "scores": GAPS,
+    "lazy?": bool,
+    "raters?": list[str],
+    "criteria?": list[str],
+    "grades?": list[GAPS],
+    "missing?": list[Annotated[list[Count], Field(min_length=2, max_length=2)]],
+}
+COUNTS = ("answers", "tokens", "rewrites", "scores", "kept")
+ROWS: dict[str, TypeAdapter[Any]] = {
+    name: TypeAdapter(_object({"prompt_id": str, **fields}))
+    for name, fields in {
+        "prompts.jsonl": {"category": str, "messages": _list(MESSAGE, least=1)},
+        "candidates.jsonl": {"candidates": _list(CANDIDATE), "failed?": Count, "saved?": Count},
+        "rejected.jsonl": {"rejected": _list({**REWRITE, "attempt": Count, "reason": str})},
+        "variants.jsonl": {"variants": _list(VARIANT), "rewritten?": list[Count]},
+        "scores.jsonl": SCORES,
+        "side.jsonl": {},
+        "decisions.jsonl": {
+            "rule": str,
+            "index": Count,
+            "flags": list[str],
+            "candidates": _list(JUDGED, closed=False),
+            "answer": str,
+            "lazy?": bool,
+        },
+        "timings.jsonl": {
+            "stage": str,
+            "milliseconds": Number,
+            **{f"{unit}?": Count for unit in COUNTS},
+        },
+    }.items()
+}
+SIDE = TypeAdapter(dict[str, list[Number] | list[list[Number]]])
+AUDITED = TypeAdapter(_object({**SCORES, "request_id": str}))
+SCORER = {
+    "name": str,
+    "location": Number | None,
+    "scale": Annotated[Number, Field(gt=0)] | None,
+    "bounds": Annotated[list[Level], Field(min_length=2, max_length=2)],
+}
+RATERS = _list({"name": str}, closed=False)
+PANEL = {"rater": RATERS, "criteria": list[str], "repeats": Count, "missing": str}
+SETTINGS = {
+    "generator": _object({"name": str}),
+    "sampling": dict[str, Any],
+    "rewrites": _object({"n_aug": Count, "family": str}),
+    "side": dict[str, Any],
+    "decision": _object(
+        {"rule": str, "beta": Level, "gamma": Level, "normalize": str, "calibration?": str}
+    ),
+    "scorers": _list(SCORER, closed=False, least=1),
+    "panel?": _object(PANEL),
+}
+MANIFEST = TypeAdapter(
+    _object(
+        {
+            "input": str,
+            "seed": Whole,
+            "settings": _object(SETTINGS, closed=True),
+            "finished": bool,
+            "complete": bool,
+        }
+    )
+)
 
 
-class StageCost:
-    """Seconds and counts by stage, over all sittings."""
+def _check(kind: "TypeAdapter[Any]", row: Any) -> None:
+    """Refuse what has a field that is absent or of another kind, by where that is."""
+    where, value = "", row
+    if not isinstance(row, dict):
+        raise Fault("it is no JSON object")
+    try:
+        kind.validate_python(row, strict=True)
+    except ValidationError as problem:
+        fault = problem.errors(include_url=False)[0]
+    else:
+        return
+    for part in fault["loc"]:
+        if isinstance(part, int):
+            where, value = f"{where}[{part}]", value[part]
+        elif isinstance(value, dict):  # otherwise it names the kind that was tried
+            where, value = f"{where}.{part}", value.get(part)
+    told = {"missing": "is missing", "extra_forbidden": "is unknown"}.get(fault["type"])
+    if fault["type"] == "list_type" and where.endswith("]"):
+        where, told = where.partition("[")[0], "is no table of numbers"
+    empty = fault["type"] == "too_short" and not value
+    other = "is empty" if empty else f"cannot be {reprlib.repr(value)}"
+    raise Fault(f"{where[1:80]} {told or other}")
 
-    def __init__(self) -> None:
-        self._stages: dict[str, dict[str, float]] = {}
 
-    def add(self, shard: Shard) -> None:
-        """Add what a shard has cost."""
-        noted = shard.noted_cost()
-        if noted is not None:
-            for name, own in noted.items():
-                self._add(name, own)
-            return
-        for note in shard.notes():
-            units = {unit: note.get(unit, 0) for unit in UNITS.get(note["stage"], ())}
-            self._add(note["stage"], {"seconds": note["milliseconds"] / 1000, **units})
+def check_manifest(data: Json) -> None:
+    """Refuse a manifest with a part that is absent or of another kind."""
+    _check(MANIFEST, data)
+    for place, scorer in enumerate(data["settings"]["scorers"]):
+        if scorer["bounds"][0] > scorer["bounds"][1]:
+            raise Fault(f"settings.scorers[{place}].bounds cannot be {scorer['bounds']}")
 
-    def _add(self, name: str, own: Mapping[str, float]) -> None:
-        stage = self._stages.setdefault(name, {})
-        for unit, amount in own.items():
-            stage[unit] = stage.get(unit, 0) + amount
 
-    @property
-    def by_stage(self) -> dict[str, dict[str, float]]:
-        """The stages in their order."""
-        return {name: self._stages[name] for name in STAGES if name in self._stages}
+def check_row(name: str, row: Any) -> None:
+    """Refuse a row of a file with a field that is absent or of another kind."""
+    _check(ROWS[name], row)
+    if name == "side.jsonl":
+        side = {field: values for field, values in row.items() if field != "prompt_id"}
+        _check(SIDE, side)
+        for field, values in side.items():
+            if _array(values, field).ndim != 2 and field == "similarity":
+                raise Fault(f"{field} is no table of numbers")
+    if name == "candidates.jsonl":
+        indices = [each["index"] for each in row["candidates"]]
+        if not indices or indices != list(range(len(indices))):
+            raise Fault("the candidates are not numbered 0, 1, 2, ...")
+    if name == "scores.jsonl":
+        _check_scores(row)
+    if name == "decisions.jsonl" and row["index"] not in [c["index"] for c in row["candidates"]]:
+        raise Fault(f"index is {row['index']}, and no candidate has it")
+
+
+def check_decision(row: Any) -> None:
+    """Refuse a row of a gateway's audit log whose scores are not a table."""
+    if not isinstance(row, dict) or row.get("scores"):
+        _check(AUDITED, row)
+        _check_scores(row)
+
+
+def _check_scores(row: Json) -> None:
+    shape = _array(row["scores"], "scores").shape
+    if shape[0] != len(row["scorers"]):
+        raise Fault(f"scores is of {shape[0]} scorers, and scorers names {len(row['scorers'])}")
+    if len(row.get("raters", range(shape[2]))) != shape[2]:
+        raise Fault(f"scores is of {shape[2]} raters, and raters names {len(row['raters'])}")
+    if "grades" in row:
+        grades = _array(row["grades"], "grades").shape
+        if grades[1:3] != shape[1:] or grades[0] != max(1, len(row.get("criteria", ()))):
+            raise Fault("grades is not criteria x candidates x raters x repeats")
+    for k, i in row.get("missing", ()):
+        if k >= shape[1] or i >= shape[2]:
+            raise Fault("missing is no list of candidates and raters")
+
+
+def check_links(name: str, row: Json, others: Mapping[str, Json], settings: Json) -> None:
+    """Refuse a row that disagrees with the same prompt's rows in the files before it."""
+    if "candidates.jsonl" not in others:
+        return
+    count = len(others["candidates.jsonl"]["candidates"])
+    depth = int(settings["rewrites"]["n_aug"]) + 1
+    if name in ("rejected.jsonl", "variants.jsonl"):
+        made = row[name.removesuffix(".jsonl")]
+        named = [each["candidate"] for each in made] + row.get("rewritten", [])
+        if any(each >= count for each in named):
+            raise Fault(f"it names candidate {max(named)}, and candidates.jsonl has {count}")
+    if name == "variants.jsonl" and max(_samples(row, count)) > depth:
+        raise Fault(f"a candidate has more rewrites than n_aug in manifest.json, {depth - 1}")
+    if name == "scores.jsonl" and "variants.jsonl" in others:
+        _check_shape(row, _samples(others["variants.jsonl"], count), settings)
+    if name == "side.jsonl":
+        for field, values in row.items():
+            sizes = [values, *values] if field == "similarity" else [values]
+            if field != "prompt_id" and any(len(each) != count for each in sizes):
+                raise Fault(f"{field} is not of {count} candidates, as in candidates.jsonl")
+    if name == "decisions.jsonl" and any(each["index"] >= count for each in row["candidates"]):
+        raise Fault(f"it has more candidates than candidates.jsonl, {count}")
+
+
+def _check_shape(row: Json, samples: list[int], settings: Json) -> None:
+    names = [scorer["name"] for scorer in settings["scorers"]]
+    raters = [rater["name"] for rater in settings.get("panel", {}).get("rater", ())]
+    depth = len(raters) or int(settings["rewrites"]["n_aug"]) + 1
+    if row["scorers"] != names:
+        raise Fault(f"its scorers are {row['scorers']}, and those of manifest.json {names}")
+    scores = np.array(row["scores"], dtype=np.float64)
+    wanted = (len(names), len(samples), depth)
+    if scores.shape != wanted:
+        raise Fault(f"scores is {scores.shape}, not {wanted} as the other files have it")
+    there = ~np.isnan(scores)
+    if raters:
+        _check_raters(row, raters, there[0])
+        return
+    could = np.arange(depth) < np.array(samples)[:, None]
+    if (there & ~could).any() or (there != there[0]).any() or not there.any():
+        raise Fault("the samples that have scores are not those of variants.jsonl")
+    if not settings["rewrites"].get("include_original", True) and max(samples) > 1:
+        could[:, 0] = False
+    if not row.get("lazy") and not there[:, could].all():
+        raise Fault("a rewrite of variants.jsonl has no score")
+
+
+def _check_raters(row: Json, raters: list[str], there: Any) -> None:
+    if row.get("raters") != raters:
+        raise Fault(f"its raters are {row.get('raters')}, and those of manifest.json {raters}")
+    for k, i in row.get("missing", ()):
+        there[k, i] = True
+    if not row.get("lazy") and not there.all():
+        raise Fault("a grade is neither there nor missing")
+
+
+def _samples(row: Json, count: int) -> list[int]:
+    """How many samples each candidate has: itself and its rewrites."""
+    samples = [1] * count
+    for variant in row["variants"]:
+        samples[variant["candidate"]] += 1
+    return samples
+
+
+def _array(value: Any, field: str) -> Array:
+    """Lists of lists as an array, NaN for null."""
+    try:
+        made = np.array(value, dtype=np.float64)
+    except ValueError:
+        raise Fault(f"{field} has rows of different lengths") from None
+    if not made.size:
+        raise Fault(f"{field} is no table of numbers")
+    return made

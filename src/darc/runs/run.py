@@ -1,11 +1,11 @@
 """Many prompts, shard by shard and stage by stage, into a folder that can be gone on with."""
 
 import asyncio
+import itertools
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,18 +15,32 @@ from darc.engine.choose import Choosing
 from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
 from darc.engine.samples import Samples, plainly
-from darc.engine.scoring import Clock
 from darc.engine.stopping import FEWER, STOPPED
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.runs import records
 from darc.runs.folder import RunFolder
-from darc.runs.questions import Question, Questions
-from darc.runs.records import cost_of, totals
+from darc.runs.questions import Question
 from darc.runs.shard import Shard
 from darc.selection.decision import Decision
 from darc.types import Prompt, Scores
 
-Say = Callable[[str], None]
+logger = logging.getLogger(__name__)
+
+WINDOW = 64
+MOST_FAILURES = 20
+Report = Callable[[str, int, int], None]
+# What a row of candidates says of them, and the flag of a decision on them.
+FLAGS = {"failed": FEWER, "saved": STOPPED}
+PARTS = ("sums", "counts", "flags", "refused")
+NUMBERS = ("value", "mean", "sigma")
+# The stages in their order, and what is counted in each.
+UNITS: Mapping[str, Sequence[str]] = {
+    "generate": ("answers", "tokens"),
+    "rewrite": ("rewrites",),
+    "score": ("scores", "kept"),
+    "side": (),
+    "decide": (),
+}
 
 
 @dataclass(frozen=True)
@@ -37,7 +51,7 @@ class Stages:
     engine: Engine
     lazy: bool = False
 
-    async def answer(self, question: Question, say: Say = lambda stage: None) -> None:
+    async def answer(self, question: Question, count: Callable[[int], None]) -> None:
         """Take all turns of a question through the stages that are not yet written for them.
 
         A turn is asked after the answers that were chosen for the turns before it.
@@ -48,7 +62,7 @@ class Stages:
             with plainly():
                 await self._advance(await self._candidates(prompt))
             answers.append(self.shard.rows("decisions.jsonl")[prompt.id]["answer"])
-            say("deciding")
+            count(1)
 
     async def _candidates(self, prompt: Prompt) -> Samples:
         """The candidates with what was said of them on the way, and nothing else yet."""
@@ -64,66 +78,44 @@ class Stages:
         if prompt.id in self.shard.rows("candidates.jsonl"):
             made = records.read_candidates(self.shard, prompt.id)
         else:
-            clock = Clock()
-            with clock.stage("generate"):
+            with samples.clock.stage("generate"):
                 made, failed, drawn = await engine.draw(samples)
             saved = 0 if drawn is None else drawn.saved
             row = records.candidates_row(prompt.id, made, failed, saved)
             self.shard.append("candidates.jsonl", row)
             tokens = sum(candidate.tokens for candidate in made)
-            self._note(prompt, "generate", clock, answers=len(made), tokens=tokens)
+            self._note(samples, "generate", answers=len(made), tokens=tokens)
         return replace(
-            samples, candidates=made, n_aug=engine.tools.n_aug, first=engine.deciding.first
+            samples, candidates=made, n_aug=engine.parts.n_aug, first=engine.deciding.first
         )
 
     async def _advance(self, samples: Samples) -> None:
-        """Rewrite, score and decide what is not written."""
-        prompt, candidates = samples.prompt, samples.candidates
-        row = self.shard.rows("scores.jsonl").get(prompt.id)
-        decided = self.shard.rows("decisions.jsonl").get(prompt.id)
+        """Rewrite, score and decide what is not written; each stage is written as it is done."""
+        prompt_id, count = samples.prompt.id, len(samples.candidates)
+        row = self.shard.rows("scores.jsonl").get(prompt_id)
+        decided = self.shard.rows("decisions.jsonl").get(prompt_id)
         lazy = row is None or bool(row.get("lazy"))
         if decided is not None and (self.lazy or not (lazy or decided.get("lazy"))):
             return
-        if prompt.id in self.shard.rows("variants.jsonl"):
-            samples.rewrites |= records.read_perturbed(self.shard, prompt.id, len(candidates))
+        if prompt_id in self.shard.rows("variants.jsonl"):
+            samples.rewrites |= records.read_perturbed(self.shard, prompt_id, count)
         if row is not None:
-            samples.restore(records.read_scores(self.shard, prompt.id))
+            samples.restore(records.read_scores(self.shard, prompt_id))
+        decision: Decision | None = None
         if self.lazy and lazy:
-            await self._lazily(samples)
-        else:
-            await self._fully(samples)
-
-    async def _lazily(self, samples: Samples) -> None:
-        """Rewrite and score what can matter, and decide."""
-        choosing = Choosing(samples, self.engine.deciding)
-        _, decision = await choosing.best()
-        assert decision is not None
-        if samples.complete:
-            await samples.rewrite(range(len(samples.candidates)))
+            _, decision = await Choosing(samples, self.engine.deciding).best()
+        if decision is None or samples.complete:
+            await samples.rewrite(range(count))
         self._rewritten(samples)
+        if decision is None and lazy:
+            await samples.score_all(range(count))
         self._scored(samples)
         await self._side(samples)
-        if samples.complete:
+        if decision is None or samples.complete:
             # Where the search needed everything, the row is that of a run that is not lazy.
-            decision = decide(self.shard, samples.prompt.id, self.engine.deciding, samples.scores)
+            with samples.clock.stage("decide"):
+                decision = decide(self.shard, prompt_id, self.engine.deciding, samples.scores)
         self._decision(samples, decision)
-
-    async def _fully(self, samples: Samples) -> None:
-        """Make every rewrite, score everything, decide; each stage is written as it is done."""
-        missing = [k for k in range(len(samples.candidates)) if k not in samples.rewrites]
-        await samples.rewrite(range(len(samples.candidates)))
-        if missing or samples.prompt.id not in self.shard.rows("variants.jsonl"):
-            self._rewritten(samples)
-        row = self.shard.rows("scores.jsonl").get(samples.prompt.id)
-        if row is None or row.get("lazy"):
-            await samples.everything()
-            self._scored(samples)
-        await self._side(samples)
-        clock = Clock()
-        with clock.stage("decide"):
-            decision = decide(self.shard, samples.prompt.id, self.engine.deciding, samples.scores)
-        self._decision(samples, decision)
-        self._note(samples.prompt, "decide", clock)
 
     def _rewritten(self, samples: Samples) -> None:
         prompt_id, made = samples.prompt.id, samples.rewrites
@@ -131,45 +123,45 @@ class Stages:
         count = len(samples.candidates)
         self._append("variants.jsonl", records.variants_row(prompt_id, made, count))
         proposed = sum(len(each.variants) + len(each.rejections) for each in made.values())
-        self._note(samples.prompt, "rewrite", samples.clock, rewrites=proposed)
+        self._note(samples, "rewrite", rewrites=proposed)
 
     def _scored(self, samples: Samples) -> None:
-        scores, tally = samples.scores, samples.tally
-        row = records.scores_row(samples.prompt.id, scores)
-        self._append("scores.jsonl", row)
-        self._note(samples.prompt, "score", samples.clock, scores=tally.asked, kept=tally.kept)
+        self._append("scores.jsonl", records.scores_row(samples.prompt.id, samples.scores))
+        self._note(samples, "score", scores=samples.tally.asked, kept=samples.tally.kept)
 
     async def _side(self, samples: Samples) -> None:
         prompt = samples.prompt
         if prompt.id not in self.shard.rows("side.jsonl"):
-            clock = Clock()
-            with clock.stage("side"):
+            with samples.clock.stage("side"):
                 side = await self.engine.side_inputs(prompt, samples.candidates)
             self.shard.append("side.jsonl", {"prompt_id": prompt.id, **side})
-            self._note(prompt, "side", clock)
+            self._note(samples, "side")
 
     def _decision(self, samples: Samples, decision: Decision) -> None:
-        answer = samples.candidates[decision.index].text
-        if self.shard.rows("candidates.jsonl")[samples.prompt.id].get("failed"):
-            decision = replace(decision, flags=(*decision.flags, FEWER))
+        answer, made = samples.candidates[decision.index].text, self.shard.rows("candidates.jsonl")
+        flags = [flag for key, flag in FLAGS.items() if made[samples.prompt.id].get(key)]
         row = {"prompt_id": samples.prompt.id, **decision.to_dict(), "answer": answer}
+        row["flags"] = [*row["flags"], *flags]
         grades = samples.scores.grades
         if grades is not None and grades.shape[3] > 1:
             within = components(grades.mean(axis=0)).within
             row["noise"] = None if np.isnan(within) else float(np.sqrt(within))
-        if self.shard.rows("candidates.jsonl")[samples.prompt.id].get("saved"):
-            row["flags"] = [*row["flags"], STOPPED]
-        lazy = {} if samples.complete else {"lazy": True}
-        self.shard.append("decisions.jsonl", {**row, **lazy})
+        if not samples.complete:
+            row["lazy"] = True
+        self.shard.append("decisions.jsonl", row)
+        self._note(samples, "decide")
 
     def _append(self, name: str, row: dict[str, Any]) -> None:
         """Add a row that a killed run may have written already."""
         if self.shard.rows(name).get(row["prompt_id"]) != row:
             self.shard.append(name, row)
 
-    def _note(self, prompt: Prompt, stage: str, clock: Clock, **counts: int) -> None:
-        spent = round(clock.milliseconds.get(stage, 0.0), 3)
-        self.shard.note({"prompt_id": prompt.id, "stage": stage, "milliseconds": spent, **counts})
+    def _note(self, samples: Samples, stage: str, **counts: int) -> None:
+        """Note what a stage cost, if there was anything to do in it."""
+        if stage in samples.clock.milliseconds:
+            spent = round(samples.clock.milliseconds[stage], 3)
+            told = {"prompt_id": samples.prompt.id, "stage": stage, "milliseconds": spent}
+            self.shard.note({**told, **counts})
 
 
 def decide(shard: Shard, prompt_id: str, deciding: Deciding, scores: Scores) -> Decision:
@@ -180,14 +172,6 @@ def decide(shard: Shard, prompt_id: str, deciding: Deciding, scores: Scores) -> 
     except InputError as problem:
         where = f"{shard.path}, prompt {prompt_id!r}"
         raise InputError(f"{where}: {problem.message}", problem.hint) from None
-
-
-logger = logging.getLogger(__name__)
-
-WINDOW = 64
-MOST_FAILURES = 20
-Counted = Callable[[str, int], None]
-Report = Callable[[str, int, int], None]
 
 
 @dataclass
@@ -226,7 +210,7 @@ async def fill_shards(
     keep: str = "all",
     pack: bool = False,
     window: int = WINDOW,
-    report: Counted = lambda stage, done: None,
+    count: Callable[[int], None] = lambda more: None,
     failures: Failures | None = None,
 ) -> None:
     """Take the questions of shards through all stages, and seal each shard that is done.
@@ -235,45 +219,32 @@ async def fill_shards(
     that fails leaves its shard open; the others go on, and the failure is raised at the end.
     """
     failures = Failures() if failures is None else failures
-    try:
-        seal = partial(Shard.seal, keep=keep, pack=pack)
-        await _fill(shards, engine, lazy, seal, window, report, failures)
-    except BaseExceptionGroup as group:
-        raise group.exceptions[0] from None
-    failures.check()
-
-
-async def _fill(
-    shards: Iterable[tuple[Shard, list[Question]]],
-    engine: Engine,
-    lazy: bool,
-    seal: Callable[..., None],
-    window: int,
-    report: Counted,
-    failures: Failures,
-) -> None:
     places = asyncio.Semaphore(window)
-    async with asyncio.TaskGroup() as group:
 
-        async def one(stages: Stages, question: Question) -> None:
-            try:
-                await stages.answer(question, lambda stage: report(stage, 1))
-            except DarcError as problem:
-                failures.add(question.id, problem)
-            finally:
-                places.release()
+    async def one(stages: Stages, question: Question) -> None:
+        try:
+            await stages.answer(question, count)
+        except DarcError as problem:
+            failures.add(question.id, problem)
+        finally:
+            places.release()
 
-        async def sealed(shard: Shard, tasks: list["asyncio.Task[None]"], ids: list[str]) -> None:
-            await asyncio.gather(*tasks)
-            if not failures.causes.keys() & set(ids):
-                seal(shard, ids, totals=totals(shard), cost=cost_of(shard))
+    async def sealed(shard: Shard, tasks: list["asyncio.Task[None]"], ids: list[str]) -> None:
+        await asyncio.gather(*tasks)
+        if not failures.causes.keys() & set(ids):
+            shard.seal(ids, keep, pack, totals(shard), cost_by_stage([shard]))
 
-        for shard, questions in shards:
-            stages, tasks = Stages(shard, engine, lazy), []
-            for question in questions:
-                await places.acquire()
-                tasks.append(group.create_task(one(stages, question)))
-            group.create_task(sealed(shard, tasks, order(questions)))
+    try:
+        async with asyncio.TaskGroup() as group:
+            for shard, questions in shards:
+                stages, tasks = Stages(shard, engine, lazy), []
+                for question in questions:
+                    await places.acquire()
+                    tasks.append(group.create_task(one(stages, question)))
+                group.create_task(sealed(shard, tasks, order(questions)))
+    except BaseExceptionGroup as problems:
+        raise problems.exceptions[0] from None
+    failures.check()
 
 
 def order(questions: list[Question]) -> list[str]:
@@ -284,7 +255,7 @@ def order(questions: list[Question]) -> list[str]:
 
 def run(
     folder: RunFolder,
-    questions: Questions | Sequence[Question],
+    questions: Iterable[Question],
     engine: Engine,
     *,
     lazy: bool = False,
@@ -298,48 +269,47 @@ def run(
     `report(stage, done, total)` counts prompts. What a lazy run left out is made when this one is
     not lazy. Of a finished shard `keep` says what is left, and `pack` compresses it.
     """
-    if isinstance(questions, Questions):
-        total = questions.turns
-    else:
-        total = sum(len(question.turns) for question in questions)
-    done = 0
-
-    def add(stage: str, more: int) -> None:
-        nonlocal done
-        done += more
-        report(stage, done, total)
+    count = counter("deciding", questions, report)
 
     def begun() -> Iterator[tuple[Shard, list[Question]]]:
-        for number, part in waiting(folder, questions, lazy, add):
+        for number, part in waiting(folder, questions, lazy, count):
             shard = folder.shard(number)
             shard.begin()
             yield shard, part
 
     engine.run(
-        fill_shards(begun(), engine, lazy=lazy, keep=keep, pack=pack, window=window, report=add)
+        fill_shards(begun(), engine, lazy=lazy, keep=keep, pack=pack, window=window, count=count)
     )
     finish(folder)
 
 
+def counter(stage: str, questions: Iterable[Question], report: Report) -> Callable[[int], None]:
+    """What hears of prompts that are done, and reports how many of all are."""
+    turns = getattr(questions, "turns", None)
+    total = sum(len(question.turns) for question in questions) if turns is None else turns
+    done = 0
+
+    def count(more: int) -> None:
+        nonlocal done
+        done += more
+        report(stage, done, total)
+
+    return count
+
+
 def waiting(
-    folder: RunFolder,
-    questions: Questions | Sequence[Question],
-    lazy: bool,
-    add: Callable[[str, int], None],
+    folder: RunFolder, questions: Iterable[Question], lazy: bool, count: Callable[[int], None]
 ) -> Iterator[tuple[int, list[Question]]]:
     """The shards that are not finished, with their questions; the others are counted at once."""
-    for number, part in enumerate(parts(folder, questions)):
+    size, left = int(folder.manifest().get("shard_size", 0)), iter(questions)
+    for number in itertools.count():
+        part = list(itertools.islice(left, size or None))
+        if not part:
+            return
         if folder.finished(number, lazy):
-            add("deciding", sum(len(question.turns) for question in part))
+            count(sum(len(question.turns) for question in part))
         else:
             yield number, part
-
-
-def parts(folder: RunFolder, questions: Questions | Sequence[Question]) -> Iterator[list[Question]]:
-    """The questions of each shard."""
-    size, left = int(folder.manifest().get("shard_size", 0)), iter(questions)
-    while part := list(islice(left, size or None)):
-        yield part
 
 
 def finish(folder: RunFolder) -> None:
@@ -348,3 +318,79 @@ def finish(folder: RunFolder) -> None:
     complete = not any(seal is None or seal.get("lazy") for seal in seals)
     done = {"finished": True, "complete": complete, "shards": len(seals)}
     folder.write_manifest({**folder.manifest(), **done})
+
+
+def summary(folder: RunFolder, deciding: Deciding) -> dict[str, Any]:
+    """The averages of the choices, the rewrites by what became of them, and the cost by stage.
+
+    Of sealed shards nothing is read but what was noted of them: whoever asks has checked them.
+    """
+    sums, counts = Counter[str](), Counter[str]()
+    flags, refused = Counter[str](), Counter[str]()
+    for shard in folder.shards():
+        own = (shard.seal_data or {}).get("totals") or totals(shard)
+        for total, name in zip((sums, counts, flags, refused), PARTS, strict=True):
+            total.update(own[name])
+    prompts = counts["prompts"]
+    return {
+        "prompts": prompts,
+        "rule": deciding.spec.label,
+        "choices": {n: sums[n] / counts[n] if counts[n] else None for n in NUMBERS},
+        "flags": dict(flags),
+        "answers": counts["answers"],
+        "saved": counts["saved"],
+        "accepted": counts["accepted"],
+        "refused": dict(refused.most_common()),
+        "clipped": sums["clipped"] / max(1, prompts),
+        "complete": bool(folder.manifest().get("complete")),
+        "cost": cost_by_stage(folder.shards()),
+    }
+
+
+def totals(shard: Shard) -> dict[str, dict[str, Any]]:
+    """Sums and counts over a shard's prompts, by what its files still have."""
+    sums: Any = Counter()  # of numbers, not of whole ones
+    counts, flags, refused = Counter[str](), Counter[str](), Counter[str]()
+    kept = shard.kept
+    # Sums are rounded: always in one order, whichever prompt was done first.
+    for prompt_id, row in sorted(shard.rows("decisions.jsonl").items()):
+        (chosen,) = (c for c in row["candidates"] if c["index"] == row["index"])
+        counts["prompts"] += 1
+        flags.update(flag.partition(":")[0] for flag in row["flags"])
+        for name in NUMBERS:
+            if chosen[name] is not None:
+                sums[name] += chosen[name]
+                counts[name] += 1
+        if "scores.jsonl" in kept:
+            sums["clipped"] += records.read_scores(shard, prompt_id).share_clipped
+    if "candidates.jsonl" in kept:
+        for row in shard.rows("candidates.jsonl").values():
+            counts["answers"] += len(row["candidates"])
+            if row.get("saved"):
+                counts["saved"] += row["saved"]
+    if "variants.jsonl" in kept:
+        rows = shard.rows("variants.jsonl").values()
+        counts["accepted"] += sum(len(row["variants"]) for row in rows)
+        for row in shard.rows("rejected.jsonl").values():
+            refused.update(each["reason"].split(":", 1)[0] for each in row["rejected"])
+    parts = (sums, counts, flags, refused)
+    return {name: dict(sorted(part.items())) for name, part in zip(PARTS, parts, strict=True)}
+
+
+def cost_by_stage(shards: Iterable[Shard]) -> dict[str, dict[str, float]]:
+    """Seconds and counts by stage of some shards, over all sittings."""
+    found: dict[str, dict[str, float]] = {stage: {} for stage in UNITS}
+    for shard in shards:
+        noted = shard.noted_cost()
+        for note in shard.notes() if noted is None else ():
+            units = {unit: note.get(unit, 0) for unit in UNITS.get(note["stage"], ())}
+            spent = {"seconds": note["milliseconds"] / 1000, **units}
+            _add(found.setdefault(note["stage"], {}), spent)
+        for stage, spent in (noted or {}).items():
+            _add(found.setdefault(stage, {}), spent)
+    return {stage: found[stage] for stage in UNITS if found[stage]}
+
+
+def _add(total: dict[str, float], more: Mapping[str, float]) -> None:
+    for unit, amount in more.items():
+        total[unit] = total.get(unit, 0) + amount

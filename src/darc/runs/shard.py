@@ -22,7 +22,7 @@ from darc.files import (
     reading,
     zstandard,
 )
-from darc.runs.checking import Fault, check_links, check_row
+from darc.runs.records import Fault, check_links, check_row
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +48,6 @@ KEEP = {
 }
 REMOVE = "restore it, or remove the line and run again"
 LOST = "go on with: darc run"
-CHUNK = 1 << 20
 
 
 class Damaged(InputError):
@@ -328,11 +327,8 @@ def _write_sealed(path: Path, data: Mapping[str, Any]) -> None:
 
 
 def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _pack(path: Path) -> None:
@@ -353,5 +349,5 @@ def _unpack(packed: Path) -> None:
         reading(packed, AGAIN) as source,
         temporary.open("wb") as target,
     ):
-        shutil.copyfileobj(source, target, CHUNK)
+        shutil.copyfileobj(source, target)
     packed.unlink()

@@ -4,7 +4,8 @@ from contextvars import ContextVar
 
 import pytest
 
-from darc.engine.batcher import Batcher, Owner, Turns
+from darc.engine.scoring import Batcher
+from darc.engine.workers import Owner, Turns
 
 
 class Squares:
