@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike
 import darc.rules  # noqa: F401  (registers the rules)
 from darc.core.arrays import as_samples, as_weights, check_level, stacked
 from darc.core.draws import prompt_seeds
-from darc.core.normalization import Normalization
+from darc.core.kernel import Normalization
 from darc.errors import InputError
 from darc.registry import DEFAULT_RULE, rules
-from darc.selection.calibration import Calibration
+from darc.selection.calibration import Calibration, learn, with_intervals
 from darc.selection.decision import Decision, Decisions, Labels, decide
 from darc.selection.lazy import LazySearch, Pair, drive, drive_async
-from darc.selection.learn import learn, with_intervals
 from darc.selection.pools import Ids, Pools, as_ids
 from darc.selection.rule import Rule
 from darc.typing import Array

@@ -12,9 +12,9 @@ from tests.helpers import Array
 
 import darc
 from darc.core import risk
-from darc.core.features import c4
+from darc.core.statistics import c4
 from darc.selection.calibration import DEFAULT
-from darc.selection.explain import FLAGS, NUMBERS, ORDINALS
+from darc.selection.decision import FLAGS, NUMBERS, ORDINALS
 
 PLACE = rf"{'|'.join(ORDINALS)}|\d+th"
 RANK = re.compile(rf"(joint )?(?:({PLACE}) by (mean|value)|(?:({PLACE}) )?lowest (sigma))")

@@ -8,8 +8,8 @@ import pytest
 from darc.cli import main
 from darc.engine.deciding import parse_rules
 from darc.errors import InputError, UnknownName
-from darc.selection.grids import Scale
 from darc.selection.pools import Pools
+from darc.selection.rule import Scale
 from darc.tuning.crossfit import choices
 from darc.tuning.grid import (
     BEST_OF_K,

@@ -229,7 +229,7 @@ def engine_of(arguments: argparse.Namespace, model: bool = True, **changes: Any)
 def options_of(arguments: argparse.Namespace, model: bool = True) -> dict[str, Any]:
     """The options of an `Engine` but its rule, as plain values that can be sent elsewhere."""
     from darc.engine.scoring import Patience
-    from darc.registry.names import parse_spec, split_pairs
+    from darc.registry import parse_spec, split_pairs
 
     own = model and parse_spec(arguments.generator).name == "openai"
     return {

@@ -106,7 +106,7 @@ def add_columns(parser: Any) -> None:
 
 def columns_of(arguments: argparse.Namespace) -> dict[str, str]:
     """What the file calls its columns."""
-    from darc.registry.names import split_pairs
+    from darc.registry import split_pairs
 
     pairs = split_pairs(arguments.column or (), "--column")
     return {name: str(theirs) for name, theirs in pairs.items()}

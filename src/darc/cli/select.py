@@ -17,7 +17,7 @@ from darc.cli.parser import (
     columns_of,
 )
 from darc.registry import DEFAULT_RULE
-from darc.selection.explain import FLAGS
+from darc.selection.decision import FLAGS
 from darc.views.text_table import text_table
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def run(arguments: Arguments) -> None:
     from darc.engine.deciding import parse_rules
     from darc.engine.decision_rows import CsvRows, Detail, JsonRows, PicturedPrompt, Summary
     from darc.engine.ratings import decide_table
-    from darc.registry.names import parse_pairs
+    from darc.registry import parse_pairs
     from darc.tables import atomic_writer, read_ratings
     from darc.tables.side import read_side
     from darc.views import check_picture

@@ -143,7 +143,7 @@ def settings_of(arguments: argparse.Namespace) -> "ServeSettings":
     from darc.config import made, options_of
     from darc.engine.parts import SCORERS, Parts
     from darc.gateway.settings import ServeSettings
-    from darc.registry.names import split_pairs
+    from darc.registry import split_pairs
 
     parts = Parts(
         rewriter=arguments.rewriter,

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from darc.core.arrays import as_samples, as_weights, check_level
-from darc.core.kernel import Columns, by_column
-from darc.core.normalization import Normalization, Normalizer, Units, normalizer
+from darc.core.kernel import Columns, Normalization, Normalizer, Units, by_column, normalizer
 from darc.errors import InputError
 from darc.types import Statistics
 from darc.typing import Array
@@ -238,3 +237,19 @@ def _hedged(each: Array, gamma: float) -> Array:
         result[1] = np.where(table.count > 0, table.average(np.nan_to_num(each[1])), np.nan)
     np.fmax.reduce(each[2:], axis=1, out=result[2:])
     return result
+
+
+_MOST = 200
+_C4 = np.array(
+    [1.0, 1.0]
+    + [
+        math.sqrt(2 / (n - 1)) * math.exp(math.lgamma(n / 2) - math.lgamma((n - 1) / 2))
+        for n in range(2, _MOST + 1)
+    ]
+)
+_C4[:2] = _C4[2]
+
+
+def c4(count: ArrayLike) -> Array:
+    """E[standard deviation]/sigma of `count` Gaussian ratings; fewer than 2 count as 2."""
+    return np.asarray(_C4[np.minimum(np.asarray(count, dtype=np.int64), _MOST)])

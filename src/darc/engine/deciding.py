@@ -12,13 +12,12 @@ import numpy as np
 
 import darc.rules  # noqa: F401  (registers the rules)
 from darc.api import lazy_search, select
-from darc.core.normalization import Normalization
+from darc.core.kernel import Normalization
 from darc.core.repeats import without_noise
 from darc.engine.parts import wanted
 from darc.errors import InputError
 from darc.files import read_json
-from darc.registry import rules
-from darc.registry.names import parse_pairs
+from darc.registry import parse_pairs, rules
 from darc.selection.calibration import DEFAULT, Calibration
 from darc.selection.decision import Decision
 from darc.selection.lazy import LazySearch

@@ -44,8 +44,7 @@ from darc.models.completion import ChatModel
 from darc.models.remote import Meter, OpenAIModel
 from darc.models.remote.scope import Background
 from darc.perturb import Rewriter
-from darc.registry import DEFAULT_RULE, generators
-from darc.registry.capabilities import Closing, declared
+from darc.registry import DEFAULT_RULE, Closing, declared, generators
 from darc.scorers.base import Scorer
 from darc.scorers.panel import Panel, as_panel
 from darc.selection.rule import Rule

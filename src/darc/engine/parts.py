@@ -16,8 +16,7 @@ from darc.perturb import Perturbed, Rewriter, Slice, perturb_slice
 from darc.perturb.filters import Entities, Similarity
 from darc.perturb.rewriter import ReadyRewriter
 from darc.perturb.rewriter import parts as check_family
-from darc.registry import rewriters, scorers
-from darc.registry.capabilities import declared
+from darc.registry import declared, rewriters, scorers
 from darc.scorers.base import Embedder, ReadyScorer, Scorer
 from darc.scorers.judge import Judge
 from darc.scorers.panel import Panel

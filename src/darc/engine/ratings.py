@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.core.draws import prompt_seeds
-from darc.core.normalization import Normalization
+from darc.core.kernel import Normalization
 from darc.engine.deciding import RuleSpec, rater_ids, recurring, system_ids
 from darc.selection.decision import Decision, Decisions, decide
 from darc.selection.pools import Ids, Pools

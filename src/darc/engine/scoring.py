@@ -19,7 +19,7 @@ from darc.engine.parts import ATTEMPTS, SECONDS, Tools
 from darc.engine.workers import Workers, WorkTimedOut
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.installed import cache_folder
-from darc.registry.capabilities import Closing
+from darc.registry import Closing
 from darc.scorers.base import Pair
 from darc.types import CutOff, Prompt
 from darc.typing import Array

@@ -18,7 +18,7 @@ from darc.engine.samples import UPSTREAM, OutOfCalls, PartFailed, Samples
 from darc.errors import DarcError, InputError
 from darc.models.completion import without_thoughts
 from darc.models.remote import OverLimit
-from darc.registry.names import parse_pairs
+from darc.registry import parse_pairs
 from darc.types import Candidate, Message, Prompt, Scores
 from darc.typing import Array
 

@@ -57,7 +57,7 @@ from darc.evaluation.scorer_tables import (
 )
 from darc.evaluation.source import Source, shuffled
 from darc.evaluation.split import Joined, join
-from darc.selection.explain import FLAGS
+from darc.selection.decision import FLAGS
 
 FEW_PROMPTS = 20
 

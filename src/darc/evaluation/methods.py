@@ -9,7 +9,7 @@ import numpy as np
 
 import darc.rules  # noqa: F401  (registers the rules)
 from darc.core.draws import prompt_seeds
-from darc.core.normalization import Normalization
+from darc.core.kernel import Normalization
 from darc.engine.deciding import (
     Calibrations,
     RuleSpec,

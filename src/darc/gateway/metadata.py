@@ -17,7 +17,7 @@ from darc.gateway.candidates import Reply
 from darc.gateway.cost import Spent
 from darc.gateway.requests import Method
 from darc.runs.records import numbers, scores_row
-from darc.selection.explain import flag_words
+from darc.selection.decision import flag_words
 
 
 def decision_row(outcome: Outcome) -> dict[str, Any]:

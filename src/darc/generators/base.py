@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 from darc.core.draws import prompt_seeds
 from darc.errors import InputError
 from darc.models.completion import Completion, Report
-from darc.registry.capabilities import Capabilities
+from darc.registry import Capabilities
 from darc.types import Candidate, Prompt
 
 SEED_BITS = 31

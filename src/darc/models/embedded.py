@@ -14,7 +14,7 @@ from typing import Any
 
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.completion import Completion, Report, Request
-from darc.registry.capabilities import Closing
+from darc.registry import Closing
 
 logger = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from collections.abc import Container
 from typing import Protocol, runtime_checkable
 
 from darc.errors import UnknownName
-from darc.registry.capabilities import Capabilities
+from darc.registry import Capabilities
 from darc.types import Prompt
 
 FAMILIES = ("hybrid", "style", "targeted")

@@ -3,9 +3,8 @@
 from darc.core.arrays import check_share
 from darc.registry import rule
 from darc.selection import plans
-from darc.selection.grids import Scale, Variants
 from darc.selection.pools import Pools
-from darc.selection.rule import Choice, largest
+from darc.selection.rule import Choice, Scale, Variants, largest
 from darc.typing import Tail
 
 

@@ -2,9 +2,8 @@
 
 from darc.registry import rule
 from darc.selection import plans
-from darc.selection.grids import no_knobs
 from darc.selection.pools import Pools
-from darc.selection.rule import Choice, largest
+from darc.selection.rule import Choice, largest, no_knobs
 
 
 @rule(

@@ -5,9 +5,8 @@ import numpy as np
 from darc.core.arrays import check_level
 from darc.registry import rule
 from darc.selection import plans
-from darc.selection.grids import knob
 from darc.selection.pools import Pools
-from darc.selection.rule import Choice, pick
+from darc.selection.rule import Choice, knob, pick
 from darc.typing import Level
 
 

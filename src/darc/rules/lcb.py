@@ -6,9 +6,8 @@ from darc.core.arrays import check_level
 from darc.core.bounds import lcb_coefficient
 from darc.registry import rule
 from darc.selection import plans
-from darc.selection.grids import Scale, Variants, knob
 from darc.selection.pools import Pools
-from darc.selection.rule import Choice, largest
+from darc.selection.rule import Choice, Scale, Variants, knob, largest
 from darc.typing import Inside, Level
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from darc.core.normalization import ROUNDING
+from darc.core.kernel import ROUNDING
 from darc.registry import rule
 from darc.rules.borda import averaged
 from darc.selection.pools import Pools

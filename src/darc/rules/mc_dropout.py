@@ -3,9 +3,8 @@
 from darc.core import risk
 from darc.core.arrays import check_level
 from darc.registry import rule
-from darc.selection.grids import knob
 from darc.selection.pools import Pools
-from darc.selection.rule import Choice, largest
+from darc.selection.rule import Choice, knob, largest
 from darc.typing import Level
 
 

@@ -7,9 +7,8 @@ from darc.core.draws import poisson as poisson_numbers
 from darc.core.draws import uniforms
 from darc.errors import InputError
 from darc.registry import rule
-from darc.selection.grids import STRENGTHS, Scale, Variants
 from darc.selection.pools import Pools
-from darc.selection.rule import Choice, largest
+from darc.selection.rule import STRENGTHS, Choice, Scale, Variants, largest
 from darc.typing import Positive, Reward
 
 

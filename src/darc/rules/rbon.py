@@ -7,9 +7,8 @@ from darc.core.arrays import check_level
 from darc.errors import InputError
 from darc.registry import rule
 from darc.rules.mbr import mean_similarity
-from darc.selection.grids import Scale, Variants, knob
 from darc.selection.pools import Pools
-from darc.selection.rule import Choice, largest
+from darc.selection.rule import Choice, Scale, Variants, knob, largest
 from darc.typing import Level, Reward
 
 

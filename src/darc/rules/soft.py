@@ -5,9 +5,8 @@ import numpy as np
 from darc.core.arrays import check_level
 from darc.core.draws import uniforms
 from darc.registry import rule
-from darc.selection.grids import knob
 from darc.selection.pools import Pools
-from darc.selection.rule import Choice, largest
+from darc.selection.rule import Choice, knob, largest
 from darc.typing import Positive
 
 

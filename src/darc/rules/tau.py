@@ -9,9 +9,8 @@ from darc.core.arrays import check_level
 from darc.errors import InputError
 from darc.registry import rule
 from darc.selection import plans
-from darc.selection.grids import Scale, Variants, steps
 from darc.selection.pools import Pools
-from darc.selection.rule import Choice, largest
+from darc.selection.rule import Choice, Scale, Variants, largest, steps
 from darc.typing import Level, Share
 
 DEFAULT_QUANTILE = 0.25

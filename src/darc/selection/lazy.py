@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from darc.core.arrays import as_bounds
-from darc.core.normalization import Normalization, fixed_constants
+from darc.core.kernel import Normalization, fixed_constants
 from darc.errors import InputError
 from darc.selection.decision import Decision, Labels, decide
 from darc.selection.plans import NEVER

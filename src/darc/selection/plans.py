@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.core.features import c4
 from darc.core.plain import soft_minimum
+from darc.core.statistics import c4
 from darc.selection.calibration import Calibration, calibrations
 from darc.selection.rows import Row, SearchFrame
 from darc.selection.view import BARRED, DOUBTFUL, SURE, WAITING, View

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from darc.core import risk
 from darc.core.arrays import check_level
 from darc.core.draws import Seeds
-from darc.core.normalization import ROUNDING, Normalization
+from darc.core.kernel import ROUNDING, Normalization
 from darc.core.statistics import batched, cut
 from darc.errors import InputError
 from darc.types import Statistics

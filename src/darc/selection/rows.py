@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from darc.core import completion, plain
+from darc.core import plain
 from darc.core.bounds import lcb_coefficient
-from darc.core.normalization import ROUNDING
+from darc.core.kernel import ROUNDING
 from darc.core.plain import RowSummary
 
 # One sample of all scorers, in the units of the statistics; a gap is (), an unseen sample None.
@@ -140,7 +140,7 @@ class Row:
         """Upper bound of V - lam RP."""
         frame = self.frame
         fill = [
-            completion.penalty(part.value, self.seen, self.total, high, frame.beta, lam)
+            plain.best_fill_penalty(part.value, self.seen, self.total, high, frame.beta, lam)
             for part, high in zip(self.partial, frame.high, strict=True)
         ]
         parts = self.completed(fill)
@@ -155,7 +155,7 @@ class Row:
         """Upper bound of the value or mean of what has a premium of at most `limit`."""
         frame, seen, total = self.frame, self.seen, self.total
         fill = [
-            completion.tau(part.value, part.risk_premium, seen, total, high, frame.beta, limit)
+            plain.best_fill_tau(part.value, part.risk_premium, seen, total, high, frame.beta, limit)
             for part, high in zip(self.partial, frame.high, strict=True)
         ]
         if self.complete or not seen:
@@ -178,7 +178,7 @@ class Row:
     def best_less(self, lams: Sequence[float]) -> list[float]:
         """Upper bounds of each scorer's mean - lam sigma, exact if complete, (M,)."""
         fill = [
-            completion.lcb(part.mean, part.sigma, self.seen, self.total, high, lam)
+            plain.best_fill_lcb(part.mean, part.sigma, self.seen, self.total, high, lam)
             for part, high, lam in zip(self.partial, self.frame.high, lams, strict=True)
         ]
         parts = self.completed(fill)

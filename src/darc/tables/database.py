@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from darc.errors import DarcError, TableError
-from darc.registry.capabilities import Closing
+from darc.registry import Closing
 
 MEMORY_MB = 400
 # The first rows, from which columns of numbers are known.

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from darc.errors import TableError, nearest
 from darc.files import zstandard
-from darc.registry.capabilities import Closing
+from darc.registry import Closing
 
 GZIP_MAGIC, ZSTD_MAGIC = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 LONGEST_LINE = 32 * 2**20

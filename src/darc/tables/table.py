@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from darc.errors import TableError
-from darc.registry.capabilities import Closing
+from darc.registry import Closing
 from darc.tables.batch import Batch, SampleBatch
 from darc.tables.database import MISSING, RawRows, quoted
 from darc.tables.schema import Schema

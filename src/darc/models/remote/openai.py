@@ -11,7 +11,7 @@ from darc.models.remote.endpoints import Breaker, Retry, RetryClock
 from darc.models.remote.problems import Refused
 from darc.models.remote.protocol import Dialect, Said, chat_body, read_choices, samples
 from darc.models.remote.scope import CALLER, Background
-from darc.registry.capabilities import Closing
+from darc.registry import Closing
 
 Result = TypeVar("Result")
 
