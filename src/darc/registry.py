@@ -3,7 +3,6 @@
 Also the texts that users write for them, and what they declare about themselves.
 """
 
-import asyncio
 import re
 import warnings
 from abc import ABC, abstractmethod
@@ -264,9 +263,11 @@ class Capabilities(Protocol):
 
     async def aclose(self) -> None:
         """Give back what is held, in the event loop that used it."""
+        from asyncio import to_thread
+
         # In a thread: a model that is busy may take its time, and nothing else need wait for it.
         try:
-            await asyncio.to_thread(self.close)
+            await to_thread(self.close)
         except RuntimeError:  # as the interpreter exits no thread can be had
             self.close()
 
@@ -284,7 +285,9 @@ def declared(part: Any) -> Any:
 
 def _in_thread(method: str) -> Callable[..., Any]:
     async def call(self: Any, *arguments: Any) -> Any:
-        return await asyncio.to_thread(getattr(self, method), *arguments)
+        from asyncio import to_thread
+
+        return await to_thread(getattr(self, method), *arguments)
 
     return call
 

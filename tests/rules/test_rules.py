@@ -251,7 +251,7 @@ def test_hedgetune_never_tunes_on_the_prompt_it_decides() -> None:
 
 
 def test_rank_weights_are_the_chances_of_best_of_poisson() -> None:
-    from darc.rules.hedgetune import rank_weights
+    from darc.rules.sampled import rank_weights
 
     weights = rank_weights(6, 3.0)
     assert weights.sum() == pytest.approx(1.0)
