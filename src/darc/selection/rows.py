@@ -7,10 +7,10 @@ the samples however the answers came, and the rows of all other candidates keep 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from enum import Enum
+from functools import cached_property
 
 from darc.core import plain
-from darc.core.bounds import lcb_coefficient
 from darc.core.kernel import ROUNDING
 from darc.core.plain import RowSummary
 
@@ -185,11 +185,57 @@ class Row:
         return [p.mean - lam * _or_zero(p.sigma) for p, lam in zip(parts, lams, strict=True)]
 
 
-@lru_cache(maxsize=1024)
-def lcb_weight(total: int, candidates: int, delta: float, c: float) -> float:
-    """`lcb_coefficient` of a candidate with `total` samples among `candidates`."""
-    return float(lcb_coefficient(max(total, 1), candidates=candidates, delta=delta, c=c))
-
-
 def _or_zero(number: float) -> float:
     return 0.0 if math.isnan(number) else number
+
+
+class Standing(Enum):
+    """Whether a candidate may be chosen, as far as is known.
+
+    WAITING has samples to come and may be; SURE, DOUBTFUL and ABSENT (no sample at all) have none
+    to come; BARRED is certainly not eligible, whatever comes.
+    """
+
+    WAITING = 0
+    SURE = 1
+    DOUBTFUL = 2
+    ABSENT = 3
+    BARRED = 4
+
+
+WAITING, SURE, DOUBTFUL, ABSENT, BARRED = Standing
+
+
+def standings(rows: Sequence[Row], min_samples: int | None) -> list[Standing]:
+    """The `Standing` of each candidate."""
+    most, largest = max([row.seen for row in rows]), max([row.total for row in rows])
+    if min_samples is None:
+        enough, barred = largest / 2, most / 2
+    else:
+        enough = min_samples if largest >= min_samples else 0
+        barred = min_samples if most >= min_samples else 0
+    result = []
+    for row in rows:
+        if row.total < barred:
+            result.append(BARRED)
+        elif row.unseen:
+            result.append(WAITING)
+        elif not row.seen:
+            result.append(ABSENT)
+        else:
+            result.append(SURE if row.seen >= enough else DOUBTFUL)
+    return result
+
+
+class View:
+    """What a lazy search knows at one moment, in the units of the statistics.
+
+    `rows` has one `Row` a candidate, with bounds that are worked out once, and `standing` one
+    `Standing`.
+    """
+
+    def __init__(self, frame: SearchFrame, rows: Sequence[Row]) -> None:
+        self.frame = frame
+        self.rows = rows
+        self.tolerance = frame.tolerance
+        self.standing = standings(rows, frame.min_samples)
