@@ -68,7 +68,7 @@ def test_scale_follows_the_samples() -> None:
 def test_rules_without_their_inputs_are_named() -> None:
     known, absent = tunable(1, {"similarity": 0})
     assert "rbon" in known
-    assert set(absent) == {"caution", "mc_dropout", "uwo"}
+    assert set(absent) == {"caution", "majority", "mc_dropout", "uwo"}
     assert "uwo" in tunable(2, {})[0]
 
 

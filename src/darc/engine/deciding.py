@@ -102,14 +102,16 @@ def as_calibrations(given: Any) -> Calibrations | None:
     return Calibrations.load(given)
 
 
-def rater_ids(codes: Integers, names: Sequence[str]) -> Ids:
+def rater_ids(
+    codes: Integers, names: Sequence[str], groups: Mapping[str, str] | None = None
+) -> Ids:
     """The raters of samples (P, M, K, n), -1 being nobody, as rules see them: (P, K, n).
 
-    Where the scorers of a prompt disagree on who gave a sample, nobody did.
+    `groups` has the group of each. Where scorers disagree on who gave a sample, nobody did.
     """
     one = codes.max(axis=1)
     fine = ((codes == one[:, None]) | (codes < 0)).all(axis=(1, 2, 3))
-    return Ids(np.where(fine[:, None, None], one, -1), tuple(names))
+    return Ids(np.where(fine[:, None, None], one, -1), tuple(names), groups or {})
 
 
 def system_ids(systems: Sequence[Sequence[str]], candidates: int) -> Ids:

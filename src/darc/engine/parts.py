@@ -1,7 +1,9 @@
 """The rewriter, the scorers and the side inputs of rules: as users write them, and made ready."""
 
+import json
 import math
 import pickle
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -53,6 +55,33 @@ def similarities(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float64
     return np.asarray(vectors @ vectors.T)
 
 
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def _call(text: str) -> str | None:
+    """The tool calls on the last line of a text, without their ids and in one order of keys."""
+    try:
+        found = json.loads(text.strip().rpartition("\n")[2])
+        found = found if isinstance(found, list) else [found]
+        calls = [each.get("function", each) for each in found]
+        given = [(call["name"], call["arguments"]) for call in calls]
+        read = [(name, json.loads(own) if isinstance(own, str) else own) for name, own in given]
+        return json.dumps(read, sort_keys=True)
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        return None
+
+
+def same_answers(texts: Sequence[str]) -> dict[str, list[float | None]]:
+    """Numbers that answers share: of equal text, last number or tool call; None shares nothing."""
+    whole, calls = [text.strip() for text in texts], [_call(text) for text in texts]
+    numbers = [_NUMBER.findall(text.replace(",", "").replace("\u2212", "-")) for text in texts]
+    return {
+        "same_text": [float(whole.index(text)) for text in whole],
+        "same_number": [float(found[-1]) if found else None for found in numbers],
+        "same_call": [None if call is None else float(calls.index(call)) for call in calls],
+    }
+
+
 SIDE_NAMES = {
     "log_likelihood": "loglik:MODEL",
     "atypicality": "SCORER",
@@ -83,6 +112,7 @@ class SideMaker:
         """The side inputs of one prompt's candidates, as lists: those that can be had."""
         pairs = [(prompt, candidate.text) for candidate in candidates]
         side: dict[str, Any] = {"tokens": [candidate.tokens for candidate in candidates]}
+        side |= same_answers([candidate.text for candidate in candidates])
         known = [candidate.log_likelihood for candidate in candidates]
         if all(value is not None for value in known):
             side["log_likelihood"] = known

@@ -81,7 +81,7 @@ def ids_of(source: Source, givers: Integers, prompts: Integers, learning: bool) 
     """
     found: dict[str, Any] = {}
     if source.rated:
-        found["raters"] = rater_ids(givers[prompts], source.giver_names)
+        found["raters"] = rater_ids(givers[prompts], source.giver_names, source.groups)
     if source.systems:
         systems = system_ids(source.systems, givers.shape[2]).part(prompts)
         found["systems"] = recurring(systems) if learning else systems
@@ -134,7 +134,7 @@ def decide_all(
     given = next((spec.calibrations for spec in specs if spec.calibrations is not None), None)
     learnt = learnt_before(source, given)
     ids = {}
-    if any(spec.learns for spec in specs):
+    if any(spec.learns or spec.rule.raters for spec in specs):
         ids = ids_of(source, halves.select_givers, kept, learnt is None)
     for spec in specs:
         started = time.perf_counter()

@@ -1,5 +1,5 @@
 """Every selection rule, by family; importing this package registers them by name."""
 
-from darc.rules import auto, means, sampled, side, value, welfare
+from darc.rules import auto, group, means, sampled, side, value, welfare
 
-__all__ = ["auto", "means", "sampled", "side", "value", "welfare"]
+__all__ = ["auto", "group", "means", "sampled", "side", "value", "welfare"]

@@ -4,28 +4,118 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from darc.core.arrays import check_level
+from darc.core.arrays import check_level, check_share
 from darc.errors import InputError
 from darc.registry import rule
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, Scale, Variants, knob, largest
-from darc.typing import Level, Reward
+from darc.typing import Array, Level, Positive, Reward, Share, Tail
 
 
-@rule("mbr", needs=("similarity",), because="the largest mean similarity to the others")
-def mbr(pools: Pools) -> Choice:
-    """Largest mean similarity to the other candidates (side input `similarity`, K x K)."""
-    return largest(pools, mean_similarity(pools))
+def _mbr_grid(scale: Scale, size: str) -> Variants:
+    warm = knob("temperature", 0.05, 5.0, power=1)(scale, size)[1:]
+    return [{"weights": "uniform"}, *({"weights": "reward", **each} for each in warm)]
 
 
-def mean_similarity(pools: Pools) -> NDArray[np.float64]:
-    """Each candidate's mean similarity to the other present ones, (P, K); 0 for an only one."""
+@rule(
+    "mbr",
+    needs=("similarity",),
+    because="the largest mean similarity to the others",
+    grid=_mbr_grid,
+)
+def mbr(
+    pools: Pools,
+    *,
+    weights: Literal["uniform", "reward"] = "uniform",
+    temperature: Positive = 1.0,
+) -> Choice:
+    """Largest mean similarity to the other candidates (side input `similarity`, K x K).
+
+    With weights="reward" the others count by exp(mean / temperature), so that the answer is like
+    good ones (arXiv 2505.17242).
+    """
+    if weights not in ("uniform", "reward"):
+        raise InputError(f"weights must be 'uniform' or 'reward', not {weights!r}")
+    if not 0 < check_level("temperature", temperature) < np.inf:
+        raise InputError(f"temperature must be above 0, not {temperature}", "1 is usual")
+    if weights == "uniform":
+        return largest(pools, mean_similarity(pools))
+    return largest(pools, mean_similarity(pools, pools.statistics.mean / temperature))
+
+
+def mean_similarity(pools: Pools, logits: Array | None = None) -> Array:
+    """Each candidate's mean similarity to the other present ones, (P, K); 0 for an only one.
+
+    The others count alike, or by exp(logits), (P, K).
+    """
     similarity = pools.side_input("similarity")
     others = pools.present[:, None, :] & ~np.eye(similarity.shape[1], dtype=bool)
-    total = np.where(others, similarity, 0.0).sum(axis=2)
-    return np.asarray(total / np.maximum(others.sum(axis=2), 1))
+    each = np.where(others, 0.0 if logits is None else logits[:, None, :], -np.inf)
+    top = each.max(axis=2, keepdims=True)
+    weight = np.exp(each - np.where(np.isfinite(top), top, 0.0))
+    total = np.where(others, weight * similarity, 0.0).sum(axis=2)
+    return np.asarray(total / np.maximum(weight.sum(axis=2), 1e-300))
+
+
+def _majority_needs(parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    by = parameters["by"]
+    if by == "meaning":
+        return ("similarity",)
+    return (f"same_{by}",) if by in ("text", "number", "call") else ()
+
+
+def _majority_grid(scale: Scale, size: str) -> Variants:
+    shares = np.linspace(0, 1, {"coarse": 6, "fine": 21}[size]).round(2).tolist()
+    return [*({"share": share} for share in shares), {}]
+
+
+@rule(
+    "majority",
+    needs=_majority_needs,
+    because="the largest mean of {near} whose answer is shared by enough others",
+    alone="the only one whose answer is shared by enough others",
+    instead={"no_majority": "the largest mean"},
+    unasked=False,
+    grid=_majority_grid,
+)
+def majority(
+    pools: Pools,
+    *,
+    by: Literal["text", "number", "call", "meaning"] = "text",
+    share: Share | None = None,
+    alike: Tail = 0.9,
+) -> Choice:
+    """Largest mean of the answers that a `share` of the candidates agree on, or most if not given.
+
+    Candidates agree where the side input same_text, same_number (the last one) or same_call (K,)
+    has the same number, or by="meaning", where a chain of similarities of at least `alike` connects
+    them. Where no answer has the share all candidates count (arXiv 2510.03199).
+    """
+    if by not in ("text", "number", "call", "meaning"):
+        raise InputError(f"by must be 'text', 'number', 'call' or 'meaning', not {by!r}")
+    if by == "meaning":
+        same = pools.side_input("similarity") >= check_share("alike", alike)
+        for _ in range(int(same.shape[1]).bit_length()):
+            same = (same.astype(float) @ same) > 0
+    else:
+        codes = pools.side_input(f"same_{by}")
+        same = codes[:, :, None] == codes[:, None, :]
+    same = (same | np.eye(same.shape[1], dtype=bool)) & pools.present[:, None, :]
+    held = same.sum(axis=2) / np.maximum(pools.present.sum(axis=1, keepdims=True), 1)
+    if share is None:
+        least = np.where(pools.eligible, held, 0.0).max(axis=1, keepdims=True)
+    else:
+        least = np.full((1, 1), check_level("share", share))
+    agreed = pools.eligible & (held >= least - 1e-9)
+    none = ~agreed.any(axis=1)
+    return largest(
+        pools,
+        pools.statistics.mean,
+        np.where(none[:, None], pools.eligible, agreed),
+        flags={"no_majority": none},
+        facts={"near": agreed.sum(axis=1)},
+    )
 
 
 def _rbon_needs(parameters: Mapping[str, Any]) -> tuple[str, ...]:

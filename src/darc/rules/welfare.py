@@ -11,7 +11,12 @@ from darc.selection.rule import Choice, largest
 from darc.typing import Array, Number
 
 
-@rule("borda", because="the largest share of others that raters rank below it", unasked=False)
+@rule(
+    "borda",
+    because="the largest share of others that raters rank below it",
+    unasked=False,
+    raters=True,
+)
 def borda(pools: Pools) -> Choice:
     """Largest mean over raters of the share of other candidates that they rate lower (Borda).
 
@@ -111,7 +116,12 @@ def nash(pools: Pools, *, floor: Number | None = None) -> Choice:
 NOTHING = 1e-9
 
 
-@rule("veto", because="stood longest while raters used up what they like least", unasked=False)
+@rule(
+    "veto",
+    because="stood longest while raters used up what they like least",
+    unasked=False,
+    raters=True,
+)
 def veto(pools: Pools) -> Choice:
     """The last one standing while raters consume their least liked candidates at equal speed.
 

@@ -20,6 +20,9 @@ from darc.typing import Array, Mask
 
 FLAGS = {
     "infeasible": "no eligible candidate met the cap on the risk premium, so it was not applied",
+    "no_groups": "groups differ on candidates less than candidates do, so the mean decided",
+    "below_floor": "no eligible candidate met the floor in every group, so it was not applied",
+    "no_majority": "no answer is shared by enough candidates, so all counted",
     "no_sigma": "sigma is undefined with one sample, so the rule did without it",
     "shrunk": "candidates with fewer samples were drawn towards the average",
     "few_samples": "candidates with too few samples were left out",

@@ -20,10 +20,21 @@ from darc.typing import Array, Mask
 
 @dataclass(frozen=True, eq=False)
 class Ids:
-    """Names by number: `codes` (P, K, n) of raters or (P, K) of systems, -1 where not known."""
+    """Names by number: `codes` (P, K, n) of raters or (P, K) of systems, -1 where not known.
+
+    `groups` has the group of each rater that is in one.
+    """
 
     codes: NDArray[np.int64]
     names: tuple[str, ...]
+    groups: Mapping[str, str] = field(default_factory=dict)
+
+    def grouped(self) -> "Ids":
+        """The groups of the raters, in the order of their names."""
+        names = tuple(sorted({self.groups[name] for name in self.names if name in self.groups}))
+        places = {name: place for place, name in enumerate(names)}
+        group = [places.get(self.groups.get(name, ""), -1) for name in self.names]
+        return Ids(np.array([*group, -1])[self.codes], names)
 
     def part(self, rows: slice | NDArray[np.int64]) -> "Ids":
         """The ids of some prompts."""

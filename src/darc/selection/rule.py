@@ -146,12 +146,11 @@ class Rule:
     `plan` makes lazy search possible; `calibrate(pools, parameters)` returns parameters that are
     fitted once, on the first batch. `by_value` marks rules that depend on beta; `weakness` is the
     statistic for which such a rule passes over a candidate with the largest mean and value. `few`
-    marks a rule that allows for few samples itself, so that none is left out for having few. Of the
-    parameters that are `exclusive` one may be given. How a parameter is annotated says what it may
-    be, and so what services and pages offer.
     marks a rule that allows for few samples itself, so that none is left out for having few;
-    `unasked` one that is evaluated beside the others where no rule is named. `grid` lists the
-    settings that `darc tune` tries, None for a rule that is not tuned, and `scorers` the fewest
+    `raters` one that wants to know who gave a sample, and `unasked` one that is evaluated beside
+    the others where no rule is named. Of the parameters that are `exclusive` one may be given. How
+    a parameter is annotated says what it may be, and so what services and pages offer. `grid` lists
+    the settings that `darc tune` tries, None for a rule that is not tuned, and `scorers` the fewest
     that it makes sense with.
     """
 
@@ -167,6 +166,7 @@ class Rule:
     plan: "Plan | None" = None
     few: bool = False
     exclusive: tuple[str, ...] = ()
+    raters: bool = False
     unasked: bool = True
     grid: Grid | None = None
     scorers: int = 1
