@@ -1,5 +1,6 @@
 """The rule `group` against plain loops, and where it falls back."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,10 @@ import pytest
 from tests.helpers import Array
 
 import darc
+from darc.engine.deciding import parse_rules
+from darc.engine.ratings import decide_table
 from darc.errors import InputError
+from darc.tables import read_ratings
 
 GROUPS = {f"r{j}": ("old", "young")[j % 2] for j in range(8)}
 
@@ -115,3 +119,28 @@ def test_without_groups_it_is_refused() -> None:
     for options in ({}, {"rater_ids": people}, {"rater_ids": people, "rater_groups": {"x": "y"}}):
         with pytest.raises(InputError, match="groups of raters"):
             darc.select_batch(table, "group", **options)
+
+
+def test_a_file_of_ratings_says_who_is_in_which_group(tmp_path: Path) -> None:
+    table, people = ratings(1.5)
+    rows = [
+        f"p{p},c{k},{people[p, k, j]},{table[p, k, j]!r},{GROUPS[people[p, k, j]]}"
+        for p, k, j in np.argwhere(~np.isnan(table)).tolist()
+    ]
+    path = tmp_path / "ratings.csv"
+    path.write_text("prompt_id,candidate_id,rater_id,rating,rater_group\n" + "\n".join(rows) + "\n")
+    with read_ratings(path) as read:
+        (batch,) = decide_table(read, parse_rules(["group"], {}))
+        assert batch.decisions[0].index.tolist() == decide(table, people).index.tolist()
+
+
+def test_ranks_in_a_file_are_each_raters_own(tmp_path: Path) -> None:
+    # Ann, who rates high, did not rate a: by their places b's ratings would be compared with it.
+    path = tmp_path / "ratings.csv"
+    path.write_text(
+        "prompt_id,candidate_id,rater_id,rating\n"
+        "p,b,ann,9\np,b,bob,1\np,b,cid,1\np,a,bob,2\np,a,cid,2\n"
+    )
+    with read_ratings(path) as read:
+        (batch,) = decide_table(read, parse_rules(["borda", "veto"], {}))
+        assert [batch.of(0)[i].labels.candidate(batch.of(0)[i].index) for i in (0, 1)] == ["a", "a"]

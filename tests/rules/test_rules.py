@@ -10,6 +10,7 @@ from tests.helpers import Array, fast_settings
 
 import darc
 from darc.core import risk
+from darc.engine.parts import same_answers
 from darc.errors import InputError
 
 POOL = np.array(
@@ -339,3 +340,16 @@ def test_majority_by_meaning_follows_chains_and_a_lone_answer_shares_nothing() -
     assert apart.index == 3
     unknown = [np.nan, 4.0, 4.0, np.nan, np.nan]
     assert darc.select(scores, "majority", by="number", same_number=unknown).index == 1
+
+
+def test_what_answers_share_is_read_from_their_texts() -> None:
+    call = '[{"id": "%s", "function": {"name": "f", "arguments": %s}}]'
+    texts = ["It is 1,204.", "so \u22123.5", " It is 1,204. ", "none", '"3"']
+    texts += [
+        f"Asking.\n{call % ('x', '{"b": 1, "a": 2}')}",
+        call % ("y", r'"{\"a\": 2, \"b\": 1}"'),
+    ]
+    found = same_answers(texts)
+    assert found["same_text"] == [0, 1, 0, 3, 4, 5, 6]
+    assert found["same_number"][:5] == [1204, -3.5, 1204, None, 3]
+    assert found["same_call"] == [None] * 5 + [5, 5]

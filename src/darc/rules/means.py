@@ -3,7 +3,7 @@
 import numpy as np
 
 from darc.core import risk
-from darc.core.arrays import check_level, check_share
+from darc.core.arrays import check_share, check_weight
 from darc.core.bounds import lcb_coefficient
 from darc.registry import rule
 from darc.selection import plans
@@ -65,10 +65,10 @@ def lcb(
     if lam is None:
         size = pools.present.sum(axis=1, keepdims=True)
         weight = lcb_coefficient(
-            np.maximum(statistics.count, 1), candidates=size, delta=delta, c=check_level("c", c)
+            np.maximum(statistics.count, 1), candidates=size, delta=delta, c=check_weight("c", c)
         )
     else:
-        weight = np.asarray(check_level("lam", lam))
+        weight = np.asarray(check_weight("lam", lam))
     return largest(pools, statistics.mean - weight * statistics.sigma, fallback=statistics.mean)
 
 
@@ -81,7 +81,7 @@ def lcb(
 )
 def mc_dropout(pools: Pools, *, lam: Level = 1.0) -> Choice:
     """Largest mean - lam sigma over T stochastic passes of one scorer: `dropout` (K, T)."""
-    weight = check_level("lam", lam)
+    weight = check_weight("lam", lam)
     passes = pools.side_input("dropout")
     average = risk.mean(passes)
     return largest(pools, average - weight * risk.sigma(passes), fallback=average)
@@ -106,4 +106,4 @@ def uwo(pools: Pools, *, lam: Level = 1.0) -> Choice:
     gap = inner.mean - pools.statistics.mean[:, None, :]
     known = np.maximum((~np.isnan(gap)).sum(axis=1), 1)
     variance = np.nansum(gap * gap, axis=1) / known
-    return largest(pools, pools.statistics.mean - check_level("lam", lam) * variance)
+    return largest(pools, pools.statistics.mean - check_weight("lam", lam) * variance)

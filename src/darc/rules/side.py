@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from darc.core.arrays import check_level, check_share
+from darc.core.arrays import check_level, check_share, check_weight
 from darc.errors import InputError
 from darc.registry import rule
 from darc.selection.pools import Pools
@@ -153,7 +153,7 @@ def rbon(
     Side inputs: `log_likelihood` (K,), the mean per token under the reference policy, and `tokens`
     (K,) with per_token=False, which weighs the whole log-likelihood; or `similarity` (K, K).
     """
-    weight = check_level("b", b)
+    weight = check_weight("b", b)
     if form == "wd":
         bonus = mean_similarity(pools)
     elif form == "kl":
@@ -172,5 +172,5 @@ def rbon(
 )
 def caution(pools: Pools, *, a: Level = 1.0, reward: Reward = "mean") -> Choice:
     """Largest reward - a * atypicality (side input `atypicality` (K,), a probability)."""
-    penalty = check_level("a", a) * pools.side_input("atypicality")
+    penalty = check_weight("a", a) * pools.side_input("atypicality")
     return largest(pools, pools.reward(reward) - penalty)

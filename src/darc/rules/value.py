@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.core.arrays import check_level
+from darc.core.arrays import check_level, check_weight
 from darc.errors import InputError
 from darc.registry import rule
 from darc.selection import plans
@@ -37,7 +37,7 @@ def entropic(pools: Pools) -> Choice:
 def penalty(pools: Pools, *, lam: Level = 1.0) -> Choice:
     """Largest value minus lam times the risk premium (the Lagrangian form of `tau`)."""
     statistics = pools.statistics
-    objective = statistics.value - check_level("lam", lam) * statistics.risk_premium
+    objective = statistics.value - check_weight("lam", lam) * statistics.risk_premium
     return largest(pools, objective, fallback=statistics.value)
 
 
