@@ -345,10 +345,8 @@ def test_majority_by_meaning_follows_chains_and_a_lone_answer_shares_nothing() -
 def test_what_answers_share_is_read_from_their_texts() -> None:
     call = '[{"id": "%s", "function": {"name": "f", "arguments": %s}}]'
     texts = ["It is 1,204.", "so \u22123.5", " It is 1,204. ", "none", '"3"']
-    texts += [
-        f"Asking.\n{call % ('x', '{"b": 1, "a": 2}')}",
-        call % ("y", r'"{\"a\": 2, \"b\": 1}"'),
-    ]
+    texts.append("Asking.\n" + call % ("x", '{"b": 1, "a": 2}'))
+    texts.append(call % ("y", r'"{\"a\": 2, \"b\": 1}"'))
     found = same_answers(texts)
     assert found["same_text"] == [0, 1, 0, 3, 4, 5, 6]
     assert found["same_number"][:5] == [1204, -3.5, 1204, None, 3]
