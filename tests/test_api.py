@@ -116,5 +116,6 @@ def test_a_weight_of_any_size_leaves_the_least_risk(rule: str, name: str, lam: f
     scores = np.array([[9.0, 9.0, 1.0], [5.0, 5.0, 5.1], [4.0, 4.0, 4.0]])
     many = np.stack([scores, scores[:, ::-1] * [[3.0], [1.0], [1.0]]])
     given = many if rule == "uwo" else scores
-    found = darc.select(given, rule, normalize="none", **{name: lam})
+    weight: Any = {name: lam}
+    found = darc.select(given, rule, normalize="none", **weight)
     assert found.index == (1 if rule == "uwo" else 2)

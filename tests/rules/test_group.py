@@ -124,7 +124,7 @@ def test_without_groups_it_is_refused() -> None:
 def test_a_file_of_ratings_says_who_is_in_which_group(tmp_path: Path) -> None:
     table, people = ratings(1.5)
     rows = [
-        f"p{p},c{k},{people[p, k, j]},{table[p, k, j]!r},{GROUPS[people[p, k, j]]}"
+        f"p{p},c{k},{people[p, k, j]},{float(table[p, k, j])!r},{GROUPS[people[p, k, j]]}"
         for p, k, j in np.argwhere(~np.isnan(table)).tolist()
     ]
     path = tmp_path / "ratings.csv"

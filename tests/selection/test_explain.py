@@ -395,7 +395,7 @@ def pools(draw: st.DrawFn, most: int = 2) -> Array:
 
 def side_inputs(rule: str, candidates: int, size: int) -> dict[str, Any]:
     generator = np.random.default_rng(candidates)
-    known = {
+    known: dict[str, dict[str, Any]] = {
         "rbon": {"log_likelihood": -generator.random(candidates)},
         "mbr": {"similarity": generator.random((candidates, candidates))},
         "caution": {"atypicality": generator.random(candidates)},
