@@ -31,8 +31,7 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Registries", "darc.registry", ("Registry", "Makers", "Maker", "parse_spec")),
     ("Simulated people", "darc.simulate", ()),
     ("What is evaluated", "darc.evaluation.source", ("Source",)),
-    ("Ratings to evaluate", "darc.evaluation.from_ratings", ("read_source",)),
-    ("Runs to evaluate", "darc.evaluation.from_run", ("read_run",)),
+    ("Ratings and runs to evaluate", "darc.evaluation.reading", ("read_source", "read_run")),
     ("Evaluating", "darc.evaluation.evaluate", ("Evaluation", "evaluate")),
     (
         "Settings of an evaluation",

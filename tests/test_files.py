@@ -13,15 +13,14 @@ import pytest
 from tests.runs.makers import start
 
 from darc.errors import InputError, TableError
-from darc.evaluation.from_ratings import read_texts
-from darc.evaluation.reading import read_any
+from darc.evaluation.reading import read_any, read_texts
 from darc.files import append_private, json_lines, named, parse_json, private_folder, read_json
-from darc.gateway.metadata import Audit, read_audit
+from darc.gateway.metadata import Audit
 from darc.runs.folder import RunFolder
 from darc.runs.questions import read_questions
-from darc.scorers.caution_model import read_model
+from darc.scorers.caution import read_model
 from darc.study.store import backup, open_store
-from darc.web.keys import make_key, read_keys
+from darc.web.clients import make_key, read_keys
 
 DEEP = "[" * 100_000
 AUDITED: dict[str, Any] = {
@@ -64,9 +63,7 @@ def test_lines_end_at_newlines_alone(tmp_path: Path) -> None:
         read_json(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "read", [read_questions, read_texts, read_any, read_keys, read_audit, read_model]
-)
+@pytest.mark.parametrize("read", [read_questions, read_texts, read_any, read_keys, read_model])
 def test_deeply_nested_file_is_one_sentence(read: Callable[[Path], object], tmp_path: Path) -> None:
     path = tmp_path / "deep.jsonl"
     path.write_text('{"a": ' + DEEP + "\n", encoding="utf-8")

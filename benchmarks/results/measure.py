@@ -9,8 +9,7 @@ from typing import Any
 import darc.rules  # noqa: F401  (registers the rules)
 from benchmarks.results.kept import Kept
 from darc.errors import InputError
-from darc.evaluation.from_ratings import read_texts, stem, texts_beside
-from darc.evaluation.from_run import read_run
+from darc.evaluation.reading import read_run, read_texts, stem, texts_beside
 from darc.evaluation.source import Source
 from darc.models.installed import DEFAULT
 from darc.registry import rules

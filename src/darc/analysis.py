@@ -83,13 +83,15 @@ def evaluate(*ratings: Ratings, rules: Sequence[str] = (), **settings: Any) -> A
     `settings` are those of `darc.evaluation.contest.ContestSettings`. Runs and ratings of the same
     candidates may be given together.
     """
+    from darc.config import made
     from darc.evaluation.contest import ContestSettings
-    from darc.evaluation.evaluate import evaluate as made
+    from darc.evaluation.evaluate import evaluate as compared
     from darc.evaluation.figures import draw_figures
     from darc.evaluation.verdict import summary, verdicts
 
     with _sources(ratings) as sources:
-        result = made(sources, ContestSettings(rules=tuple(rules), **settings), ablations=False)
+        chosen = made(ContestSettings, {"rules": rules, **settings})
+        result = compared(sources, chosen, ablations=False)
     tables = {frame.name: frame for frame in result.frames}
     order = ["human", *(name for name in tables if name != "human")]
     return Analysis(
@@ -136,23 +138,22 @@ def tune(ratings: Ratings, objective: str = "", lam: float = 2.0, **options: Any
         advice = recommend(made(source, aim, **options))
     assert advice.tuned is not None
     rows = [
-        (
-            row.rule,
-            row.setting.text,
-            row.gain,
-            row.low,
-            row.high,
-            row.in_sample,
-            row.mean,
-            row.sigma,
-        )
+        {
+            "rule": row.rule,
+            "setting": row.setting.text,
+            "delta": row.gain,
+            "low_delta": row.low,
+            "high_delta": row.high,
+            "in_sample": row.in_sample,
+            "mean": row.mean,
+            "sigma": row.sigma,
+        }
         for row in advice.tuned.rows
     ]
-    columns = ("rule", "setting", "delta", "low_delta", "high_delta", "in_sample", "mean", "sigma")
     title = f"Gain in {advice.tuned.objective.words} on prompts held out"
     return Analysis(
         (advice.headline, advice.cost, *advice.notes),
-        {"rules": Frame.of("rules", title, columns, rows)},
+        {"rules": Frame.of("rules", title, rows)},
         advice,
         lambda: {"tuned": draw_tuned(advice)},
     )
@@ -173,10 +174,10 @@ def compare(ratings: Ratings, threshold: float | None = None, **options: Any) ->
     for row in rows:
         row["low"], row["high"] = row.pop("interval")
     columns = [name for name in rows[0] if result.by_group or not name.startswith("worst_group")]
-    table = [[row[name] for name in columns] for row in rows]
+    table = [{name: row[name] for name in columns} for row in rows]
     return Analysis(
         (result.verdict,),
-        {"standings": Frame.of("standings", f"Systems of {result.name}", columns, table)},
+        {"standings": Frame.of("standings", f"Systems of {result.name}", table)},
         result,
         lambda: {"systems": draw_leaderboard(result)},
     )

@@ -12,7 +12,7 @@ from tests.fakes import FakeServer, Fault
 from tests.gateway.running import Running, parts, running
 
 from darc.registry import rules
-from darc.web.keys import make_key
+from darc.web.clients import make_key
 
 Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
 WebDriverWait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait

@@ -91,8 +91,11 @@ def test_tables_sort_and_filter(browser: Browser, report: Path) -> None:
     assert left == 1
 
 
-def test_the_answer_pictures_and_cases_take_three_screens(browser: Browser, report: Path) -> None:
-    browser.open_file(report, WIDTHS["desktop"])
+@pytest.mark.parametrize("device", WIDTHS)
+def test_the_answer_pictures_and_cases_take_three_screens(
+    browser: Browser, report: Path, device: str
+) -> None:
+    browser.open_file(report, WIDTHS[device])
     top = browser.script("return document.querySelector('nav').getBoundingClientRect().top")
     assert top < 3 * 900
 

@@ -98,6 +98,28 @@ def test_long_lists_are_cut_with_the_ends_in_view(
     assert "Weight of disagreement" in printed
 
 
+@pytest.mark.parametrize("part", [rows(), rows()[:400][::-1]])
+def test_judging_a_calibration_by_what_it_learnt_from_is_warned_of(
+    part: list[Row], calibration: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen = written(tmp_path / "seen.csv", part)
+    quickly = ["--calibration", str(calibration), "--repeats", "2", "--rule", "auto"]
+    leaks = "seen: the calibration was learnt from ratings that judge it here"
+    assert main(["eval", str(seen), *quickly, "--draws", "20"]) == 0
+    assert f"warning: {leaks}" in capsys.readouterr().out
+    assert main(["tune", str(seen), *quickly]) == 0
+    assert leaks in capsys.readouterr().err
+
+
+def test_judging_a_calibration_by_other_prompts_is_not(
+    calibration: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = written(tmp_path / "other.csv", rows(seed=2))
+    quickly = ["--calibration", str(calibration), "--repeats", "2", "--rule", "auto"]
+    assert main(["eval", str(other), *quickly, "--draws", "20"]) == 0
+    assert "learnt from" not in capsys.readouterr().out
+
+
 def test_what_darc_begins_with_can_be_seen(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["calibrate", "--show"]) == 0
     assert "No rater is known." in capsys.readouterr().out

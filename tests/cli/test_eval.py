@@ -73,7 +73,7 @@ def test_check_paper(capsys: pytest.CaptureFixture[str]) -> None:
         ([], "there is nothing to evaluate"),
         (["missing.csv"], "there is no such file"),
         (["missing.csv", "--lambda", "big"], "--lambda 'big' is no number"),
-        (["missing.csv", "--repeats", "0"], "repeats must be from 1"),
+        (["missing.csv", "--repeats", "0"], "repeats is 0; should be greater than or equal to 1"),
     ],
 )
 def test_bad_input(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from tests.runs.makers import contents, rows
 
 import darc
 from darc.cli import main
-from darc.evaluation.from_run import read_run
+from darc.evaluation.reading import read_run
 from darc.runs.folder import RunFolder
 
 Out = pytest.CaptureFixture[str]

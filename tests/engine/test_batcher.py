@@ -4,7 +4,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from darc.engine.batcher import Batcher, Turns
+from darc.engine.batcher import Batcher, Owner, Turns
 
 
 class Squares:
@@ -274,3 +274,39 @@ def test_who_has_had_least_time_is_next() -> None:
         return done
 
     assert asyncio.run(main()) == ["new"] * 3 + ["long"] * 2
+
+
+def test_small_work_goes_before_large_work_that_has_only_come() -> None:
+    async def main() -> list[int]:
+        turns, done = Turns(1), list[int]()
+
+        async def one(owner: Owner) -> None:
+            async with turns.slot(owner):
+                await asyncio.sleep(0.001)
+                done.append(owner.characters)
+
+        small, large = Owner(1_000), [Owner(1_000_000) for _ in range(10)]
+        async with turns.slot(small):
+            await asyncio.sleep(0.02)
+            tasks = [asyncio.ensure_future(one(each)) for each in [*large, small, small]]
+            await asyncio.sleep(0)
+        await asyncio.gather(*tasks)
+        return done
+
+    assert asyncio.run(main()) == [1_000] * 2 + [1_000_000] * 10
+
+
+def test_texts_of_small_work_are_in_the_first_batch() -> None:
+    batches: list[list[int]] = []
+
+    async def call(items: list[int], owner: Hashable) -> list[int]:
+        batches.append(items)
+        return items
+
+    async def main() -> None:
+        batcher = Batcher[int, int](call, weigh=lambda item: item, most=100)
+        large = [batcher.ask([60, 60], Owner(120_000)) for _ in range(5)]
+        await asyncio.gather(*large, batcher.ask([1, 2], Owner(3)))
+
+    asyncio.run(main())
+    assert batches[0] == [1, 2, 60]

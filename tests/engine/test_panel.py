@@ -16,6 +16,7 @@ from darc.engine.samples import PartFailed
 from darc.errors import DarcError, InputError
 from darc.generators.base import Settings
 from darc.scorers.judge import Unreadable
+from darc.selection.calibration import Calibration
 
 QUESTION = "Why are there two tides?"
 ANSWERS = [f"Answer number {k} is about the Moon." for k in range(8)]
@@ -249,6 +250,21 @@ def silent(name: str, table: np.ndarray) -> Callable[[dict[str, Any], int], str]
         return "I would rather not." if mute else grade(body, index)
 
     return reply
+
+
+@pytest.mark.parametrize("mute", ["", "expert"])
+def test_known_severities_leave_the_search_lazy(server: FakeServer, mute: str) -> None:
+    """They cancel where all raters have graded; where a grade is missing, all are asked for."""
+    offsets = dict(zip(VIEWS, (3.0, -3.0, 1.0, -1.0, 2.0, -2.0, 0.0, 0.0), strict=True))
+    calls = []
+    with Engine(panel=judge(server), calibration=Calibration(raters=offsets)) as engine:
+        for seed in range(4):
+            server.reply = silent(mute, pool(seed))
+            whole = engine.choose(f"{QUESTION} {seed}", ANSWERS, full=True)
+            lazy = engine.choose(f"{QUESTION} {seed}", ANSWERS)
+            assert lazy.index == whole.index
+            calls.append(lazy.calls)
+    assert calls == [64] * 4 if mute else sum(calls) < 0.6 * 4 * 64
 
 
 def test_missing_grades_abstain(server: FakeServer) -> None:

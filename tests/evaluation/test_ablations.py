@@ -19,7 +19,7 @@ from darc.evaluation.ablations import (
     sweep_contest,
 )
 from darc.evaluation.contest import ContestSettings, compare_rules, halves_of_seeds
-from darc.evaluation.scorer_tables import calibration_table, density, density_table
+from darc.evaluation.pool_tables import calibration_table, density, density_table
 from darc.evaluation.split import draw_halves, join
 
 SETTINGS = ContestSettings(rules=("epsilon", "lcb"), repeats=3, draws=40)
@@ -82,7 +82,9 @@ def test_size_table_ends_with_the_whole_pool() -> None:
     assert frame.where(knob="K", setting=4).column("delta_tradeoff")[0] == pytest.approx(expected)
     assert frame.where(knob="samples").column("setting")[-1] == 3
     # One sample has no sigma to match lambda by: it is that of the whole half.
-    matched = size_table(source, halves, replace(SETTINGS, lam=None)).where(knob="samples")
+    matched = size_table(source, halves, SETTINGS.model_copy(update={"lam": None})).where(
+        knob="samples"
+    )
     assert matched.column("setting") == size_table(source, halves, SETTINGS).where(
         knob="samples"
     ).column("setting")
@@ -121,8 +123,8 @@ def test_a_run_alone_says_by_what_its_rewrites_are_judged() -> None:
     # What the left-out scorer says is all that judges: turned around, so are the gains.
     turned = source.samples.copy()
     turned[:, 1] *= -1
-    again = budget_table(replace(source, samples=turned), replace(SETTINGS, lam=0.0))
-    plain = budget_table(source, replace(SETTINGS, lam=0.0))
+    again = budget_table(replace(source, samples=turned), SETTINGS.model_copy(update={"lam": 0.0}))
+    plain = budget_table(source, SETTINGS.model_copy(update={"lam": 0.0}))
     by = "scorer s1, which does not select"
     frames = (f.where(judged_by=by, subset="overall", setting=4) for f in (plain, again))
     ends = [np.array(f.column("delta_tradeoff"), dtype=np.float64) for f in frames]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.evaluation.helpers import make_source
 
+from darc.config import made
 from darc.errors import InputError
 from darc.evaluation.contest import ContestSettings, compare_rules
 from darc.evaluation.evaluate import judged_by_people
@@ -41,8 +42,9 @@ def test_best_of_k_against_itself_is_nothing_but_ties() -> None:
     contest = compare_rules(make_source(), SETTINGS)
     for values in (contest.reward, contest.tradeoff):
         found = compared(contest, values, contest.kept)
-        assert found.cells(0) == (0.0, 0.0, 0.0)
-    assert compared_tail(contest, contest.kept).cells(0) == (0.0, 0.0, 0.0)
+        assert [cells[0] for cells in found.values()] == [0.0, 0.0, 0.0]
+    worst = compared_tail(contest, contest.kept)
+    assert [cells[0] for cells in worst.values()] == [0.0, 0.0, 0.0]
     assert (contest.signs[:, 0] == 0).all()
     assert (contest.pairwise[:, 0] == 0).all()
 
@@ -133,4 +135,4 @@ def test_one_rating_each_cannot_be_held_out() -> None:
 )
 def test_settings_are_checked(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError):
-        ContestSettings(**wrong)  # type: ignore[arg-type]
+        made(ContestSettings, wrong)

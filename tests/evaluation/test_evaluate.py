@@ -109,7 +109,7 @@ def test_dropped_prompts_are_told() -> None:
 
 
 def test_rules_that_cannot_run_are_told() -> None:
-    settings = replace(SETTINGS, rules=("rbon", "mc_dropout"))
+    settings = SETTINGS.model_copy(update={"rules": ("rbon", "mc_dropout")})
     result = evaluate([make_source(25)], settings, ablations=False)
     reason = "there is no log_likelihood for the candidates"
     assert f"made: rbon was not run: {reason}" in result.warnings
@@ -119,7 +119,7 @@ def test_rules_that_cannot_run_are_told() -> None:
 
 
 def test_how_often_poisson_was_capped_is_told() -> None:
-    settings = replace(SETTINGS, rules=("poisson:rate=12", "poisson:rate=1"))
+    settings = SETTINGS.model_copy(update={"rules": ("poisson:rate=12", "poisson:rate=1")})
     result = evaluate([make_source(60)], settings, ablations=False)
     frame = result.frame("flags")
     assert frame is not None
@@ -156,7 +156,7 @@ def test_the_order_of_candidates_in_a_file_changes_nothing() -> None:
         "atypicality": generator.random((25, 4)),
     }
     rules = ("epsilon", "mbr", "mc_dropout", "rbon", "rbon:per_token=False", "caution", "poisson")
-    settings = replace(SETTINGS, rules=rules)
+    settings = SETTINGS.model_copy(update={"rules": rules})
     run = make_source(25, seed=1, kind="rewrite", name="run", side=side)
     run = replace(run, samples=np.rint(run.samples))
     found = []
@@ -184,3 +184,12 @@ def test_ties_do_not_go_to_the_first_candidate_of_the_file() -> None:
     name = "run judged by people"
     (row,) = frame.where(source=name, subset="overall", method="mean").records()
     assert float(str(row["reward"])) == pytest.approx(5.0, abs=4 * 4 * (0.25 * 0.75 / 400) ** 0.5)
+
+
+@pytest.mark.parametrize("kind", ["rater", "rewrite"])
+def test_progress_counts_every_table(kind: str) -> None:
+    people, other = make_source(prompts=10), make_source(prompts=10, kind=kind, name="other")
+    seen: list[tuple[int, int | None]] = []
+    evaluate([people, other], SETTINGS, lambda done, total: seen.append((done, total)))
+    assert [done for done, _ in seen] == list(range(1, len(seen) + 1))
+    assert {total for _, total in seen} == {len(seen)}

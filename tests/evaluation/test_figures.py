@@ -88,7 +88,8 @@ def test_names_of_people_are_only_text() -> None:
     rows = [
         ("<b>", "<script>alert(1)</script>", "all", share, share, share) for share in (0.1, 0.2)
     ]
-    picture = draw_figures([Frame.of("overlap", "t", columns, rows)])[0]
+    made = [dict(zip(columns, row, strict=True)) for row in rows]
+    picture = draw_figures([Frame.of("overlap", "t", made)])[0]
     assert "<script>" not in svg_of(picture.figure, picture.name)
 
 

@@ -9,7 +9,10 @@ from darc.errors import InputError, UnknownName
 from darc.evaluation.frame import Frame, joined, shown, write_frames
 
 FRAME = Frame.of(
-    "demo", "A title", ("name", "value"), [("a_b & 50%", np.float64(1 / 3)), ("x|y", np.nan)], "n."
+    "demo",
+    "A title",
+    [{"name": "a_b & 50%", "value": np.float64(1 / 3)}, {"name": "x|y", "value": np.nan}],
+    "n.",
 )
 
 
@@ -33,16 +36,15 @@ def test_small_numbers_do_not_become_zero() -> None:
     assert shown(None) == "-"
 
 
-def test_where_only_and_records() -> None:
+def test_where_and_records() -> None:
     assert FRAME.where(name="x|y").records() == [{"name": "x|y", "value": None}]
-    assert FRAME.only("value").columns == ("value",)
     with pytest.raises(UnknownName):
         FRAME.column("valu")
 
 
 def test_ragged_rows_are_refused() -> None:
     with pytest.raises(ValueError, match="demo"):
-        Frame.of("demo", "", ("a", "b"), [(1,)])
+        Frame.of("demo", "", [{"a": 1, "b": 2}, {"a": 1}])
 
 
 def test_frames_of_one_name_are_joined() -> None:
@@ -50,7 +52,7 @@ def test_frames_of_one_name_are_joined() -> None:
     assert len(both) == 4
     assert both.note == "n."
     with pytest.raises(ValueError, match="different columns"):
-        joined([FRAME, FRAME.only("name")])
+        joined([FRAME, Frame.of("demo", "", [{"name": "x"}])])
 
 
 def test_files(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from darc.errors import TableError
-from darc.evaluation.from_ratings import read_source, stem
+from darc.evaluation.reading import read_source, stem
 from darc.evaluation.source import NOBODY, shuffled
 
 RATINGS = """prompt_id,candidate_id,rater_id,rater_group,rating

@@ -6,9 +6,9 @@ import pytest
 from tests.runs.makers import IDS, rows, start
 
 from darc.errors import InputError
-from darc.evaluation.from_run import read_run
 from darc.evaluation.methods import methods
 from darc.evaluation.pool_tables import latency_table, token_table
+from darc.evaluation.reading import read_run
 from darc.evaluation.source import NOBODY, restrict
 
 
@@ -26,7 +26,6 @@ def test_run_folder_as_a_source(tmp_path: Path) -> None:
     lengths = [[len(text) for text in own] for own in source.texts]
     assert np.array_equal(source.samples[:, 0, :, 0], lengths)
     assert np.array_equal(source.side["log_likelihood"], np.tile([-1.0, -2.0, -3.0, -4.0], (5, 1)))
-    assert source.categories[1] == "cooking"
     assert source.costs["generate answers"] == 20
     accepted, refused = (source.costs[f"rewrites {what}"] for what in ("accepted", "refused"))
     assert accepted == (~np.isnan(source.samples[:, 0, :, 1:])).sum()

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from darc.errors import InputError
-from darc.evaluation.from_ratings import read_source
 from darc.evaluation.leaderboard import Leaderboard, leaderboard
+from darc.evaluation.reading import read_source
 
 
 def ratings(

@@ -10,6 +10,7 @@ def test_few_methods_are_drawn_and_the_others_named() -> None:
 
 
 def test_names_of_metrics() -> None:
-    frame = Frame.of("t", "", ("method", "delta_cvar_10"), [("a", 1.0), ("b", 2.0), ("a", 3.0)])
+    pairs = [("a", 1.0), ("b", 2.0), ("a", 3.0)]
+    frame = Frame.of("t", "", [{"method": m, "delta_cvar_10": x} for m, x in pairs])
     assert metric_name(tail_name(frame)) == "CVaR 10 %"
     assert values(frame, "method") == ["a", "b"]

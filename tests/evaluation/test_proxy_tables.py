@@ -34,19 +34,18 @@ def made(prompts: int = 30, seed: int = 0) -> Items:
 
 def test_agreement_against_scipy() -> None:
     items = made()
-    rows = {str(row[0]): row for row in agreement(items, 200, 0)}
+    rows = {row["metric"]: row for row in agreement(items, 200, 0)}
     rho = stats.spearmanr(items.proxy, items.human)[0]
-    assert rows["spearman"][1] == pytest.approx(rho)
-    assert rows["kendall"][1] == pytest.approx(stats.kendalltau(items.proxy, items.human)[0])
+    assert rows["spearman"]["value"] == pytest.approx(rho)
+    assert rows["kendall"]["value"] == pytest.approx(stats.kendalltau(items.proxy, items.human)[0])
     left = set(np.argsort(-items.proxy)[:18].tolist())
     right = set(np.argsort(-items.human)[:18].tolist())
-    assert rows["precision@20%"][1] == pytest.approx(len(left & right) / 18)
-    assert rows["jaccard@20%"][1] == pytest.approx(len(left & right) / len(left | right))
+    assert rows["precision@20%"]["value"] == pytest.approx(len(left & right) / 18)
+    assert rows["jaccard@20%"]["value"] == pytest.approx(len(left & right) / len(left | right))
     chance = stats.hypergeom.sf(len(left & right) - 1, 90, 18, 18)
-    assert rows["overlap@20%"][4] == pytest.approx(chance)
+    assert rows["overlap@20%"]["p"] == pytest.approx(chance)
     for name in ("spearman", "partial spearman", "jaccard@20%"):
-        _, value, low, high, _ = rows[name]
-        assert low < value < high  # type: ignore[operator]
+        assert rows[name]["low"] < rows[name]["value"] < rows[name]["high"]
 
 
 def test_a_perfect_proxy() -> None:

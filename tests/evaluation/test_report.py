@@ -16,7 +16,6 @@ from darc.evaluation.evaluate import Evaluation, evaluate
 from darc.evaluation.frame import Frame
 from darc.evaluation.report import (
     by_gain,
-    frame_section,
     frame_table,
     report_page,
     write_evaluation,
@@ -146,7 +145,9 @@ def test_no_change_leaves_the_cases_out() -> None:
 def test_an_interval_shares_a_cell_with_its_value() -> None:
     columns = ("source", "method", "delta_x", "low_x", "high_x", "empty", "prompts")
     rows = [("s", "a", 0.5, 0.25, 0.75, None, 12.0), ("s", "b", -0.1, -0.2, 0.1, None, 11.5)]
-    html = frame_table(Frame.of("t", "Title", columns, rows))
+    html = frame_table(
+        Frame.of("t", "Title", [dict(zip(columns, row, strict=True)) for row in rows])
+    )
     assert re.findall(r"<th [^>]*>([^<]*)", html) == ["method", "x change [95 %]", "prompts"]
     assert '<td class="sure">+0.500 [+0.250, +0.750]</td>' in html
     assert "<td>-0.100 [-0.200, +0.100]</td>" in html
@@ -155,11 +156,12 @@ def test_an_interval_shares_a_cell_with_its_value() -> None:
 
 
 def test_long_tables_are_folded() -> None:
-    short, long = (
-        frame_section(Frame.of("t", "Title", ("x",), [(1.0,)] * rows)) for rows in (3, 99)
-    )
-    assert "<details>" not in short
-    assert "<summary>99 rows</summary>" in long
+    pages = []
+    for rows in (3, 99):
+        frame = Frame.of("t", "Title", [{"x": 1.0}] * rows)
+        pages.append(report_page(Evaluation(SETTINGS, [], frames=[frame]), [], [], "1"))
+    assert "<details>" not in pages[0]
+    assert "<summary>99 rows</summary>" in pages[1]
 
 
 def one_rater() -> Source:
@@ -228,7 +230,9 @@ def test_without_matplotlib_the_rest_is_written(
 
 
 def test_results_come_before_warnings_and_rules_by_their_gain() -> None:
-    result = evaluate([make_source(25)], replace(SETTINGS, rules=("tau", "soft")), ablations=False)
+    result = evaluate(
+        [make_source(25)], SETTINGS.model_copy(update={"rules": ("tau", "soft")}), ablations=False
+    )
     result.warnings.append("made: something is thin")
     page = report_page(result, ["said"], [], "1")
     places = [page.index(f'<section id="{name}"') for name in ("summary", "rules", "warnings")]

@@ -134,9 +134,11 @@ def test_z_scores_are_free_of_the_scale(contest: Contest) -> None:
         )
     assert found["epsilon"] == pytest.approx(np.mean(expected))
     source = replace(contest.source, samples=40 * contest.source.samples + 7)
-    scaled = sensitivity_table(compare_rules(source, replace(SETTINGS, rules=("lcb", "worst"))))
+    scaled = sensitivity_table(
+        compare_rules(source, SETTINGS.model_copy(update={"rules": ("lcb", "worst")}))
+    )
     plain = sensitivity_table(
-        compare_rules(contest.source, replace(SETTINGS, rules=("lcb", "worst")))
+        compare_rules(contest.source, SETTINGS.model_copy(update={"rules": ("lcb", "worst")}))
     )
     left, right = (
         np.array(each.where(form="z-scored").column("tradeoff"), dtype=float)

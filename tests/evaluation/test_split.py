@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.evaluation.helpers import make_source
 
+from darc.config import made
 from darc.errors import InputError, UnknownName
 from darc.evaluation.contest import ContestSettings, compare_rules
 from darc.evaluation.source import NOBODY, Source
@@ -25,10 +26,10 @@ def test_poisoned_halves_change_nothing_on_the_other_side(
     kind: str, scorers: int, split: str
 ) -> None:
     source = make_source(15, 4, 7, scorers, kind=kind)
-    settings = ContestSettings(split=split, repeats=4, draws=10)
+    settings = made(ContestSettings, {"split": split, "repeats": 4, "draws": 10})
     clean = compare_rules(source, settings)
     for repeat in range(settings.repeats):
-        one = replace(settings, seed=repeat, repeats=1)
+        one = settings.model_copy(update={"seed": repeat, "repeats": 1})
         select, judge = halves_mask(source, choose_split(source, split), repeat)
         assert not (select & judge).any()
         garbage = np.random.default_rng(repeat).normal(0, 1e6, source.samples.shape)

@@ -35,7 +35,9 @@ def test_noise_is_seldom_taken_for_a_gain() -> None:
         samples = generator.normal(5, 1, source.samples.shape)
         result = evaluate(
             [replace(source, samples=samples)],
-            replace(SETTINGS, draws=200, rules=("cvar", "median", "lcb", "entropic")),
+            SETTINGS.model_copy(
+                update={"draws": 200, "rules": ("cvar", "median", "lcb", "entropic")}
+            ),
             ablations=False,
         )
         overall = verdicts(result)[0]
@@ -122,7 +124,7 @@ def test_the_unit_of_the_ratings_changes_no_verdict() -> None:
     said = []
     for unit in (1.0, 1e-10):
         made = replace(source, samples=unit * samples)
-        settings = replace(SETTINGS, rules=("lcb",))
+        settings = SETTINGS.model_copy(update={"rules": ("lcb",)})
         overall = verdicts(evaluate([made], settings, ablations=False))[0]
         said.append([(overall.better(m), overall.lucky(m), overall.worse(m)) for m in (0, 1)])
     assert said[0] == said[1]

@@ -5,12 +5,14 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
 from tests.fakes import FakeServer
 
 from darc.engine.parts import Parts
+from darc.files import json_lines
 from darc.gateway.app import make_app, make_gateway
 from darc.gateway.service import Gateway
 from darc.gateway.settings import ServeSettings
@@ -91,3 +93,11 @@ def raw_request(port: int, target: bytes, method: bytes = b"GET", more: bytes = 
         while part := connection.recv(65536):
             parts.append(part)
     return b"".join(parts)
+
+
+def read_audit(path: Path) -> list[dict[str, Any]]:
+    """The rows of an audit log, older files first."""
+    numbered = sorted(
+        path.parent.glob(f"{path.name}.*"), key=lambda each: -int(each.suffix[1:] or 0)
+    )
+    return [row for each in [*numbered, path] for _, row in json_lines(each)]

@@ -14,8 +14,8 @@ from tests.gateway.running import QUESTION, Running, running, settings_for
 from tests.web.raw import ask, code_of, connected, request
 
 from darc.gateway.app import make_gateway
-from darc.web.logs import log_as_json
 from darc.web.middleware import Hosts
+from darc.web.server import log_as_json
 
 BODY = json.dumps({"model": "fake", "messages": QUESTION}).encode()
 CHAT = "/v1/chat/completions"

@@ -1,7 +1,9 @@
 import json
 from pathlib import Path
 
-from darc.gateway.metadata import Audit, read_audit
+from tests.gateway.running import read_audit
+
+from darc.gateway.metadata import Audit
 
 
 def test_rows_are_rotated_and_read_in_order(tmp_path: Path) -> None:

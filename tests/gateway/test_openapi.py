@@ -16,6 +16,7 @@ from darc.gateway.settings import ServeSettings
 from darc.web.problems import Problem
 
 schemathesis = pytest.importorskip("schemathesis")
+jsonschema = pytest.importorskip("jsonschema")
 
 CASES = settings(
     derandomize=True,
@@ -58,6 +59,33 @@ def test_document_has_the_fields_and_bounds_that_hold() -> None:
                     assert caught.value.param == f"darc.{name}", (rule, name, bad)
                     checked += 1
     assert checked > 300
+
+
+@pytest.mark.parametrize(
+    ("given", "n_aug"),
+    [
+        ({"include_original": False}, 2),
+        ({"include_original": False}, 0),
+        ({"include_original": False, "n_aug": 1}, 0),
+        ({"include_original": False, "n_aug": 0}, 2),
+        ({"include_original": True, "n_aug": 0}, 2),
+        ({"n_aug": 0}, 2),
+        ({"rule": "poisson", "reward": "original", "include_original": False}, 2),
+        ({"rule": "poisson", "reward": "mean", "include_original": False}, 2),
+    ],
+)
+def test_document_says_when_the_original_may_be_left_out(given: Any, n_aug: int) -> None:
+    forms = Forms(ServeSettings(parts=parts(n_aug=n_aug)))
+    made = document(forms, "1")
+    name = "PoissonOptions" if "rule" in given else "DefaultOptions"
+    schema = {**made["components"]["schemas"][name], "components": made["components"]}
+    allowed = jsonschema.Draft202012Validator(schema).is_valid(given)
+    try:
+        forms.method(given)
+    except Problem:
+        assert not allowed
+    else:
+        assert allowed
 
 
 def outside(field: dict[str, Any]) -> list[Any]:

@@ -9,7 +9,7 @@ from tests.fakes import FakeServer
 from tests.gateway.running import running
 
 from darc.gateway.app import KINDS, PAGE
-from darc.web.keys import make_key
+from darc.web.clients import make_key
 
 FILES = sorted(path.name for path in PAGE.iterdir())
 ADDRESS = re.compile(r"(?:https?:)?//[\w.-]+\.\w+[^\s\"'`)]*")

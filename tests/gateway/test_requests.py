@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+import darc
 from darc.gateway.requests import (
     Forms,
     parameters_of,
@@ -10,6 +11,8 @@ from darc.gateway.requests import (
     split_model,
 )
 from darc.gateway.settings import ServeSettings
+from darc.registry import rules
+from darc.selection.rule import Rule
 from darc.web.problems import Problem
 
 FORMS = Forms(ServeSettings(k=5))
@@ -143,3 +146,35 @@ def test_a_rule_offers_what_it_declares() -> None:
     with pytest.raises(Problem) as caught:
         FORMS.method({"rule": "cvar", "alpha": 1.5})
     assert caught.value.param == "darc.alpha"
+
+
+def test_a_value_that_only_its_rule_can_judge_is_refused_before_anything_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def picky(pools: darc.Pools, *, level=0.5):  # type: ignore[no-untyped-def]
+        if level > 1:
+            raise darc.InputError("level is over 1")
+        return darc.largest(pools, level * pools.statistics.mean)
+
+    monkeypatch.setitem(rules._items, "picky", Rule("picky", picky))
+    assert FORMS.method({"rule": "picky", "level": 0.9}).spec.rule.parameters["level"] == 0.9
+    for level, told in ((2, "level is over 1"), ("high", "not supported between")):
+        with pytest.raises(Problem, match=told) as caught:
+            FORMS.method({"rule": "picky", "level": level})
+        assert (caught.value.status, caught.value.param) == (400, "darc")
+
+
+@pytest.mark.parametrize(
+    ("scores", "place"),
+    [
+        ([[1e308, -1e308], [0, 1]], "scores.0.0"),
+        ([[0, 1], [None, -1e13]], "scores.1.1"),
+        ([[[0, 1], [2, 1e308]]], "scores.0.1.1"),
+        ([[[0, 1], [2, "x"]]], "scores.0.1.1"),
+    ],
+)
+def test_scores_that_would_overflow_are_refused_with_their_place(scores: Any, place: str) -> None:
+    with pytest.raises(Problem) as caught:
+        FORMS.select({"scores": scores})
+    assert (caught.value.status, caught.value.param) == (400, place)
+    assert caught.value.message.startswith(f"{place} should be ")

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from tests.fakes import FakeServer
-from tests.gateway.running import QUESTION, Running, parts, running, settings_for
+from tests.gateway.running import QUESTION, Running, parts, read_audit, running, settings_for
 from tests.gateway.scorers import CALLS
 
 from darc.cli import main
@@ -20,10 +20,9 @@ from darc.evaluation.contest import ContestSettings
 from darc.evaluation.evaluate import evaluate
 from darc.evaluation.reading import read_any
 from darc.gateway.app import make_gateway
-from darc.gateway.metadata import read_audit
-from darc.gateway.remote import RemoteBackend
+from darc.gateway.backends import RemoteBackend
 from darc.models.remote import Breaker, Retry
-from darc.web.keys import make_key
+from darc.web.clients import make_key
 
 BODY: dict[str, Any] = {"model": "fake", "messages": QUESTION}
 
@@ -521,3 +520,9 @@ def test_samples_without_the_original(openai_server: FakeServer) -> None:
     assert answers[1]["scored"] < answers[0]["scored"]
     assert "no_rewrites" in alone["flags"]
     assert refused.status_code == 400
+
+
+def test_the_engine_has_the_parts_that_were_named() -> None:
+    named = parts(max_attempts=3, family="style", seed=5, min_samples=2)
+    tools = make_gateway(settings_for(None, backend="http://127.0.0.1:9", parts=named)).engine.tools
+    assert (tools.max_attempts, tools.seed, tools.n_aug) == (3, 5, 2)

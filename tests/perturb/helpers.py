@@ -2,8 +2,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from darc.perturb.transforms import Transform
-from darc.perturb.transforms.transform import Draws
+from darc.language.text import mask
+from darc.perturb.transform import Draws, Transform
 from darc.types import Message, Prompt
 
 HERE = Path(__file__).parent
@@ -18,5 +18,11 @@ def rows(name: str) -> list[dict[str, Any]]:
 TEXTS = [row["text"] for row in rows("texts.jsonl")]
 
 
-def outcomes(transform: Transform, text: str, seeds: int = 30) -> set[str]:
-    return {transform(text, Draws(seed)) for seed in range(seeds)}
+def applied(change: Transform, text: str, draws: Draws) -> str:
+    """The text changed, its protected spans hidden meanwhile."""
+    masked = mask(text)
+    return masked.restore(change(masked.text, draws))
+
+
+def outcomes(change: Transform, text: str, seeds: int = 30) -> set[str]:
+    return {applied(change, text, Draws(seed)) for seed in range(seeds)}

@@ -7,17 +7,15 @@ good answers with slight faults count as mediocre too.
 
 import json
 import random
-from importlib.resources import files
-from pathlib import Path
 
 import numpy as np
 from tests.scorers.answers import Example, examples, misspelt
 from tests.scorers.embedding import embedder
 
-from darc.language.classes import CLASSES
+from darc.language.phrases import DATA
 from darc.language.text import SENTENCE_END, Text
+from darc.language.words import CLASSES, neighbours
 from darc.scorers import Fluency, Form, Relevance, Scorer
-from darc.scorers.order import count_pairs
 from darc.types import Prompt
 
 OPENING, CLOSING = "Great question! ", " I hope this helps."
@@ -34,7 +32,10 @@ def order_counts() -> dict[str, object]:
     for example in development():
         bad = [example.bad[kind] for kind in ("rude", "evasive") if kind in example.bad]
         fluent += [example.good, example.prompt.question, *bad]
-    counts = count_pairs([Text(text).tokens for text in fluent])
+    counts = np.zeros((2, len(CLASSES), len(CLASSES)), dtype=np.int64)
+    for text in fluent:
+        for table, places in zip(counts, neighbours(Text(text).tokens), strict=True):
+            np.add.at(table, places, 1)
     return {"classes": CLASSES, "counts": counts.tolist()}
 
 
@@ -58,8 +59,9 @@ def ordinary_pairs() -> list[tuple[Prompt, str]]:
 
 def main() -> None:
     """Write the counts, then print the constants with them in place."""
-    path = Path(str(files("darc.scorers").joinpath("order.json")))
-    path.write_text(json.dumps(order_counts(), separators=(",", ":")) + "\n", encoding="utf-8")
+    (DATA / "order.json").write_text(
+        json.dumps(order_counts(), separators=(",", ":")) + "\n", encoding="utf-8"
+    )
     scorers: list[Scorer] = [Relevance(embedder()), Fluency(), Form()]
     pairs = ordinary_pairs()
     for scorer in scorers:

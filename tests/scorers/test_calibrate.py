@@ -1,15 +1,16 @@
 """The constants in the code are those that the calibration prints."""
 
 import json
-from importlib.resources import files
 
 import numpy as np
 from tests.scorers.calibrate import order_counts, ordinary_pairs
 from tests.scorers.test_scorers import all_three
 
+from darc.language.phrases import DATA
+
 
 def test_stored_counts_and_constants_are_current() -> None:
-    stored = files("darc.scorers").joinpath("order.json").read_text(encoding="utf-8")
+    stored = (DATA / "order.json").read_text(encoding="utf-8")
     assert json.loads(stored) == order_counts()
     pairs = ordinary_pairs()
     for one in all_three():

@@ -8,8 +8,7 @@ from tests.scorers.test_scorers import all_three, scores
 
 from darc.errors import MissingExtra
 from darc.language.text import Text
-from darc.scorers.flaws import imbalance
-from darc.scorers.fluency import Spelling, garbled, repetition
+from darc.scorers.fluency import Spelling, garbled, imbalance, repetition
 
 PLAIN = "The baker opens the shop at six. She sells bread and rolls, and the queue is often long."
 

@@ -11,14 +11,13 @@ from darc.models import Completion, Request
 from darc.models.completion import Report
 from darc.registry import scorers
 from darc.scorers import Judge, Scorer
-from darc.scorers.judge_dialogue import (
+from darc.scorers.judge import (
     comparison,
     defused,
     delimited,
     expected_grade,
     first_is_better,
     grade_in,
-    letter_in,
     rating,
 )
 from darc.types import Message, Prompt
@@ -161,8 +160,8 @@ def test_both_orders_are_compared(openai_server: FakeServer) -> None:
 
 
 def test_letters() -> None:
-    assert letter_in("Answer: B.") == "B"
-    assert letter_in("An apple") is None
+    assert first_is_better([], "Answer: B.") == 0.0
+    assert first_is_better([], "An apple") is None
     assert first_is_better([logs(A=0.2, _B=0.6)], "B") == pytest.approx(0.25)
     assert first_is_better([logs(x=1.0)], "A") == 1.0
 

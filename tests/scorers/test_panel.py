@@ -9,7 +9,7 @@ from darc.cli import main
 from darc.errors import InputError
 from darc.models.completion import without_thoughts
 from darc.models.remote import OpenAIModel
-from darc.scorers.judge_dialogue import grades_in
+from darc.scorers.judge import grades_in
 from darc.scorers.panel import Rater, as_panel, read_panel
 
 NAMES = (

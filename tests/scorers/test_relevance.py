@@ -3,7 +3,7 @@
 from tests.scorers.test_scorers import all_three, scores
 
 from darc.language.text import Text
-from darc.scorers.flaws import evasion
+from darc.scorers.relevance import evasion
 
 
 def test_the_kind_of_answer_counts() -> None:

@@ -111,13 +111,14 @@ def before(copy: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("file", "changed"),
     [
-        ("scorers/form.py", {"form"}),
-        ("scorers/order.json", {"fluency", "harm"}),
+        ("scorers/form.py", {"fluency", "form", "relevance", "harm"}),
+        ("language/data/order.json", {"fluency", "harm"}),
+        ("language/data/wordings.tsv", set()),
+        ("language/reading.py", set()),
         ("language/data/harm.toml", {"relevance", "fluency", "form", "harm"}),
         ("scorers/harm.npz", {"harm"}),
         ("scorers/fluency.py", {"fluency"}),
         ("language/data/classes.tsv", {"fluency", "form", "relevance", "harm"}),
-        ("scorers/flaws.py", {"fluency", "form", "relevance", "harm"}),
         ("models/embeddings.py", {"relevance", "harm"}),
         ("scorers/reward.py", set()),
     ],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from darc.simulate.noise import inverse_gamma, noise_below, normal_below
+from darc.simulate.truth import inverse_gamma, noise_below, normal_below
 
 
 def test_normal_distribution_function() -> None:

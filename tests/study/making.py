@@ -13,7 +13,7 @@ from darc.study.create import create, study_units
 from darc.study.people import issue_links
 from darc.study.settings import StudySettings, study_settings
 from darc.study.store import Store, open_store
-from darc.web.limits import trusted_proxies
+from darc.web.clients import trusted_proxies
 from darc.web.server import listening, server
 
 

@@ -18,7 +18,7 @@ from tests.web.raw import ask, connected, request
 from darc.cli import main
 from darc.study.pages import render
 from darc.study.people import issue_links, revoke
-from darc.web.logs import log_as_json
+from darc.web.server import log_as_json
 
 NASTY = (
     "<script>alert(1)</script> <img src=x onerror=alert(2)> [click](javascript:alert(3)) "

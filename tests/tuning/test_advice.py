@@ -69,7 +69,7 @@ def test_three_commands_give_one_advice_on_real_ratings(
 
 def row(rule: str, gain: float, low: float, high: float, mean: float = 0.0) -> TunedRule:
     mean_ends = (mean, mean - 0.1, mean + 0.1)
-    return TunedRule(rule, Setting(rule), gain, low, high, gain, *mean_ends, 1.0, 1.0, 1.0, (), ())
+    return TunedRule(rule, Setting(rule), gain, low, high, gain, *mean_ends, 1.0, 1.0, (), ())
 
 
 @pytest.fixture(scope="module")

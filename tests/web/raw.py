@@ -8,8 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from darc.web.limits import Arrival
-from darc.web.server import listening, server
+from darc.web.server import Arrival, listening, server
 
 
 @contextlib.contextmanager

@@ -18,9 +18,9 @@ from tests.web.raw import ask, code_of, connected, flood, heard, read, request, 
 from darc.config import made
 from darc.errors import InputError
 from darc.web.bodies import read_body
-from darc.web.limits import Arrival
 from darc.web.middleware import Guard, Shell
 from darc.web.problems import Problem
+from darc.web.server import Arrival
 
 POST = b"POST / HTTP/1.1\r\nHost: localhost\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from darc.cli.parser import add_general
 
 if TYPE_CHECKING:
-    from darc.models.remote.findings import ServerReport
+    from darc.models.remote.check import ServerReport
 
 DESCRIPTION = """\
 Try a server out with a few tiny calls: what it speaks, what of it DARC can use, and the command
@@ -59,7 +59,7 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Ask, print what was found; an error where DARC cannot use the server."""
     from darc.errors import DarcError, InputError
-    from darc.models.remote.address import checked_url, parse_address
+    from darc.models.remote.endpoints import checked_url, parse_address
     from darc.models.remote.http import library
 
     library()

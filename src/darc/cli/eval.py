@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,9 @@ from darc.cli.parser import (
 )
 
 if TYPE_CHECKING:
-    from darc.evaluation.contest import ContestSettings
+    from darc.evaluation.contest import Contest, ContestSettings
     from darc.evaluation.evaluate import Evaluation
-    from darc.evaluation.verdict import Verdict
+    from darc.evaluation.frame import Frame
     from darc.tuning.advice import Advice
 
 DESCRIPTION = """\
@@ -42,8 +43,28 @@ def add(commands: Any, name: str) -> None:
     )
     parser.add_argument("--texts", type=Path, metavar="FILE", help="the candidates' texts")
     add_columns(parser)
-    _add_methods(parser)
-    _add_measures(parser)
+    from darc.config import add_options
+    from darc.evaluation.contest import ContestSettings
+
+    group = parser.add_argument_group("rules")
+    group.add_argument(
+        "--rule",
+        action="append",
+        metavar="NAME[:KEY=VALUE,...]",
+        help="a rule, repeat to compare (default: all); Best-of-K is always there",
+    )
+    add_calibration(group)
+    add_options(group, ContestSettings, "beta", "gamma", "normalize")
+    group = parser.add_argument_group("measuring")
+    group.add_argument(
+        "--lambda",
+        dest="lam",
+        default="2",
+        metavar="L",
+        help="weight of sigma in the tradeoff, or: median (default: 2)",
+    )
+    names = ("split", "repeats", "sigma", "subset", "outcome", "threshold", "draws", "seed")
+    add_options(group, ContestSettings, *names)
     group = parser.add_argument_group("output")
     group.add_argument(
         "--out", type=Path, metavar="FOLDER", help="write report.html, every table and every figure"
@@ -59,77 +80,16 @@ def add(commands: Any, name: str) -> None:
     parser.set_defaults(run=run)
 
 
-def _add_methods(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("rules")
-    group.add_argument(
-        "--rule",
-        action="append",
-        metavar="NAME[:KEY=VALUE,...]",
-        help="a rule, repeat to compare (default: all); Best-of-K is always there",
-    )
-    add_calibration(group)
-    group.add_argument("--beta", type=float, default=1.0, help="risk aversion (default: 1)")
-    group.add_argument("--gamma", type=float, default=1.0, help="hedge over scorers (default: 1)")
-    group.add_argument(
-        "--normalize",
-        default="auto",
-        choices=("auto", "prompt", "fixed", "none"),
-        help="scale of the scorers in selection (default: within the prompt if there are several)",
-    )
-
-
-def _add_measures(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("measuring")
-    group.add_argument(
-        "--split",
-        default="auto",
-        choices=("auto", "rater", "sample"),
-        help="what is split into halves (default: raters where the same ones come back)",
-    )
-    group.add_argument("--repeats", type=int, default=20, metavar="R", help="splits (default: 20)")
-    group.add_argument(
-        "--lambda",
-        dest="lam",
-        default="2",
-        metavar="L",
-        help="weight of sigma in the tradeoff, or: median (default: 2)",
-    )
-    group.add_argument(
-        "--sigma",
-        default="evaluation",
-        choices=("evaluation", "selection"),
-        help="the half that risk is measured on (default: evaluation)",
-    )
-    group.add_argument(
-        "--subset",
-        default="baseline",
-        choices=("baseline", "pool"),
-        help="high-variance prompts by Best-of-K's choice, or by the pool's largest sigma",
-    )
-    group.add_argument(
-        "--outcome",
-        default="mean",
-        choices=("mean", "lcb"),
-        help="what CVaR over prompts is of (default: mean)",
-    )
-    group.add_argument(
-        "--threshold", type=float, default=0.0, help="smaller differences are ties (default: 0)"
-    )
-    group.add_argument(
-        "--draws", type=int, default=2000, metavar="N", help="bootstrap draws (default: 2000)"
-    )
-    group.add_argument("--seed", type=int, default=0, help="seed of splits and draws (default: 0)")
-
-
 def run(arguments: argparse.Namespace) -> None:
     """Read, evaluate, print and write."""
     if arguments.check_paper:
         _check_paper(arguments)
         return
-    from darc.cli.evaluated import print_evaluation
+    from darc import __version__
     from darc.cli.parser import progress
     from darc.evaluation.evaluate import evaluate
     from darc.evaluation.reading import read_any
+    from darc.evaluation.report import write_evaluation
     from darc.evaluation.verdict import summary, verdicts
     from darc.tuning.advice import advise
     from darc.tuning.crossfit import Objective
@@ -140,7 +100,7 @@ def run(arguments: argparse.Namespace) -> None:
         read_any(path, arguments.texts, columns, arguments.system) for path in arguments.sources
     ]
     every = arguments.json or arguments.out is not None
-    with progress("evaluating", " splits") as report:
+    with progress("evaluating", " tables") as report:
         result = evaluate(sources, settings, report, ablations=every)
     advices = []
     for source in sources:
@@ -152,27 +112,20 @@ def run(arguments: argparse.Namespace) -> None:
     found = verdicts(result)
     said = summary(result, found, opening)
     if arguments.out is not None:
-        _write(result, said, found, arguments)
+        figures = not arguments.no_figures
+        with progress("drawing", " figures") as report:
+            paths = write_evaluation(
+                result, said, arguments.out, __version__, figures, report, found
+            )
+        print(f"wrote {len(paths)} files to {arguments.out}", file=sys.stderr)
     if arguments.json:
         print(json.dumps(_plain(result, said, advices), ensure_ascii=False, allow_nan=False))
     else:
-        print_evaluation(result, said, arguments.out)
-
-
-def _write(
-    result: "Evaluation", said: list[str], found: "list[Verdict]", arguments: argparse.Namespace
-) -> None:
-    from darc import __version__
-    from darc.cli.parser import progress
-    from darc.evaluation.report import write_evaluation
-
-    figures = not arguments.no_figures
-    with progress("drawing", " figures") as report:
-        paths = write_evaluation(result, said, arguments.out, __version__, figures, report, found)
-    print(f"wrote {len(paths)} files to {arguments.out}", file=sys.stderr)
+        _print(result, said, arguments.out)
 
 
 def _settings(arguments: argparse.Namespace) -> "ContestSettings":
+    from darc.config import made, options_of
     from darc.errors import InputError
     from darc.evaluation.contest import ContestSettings
 
@@ -182,18 +135,8 @@ def _settings(arguments: argparse.Namespace) -> "ContestSettings":
         raise InputError(
             f"--lambda {arguments.lam!r} is no number", "give a number, or: median"
         ) from None
-    return ContestSettings(
-        rules=tuple(arguments.rule or ()),
-        lam=lam,
-        calibrations=calibrations_of(arguments),
-        **{
-            name: getattr(arguments, name)
-            for name in (
-                *("split", "repeats", "sigma", "seed", "draws", "threshold", "subset", "outcome"),
-                *("normalize", "beta", "gamma"),
-            )
-        },
-    )
+    own = {"rules": arguments.rule or (), "calibrations": calibrations_of(arguments), "lam": lam}
+    return made(ContestSettings, options_of(arguments, ContestSettings) | own)
 
 
 def _plain(result: "Evaluation", said: list[str], advices: "list[Advice]") -> dict[str, Any]:
@@ -216,3 +159,88 @@ def _check_paper(arguments: argparse.Namespace) -> None:
     if arguments.out is not None:
         write_frames([check_frame(found)], arguments.out)
     print(json.dumps(check_frame(found).records()) if arguments.json else summary(found))
+
+
+def _print(result: "Evaluation", said: Sequence[str], folder: Path | None) -> None:
+    """Print what the data say, the numbers behind it, where the rest is, and the warnings."""
+    print("\n".join(said), end="\n\n")
+    main, human = result.frame("main"), result.frame("human")
+    if main is not None and human is not None:
+        print(human.note)
+        for contest in result.contests:
+            for subset in contest.subsets:
+                wanted = {"source": contest.source.name, "subset": subset}
+                print()
+                _print_subset(contest, subset, main.where(**wanted), human.where(**wanted))
+        print()
+    if folder is not None:
+        print(f"the report is {folder / 'report.html'}")
+        print(f"tables in {folder}: {', '.join(frame.name for frame in result.frames)}")
+    for sentence in _merged(result.warnings):
+        print(f"warning: {sentence}")
+
+
+def _merged(warnings: Sequence[str]) -> list[str]:
+    """The warnings, with all rules of a source that were not run in one of them."""
+    merged: dict[str, list[str]] = {}
+    for sentence in warnings:
+        rule, found, reason = sentence.partition(" was not run: ")
+        source, _, label = rule.rpartition(": ")
+        if found:
+            merged.setdefault(f"{source}: not run: ", []).append(f"{label} ({reason})")
+        else:
+            merged[sentence] = []
+    return [start + ", ".join(rest) for start, rest in merged.items()]
+
+
+def _print_subset(contest: "Contest", subset: str, main: "Frame", human: "Frame") -> None:
+    from darc.views.text_table import text_table
+
+    tail = contest.settings.tail_name
+    rows: list[list[object]] = []
+    same = [
+        name
+        for a, name in enumerate(contest.methods)
+        if a and (contest.choice[:, a] == contest.choice[:, 0]).all()
+    ]
+    for numbers, changes in zip(main.records(), human.records(), strict=True):
+        if numbers["method"] in same:
+            continue
+        rows.append(
+            [
+                numbers["method"],
+                *(_number(numbers[name]) for name in ("reward", "risk", "tradeoff")),
+                _number(changes[tail]),
+                _number(numbers["length"]),
+                *(_change(changes, name) for name in ("mean", "tradeoff", tail)),
+                "/".join(f"{numbers[name]:.0f}" for name in ("win", "tie", "loss")),
+            ]
+        )
+    prompts = main.column("prompts")[0]
+    print(f"{contest.source.name}, {subset}, {prompts:g} prompts")
+    unit = contest.source.length_unit
+    header = ["rule", "reward", "risk", "tradeoff", tail, unit]
+    header += ["reward change", "tradeoff change", f"{tail} change", "win/tie/loss"]
+    print(text_table(header, rows))
+    if same:
+        print(f"the same choices as Best-of-K: {', '.join(same)}")
+
+
+def _change(record: dict[str, "str | float | int | None"], name: str) -> str:
+    """A difference with its interval, starred where the interval excludes 0."""
+    delta, low, high = (record[f"{part}_{name}"] for part in ("delta", "low", "high"))
+    if not isinstance(delta, float):
+        return "-"
+    if not isinstance(low, float) or not isinstance(high, float):
+        return f"{_rounded(delta):+.3f}"
+    star = "*" if low > 0 or high < 0 else " "
+    return f"{_rounded(delta):+.3f}{star}[{_rounded(low):+.3f}, {_rounded(high):+.3f}]"
+
+
+def _number(cell: "str | float | int | None") -> "str | float | int | None":
+    return _rounded(cell) if isinstance(cell, float) else cell
+
+
+def _rounded(number: float) -> float:
+    """The number without its last digits, which hang on the order of summation."""
+    return round(number, 9) + 0.0

@@ -13,7 +13,7 @@ from darc.errors import InputError
 
 if TYPE_CHECKING:
     from darc.engine.deciding import Calibrations
-    from darc.web.limits import Arrival
+    from darc.web.server import Arrival
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -138,7 +138,7 @@ def add_arrival(parser: Any) -> None:
         help="a further name under which it is asked for, such as a reverse proxy's; repeatable",
     )
     from darc.config import add_options
-    from darc.web.limits import Arrival
+    from darc.web.server import Arrival
 
     add_options(parser, Arrival, *Arrival.model_fields)
 
@@ -146,7 +146,7 @@ def add_arrival(parser: Any) -> None:
 def arrival_of(arguments: argparse.Namespace) -> "Arrival":
     """The limits that the options stand for."""
     from darc.config import made, options_of
-    from darc.web.limits import Arrival
+    from darc.web.server import Arrival
 
     return made(Arrival, options_of(arguments, Arrival))
 

@@ -234,7 +234,7 @@ def _spool() -> TextIO:
 
 def _texts(source: object, prompt_id: str | None) -> dict[str, str]:
     """The answers to a prompt by name, with the question under "", from beside the ratings."""
-    from darc.evaluation.from_ratings import read_texts, texts_beside
+    from darc.evaluation.reading import read_texts, texts_beside
 
     beside = texts_beside(Path(str(source))) if prompt_id is not None else None
     rows = {} if beside is None else read_texts(beside)

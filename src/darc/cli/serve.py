@@ -91,9 +91,8 @@ def run(arguments: argparse.Namespace) -> None:
         raise MissingExtra("darc serve", "serve") from None
     from darc.engine.parts import surface_note
     from darc.gateway.app import make_app, make_gateway
-    from darc.web.logs import log_as_json
     from darc.web.middleware import Hosts
-    from darc.web.server import check_address, listening, serve, url_of
+    from darc.web.server import check_address, listening, log_as_json, serve, url_of
 
     settings = settings_of(arguments)
     check_address(arguments.host, settings.api_keys is not None)
@@ -130,7 +129,7 @@ def _say_room(settings: "ServeSettings", gateway: "Gateway") -> None:
 def make(arguments: argparse.Namespace) -> None:
     """Print a new key, once, and add its hash to the file."""
     from darc.errors import InputError
-    from darc.web.keys import make_key
+    from darc.web.clients import make_key
 
     if arguments.api_keys is None:
         raise InputError("there is no file to add the key to", "give --api-keys FILE")

@@ -107,9 +107,8 @@ def links(arguments: Arguments) -> None:
 def serve(arguments: Arguments) -> None:
     """Serve until SIGINT or SIGTERM."""
     from darc.study.app import make_app
-    from darc.web.limits import trusted_proxies
-    from darc.web.logs import log_as_json
-    from darc.web.server import listening
+    from darc.web.clients import trusted_proxies
+    from darc.web.server import listening, log_as_json
     from darc.web.server import serve as serve_app
 
     limits = arrival_of(arguments)

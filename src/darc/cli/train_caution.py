@@ -11,7 +11,7 @@ from darc.cli.parser import add_general
 
 if TYPE_CHECKING:
     from darc.scorers.base import Pair
-    from darc.scorers.caution_model import Model
+    from darc.scorers.caution import Model
 
 DESCRIPTION = """\
 Fit a model that tells typical answers from atypical ones: answers to another prompt, cut off, with
@@ -74,7 +74,7 @@ def run_caution(arguments: argparse.Namespace) -> None:
 
 
 def _fitted(arguments: argparse.Namespace, pairs: "list[Pair]") -> "Model":
-    from darc.scorers.caution_model import write_model
+    from darc.scorers.caution import write_model
     from darc.training.caution.train import fit_classifier, fit_predictor
 
     def say(text: str) -> None:

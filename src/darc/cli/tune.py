@@ -42,11 +42,7 @@ examples:
 
 def add(commands: Any, name: str) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        name,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
+    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
     parser.add_argument("source", type=Path, help="file of ratings, or folder made by darc run")
     parser.add_argument("--objective", choices=("tradeoff", "cvar", "mean"), help="see below")
     parser.add_argument(
@@ -86,12 +82,14 @@ def add(commands: Any, name: str) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read, tune, tell."""
     from darc.cli.parser import progress
+    from darc.evaluation.calibrating import leak
     from darc.evaluation.reading import read_any
-    from darc.tables import atomic_writer
+    from darc.tables.write import atomic_path, atomic_writer
     from darc.tuning.advice import recommend, settings_toml
     from darc.tuning.crossfit import Objective
+    from darc.tuning.surface import draw_tuned
     from darc.tuning.tune import tune
-    from darc.views import check_picture
+    from darc.views import check_picture, save_figure
 
     if arguments.plot is not None:
         check_picture(arguments.plot)
@@ -100,6 +98,7 @@ def run(arguments: argparse.Namespace) -> None:
     if (arguments.objective, arguments.lam, cap) != (None, None, None):
         objective = Objective(arguments.objective or "tradeoff", lam, risk_cap=cap)
     source = read_any(arguments.source, None, columns_of(arguments), arguments.system)
+    calibrations = calibrations_of(arguments)
     with progress("tuning", " settings") as report:
         tuned = tune(
             source,
@@ -110,9 +109,11 @@ def run(arguments: argparse.Namespace) -> None:
             repeats=arguments.repeats,
             seed=arguments.seed,
             split=arguments.split,
-            calibrations=calibrations_of(arguments),
+            calibrations=calibrations,
             progress=report,
         )
+    if said := leak(source, calibrations):
+        print(f"warning: {said}", file=sys.stderr)
     advice = recommend(tuned)
     if arguments.json:
         print(json.dumps(as_json(tuned, advice), ensure_ascii=False, allow_nan=False))
@@ -124,7 +125,9 @@ def run(arguments: argparse.Namespace) -> None:
             file.write(settings_toml(tuned, advice.setting, takers()))
         print(f"the settings are {arguments.out}", file=sys.stderr)
     if arguments.plot is not None:
-        draw(advice, arguments.plot)
+        with atomic_path(arguments.plot) as temporary:
+            save_figure(draw_tuned(advice), temporary)
+        print(f"the picture is {arguments.plot}", file=sys.stderr)
 
 
 def takers() -> dict[str, bool]:
@@ -154,17 +157,9 @@ def print_tuned(tuned: "Tuned", advice: "Advice") -> None:
     )
     print()
     header = ["rule", "setting", "gain", "low", "high", "in sample", "mean change", "sigma"]
+    numbers = ("gain", "low", "high", "in_sample", "mean", "sigma")
     rows: list[list[object]] = [
-        [
-            row.rule,
-            row.setting.text.partition(":")[2],
-            row.gain,
-            row.low,
-            row.high,
-            row.in_sample,
-            row.mean,
-            row.sigma,
-        ]
+        [row.rule, row.setting.text.partition(":")[2], *(getattr(row, each) for each in numbers)]
         for row in tuned.rows
     ]
     rows.append(["mean", "", 0.0, 0.0, 0.0, 0.0, 0.0, tuned.sigma])
@@ -187,14 +182,9 @@ def as_json(tuned: "Tuned", advice: "Advice") -> dict[str, Any]:
         "seed": tuned.seed,
         "best_of_k": {"objective": tuned.baseline, "sigma": jsonable(tuned.sigma)},
         "rules": [
-            {
-                "rule": row.rule,
-                "setting": row.setting.text,
-                "gain": row.gain,
-                "interval": [row.low, row.high],
+            row.as_json()
+            | {
                 "in_sample": row.in_sample,
-                "mean": row.mean,
-                "mean_interval": [row.mean_low, row.mean_high],
                 "optimism": row.optimism,
                 "sigma": jsonable(row.sigma),
                 "by_fold": [setting.text for setting in row.by_fold],
@@ -202,21 +192,5 @@ def as_json(tuned: "Tuned", advice: "Advice") -> dict[str, Any]:
             for row in tuned.rows
         ],
         "not_tuned": tuned.not_tuned,
-        "recommended": advice.setting.text,
-        "beyond_noise": advice.beyond_noise,
-        "headline": advice.headline,
-        "cost": advice.cost,
-        "notes": list(advice.notes),
+        **{name: value for name, value in advice.as_json().items() if name != "tested"},
     }
-
-
-def draw(advice: "Advice", path: Path) -> None:
-    """Draw what every rule gains, and the knobs of one."""
-    from darc.tables.write import atomic_path
-    from darc.tuning.surface import draw_tuned
-    from darc.views import save_figure
-
-    figure = draw_tuned(advice)
-    with atomic_path(path) as temporary:
-        save_figure(figure, temporary)
-    print(f"the picture is {path}", file=sys.stderr)

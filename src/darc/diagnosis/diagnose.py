@@ -6,6 +6,7 @@ its prompt's by the reliability within prompts.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,10 +21,12 @@ from darc.diagnosis.reliability import (
     gaussian_reliability,
     reliabilities,
 )
-from darc.diagnosis.variance import Component, Spread, spread, variance_components
+from darc.diagnosis.variance import Component, Spread, equal_sigmas, variance_components
 from darc.evaluation.ranks import correlation
 from darc.evaluation.source import Source
 from darc.typing import Array
+
+PARTS = 5
 
 
 @dataclass(frozen=True)
@@ -146,19 +149,28 @@ def diagnose(
     draws: int = 500,
     top: int = 5,
     seed: int = 0,
+    tick: Callable[[], None] = lambda: None,
 ) -> Diagnosis:
-    """The diagnosis of one scorer of a source.
+    """The diagnosis of one scorer of a source; `tick` is called `PARTS` times on the way.
 
     `splits` are random halves, `draws` permutations of each test (bootstraps take twice as many),
     `top` how many contrasts between groups are kept. O((splits + draws) x ratings).
     """
     panel = panel_of(source, scorer, seed)
     means, sigmas = reliabilities(panel, splits=splits, resamples=2 * draws, seed=seed)
+    tick()
     gaussian = gaussian_reliability(panel, resamples=2 * draws, seed=seed)
     prompts, items = contention(panel, sigmas.get("prompt"), sigmas.get("within", gaussian))
     low, high = math.nan, math.nan
     if len(panel.prompt_names) > 1:
         low, high = alpha_interval(panel.values, resamples=2 * draws, seed=seed)
+    tick()
+    spread = equal_sigmas(panel, permutations=draws, seed=seed)
+    tick()
+    groups = compare_groups(panel, top=top, permutations=2 * draws, seed=seed)
+    tick()
+    latent = latent_groups(panel, permutations=draws, seed=seed)
+    tick()
     return Diagnosis(
         name=source.name,
         panel=panel,
@@ -167,11 +179,11 @@ def diagnose(
         sigmas=sigmas,
         gaussian=gaussian,
         alpha=(krippendorff_alpha(panel.values), low, high),
-        spread=spread(panel, permutations=draws, seed=seed),
+        spread=spread,
         follows=_follows(panel),
         raters=rate_raters(panel),
-        groups=compare_groups(panel, top=top, permutations=2 * draws, seed=seed),
-        latent=latent_groups(panel, permutations=draws, seed=seed),
+        groups=groups,
+        latent=latent,
         prompts=prompts,
         items=items,
     )

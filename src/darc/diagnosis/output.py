@@ -1,7 +1,8 @@
 """A diagnosis as tidy tables and as a picture."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,8 +10,8 @@ import numpy as np
 from darc.diagnosis.diagnose import Diagnosis
 from darc.diagnosis.reliability import TARGETS
 from darc.diagnosis.words import sigma_within
-from darc.errors import MissingExtra
-from darc.evaluation.frame import Frame
+from darc.evaluation.frame import Frame, Record
+from darc.views.chart import new_figure
 from darc.views.palette import CHOICE, INK, LABEL, OTHER, PALE
 
 if TYPE_CHECKING:
@@ -35,99 +36,96 @@ def frames(diagnosis: Diagnosis) -> list[Frame]:
 
 def _components(diagnosis: Diagnosis) -> Frame:
     rows = [
-        [diagnosis.panel.scorer, part.name, part.meaning, part.variance, 100 * part.share]
+        {"component": part.name, "meaning": part.meaning, "variance": part.variance}
+        | {"percent": 100 * part.share}
         for part in diagnosis.components
     ]
     note = "Moments of unbalanced data; a negative estimate counts as 0 in the shares."
-    columns = ("scorer", "component", "meaning", "variance", "percent")
-    return Frame.of("components", "Where the variance of ratings is", columns, rows, note)
+    return _frame(diagnosis, "components", "Where the variance of ratings is", rows, note)
 
 
 def _reliability(diagnosis: Diagnosis) -> Frame:
-    rows: list[list[object]] = []
+    rows: list[Record] = []
     found = [("mean", "halves", diagnosis.means), ("sigma", "halves", diagnosis.sigmas)]
     found.append(("sigma", "Gaussian", {"within": diagnosis.gaussian}))
     for statistic, method, levels in found:
         for level, one in levels.items():
-            needed = [_finite(one.needed(target)) for target in TARGETS]
-            numbers = [one.value, one.low, one.high, one.half, one.p_value]
-            rows.append([diagnosis.panel.scorer, statistic, level, method, *numbers, *needed])
+            row: Record = {"statistic": statistic, "level": level, "method": method}
+            row |= {"reliability": one.value, "low": one.low, "high": one.high}
+            row |= {"half": one.half, "p": one.p_value}
+            for target in TARGETS:
+                row[f"raters_for_{target:g}"] = _finite(one.needed(target))
+            rows.append(row)
     value, low, high = diagnosis.alpha
-    nothing = [math.nan] * 4
-    rows.append([diagnosis.panel.scorer, "alpha", "overall", "pairs", value, low, high, *nothing])
-    columns = ("scorer", "statistic", "level", "method", "reliability", "low", "high", "half", "p")
-    needs = tuple(f"raters_for_{target:g}" for target in TARGETS)
+    row = {"statistic": "alpha", "level": "overall", "method": "pairs"}
+    rows.append(
+        dict.fromkeys(rows[0], math.nan) | row | {"reliability": value, "low": low, "high": high}
+    )
     note = "95 % intervals over prompts; alpha is Krippendorff's, a share of agreement."
-    return Frame.of("reliability", "What another panel would find", columns + needs, rows, note)
+    return _frame(diagnosis, "reliability", "What another panel would find", rows, note)
 
 
 def _curve(diagnosis: Diagnosis) -> Frame:
     found = {"mean": diagnosis.means.get("within"), "sigma": sigma_within(diagnosis)}
     rows = [
-        [diagnosis.panel.scorer, name, raters, one.at(raters)]
+        {"statistic": name, "raters": raters, "reliability": one.at(raters)}
         for name, one in found.items()
         if one is not None and not math.isnan(one.value)
         for raters in CURVE
     ]
-    columns = ("scorer", "statistic", "raters", "reliability")
-    return Frame.of("curve", "Reliability within prompts by number of raters", columns, rows)
+    return _frame(diagnosis, "curve", "Reliability within prompts by number of raters", rows)
 
 
 def _raters(diagnosis: Diagnosis) -> Frame:
-    rows = [
-        [
-            diagnosis.panel.scorer,
-            *(one.name, diagnosis.panel.groups.get(one.name, ""), one.ratings),
-            *(one.severity, one.error, one.shrunk, one.agreement, " ".join(one.flags)),
-        ]
-        for one in sorted(diagnosis.raters, key=lambda one: (not one.flags, one.shrunk))
-    ]
-    columns = ("scorer", "rater", "group", "ratings", "severity", "error", "shrunk")
+    rows = []
+    for one in sorted(diagnosis.raters, key=lambda one: (not one.flags, one.shrunk)):
+        found = asdict(one) | {"flags": " ".join(one.flags)}
+        group = diagnosis.panel.groups.get(found.pop("name"), "")
+        rows.append({"rater": one.name, "group": group} | found)
     note = "Severity is negative for strict raters; agreement is with the mean of the others."
-    return Frame.of("raters", "Raters", (*columns, "agreement", "flags"), rows, note)
+    return _frame(diagnosis, "raters", "Raters", rows, note)
 
 
 def _contrasts(diagnosis: Diagnosis) -> Frame:
-    contrasts = () if diagnosis.groups is None else diagnosis.groups.contrasts
     rows = [
-        [diagnosis.panel.scorer, one.prompt, one.candidate, one.gap, group, mean]
-        for one in contrasts
+        {
+            "prompt": one.prompt,
+            "candidate": one.candidate,
+            "gap": one.gap,
+            "group": group,
+            "mean": mean,
+        }
+        for one in (() if diagnosis.groups is None else diagnosis.groups.contrasts)
         for group, mean in one.means.items()
     ]
-    columns = ("scorer", "prompt", "candidate", "gap", "group", "mean")
     note = "One candidate a prompt; the gap is in standard errors, raters' levels are taken off."
-    return Frame.of("contrasts", "Where groups differ most", columns, rows, note)
+    return _frame(diagnosis, "contrasts", "Where groups differ most", rows, note)
 
 
 def _prompts(diagnosis: Diagnosis) -> Frame:
-    rows = [
-        [
-            diagnosis.panel.scorer,
-            *(one.prompt, one.candidates, one.sigma, one.shrunk, one.low, one.high),
-            *(one.widest, one.widest_sigma),
-        ]
-        for one in diagnosis.prompts
-    ]
-    columns = ("scorer", "prompt", "candidates", "sigma", "shrunk", "low", "high")
     note = "Mean sigma of the candidates, as seen and with chance taken off (95 % interval)."
-    return Frame.of(
-        "prompts", "Contentious prompts", (*columns, "widest", "widest_sigma"), rows, note
-    )
+    rows = [asdict(one) for one in diagnosis.prompts]
+    return _frame(diagnosis, "prompts", "Contentious prompts", rows, note)
 
 
 def _candidates(diagnosis: Diagnosis) -> Frame:
     panel = diagnosis.panel
-    divided = set(diagnosis.spread.polarising)
-    numbers = zip(panel.counts, panel.means(), panel.sigmas(), diagnosis.items, strict=True)
+    numbers = {"ratings": panel.counts, "mean": panel.means(), "sigma": panel.sigmas()}
+    numbers["shrunk"] = diagnosis.items
     rows = [
-        [
-            *(panel.scorer, panel.prompt_names[panel.prompts[i]], panel.candidate_names[i]),
-            *(count, mean, sigma, shrunk, int(i in divided)),
-        ]
-        for i, (count, mean, sigma, shrunk) in enumerate(numbers)
+        {"prompt": panel.prompt_names[panel.prompts[i]], "candidate": name}
+        | {column: cells[i] for column, cells in numbers.items()}
+        | {"polarising": int(i in diagnosis.spread.polarising)}
+        for i, name in enumerate(panel.candidate_names)
     ]
-    columns = ("scorer", "prompt", "candidate", "ratings", "mean", "sigma", "shrunk", "polarising")
-    return Frame.of("candidates", "Candidates", columns, rows)
+    return _frame(diagnosis, "candidates", "Candidates", rows)
+
+
+def _frame(
+    diagnosis: Diagnosis, name: str, title: str, rows: Iterable[Record], note: str = ""
+) -> Frame:
+    made = ({"scorer": diagnosis.panel.scorer, **row} for row in rows)
+    return Frame.of(name, title, made, note)
 
 
 def _finite(value: float) -> float:
@@ -136,12 +134,7 @@ def _finite(value: float) -> float:
 
 def draw_diagnosis(diagnoses: Sequence[Diagnosis], top: int = 15) -> "Figure":
     """A figure with a row of three panels a scorer; legible in grey."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("drawing a picture", "plot") from None
-    size = (13.0, 4.4 * len(diagnoses))
-    figure = Figure(figsize=size, dpi=150, layout="constrained")
+    figure = new_figure(13.0, 4.4 * len(diagnoses))
     grid = figure.subplots(len(diagnoses), 3, squeeze=False)
     for row, diagnosis in zip(grid, diagnoses, strict=True):
         _plot_curve(row[0], diagnosis)

@@ -149,7 +149,7 @@ class Spread:
     high: float
 
 
-def spread(panel: RaterPanel, *, permutations: int = 500, seed: int = 0) -> Spread:
+def equal_sigmas(panel: RaterPanel, *, permutations: int = 500, seed: int = 0) -> Spread:
     """The test of equal sigmas, and the candidates that divide the raters.
 
     O(permutations x ratings log ratings).

@@ -14,13 +14,27 @@ Call = Callable[[list[Any], Hashable], Coroutine[Any, Any, Any]]
 Who = Callable[[], Hashable]
 # Owners whose share is remembered; the one not heard of for longest is forgotten first.
 REMEMBERED = 1000
+# What rewriting and scoring a character takes, roughly.
+SECONDS_PER_CHARACTER = 3e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Owner:
+    """Whose work it is, of how many characters in all, as far as that is known."""
+
+    characters: int = 0
+
+
+def expected(owner: Hashable) -> int:
+    """The characters that an owner's work is about."""
+    return owner.characters if isinstance(owner, Owner) else 0
 
 
 class Waiting(Generic[Item]):
-    """Items that wait, by owner; the first is of the owner that has had least so far.
+    """Items that wait, by owner; the first is of the owner with least so far and expected in all.
 
-    Owners that have had the same take turns, so that one with little to do need not wait for all
-    that one with much to do has waiting.
+    Owners with the same take turns, so that one with little to do need not wait for all that those
+    with much to do have waiting, however many they are.
     """
 
     def __init__(self) -> None:
@@ -42,7 +56,7 @@ class Waiting(Generic[Item]):
 
     def first(self) -> tuple[Hashable, Item]:
         """The next item and its owner."""
-        owner = min(self._queues, key=lambda each: self._had.get(each, 0.0))
+        owner = min(self._queues, key=lambda each: self._had.get(each, 0.0) + expected(each))
         return owner, self._queues[owner][0]
 
     def drop(self, owner: Hashable) -> None:
@@ -60,8 +74,9 @@ class Waiting(Generic[Item]):
 
 
 class Turns:
-    """At most `slots` pieces of work at a time; of those who wait, who has had least time is next.
+    """At most `slots` pieces of work at a time; of those who wait, the owner with least is next.
 
+    What counts is the time that an owner has had and what its whole work is expected to take.
     `slot(owner)` gives the number of a free slot, from 0. `slot_for(who)` is for work that belongs
     to whoever `who` names when there is a slot; what it took is told to `charge`.
     """
@@ -118,12 +133,16 @@ class Turns:
     def _give(self, number: int) -> None:
         """Hand a slot to the next owner, or keep it free."""
         while self._waiting:
-            entry = min(self._waiting, key=lambda each: self._had.get(each[0](), 0.0))
+            entry = min(self._waiting, key=self._cost)
             self._waiting.remove(entry)
             if not entry[1].done():
                 entry[1].set_result(number)
                 return
         self._free.append(number)
+
+    def _cost(self, entry: tuple[Who, "asyncio.Future[int]"]) -> float:
+        owner = entry[0]()
+        return self._had.get(owner, 0.0) + SECONDS_PER_CHARACTER * expected(owner)
 
 
 def remember(had: "OrderedDict[Hashable, float]", owner: Hashable, amount: float) -> None:

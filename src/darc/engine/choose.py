@@ -104,7 +104,7 @@ class Choosing:
         if not lazily:
             await samples.score_all(left)
             return await self._decide_all(deciding, left)
-        search = deciding.search(scores)
+        search, asked = deciding.search(scores), list[tuple[int, int]]()
         while True:
             with samples.clock.stage("decide"):
                 pairs = await self._computed(search.ask, wave)
@@ -112,7 +112,12 @@ class Choosing:
                 break
             places = [(left[k], i + samples.first) for k, i in pairs]
             await samples.fill(places)
+            asked += places
             search.tell(pairs, [samples.values[samples.active, k, i] for k, i in places])
+        if deciding.ids(scores) and np.isnan([samples.values[:, k, i] for k, i in asked]).any():
+            # Severities cancel only among candidates that the same raters have graded.
+            await samples.score_all(left)
+            return await self._decide_all(deciding, left)
         if samples.first and await samples.originals_if_alone(left):
             return await self._decide_all(deciding, left)
         with samples.clock.stage("decide"):

@@ -276,13 +276,14 @@ class Deciding:
         """Whether the lazy search is exact for this rule and scale.
 
         Not where raters are asked several times, since their noise is estimated from all grades,
-        nor where a calibration knows the raters or the systems.
+        nor where a calibration knows the systems. Raters that it knows are no hindrance to a
+        single scorer: where each has graded every candidate their severities cancel.
         """
         if self.spec.rule.plan is None or self.spec.rule.required() or scores.repeats > 1:
             return False
-        if self.ids(scores):
-            return False
         one = len(scores.scorers) == 1
+        if any(name != "rater_ids" or not one for name in self.ids(scores)):
+            return False
         if self.normalize == "prompt" and not one:
             return False
         return self.normalize in ("none", "prompt") or one or scores.constants is not None

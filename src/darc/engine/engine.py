@@ -17,7 +17,7 @@ from typing import Any, Self, TypeVar
 
 import darc.generators
 import darc.scorers  # noqa: F401  (register what users name)
-from darc.engine.batcher import Batcher, Turns
+from darc.engine.batcher import Batcher, Owner, Turns
 from darc.engine.choose import Choosing
 from darc.engine.deciding import Deciding, RuleSpec, as_calibrations, as_spec, parse_rules
 from darc.engine.outcome import Outcome
@@ -42,7 +42,7 @@ from darc.errors import InputError
 from darc.generators.base import MAX_TOKENS, Generator, ReadyGenerator, Settings
 from darc.models.completion import ChatModel
 from darc.models.remote import Meter, OpenAIModel
-from darc.models.remote.scope import Background
+from darc.models.remote.openai import Background
 from darc.perturb import Rewriter
 from darc.registry import DEFAULT_RULE, Closing, declared, generators
 from darc.scorers.base import Scorer
@@ -249,7 +249,6 @@ class Engine(Closing):
         calls: int | None = None,
         deadline: float | None = None,
         wave: int | None = None,
-        owner: Hashable = None,
         flags: Sequence[str] = (),
         deciding: Deciding | None = None,
         clock: Clock | None = None,
@@ -261,10 +260,10 @@ class Engine(Closing):
 
         With `full` every rewrite is made and scored. `calls` bounds the texts scored and `deadline`
         (of the event loop's clock) the time; what is best by then is taken, and flagged. `strict`
-        raises `PartFailed`; otherwise the choice goes on without the part, and is flagged. Work of
-        different `owner`s takes turns, calls of this by default. `meters` hear of the remote calls
-        of the stages rewrite and score. What scorers said when the candidates were `drawn` is kept.
-        With `beside`, what Best-of-K takes of the same samples is found too.
+        raises `PartFailed`; otherwise the choice goes on without the part, and is flagged. Choices
+        take turns, those with few characters first. `meters` hear of the remote calls of the stages
+        rewrite and score. What scorers said when the candidates were `drawn` is kept. With
+        `beside`, what Best-of-K takes of the same samples is found too.
         """
         if deciding is None:
             deciding = self.deciding
@@ -273,11 +272,13 @@ class Engine(Closing):
                 deciding = replace(deciding, spec=spec.calibrated(spec.calibrations or learnt))
         if self.tools.panel is not None:
             n_aug, deciding = None, replace(deciding, include_original=True)
+        n_aug = self.tools.n_aug if n_aug is None else n_aug
+        characters = (n_aug + 1) * sum(len(each.text) for each in candidates)
         samples = replace(
             self.samples(prompt, calls, meters) if drawn is None else drawn.samples,
             candidates=candidates,
-            n_aug=self.tools.n_aug if n_aug is None else n_aug,
-            owner=object() if owner is None else owner,
+            n_aug=n_aug,
+            owner=Owner(characters),
             first=deciding.first if n_aug != 0 else 0,
             clock=clock or Clock(),
         )

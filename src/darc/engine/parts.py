@@ -15,9 +15,9 @@ from darc.errors import InputError, MissingExtra
 from darc.models.completion import ChatModel
 from darc.models.embeddings import Embeddings, installed
 from darc.perturb import Perturbed, Rewriter, Slice, perturb_slice
+from darc.perturb.accept import ReadyRewriter
+from darc.perturb.accept import parts as check_family
 from darc.perturb.filters import Entities, Similarity
-from darc.perturb.rewriter import ReadyRewriter
-from darc.perturb.rewriter import parts as check_family
 from darc.registry import declared, rewriters, scorers
 from darc.scorers.base import Embedder, ReadyScorer, Scorer
 from darc.scorers.judge import Judge
@@ -367,7 +367,7 @@ class Parts:
     def _entity_finder(self) -> Entities | None:
         if not self.entities:
             return None
-        from darc.perturb.filters.ner import entity_finder
+        from darc.perturb.ner import entity_finder
 
         return entity_finder(self.entities)
 

@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 Pair = tuple[int, int]
 REWRITER = -1
 # How long a rewriter may keep a processor before others have their turns, in seconds.
-SLICE = 0.05
+SLICE = 0.02
 UPSTREAM = "budget_upstream"
 
 

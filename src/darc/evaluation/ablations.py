@@ -7,18 +7,23 @@ import numpy as np
 
 from darc.engine.deciding import parse_rules
 from darc.evaluation.contest import Contest, ContestSettings, contest_of, lambdas_of
-from darc.evaluation.frame import Frame
+from darc.evaluation.frame import Frame, Record
 from darc.evaluation.methods import BASELINE, methods
-from darc.evaluation.rule_tables import compared, compared_tail, mean_of, prompts_in, tail_of
-from darc.evaluation.scorer_tables import with_scorers
+from darc.evaluation.rule_tables import (
+    compared,
+    compared_tail,
+    outcomes,
+    rows_of,
+    with_scorers,
+)
 from darc.evaluation.source import Source
 from darc.evaluation.split import Halves, Joined, choose_split, halves_of
 from darc.typing import Array
 
 LEVELS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
-COLUMNS = ("source", "knob", "setting", "method", "subset", "judged_by", "prompts")
 HELD_OUT = "the half held out"
+TITLE = "Gains over Best-of-K as one knob moves"
 
 
 @dataclass(frozen=True)
@@ -56,44 +61,25 @@ def sweep_contest(
 
 def frontier_table(contest: Contest, sweeps: Sequence[Sweep] = FRONTIER) -> Frame:
     """Reward and risk of every setting, and of Best-of-K."""
-    rows = []
+    rows: list[Record] = []
     for subset, among in contest.subsets.items():
-        columns = [mean_of(v, among) for v in (contest.reward, contest.risk, contest.tradeoff)]
-        columns.append(tail_of(contest.outcome, among, contest.settings.tail))
+        columns = outcomes(contest, among)
         for rule, knob, setting, at in _places(contest, sweeps):
-            head = (contest.source.name, rule, knob, setting, subset)
-            rows.append((*head, *(column[at] for column in columns)))
-    return Frame.of(
-        "frontier",
-        "Risk and reward as each knob moves",
-        ("source", "method", "knob", "setting", "subset", "reward", "risk", "tradeoff", "cvar"),
-        rows,
-    )
+            head: Record = {"source": contest.source.name, "method": rule, "knob": knob}
+            head |= {"setting": setting, "subset": subset}
+            rows.append(head | {name: column[at] for name, column in columns.items()})
+    return Frame.of("frontier", "Risk and reward as each knob moves", rows)
 
 
 def ablation_table(contest: Contest, sweeps: Sequence[Sweep] = ABLATIONS) -> Frame:
     """Gains of every setting over Best-of-K, with 95 % intervals."""
-    rows: list[tuple[object, ...]] = []
     contest = contest.only([at for _, _, _, at in _places(contest, sweeps)])
-    for subset, among in contest.subsets.items():
-        tradeoff, worst = (
-            compared(contest, contest.tradeoff, among),
-            compared_tail(contest, among),
-        )
-        for rule, knob, setting, at in _places(contest, sweeps):
-            if at > 0:
-                head = (contest.source.name, knob, setting, rule, subset, HELD_OUT)
-                rows.append((*head, prompts_in(among), *tradeoff.cells(at), *worst.cells(at)))
-    return ablation_frame(rows, contest.settings.tail_name)
-
-
-def ablation_frame(rows: Sequence[tuple[object, ...]], tail: str, note: str = "") -> Frame:
-    """The frame that all ablations share."""
-    changes = [
-        f"{part}{name}" for name in ("tradeoff", tail) for part in ("delta_", "low_", "high_")
+    names = {at: (knob, setting, rule) for rule, knob, setting, at in _places(contest, sweeps)}
+    rows = [
+        row | dict(zip(("knob", "setting", "method"), names[1 + place % (len(names) - 1)]))  # noqa: B905
+        for place, row in enumerate(_rows(contest, "", 0, HELD_OUT))
     ]
-    title = "Gains over Best-of-K as one knob moves"
-    return Frame.of("ablations", title, (*COLUMNS, *changes), rows, note)
+    return Frame.of("ablations", TITLE, rows)
 
 
 def _places(contest: Contest, sweeps: Sequence[Sweep]) -> list[tuple[str, str, float | None, int]]:
@@ -159,12 +145,12 @@ def size_table(source: Source, halves: Sequence[Halves], settings: ContestSettin
     ]
     split = choose_split(source, settings.split)
     lambdas = lambdas_of(source, settings, halves, split)
-    rows: list[tuple[object, ...]] = []
+    rows: list[Record] = []
     for knob, sizes, cut in cuts:
         for size in sizes:
             smaller = [cut(half, size, settings.seed + r) for r, half in enumerate(halves)]
             rows += _gains(source, smaller, settings, split, (knob, size, HELD_OUT), lambdas)
-    return ablation_frame(rows, settings.tail_name)
+    return Frame.of("ablations", TITLE, rows)
 
 
 def budget_table(
@@ -191,7 +177,7 @@ def budget_table(
             alone = with_scorers(source, [m])
             pair = Joined(others, alone, (0, 0)).halves
             cases.append((others, pair, f"scorer {name}, which does not select"))
-    rows: list[tuple[object, ...]] = []
+    rows: list[Record] = []
     for proxy, pair, by in cases:
         for size in [0, *sizes_up_to(proxy.shape[3] - 1, 1)]:
             select = np.ascontiguousarray(pair.select[..., : size + 1])
@@ -205,7 +191,7 @@ def budget_table(
             f" {source.name} has one scorer, whose samples judge although they select as well: such"
             " gains are partly luck, the more so the more rewrites select."
         )
-    return ablation_frame(rows, settings.tail_name, note)
+    return Frame.of("ablations", TITLE, rows, note)
 
 
 def _gains(
@@ -215,16 +201,24 @@ def _gains(
     split: str,
     case: tuple[str, int, str],
     lambdas: Array | None = None,
-) -> list[tuple[object, ...]]:
+) -> list[Record]:
     """The rows of one (knob, setting, judged by): all rules and subsets."""
     specs = methods(RULES, settings.beta, settings.gamma)
-    contest = contest_of(source, halves, settings, specs, split, lambdas)
-    knob, size, by = case
-    rows: list[tuple[object, ...]] = []
-    for subset, among in contest.subsets.items():
-        tradeoff = compared(contest, contest.tradeoff, among)
-        worst = compared_tail(contest, among)
-        for a, method in enumerate(contest.methods[1:], 1):
-            head = (source.name, knob, size, method, subset, by, prompts_in(among))
-            rows.append((*head, *tradeoff.cells(a), *worst.cells(a)))
-    return rows
+    return _rows(contest_of(source, halves, settings, specs, split, lambdas), *case)
+
+
+def _rows(contest: Contest, knob: str, setting: float, by: str) -> list[Record]:
+    return [
+        row
+        for subset, among in contest.subsets.items()
+        for row in rows_of(
+            contest,
+            among,
+            compared(contest, contest.tradeoff, among, "tradeoff") | compared_tail(contest, among),
+            1,
+            knob=knob,
+            setting=setting,
+            subset=subset,
+            judged_by=by,
+        )
+    ]

@@ -1,5 +1,6 @@
 """Calibrations of the rule `auto` from a source, or from a run and people's ratings of it."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +20,8 @@ from darc.typing import Array
 # Weights of disagreement differ by about this much from the usual one.
 SPREAD = 0.25
 GROUPS, FEWEST_PROMPTS = 20, 10
+# So many hashes of prompts are kept, the smallest: enough to meet any notable overlap.
+KEPT = 64
 
 
 def calibrate_source(source: Source, lam: float = 2.0) -> Calibrations:
@@ -174,7 +177,30 @@ def _systems(source: Source) -> Ids | None:
 
 def _named(source: Source, found: Sequence[Calibration]) -> Calibrations:
     names = source.scorers if len(source.scorers) > 1 else [""]
-    return Calibrations(dict(zip(names, found, strict=True)))
+    kept = tuple(sorted(prompt_hashes(source))[:KEPT])
+    made = [replace(each, prompts=kept) for each in found]
+    return Calibrations(dict(zip(names, made, strict=True)))
+
+
+def prompt_hashes(source: Source) -> set[str]:
+    """A hash of every prompt's id and samples, whatever the order of its candidates and raters."""
+    made = set()
+    for name, samples in zip(source.prompt_ids, source.samples, strict=True):
+        values = np.sort(samples[~np.isnan(samples)]).tobytes()
+        made.add(hashlib.blake2b(name.encode() + values, digest_size=8).hexdigest())
+    return made
+
+
+def leak(source: Source, calibrations: Calibrations | None) -> str:
+    """A sentence where a calibration was learnt from prompts that it is now judged on, or none."""
+    given = () if calibrations is None else calibrations.by_scorer.values()
+    if not given or not prompt_hashes(source).intersection(*[each.prompts for each in given]):
+        return ""
+    return (
+        f"{source.name}: the calibration was learnt from ratings that judge it here, which "
+        "flatters the rules that use it: fit it on other prompts, or leave --calibration away, as "
+        "every split then learns from the half that selects"
+    )
 
 
 def _centred(values: Array, among: NDArray[np.bool_]) -> Array:

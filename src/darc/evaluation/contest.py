@@ -3,32 +3,18 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
+from pydantic import Field
 
+from darc.config import Model
 from darc.core.draws import folds, prompt_seeds
 from darc.engine.deciding import Calibrations, RuleSpec
 from darc.errors import InputError
+from darc.evaluation import metrics
 from darc.evaluation.bootstrap import draw_counts
-from darc.evaluation.methods import (
-    BASELINE,
-    Decided,
-    decide_all,
-    methods,
-    normalization,
-    runnable,
-)
-from darc.evaluation.metrics import (
-    aggregated,
-    high_subset,
-    lower_bound,
-    matched_lambda,
-    moments,
-    outcome_signs,
-    pairwise_scores,
-    pooled_units,
-    taken,
-)
+from darc.evaluation.methods import BASELINE, Decided, decide_all, methods, normalization, runnable
 from darc.evaluation.source import Source
 from darc.evaluation.split import Halves, choose_split, draw_halves
 from darc.types import clipped
@@ -37,51 +23,49 @@ from darc.typing import Array, Integers, Mask
 Report = Callable[[int, int | None], None]
 
 
-@dataclass(frozen=True)
-class ContestSettings:
+def _option(default: Any, text: str = "", metavar: str = "", **limits: Any) -> Any:
+    """A setting with what `darc eval --help` says of it."""
+    extra: dict[str, Any] = {"metavar": metavar} if metavar else {}
+    return Field(default=default, description=text, json_schema_extra=extra, **limits)
+
+
+class ContestSettings(Model):
     """How an evaluation is made.
 
-    `rules` empty means all; `split` is auto, rater or sample, drawn `repeats` times from `seed`.
-    `lam` weighs sigma in the tradeoff, None for median matching; `sigma` says from which half it
-    is, "evaluation" or "selection". `share` and `subset` ("baseline" or "pool") define the
-    high-variance prompts, `tail` and `outcome` ("mean" or "lcb") the CVaR over prompts. Below
-    `threshold` a difference is a tie. `draws` are the resamples of the bootstrap. Rules that learn
-    go by the `calibrations`, or else learn from each split's selecting half alone.
+    `rules` empty means all; `lam` weighs sigma in the tradeoff, None for median matching. `share`
+    and `subset` define the high-variance prompts, `tail` and `outcome` the CVaR over prompts. Rules
+    that learn go by the `calibrations`, or else learn from each split's selecting half alone.
     """
 
     rules: tuple[str, ...] = ()
-    split: str = "auto"
-    repeats: int = 20
     lam: float | None = 2.0
-    sigma: str = "evaluation"
-    seed: int = 0
-    draws: int = 2000
-    threshold: float = 0.0
-    share: float = 0.2
-    subset: str = "baseline"
-    tail: float = 0.1
-    outcome: str = "mean"
-    normalize: str = "auto"
-    beta: float = 1.0
-    gamma: float = 1.0
+    share: float = Field(default=0.2, gt=0, le=1)
+    tail: float = Field(default=0.1, gt=0, le=1)
     calibrations: Calibrations | None = None
+    beta: float = _option(1.0, "risk aversion")
+    gamma: float = _option(1.0, "hedge over scorers")
+    normalize: Literal["auto", "prompt", "fixed", "none"] = _option(
+        "auto", "scale of the scorers in selection, auto: within the prompt if there are several"
+    )
+    split: Literal["auto", "rater", "sample"] = _option(
+        "auto", "what is split into halves, auto: raters where the same ones come back"
+    )
+    repeats: int = _option(20, "splits", "R", ge=1, le=10_000)
+    sigma: Literal["evaluation", "selection"] = _option(
+        "evaluation", "the half that risk is measured on"
+    )
+    subset: Literal["baseline", "pool"] = _option(
+        "baseline", "high-variance prompts by Best-of-K's choice, or by the pool's largest sigma"
+    )
+    outcome: Literal["mean", "lcb"] = _option("mean", "what CVaR over prompts is of")
+    threshold: float = _option(0.0, "smaller differences are ties")
+    draws: int = _option(2000, "bootstrap draws", "N", ge=1, le=1_000_000)
+    seed: int = _option(0, "seed of splits and draws")
 
-    def __post_init__(self) -> None:
+    def model_post_init(self, context: object) -> None:
+        """Refuse calibrations that no rule takes."""
         if self.calibrations is not None:
             methods(self.rules, calibrations=self.calibrations)
-        for name, most in (("repeats", 10_000), ("draws", 1_000_000)):
-            if not 1 <= getattr(self, name) <= most:
-                raise InputError(f"{name} must be from 1 to {most}, not {getattr(self, name)}")
-        for name in ("share", "tail"):
-            if not 0 < getattr(self, name) <= 1:
-                raise InputError(f"{name} must lie in (0, 1], not {getattr(self, name)}")
-        for name, known in (
-            ("sigma", ("evaluation", "selection")),
-            ("subset", ("baseline", "pool")),
-            ("outcome", ("mean", "lcb")),
-        ):
-            if getattr(self, name) not in known:
-                raise InputError(f"{name} must be {' or '.join(known)}, not {getattr(self, name)}")
 
     @property
     def methods(self) -> list[RuleSpec]:
@@ -99,7 +83,7 @@ class Contest:
     """What R splits say of A methods on P prompts; the first method is Best-of-K.
 
     `choice`, `reward`, `risk`, `length`, `outcome` (what the CVaR is of) and `pairwise` are
-    (R, A, P), NaN (-1 for `choice`) where a prompt is not kept in a split; `rewards` and `risks`
+    (R, A, P), NaN (-1 for `choice`) where a prompt is not kept in a split; `rewards`
     (R, A, M, P) are per scorer on its raw scale. `lambdas` (R, P) weigh sigma: one number, or by
     median matching that of each split's selecting half. `kept`, `high` (the high-variance subset)
     and `disagreement` (of the baseline's choice, on the selection half; `judged_disagreement` on
@@ -119,7 +103,6 @@ class Contest:
     outcome: Array
     pairwise: Array
     rewards: Array
-    risks: Array
     scales: Array
     kept: Mask
     high: Mask
@@ -158,14 +141,14 @@ class Contest:
 
     def only(self, places: Sequence[int]) -> "Contest":
         """The contest of some methods; the first place should be Best-of-K's."""
-        names = ("choice", "reward", "risk", "length", "outcome", "pairwise", "rewards", "risks")
+        names = ("choice", "reward", "risk", "length", "outcome", "pairwise", "rewards")
         arrays = {name: getattr(self, name)[:, list(places)] for name in names}
         return replace(self, methods=[self.methods[a] for a in places], **arrays)
 
     def against(self, values: Array) -> Array:
         """Win, tie or loss against Best-of-K by values (R, A, P)."""
         scale = float(np.nanmax(np.abs(values), initial=0.0))
-        return outcome_signs(values - values[:, :1], self.settings.threshold, scale)
+        return metrics.outcome_signs(values - values[:, :1], self.settings.threshold, scale)
 
     @property
     def subsets(self) -> dict[str, Mask]:
@@ -176,27 +159,21 @@ class Contest:
         return result
 
 
-def compare_rules(
-    source: Source, settings: ContestSettings, report: Report | None = None
-) -> Contest:
+def compare_rules(source: Source, settings: ContestSettings) -> Contest:
     """The contest of a source split into halves; raises `InputError` where nothing can be held out.
 
     O(R) passes over the samples a method.
     """
     split = choose_split(source, settings.split)
-    halves = halves_of_seeds(source, settings, report)
+    halves = halves_of_seeds(source, settings)
     return contest_of(source, halves, settings, settings.methods, split)
 
 
-def halves_of_seeds(
-    source: Source, settings: ContestSettings, report: Report | None = None
-) -> Iterator[Halves]:
+def halves_of_seeds(source: Source, settings: ContestSettings) -> Iterator[Halves]:
     """The halves of each split of the settings."""
     split = choose_split(source, settings.split)
     for repeat in range(settings.repeats):
         yield draw_halves(source, split, settings.seed + repeat)
-        if report is not None:
-            report(repeat + 1, settings.repeats)
 
 
 def contest_of(
@@ -233,11 +210,11 @@ def contest_of(
     none = np.full(len(source.prompt_ids), -1, dtype=np.int64)
     choice = np.stack([np.stack([d.index.get(label, none) for label in labels]) for d in decided])
     parts = [_judged(source, settings, *each) for each in zip(made, choice, strict=True)]
-    names = ("reward", "risk", "length", "outcome", "pairwise", "rewards", "risks", "scales")
+    names = ("reward", "risk", "length", "outcome", "pairwise", "rewards", "scales")
     arrays = {name: np.stack([part[name] for part in parts]) for name in names}
     disagreement = np.stack([part["disagreement"] for part in parts])
     high = [
-        high_subset(one, keep, list(source.prompt_ids), settings.share)
+        metrics.high_subset(one, keep, list(source.prompt_ids), settings.share)
         for one, keep in zip(disagreement, kept, strict=True)
     ]
     return Contest(
@@ -264,28 +241,31 @@ def _judged(
     source: Source, settings: ContestSettings, halves: Halves, choice: Integers
 ) -> dict[str, Array]:
     """The numbers of one split, (A, P) unless said otherwise, from its choices (A, P)."""
-    each = moments(halves.judge)
-    at = aggregated(halves.judge)
-    seen = aggregated(halves.select)
+    each = metrics.moments(halves.judge)
+    at = metrics.aggregated(halves.judge)
+    seen = metrics.aggregated(halves.select)
     base = choice[0]
-    spread = taken(seen.sigma, base)
+    spread = metrics.taken(seen.sigma, base)
     if settings.subset == "pool":
         spread = np.where(halves.kept, np.fmax.reduce(seen.sigma, axis=1), np.nan)
-    reward = taken(at.mean, choice)
+    reward = metrics.taken(at.mean, choice)
     sizes = (at.count > 0).sum(axis=1).astype(np.float64)
-    bound = taken(lower_bound(at, sizes), choice) if settings.outcome == "lcb" else reward
+    bound = (
+        metrics.taken(metrics.lower_bound(at, sizes), choice)
+        if settings.outcome == "lcb"
+        else reward
+    )
     scorers = range(halves.judge.shape[1])
     return {
         "reward": reward,
-        "risk": taken((at if settings.sigma == "evaluation" else seen).sigma, choice),
-        "length": taken(source.tokens, choice),
+        "risk": metrics.taken((at if settings.sigma == "evaluation" else seen).sigma, choice),
+        "length": metrics.taken(source.tokens, choice),
         "outcome": bound,
-        "pairwise": pairwise_scores(halves.judge, halves.givers, choice, base),
-        "rewards": np.stack([taken(each.mean[:, m], choice) for m in scorers], axis=1),
-        "risks": np.stack([taken(each.sigma[:, m], choice) for m in scorers], axis=1),
-        "scales": pooled_units(halves.judge)[1],
+        "pairwise": metrics.pairwise_scores(halves.judge, halves.givers, choice, base),
+        "rewards": np.stack([metrics.taken(each.mean[:, m], choice) for m in scorers], axis=1),
+        "scales": metrics.pooled_units(halves.judge)[1],
         "disagreement": spread,
-        "judged_disagreement": taken(at.sigma, base),
+        "judged_disagreement": metrics.taken(at.sigma, base),
     }
 
 
@@ -305,13 +285,15 @@ def lambdas_of(
         names = [f"lambda {name}" for name in source.prompt_ids]
         fold = folds(prompt_seeds(settings.seed, names), 2)
         for row, half in zip(result, halves, strict=True):
-            at = aggregated(half.judge)
+            at = metrics.aggregated(half.judge)
             for own in (0, 1):
-                row[fold == own] = matched_lambda(at.mean[fold != own], at.sigma[fold != own])
+                row[fold == own] = metrics.matched_lambda(
+                    at.mean[fold != own], at.sigma[fold != own]
+                )
     else:
         for row, half in zip(result, halves, strict=True):
-            at = aggregated(half.select)
-            row[:] = matched_lambda(at.mean, at.sigma)
+            at = metrics.aggregated(half.select)
+            row[:] = metrics.matched_lambda(at.mean, at.sigma)
         if not np.isnan(result).all():
             result = np.where(np.isnan(result), np.nanmean(result), result)
     if np.isnan(result).any():

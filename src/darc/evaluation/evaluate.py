@@ -2,20 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TypeVar
 
 import numpy as np
 
 from darc.engine.parts import surface_note
 from darc.errors import DarcError, InputError
-from darc.evaluation.ablations import (
-    FRONTIER,
-    ablation_table,
-    budget_table,
-    frontier_table,
-    size_table,
-    sweep_contest,
-)
+from darc.evaluation import ablations as ablation_tables
+from darc.evaluation import pool_tables, proxy_tables, rule_tables
+from darc.evaluation.calibrating import leak
 from darc.evaluation.contest import (
     Contest,
     ContestSettings,
@@ -25,36 +21,6 @@ from darc.evaluation.contest import (
     halves_of_seeds,
 )
 from darc.evaluation.frame import Frame, joined
-from darc.evaluation.pool_tables import (
-    call_table,
-    cost_table,
-    decision_cost_table,
-    latency_table,
-    pool_table,
-    token_table,
-)
-from darc.evaluation.proxy_tables import (
-    error_table,
-    family_agreement_table,
-    family_table,
-    mismatch_table,
-    overlap_table,
-    points_table,
-    validity_table,
-)
-from darc.evaluation.rule_tables import (
-    bucket_table,
-    human_table,
-    main_table,
-    scalarisation_table,
-    sensitivity_table,
-)
-from darc.evaluation.scorer_tables import (
-    calibration_table,
-    density_table,
-    held_out_scorer_table,
-    scorer_table,
-)
 from darc.evaluation.source import Source, shuffled
 from darc.evaluation.split import Joined, join
 from darc.selection.decision import FLAGS
@@ -145,12 +111,12 @@ def contest_warnings(contest: Contest) -> list[str]:
 def flag_table(contest: Contest) -> Frame:
     """Share of each rule's decisions that were flagged, such as a Poisson draw cut to the pool."""
     rows = [
-        (contest.source.name, label, flag, share, FLAGS.get(flag, flag))
+        {"source": contest.source.name, "method": label, "flag": flag, "share": share}
+        | {"meaning": FLAGS.get(flag, flag)}
         for label, flags in contest.flags.items()
         for flag, share in flags.items()
     ]
-    columns = ("source", "method", "flag", "share", "meaning")
-    return Frame.of("flags", "Decisions with something to know of them", columns, rows)
+    return Frame.of("flags", "Decisions with something to know of them", rows)
 
 
 def _flagged(contest: Contest) -> list[str]:
@@ -172,12 +138,14 @@ def _flagged(contest: Contest) -> list[str]:
 def join_warnings(pair: Joined) -> list[str]:
     """Sentences about candidates that only one of two sources has."""
     said = []
-    for source, other, count in (
+    for source, other, missing in (
         (pair.proxy, pair.human, pair.unmatched[0]),
         (pair.human, pair.proxy, pair.unmatched[1]),
     ):
-        if count:
-            said.append(f"{source.name}: {count} candidates are not in {other.name}, and left out")
+        if missing:
+            said.append(
+                f"{source.name}: {missing} candidates are not in {other.name}, and left out"
+            )
     return said
 
 
@@ -185,14 +153,18 @@ Made = TypeVar("Made")
 
 ORDER = ("main", "human", "buckets", "validity")
 RULE_TABLES: tuple[Callable[[Contest], Frame], ...] = (
-    main_table,
-    human_table,
-    bucket_table,
-    scalarisation_table,
-    sensitivity_table,
+    rule_tables.main_table,
+    rule_tables.human_table,
+    rule_tables.bucket_table,
+    rule_tables.scalarisation_table,
+    rule_tables.sensitivity_table,
     flag_table,
 )
-JOINED_TABLES: tuple[Callable[..., Frame], ...] = (overlap_table, points_table, mismatch_table)
+JOINED_TABLES: tuple[Callable[..., Frame], ...] = (
+    proxy_tables.overlap_table,
+    proxy_tables.points_table,
+    proxy_tables.mismatch_table,
+)
 
 
 @dataclass
@@ -200,7 +172,8 @@ class Evaluation:
     """The frames of all sources, the contests that they were made from, and what to be warned of.
 
     A frame's first column is the source, so several sources stand side by side. `contests` are the
-    sources split into halves; `pairs` the proxies that ratings judge, with their contests.
+    sources split into halves; `pairs` the proxies that ratings judge, with their contests. `tick`
+    is called after every table.
     """
 
     settings: ContestSettings
@@ -209,6 +182,7 @@ class Evaluation:
     pairs: list[tuple[Joined, Contest]] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    tick: Callable[[], None] = lambda: None
 
     def frame(self, name: str) -> Frame | None:
         """The frame of this name, if it was made."""
@@ -221,6 +195,8 @@ class Evaluation:
         except DarcError as problem:
             self.warnings.append(str(problem))
             return []
+        finally:
+            self.tick()
 
 
 def evaluate(
@@ -232,8 +208,8 @@ def evaluate(
     """Everything that the sources allow; what cannot be made is a warning, and the rest is made.
 
     The candidates of a prompt are put in a random order first, drawn from the settings' seed.
-    `report(done, total)` counts splits. Without `ablations` no knob is moved
-    and no lazy search is made.
+    `report(done, total)` counts tables. Without `ablations` no knob is moved and no lazy search is
+    made.
     """
     if not sources:
         raise InputError("there is nothing to evaluate", "name a file of ratings or a run folder")
@@ -244,48 +220,63 @@ def evaluate(
     chosen = settings or ContestSettings()
     sources = [shuffled(source, chosen.seed) for source in sources]
     result = Evaluation(chosen, sources)
+    if report is not None:
+        steps, total = count(1), _steps(sources, ablations)
+        result.tick = lambda: report(next(steps), total)
     made: list[Frame] = []
     for source in sources:
-        made += _of_source(result, source, report, ablations)
+        made += _of_source(result, source, ablations)
     for proxy in (source for source in sources if source.kind != "rater"):
         for human in (source for source in sources if source.kind == "rater"):
             made += _of_pair(result, proxy, human, ablations)
-    made += result.attempt(family_table, result.contests, result.pairs)
+    made += result.attempt(proxy_tables.family_table, result.contests, result.pairs)
     draws, seed = result.settings.draws, result.settings.seed
-    made += result.attempt(family_agreement_table, result.pairs, draws, seed)
+    made += result.attempt(proxy_tables.family_agreement_table, result.pairs, draws, seed)
     frames = joined(frame for frame in made if len(frame))
     place = {name: at for at, name in enumerate(ORDER)}
     result.frames = sorted(frames, key=lambda frame: place.get(frame.name, len(ORDER)))
     return result
 
 
-def _of_source(
-    result: Evaluation, source: Source, report: Report | None, ablations: bool
-) -> list[Frame]:
+def _steps(sources: Sequence[Source], ablations: bool) -> int:
+    """How many tables there are to make, if all goes well."""
+    proxies = sum(source.kind != "rater" for source in sources)
+    people, runs = len(sources) - proxies, sum(source.kind == "rewrite" for source in sources)
+    alone = (8 + len(RULE_TABLES) + 6 * ablations) * len(sources) + (1 + ablations) * runs
+    return alone + (7 + len(RULE_TABLES) + ablations) * proxies * people + 2
+
+
+def _of_source(result: Evaluation, source: Source, ablations: bool) -> list[Frame]:
     """The frames of one source by itself."""
     settings, attempt = result.settings, result.attempt
+    result.warnings += [*filter(None, [leak(source, settings.calibrations)])]
     result.warnings += source_warnings(source)
-    made = [*attempt(pool_table, source), *attempt(cost_table, source)]
+    made = [*attempt(pool_tables.pool_table, source), *attempt(pool_tables.cost_table, source)]
     if source.kind == "rewrite":
-        made += attempt(latency_table, source)
-    for contest in attempt(compare_rules, source, settings, report):
+        made += attempt(pool_tables.latency_table, source)
+    for contest in attempt(compare_rules, source, settings):
         result.contests.append(contest)
         result.warnings += contest_warnings(contest)
-        for table in (*RULE_TABLES, scorer_table, decision_cost_table):
+        for table in (*RULE_TABLES, rule_tables.scorer_table, pool_tables.decision_cost_table):
             made += attempt(table, contest)
-        made += attempt(held_out_scorer_table, source, settings)
+        made += attempt(rule_tables.held_out_scorer_table, source, settings)
         halves = list(halves_of_seeds(source, settings))
-        made += attempt(calibration_table, contest, halves)
-        made += attempt(density_table, contest, halves)
+        made += attempt(pool_tables.calibration_table, contest, halves)
+        made += attempt(pool_tables.density_table, contest, halves)
         if ablations:
             specs = settings.methods
-            made += attempt(call_table, source, specs)
-            made += attempt(token_table, source, specs)
-            for sweep in attempt(sweep_contest, source, halves, settings, FRONTIER):
-                made += [*attempt(frontier_table, sweep), *attempt(ablation_table, sweep)]
-            made += attempt(size_table, source, halves, settings)
+            made += attempt(pool_tables.call_table, source, specs)
+            made += attempt(pool_tables.token_table, source, specs)
+            for sweep in attempt(
+                ablation_tables.sweep_contest, source, halves, settings, ablation_tables.FRONTIER
+            ):
+                made += [
+                    *attempt(ablation_tables.frontier_table, sweep),
+                    *attempt(ablation_tables.ablation_table, sweep),
+                ]
+            made += attempt(ablation_tables.size_table, source, halves, settings)
             if source.kind == "rewrite":
-                made += attempt(budget_table, source, settings)
+                made += attempt(ablation_tables.budget_table, source, settings)
     return made
 
 
@@ -301,12 +292,14 @@ def _of_pair(result: Evaluation, proxy: Source, human: Source, ablations: bool) 
             made += attempt(table, pair, base)
         for contest in contests:
             result.pairs.append((pair, contest))
-            made += attempt(validity_table, pair, base, settings.draws, settings.seed)
+            made += attempt(proxy_tables.validity_table, pair, base, settings.draws, settings.seed)
             for each in RULE_TABLES:
                 made += attempt(each, contest)
-            made += attempt(error_table, pair, contest)
+            made += attempt(proxy_tables.error_table, pair, contest)
             if ablations:
-                made += attempt(budget_table, contest.source, settings, pair.halves, human.name)
+                made += attempt(
+                    ablation_tables.budget_table, contest.source, settings, pair.halves, human.name
+                )
     return made
 
 

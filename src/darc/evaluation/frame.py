@@ -3,9 +3,10 @@
 import csv
 import io
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from darc.errors import InputError, UnknownName
 from darc.tables import atomic_writer
 
 Cell = str | float | int | None
-Row = Sequence[Cell]
+Record = dict[str, Any]
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -44,23 +45,15 @@ class Frame:
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
 
-    def __post_init__(self) -> None:
-        for row in self.rows:
-            if len(row) != len(self.columns):
-                raise ValueError(f"{self.name}: {len(row)} cells for {len(self.columns)} columns")
-
     @classmethod
-    def of(
-        cls,
-        name: str,
-        title: str,
-        columns: Iterable[str],
-        rows: Iterable[Iterable[object]],
-        note: str = "",
-    ) -> "Frame":
-        """A frame of any rows; numpy's numbers become Python's."""
-        cells = tuple(tuple(_cell(value) for value in row) for row in rows)
-        return cls(name, title, tuple(columns), cells, note)
+    def of(cls, name: str, title: str, rows: Iterable[Record], note: str = "") -> "Frame":
+        """A frame of rows that all have the same keys; numpy's numbers become Python's."""
+        rows = list(rows)
+        columns = tuple(rows[0]) if rows else ()
+        if any(tuple(row) != columns for row in rows):
+            raise ValueError(f"{name}: a row has other columns than {', '.join(columns)}")
+        cells = tuple(tuple(map(_cell, row.values())) for row in rows)
+        return cls(name, title, columns, cells, note)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -87,12 +80,6 @@ class Frame:
         places = {self._place(name): value for name, value in unwanted.items()}
         kept = tuple(r for r in self.rows if all(r[at] != value for at, value in places.items()))
         return replace(self, rows=kept)
-
-    def only(self, *names: str) -> "Frame":
-        """The named columns."""
-        places = [self._place(name) for name in names]
-        rows = tuple(tuple(row[place] for place in places) for row in self.rows)
-        return replace(self, columns=tuple(names), rows=rows)
 
     def csv(self) -> str:
         """Comma-separated values, numbers in full, NaN and None empty."""
@@ -160,8 +147,10 @@ def joined(frames: Iterable[Frame]) -> list[Frame]:
     found: dict[str, Frame] = {}
     for frame in frames:
         seen = found.get(frame.name)
-        if seen is None:
+        if seen is None or not len(seen):
             found[frame.name] = frame
+        elif not len(frame):
+            continue
         elif seen.columns != frame.columns:
             raise ValueError(f"{frame.name} has different columns in different sources")
         else:
@@ -172,13 +161,13 @@ def joined(frames: Iterable[Frame]) -> list[Frame]:
 
 
 def write_frames(frames: Iterable[Frame], folder: Path) -> list[Path]:
-    """Write each frame as CSV, Markdown and LaTeX; the result lists the files."""
+    """Write each frame that has rows as CSV, Markdown and LaTeX; the result lists the files."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise InputError(f"cannot write {folder}: {problem.strerror}", "name a folder") from None
     paths = []
-    for frame in frames:
+    for frame in (each for each in frames if len(each)):
         for suffix, form in FORMS.items():
             path = folder / f"{frame.name}{suffix}"
             with atomic_writer(path) as file:

@@ -5,7 +5,7 @@ cells of the same table determine, and compare what is printed twice.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +48,11 @@ def checks() -> list[Check]:
 
 def check_frame(found: list[Check]) -> Frame:
     """The checks as a frame."""
-    rows = [
-        (c.table, c.cell, c.quantity, c.printed, c.computed, "yes" if c.follows else "no")
-        for c in found
-    ]
-    columns = ("table", "cell", "quantity", "printed", "computed", "follows")
-    return Frame.of("paper", "What follows from the published tables", columns, rows)
+    rows = []
+    for check in found:
+        row = asdict(check) | {"follows": "yes" if check.follows else "no"}
+        rows.append({name: row[name] for name in row if name not in ("slack", "source")})
+    return Frame.of("paper", "What follows from the published tables", rows)
 
 
 def summary(found: list[Check]) -> str:

@@ -1,5 +1,6 @@
-"""The tables of pools as they are: how far samples disagree, and what they cost."""
+"""The tables of pools and held-out samples: disagreement, cost, bounds kept, densities."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,10 @@ from darc.api import select_batch, select_lazily
 from darc.core import risk
 from darc.engine.deciding import RuleSpec
 from darc.evaluation.contest import Contest
-from darc.evaluation.frame import Frame
+from darc.evaluation.frame import Frame, Record
+from darc.evaluation.metrics import aggregated, lower_bound, taken
 from darc.evaluation.source import Source
+from darc.evaluation.split import Halves
 from darc.selection.lazy import Pair
 from darc.types import clipped
 from darc.typing import Array, Mask
@@ -29,11 +32,12 @@ def pool_table(source: Source) -> Frame:
         if known.size:
             edge = np.quantile(known, 0.8)
             numbers = [known.mean(), edge, np.quantile(known, 0.9), (known >= edge).mean()]
-        rows.append((source.name, name, len(known), *map(float, numbers)))
+        row = {"source": source.name, "scorer": name, "prompts": len(known)}
+        names = ("mean", "q80", "q90", "share_from_q80")
+        rows.append(row | dict(zip(names, map(float, numbers), strict=True)))
     return Frame.of(
         "pool",
         "Disagreement on the raw pool: the largest variance among a prompt's candidates",
-        ("source", "scorer", "prompts", "mean", "q80", "q90", "share_from_q80"),
         rows,
         "All samples of a candidate, nothing split.",
     )
@@ -64,13 +68,12 @@ def call_table(source: Source, specs: list[RuleSpec], most: int = MOST) -> Frame
             whole, lazy = whole + int(there.sum()), lazy + int((asked[: len(there)] & there).sum())
             same += bool(index == full.index[0])
         count = len(prompts)
-        rows.append(
-            (source.name, spec.label, count, whole / count, lazy / count, lazy / whole, same)
-        )
+        row = {"source": source.name, "method": spec.label, "prompts": count}
+        row |= {"full": whole / count, "lazy": lazy / count, "share": lazy / whole}
+        rows.append(row | {"same_choice": same})
     return Frame.of(
         "calls",
         "Texts scored for a prompt",
-        ("source", "method", "prompts", "full", "lazy", "share", "same_choice"),
         rows,
         f"The lazy search asks for {BATCH} texts at a time. Scores are clipped to the scorers' "
         "bounds, with fixed constants for several scorers.",
@@ -89,9 +92,11 @@ PARTS = ("generated", "rewritten", "scored")
 def cost_table(source: Source) -> Frame:
     """The source's totals, and each per prompt."""
     prompts = len(source.prompt_ids)
-    rows = [(source.name, name, total, total / prompts) for name, total in source.costs.items()]
-    columns = ("source", "item", "total", "per_prompt")
-    return Frame.of("cost", "What the pools cost", columns, rows)
+    rows = [
+        {"source": source.name, "item": name, "total": total, "per_prompt": total / prompts}
+        for name, total in source.costs.items()
+    ]
+    return Frame.of("cost", "What the pools cost", rows)
 
 
 def latency_table(source: Source) -> Frame:
@@ -111,30 +116,33 @@ def latency_table(source: Source) -> Frame:
         stage: {"rewrite": 0.0, "score": spent * share}.get(stage, spent)
         for stage, spent in seconds.items()
     }
-    rows = [(source.name, stage, seconds[stage], plain[stage]) for stage in seconds]
-    rows.append((source.name, "all", sum(seconds.values()), sum(plain.values())))
-    columns = ("source", "stage", "seconds_per_prompt", "at_n_aug_0")
     whole, alone, most = sum(seconds.values()), sum(plain.values()), there.shape[2] - 1
+    rows = [
+        {"source": source.name, "stage": stage, "seconds_per_prompt": spent, "at_n_aug_0": least}
+        for stage, spent, least in [
+            *((s, seconds[s], plain[s]) for s in seconds),
+            ("all", whole, alone),
+        ]
+    ]
     # Beside answers that nobody had to write everything is much: a share would say nothing.
     written = bool(alone) and source.generator != GIVEN
     added = f"{whole / alone - 1:.1%}" if written else f"{whole - alone:.3f} s a prompt"
     note = f"{source.name}: {most} rewrites asked for add {added} to the time without any."
     if not written:
         note += " The answers were given, not written."
-    return Frame.of("latency", "Latency by stage", columns, rows, note)
+    return Frame.of("latency", "Latency by stage", rows, note)
 
 
 def decision_cost_table(contest: Contest) -> Frame:
     """Milliseconds that each rule took to decide a prompt of the cached pools, on this machine."""
     decided = max(1, int(contest.kept.sum()))
     rows = [
-        (contest.source.name, method, 1000 * contest.seconds[method] / decided)
-        for method in contest.methods
+        {"source": contest.source.name, "method": method, "milliseconds_per_prompt": 1000 * spent}
+        for method, spent in ((each, contest.seconds[each] / decided) for each in contest.methods)
     ]
     return Frame.of(
         "decision_cost",
         "Deciding from cached scores",
-        ("source", "method", "milliseconds_per_prompt"),
         rows,
         "The statistics, which rules of one beta and gamma share, are counted with the first rule.",
     )
@@ -145,7 +153,7 @@ def token_table(source: Source, specs: list[RuleSpec], most: int = MOST) -> Fram
 
     Empty where the source recorded none. At most `most` prompts, evenly spread, are counted.
     """
-    rows: list[tuple[object, ...]] = []
+    rows: list[Record] = []
     prompts = _spread(source, most)
     for spec in specs if source.spent else ():
         if any(name not in source.side for name in spec.rule.required()):
@@ -156,11 +164,12 @@ def token_table(source: Source, specs: list[RuleSpec], most: int = MOST) -> Fram
         if _searchable(source, spec):
             asked = [_spent(source, p, _asked(source, spec, p)[0]) for p in prompts]
             lazily = float(np.sum(asked, axis=1).mean())
-        rows.append((source.name, spec.label, len(prompts), *parts, parts.sum(), lazily))
+        row = {"source": source.name, "method": spec.label, "prompts": len(prompts)}
+        row |= dict(zip(PARTS, parts, strict=True))
+        rows.append(row | {"total": parts.sum(), "lazily": lazily})
     return Frame.of(
         "tokens",
         "Tokens that a prompt's decision takes",
-        ("source", "method", "prompts", *PARTS, "total", "lazily"),
         rows,
         "Generated: all answers, as the run counted them. Rewritten: what a model wrote, refused "
         "rewrites too, none where rules rewrite. Scored: what all scorers read of the answers and "
@@ -221,3 +230,71 @@ def _asked(source: Source, spec: RuleSpec, prompt: int) -> tuple[Mask, int]:
     _, size, depth = samples.shape
     found = select_lazily(score, size, depth, spec.rule, bounds, BATCH, **shared)
     return asked, found.index
+
+
+CALIBRATION_DELTAS = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
+
+
+def calibration_table(contest: Contest, halves: Sequence[Halves]) -> Frame:
+    """Share of choices whose held-out mean is at least the bound of the half that selected."""
+    rows = []
+    for delta in CALIBRATION_DELTAS:
+        held = []
+        for half, choice, reward in zip(halves, contest.choice, contest.reward, strict=True):
+            at = aggregated(half.select)
+            sizes = (at.count > 0).sum(axis=1).astype(np.float64)
+            bound = taken(lower_bound(at, sizes, delta), choice)
+            held.append(np.where(np.isnan(bound) | np.isnan(reward), np.nan, reward >= bound))
+        array = np.stack(held)
+        known = ~np.isnan(array)
+        for a, method in enumerate(contest.methods):
+            count = int(known[:, a].sum())
+            if count:
+                share = float(array[:, a][known[:, a]].mean())
+                row = {"source": contest.source.name, "method": method, "nominal": 1 - delta}
+                rows.append(row | {"observed": share, "decisions": count})
+    return Frame.of(
+        "calibration",
+        "How often the held-out mean exceeds the lower confidence bound",
+        rows,
+        "The bound is mean - sigma sqrt(log(K/delta)/n), a heuristic; the held-out mean has noise "
+        "of its own, so even a true bound would be missed at times.",
+    )
+
+
+POINTS = 101
+
+
+def density(values: Array, grid: Array) -> Array:
+    """Gaussian kernel density of (n,) on a grid (g,), with Silverman's bandwidth. O(g u)."""
+    points, times = np.unique(values, return_counts=True)
+    deviation = float(values.std(ddof=1)) if values.size > 1 else 0.0
+    low, high = np.quantile(values, [0.25, 0.75])
+    spread = min(deviation, (high - low) / 1.349) if high > low else deviation
+    width = 0.9 * spread * values.size**-0.2 if spread > 0 else 0.01 * max(1.0, np.ptp(grid))
+    bells = np.exp(-0.5 * ((grid[:, None] - points) / width) ** 2)
+    return np.asarray(bells @ times / (values.size * width * np.sqrt(2 * np.pi)))
+
+
+def density_table(contest: Contest, halves: Sequence[Halves]) -> Frame:
+    """Densities on a common grid, by scorer on its raw scale, over all splits."""
+    rows: list[Record] = []
+    places = np.arange(len(contest.source.prompt_ids))
+    for m in range(contest.rewards.shape[2]):
+        every = np.concatenate([half.judge[:, m].ravel() for half in halves])
+        every = every[~np.isnan(every)]
+        grid = np.linspace(every.min(), every.max(), POINTS)
+        scorer = contest.source.scorers[m] if m < len(contest.source.scorers) else ""
+        for a, method in enumerate(contest.methods):
+            found = [
+                half.judge[places, m, np.maximum(choice[a], 0)][choice[a] >= 0].ravel()
+                for half, choice in zip(halves, contest.choice, strict=True)
+            ]
+            values = np.concatenate(found)
+            values = values[~np.isnan(values)]
+            if values.size:
+                heights = density(values, grid)
+                head = {"source": contest.source.name, "scorer": scorer, "method": method}
+                pairs = zip(grid, heights, strict=True)
+                rows += [head | {"x": x, "density": y} for x, y in pairs]
+    return Frame.of("densities", "Held-out samples of the choices", rows)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from darc.errors import InputError
 from darc.evaluation import ranks
 from darc.evaluation.bootstrap import draw_counts, interval
 from darc.evaluation.contest import Contest
-from darc.evaluation.frame import Frame
+from darc.evaluation.frame import Frame, Record
 from darc.evaluation.metrics import aggregated, pooled_units, taken
 from darc.evaluation.ranks import (
     partial_of,
@@ -19,13 +20,11 @@ from darc.evaluation.ranks import (
 )
 from darc.evaluation.rule_tables import (
     BUCKETS,
-    bucket_columns,
     bucket_masks,
     bucket_rows,
     described,
-    mean_of,
-    prompts_in,
-    tail_of,
+    outcomes,
+    rows_of,
 )
 from darc.evaluation.split import Joined
 from darc.typing import Array, Integers, Mask
@@ -70,10 +69,8 @@ def items_of(joined: Joined, scorer: int | None = None, among: Array | None = No
     return Items(prompt, candidate, proxy.sigma[known], human.sigma[known], np.stack(controls))
 
 
-def agreement(
-    items: Items, draws: int, seed: int, share: float = SHARE
-) -> list[tuple[object, ...]]:
-    """Rows (metric, value, low, high, p); intervals resample whole prompts."""
+def agreement(items: Items, draws: int, seed: int, share: float = SHARE) -> list[Record]:
+    """Rows of metric, value, low, high and p; intervals resample whole prompts."""
     size = len(items.proxy)
     if size < 4:
         raise InputError(
@@ -86,15 +83,19 @@ def agreement(
     partial = float(ranks.partial_spearman(items.proxy, items.human, items.controls))
     drawn = _resampled(items, draws, seed, share)
     ends = [interval(drawn[:, place]) for place in range(3)]
-    none = (np.nan, np.nan)
+    none, chance = (np.nan, np.nan), ranks.hypergeometric_tail(both, size, top, top)
+    found: dict[str, tuple[float, Any, float]] = {
+        "spearman": (rho, ends[0], ranks.correlation_p(rho, size)),
+        "kendall": (tau, none, tau_p),
+        "partial spearman": (partial, ends[1], ranks.correlation_p(partial, size)),
+        f"precision@{share:.0%}": (both / top, none, np.nan),
+        f"recall@{share:.0%}": (both / int(right.sum()), none, np.nan),
+        f"jaccard@{share:.0%}": (both / (2 * top - both), ends[2], np.nan),
+        f"overlap@{share:.0%}": (both, none, chance),
+    }
     return [
-        ("spearman", rho, *ends[0], ranks.correlation_p(rho, size)),
-        ("kendall", tau, *none, tau_p),
-        ("partial spearman", partial, *ends[1], ranks.correlation_p(partial, size)),
-        (f"precision@{share:.0%}", both / top, *none, np.nan),
-        (f"recall@{share:.0%}", both / int(right.sum()), *none, np.nan),
-        (f"jaccard@{share:.0%}", both / (2 * top - both), *ends[2], np.nan),
-        (f"overlap@{share:.0%}", both, *none, ranks.hypergeometric_tail(both, size, top, top)),
+        {"metric": name, "value": value, "low": low, "high": high, "p": p}
+        for name, (value, (low, high), p) in found.items()
     ]
 
 
@@ -134,21 +135,21 @@ def validity_table(joined: Joined, base: Integers, draws: int = 2000, seed: int 
     scorers: list[int | None] = [None]
     if len(proxy.scorers) > 1:
         scorers += list(range(len(proxy.scorers)))
-    rows: list[tuple[object, ...]] = []
+    rows: list[Record] = []
     for scorer in scorers:
         label = "all" if scorer is None else proxy.scorers[scorer]
         for what, among in _limits(joined, base):
             items = items_of(joined, scorer, among)
             if len(items.proxy) < 4:
                 continue
-            head = (proxy.name, joined.human.name, label, what, len(items.proxy))
-            rows += [(*head, *row) for row in agreement(items, draws, seed)]
+            head: Record = {"source": proxy.name, "ratings": joined.human.name, "scorer": label}
+            head |= {"items": what, "n": len(items.proxy)}
+            rows += [head | row for row in agreement(items, draws, seed)]
     if not rows:
         raise InputError(f"{proxy.name} and {joined.human.name} share too few sigmas to compare")
     return Frame.of(
         "validity",
         "The proxy's sigma against people's",
-        ("source", "ratings", "scorer", "items", "n", "metric", "value", "low", "high", "p"),
         rows,
         "Partial: the proxy's mean and, where known, the length are controlled, all as ranks. "
         f"Intervals: {draws} resamples of whole prompts. p: Fisher's transformation, Kendall's "
@@ -167,25 +168,21 @@ def overlap_table(joined: Joined, base: Integers | None = None) -> Frame:
         for share in CURVE:
             left, right = ranks.top(items.proxy, share), ranks.top(items.human, share)
             if left.any():
+                row = {"source": joined.proxy.name, "ratings": joined.human.name, "items": what}
                 hit = (left & right).sum() / left.sum()
-                rows.append((joined.proxy.name, joined.human.name, what, share, hit, left.mean()))
-    columns = ("source", "ratings", "items", "share", "overlap", "by_chance")
-    return Frame.of("overlap", "Overlap of the top shares by sigma", columns, rows)
+                rows.append(row | {"share": share, "overlap": hit, "by_chance": left.mean()})
+    return Frame.of("overlap", "Overlap of the top shares by sigma", rows)
 
 
 def points_table(joined: Joined, base: Integers | None = None) -> Frame:
     """Both sigmas of every candidate, and whether it is Best-of-K's choice, `base` (P,)."""
     items = items_of(joined)
-    chosen = ["" if base is None else "yes" if base[p] == k else "no" for p, k in items.places]
-    rows = [
-        (*_head(joined, p, k), joined.human.name, choice, x, y)
-        for (p, k), choice, x, y in zip(items.places, chosen, items.proxy, items.human, strict=True)
-    ]
-    columns = (
-        *("source", "prompt_id", "candidate_id", "ratings", "best_of_k"),
-        *("sigma_proxy", "sigma_human"),
-    )
-    return Frame.of("points", "The proxy's and people's sigma of every candidate", columns, rows)
+    rows = []
+    for at, (p, k) in enumerate(items.places):
+        row = _head(joined, p, k) | {"ratings": joined.human.name}
+        row["best_of_k"] = "" if base is None else "yes" if base[p] == k else "no"
+        rows.append(row | _sigmas(items, at))
+    return Frame.of("points", "The proxy's and people's sigma of every candidate", rows)
 
 
 def mismatch_table(joined: Joined, base: Integers | None = None, cases: int = CASES) -> Frame:
@@ -203,21 +200,23 @@ def mismatch_table(joined: Joined, base: Integers | None = None, cases: int = CA
                 if sign * gap[at] <= 0:
                     break
                 p, k = items.places[at]
-                words = (
-                    proxy.questions[p] if proxy.questions else "",
-                    proxy.texts[p][k] if proxy.texts else "",
-                )
-                sigmas = (items.proxy[at], items.human[at])
-                rows.append((kind, what, *_head(joined, p, k), *sigmas, *words))
-    columns = ("kind", "items", "source", "prompt_id", "candidate_id", "sigma_proxy", "sigma_human")
-    return Frame.of(
-        "mismatches", "Where proxy and people differ most", (*columns, "prompt", "response"), rows
-    )
+                row = {"kind": kind, "items": what} | _head(joined, p, k) | _sigmas(items, int(at))
+                row["prompt"] = proxy.questions[p] if proxy.questions else ""
+                row["response"] = proxy.texts[p][k] if proxy.texts else ""
+                rows.append(row)
+    return Frame.of("mismatches", "Where proxy and people differ most", rows)
 
 
-def _head(joined: Joined, prompt: int, candidate: int) -> tuple[str, str, str]:
-    proxy = joined.proxy
-    return proxy.name, proxy.prompt_ids[prompt], proxy.candidate_ids[prompt][candidate]
+def _head(joined: Joined, p: int, k: int) -> dict[str, object]:
+    ids = {
+        "prompt_id": joined.proxy.prompt_ids[p],
+        "candidate_id": joined.proxy.candidate_ids[p][k],
+    }
+    return {"source": joined.proxy.name, **ids}
+
+
+def _sigmas(items: Items, at: int) -> dict[str, object]:
+    return {"sigma_proxy": items.proxy[at], "sigma_human": items.human[at]}
 
 
 def sigma_errors(joined: Joined, contest: Contest, rescaled: bool = False) -> Array:
@@ -258,15 +257,13 @@ def error_table(joined: Joined, contest: Contest) -> Frame:
     by_quantile, edges = quantile_masks(raw)
     equal = bucket_masks(rescaled, list(contest.source.prompt_ids))
     rows = [
-        (contest.source.name, form, *row)
-        for form, masks, values in (("raw", by_quantile, raw), ("rescaled", equal, rescaled))
-        for row in bucket_rows(contest, masks, values)
+        *bucket_rows(contest, by_quantile, "error", raw, form="raw"),
+        *bucket_rows(contest, equal, "error", rescaled, form="rescaled"),
     ]
     ends = ", ".join(f"{edge:.4g}" for edge in edges[0])
     return Frame.of(
         "errors",
         "Gains over Best-of-K by the error of the proxy's sigma",
-        ("source", "form", *bucket_columns(contest, "error")),
         rows,
         f"{described(contest)} Q5 has the largest error. Raw, as in the paper: the difference of "
         f"the sigmas as they are, for a proxy on people's scale, cut at its quantiles {ends}, so "
@@ -293,18 +290,11 @@ def family_table(contests: Sequence[Contest], pairs: Pairs = ()) -> Frame:
     for judge, group in groups.items():
         for contest in group:
             for part, among in _slices(contest, group).items():
-                columns = [
-                    mean_of(v, among) for v in (contest.reward, contest.risk, contest.tradeoff)
-                ]
-                columns.append(tail_of(contest.outcome, among, contest.settings.tail))
-                for a, method in enumerate(contest.methods):
-                    head = (contest.source.name, contest.source.family, judge, part, method)
-                    rows.append((*head, prompts_in(among), *(column[a] for column in columns)))
-    names = ("source", "family", "judge", "slice", "method", "prompts")
+                head: Record = {"family": contest.source.family, "judge": judge, "slice": part}
+                rows += rows_of(contest, among, outcomes(contest, among), **head)
     return Frame.of(
         "families",
         "Rewrite families",
-        (*names, "reward", "risk", "tradeoff", "cvar"),
         rows,
         "The stress slice is the same prompts for all families: the fifth on which the samples of "
         f"Best-of-K's choice disagree most under the family {DEFAULT}, or else the first one.",
@@ -321,14 +311,10 @@ def family_agreement_table(pairs: Pairs, draws: int, seed: int) -> Frame:
                 items = items_of(joined, None, wanted)
                 if len(items.proxy) < 4:
                     continue
-                head = (joined.proxy.name, joined.proxy.family, human, part, len(items.proxy))
-                rows += [(*head, *row) for row in agreement(items, draws, seed)]
-    return Frame.of(
-        "family_agreement",
-        "Agreement of each family's sigma with people's",
-        ("source", "family", "ratings", "slice", "n", "metric", "value", "low", "high", "p"),
-        rows,
-    )
+                head: Record = {"source": joined.proxy.name, "family": joined.proxy.family}
+                head |= {"ratings": human, "slice": part, "n": len(items.proxy)}
+                rows += [head | row for row in agreement(items, draws, seed)]
+    return Frame.of("family_agreement", "Agreement of each family's sigma with people's", rows)
 
 
 def _by_ratings(pairs: Pairs) -> dict[str, list[tuple[Joined, Contest]]]:

@@ -4,7 +4,8 @@ import base64
 import hashlib
 import platform
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -109,29 +110,39 @@ def source_frame(result: Evaluation) -> Frame:
         how = HOW.get(contest.split, contest.split) if contest else "not split"
         times = len(contest.kept) if contest else 0
         kept = float(np.mean(contest.kept.sum(axis=1))) if contest else 0.0
-        size = (prompts, scorers, candidates, samples)
-        made = (source.generator or "-", source.family or "-")
-        rows.append((source.name, source.kind, *size, *made, how, times, kept))
-    columns = ("name", "samples_by", "prompts", "scorers", "candidates", "samples", "generator")
-    more = ("rewrites", "split", "splits", "prompts_kept")
-    return Frame.of("sources", "Sources and splits", (*columns, *more), rows)
+        rows.append(
+            {
+                "name": source.name,
+                "samples_by": source.kind,
+                "prompts": prompts,
+                "scorers": scorers,
+                "candidates": candidates,
+                "samples": samples,
+                "generator": source.generator or "-",
+                "rewrites": source.family or "-",
+                "split": how,
+                "splits": times,
+                "prompts_kept": kept,
+            }
+        )
+    return Frame.of("sources", "Sources and splits", rows)
 
 
 def settings_frame(result: Evaluation) -> Frame:
     """The settings by name."""
-    rows = [(name, _text(value)) for name, value in asdict(result.settings).items()]
-    return Frame.of("settings", "Settings", ("setting", "value"), rows)
+    found = dict(result.settings).items()
+    rows = [{"setting": name, "value": _text(value)} for name, value in found]
+    return Frame.of("settings", "Settings", rows)
 
 
 def version_frame(release: str) -> Frame:
     """The versions of what the numbers hang on."""
-    rows = [("darc", release), ("python", platform.python_version())]
+    found = {"darc": release, "python": platform.python_version()}
     for name in PACKAGES:
-        try:
-            rows.append((name, version(name)))
-        except PackageNotFoundError:
-            continue
-    return Frame.of("versions", "Versions", ("package", "version"), rows)
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    rows = [{"package": name, "version": number} for name, number in found.items()]
+    return Frame.of("versions", "Versions", rows)
 
 
 def _text(value: object) -> str:
@@ -307,11 +318,6 @@ def report_page(
 def frame_table(frame: Frame) -> str:
     """A table in a box that scrolls by itself; what excludes 0 is bold."""
     return str(_macros().table(_shown_frame(frame), frame.title))
-
-
-def frame_section(frame: Frame) -> str:
-    """A frame's title, note and table; a long table is folded, the longest stay in files."""
-    return str(_macros().section(_shown_frame(frame)))
 
 
 def _macros() -> Any:

@@ -1,32 +1,41 @@
 """The tables that compare rules: what their choices are worth beside Best-of-K's."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from darc.core import risk
 from darc.evaluation.bootstrap import average, estimate, over_splits, tail
-from darc.evaluation.contest import Contest
-from darc.evaluation.frame import Frame
+from darc.evaluation.contest import Contest, ContestSettings, contest_of, halves_of_seeds
+from darc.evaluation.frame import Frame, Record
 from darc.evaluation.ranks import spearman
+from darc.evaluation.source import Source
+from darc.evaluation.split import Halves
 from darc.typing import Array, Mask
 
+Columns = Mapping[str, Any]  # a cell a method, (A,), by the name of the column
 
-@dataclass(frozen=True, eq=False)
-class Compared:
-    """A metric of each method, (A,), and its difference to Best-of-K with a 95 % interval."""
 
-    value: Array
-    delta: Array
-    low: Array
-    high: Array
+def rows_of(
+    contest: Contest, among: Mask, columns: Columns, first: int = 0, **head: object
+) -> list[Record]:
+    """A row a method, from the `first` on: what all tables that compare rules are made of.
 
-    def cells(self, method: int) -> tuple[float, float, float]:
-        """The difference and its interval."""
-        # What the order of summation leaves of a zero is no difference.
-        parts = (self.delta[method], self.low[method], self.high[method])
-        delta, low, high = (round(float(part), 12) + 0.0 for part in parts)
-        return delta, low, high
+    `columns` have a cell a method, for the prompts `among` (R, P); `head` comes before them.
+    """
+    start = {"source": contest.source.name, **head}
+    return [
+        {
+            **start,
+            "method": method,
+            "prompts": prompts_in(among),
+            **{name: cells[a] for name, cells in columns.items()},
+        }
+        for a, method in enumerate(contest.methods)
+        if a >= first
+    ]
 
 
 def mean_of(values: Array, among: Mask) -> Array:
@@ -39,31 +48,45 @@ def tail_of(values: Array, among: Mask, share: float) -> Array:
     return np.asarray(over_splits(tail(values, among, np.ones((1, values.shape[2])), share))[0])
 
 
-def compared(contest: Contest, values: Array, among: Mask) -> Compared:
-    """The mean of values (R, A, P), paired by prompt."""
+def outcomes(contest: Contest, among: Mask) -> dict[str, Array]:
+    """Reward, risk, tradeoff and CVaR over prompts of each method, (A,) by name."""
+    arrays = {"reward": contest.reward, "risk": contest.risk, "tradeoff": contest.tradeoff}
+    found = {name: mean_of(values, among) for name, values in arrays.items()}
+    return found | {"cvar": tail_of(contest.outcome, among, contest.settings.tail)}
+
+
+def compared(contest: Contest, values: Array, among: Mask, name: str = "") -> dict[str, Array]:
+    """The difference to Best-of-K of values (R, A, P), paired by prompt, and its 95 % interval."""
     difference = values - values[:, :1]
-    delta, ends = estimate(lambda counts: average(difference, among, counts), contest.counts)
-    return Compared(mean_of(values, among), delta, *ends)
+    return _changes(contest, name, lambda counts: average(difference, among, counts))
 
 
-def compared_tail(contest: Contest, among: Mask) -> Compared:
-    """The CVaR over prompts of the contest's outcome, each resample comparing the same prompts."""
-    share = contest.settings.tail
+def compared_tail(contest: Contest, among: Mask) -> dict[str, Array]:
+    """The same of the CVaR over prompts, each resample comparing the same prompts."""
 
     def difference(counts: Array) -> Array:
-        worst = tail(contest.outcome, among, counts, share)
+        worst = tail(contest.outcome, among, counts, contest.settings.tail)
         return worst - worst[:, :, :1]
 
-    delta, ends = estimate(difference, contest.counts)
-    return Compared(tail_of(contest.outcome, among, share), delta, *ends)
+    return _changes(contest, contest.settings.tail_name, difference)
 
 
-def tally(signs: Array, among: Mask) -> list[tuple[float, float, float]]:
+def _changes(contest: Contest, name: str, statistic: Callable[[Array], Array]) -> dict[str, Array]:
+    delta, (low, high) = estimate(statistic, contest.counts)
+    named = {f"delta_{name}" if name else "delta": delta}
+    named |= {f"low_{name or 'delta'}": low, f"high_{name or 'delta'}": high}
+    # What the order of summation leaves of a zero is no difference.
+    return {key: np.round(each, 12) + 0.0 for key, each in named.items()}
+
+
+def tally(signs: Array, among: Mask) -> dict[str, Array]:
     """Wins, ties and losses of each method by signs (R, A, P), counted and averaged over splits."""
     there = among[:, None, :]
     used = np.maximum(among.any(axis=1).sum(), 1)
-    counts = [np.where(there, signs == sign, False).sum(axis=(0, 2)) / used for sign in (1, 0, -1)]
-    return [(float(win), float(tie), float(loss)) for win, tie, loss in zip(*counts, strict=True)]
+    return {
+        name: np.where(there, signs == sign, False).sum(axis=(0, 2)) / used
+        for name, sign in (("win", 1), ("tie", 0), ("loss", -1))
+    }
 
 
 def prompts_in(among: Mask) -> float:
@@ -81,15 +104,12 @@ def described(contest: Contest) -> str:
         "rewrite": "rewrites split by number into halves that select and judge",
         "joined": "proxy scores select and human ratings judge",
     }[contest.split]
-    times = "" if contest.split == "joined" else f", averaged over {len(contest.kept)} splits"
+    joined = contest.split == "joined"
+    times = "" if joined else f", averaged over {len(contest.kept)} splits"
     note = f"{source.name}: {how}{times}. Tradeoff is reward - {contest.lam:g} sigma"
     if settings.lam is None:
-        note += " (lambda by median matching on "
-        note += (
-            "the other half of the prompts)"
-            if contest.split == "joined"
-            else "the half that selects)"
-        )
+        half = "the other half of the prompts" if joined else "the half that selects"
+        note += f" (lambda by median matching on {half})"
     note += f", sigma from the {settings.sigma} half."
     if any(name.startswith("hedgetune") and "rate=" not in name for name in contest.methods):
         note += " hedgetune decides each half of the prompts by the rate chosen on the other half."
@@ -101,62 +121,36 @@ def described(contest: Contest) -> str:
     return note
 
 
-COLUMNS = (
-    "source",
-    "generator",
-    "subset",
-    "method",
-    "prompts",
-    "reward",
-    "risk",
-    "tradeoff",
-    "length",
-    "length_unit",
-    "win",
-    "tie",
-    "loss",
-)
-
-
 def main_table(contest: Contest) -> Frame:
     """Means over prompts and splits; win, tie and loss are prompts against Best-of-K."""
-    rows = []
-    source = contest.source
+    source, rows = contest.source, list[Record]()
     for subset, among in contest.subsets.items():
-        arrays = (contest.reward, contest.risk, contest.tradeoff, contest.length)
-        numbers = [mean_of(values, among) for values in arrays]
-        games = tally(contest.signs, among)
-        for a, method in enumerate(contest.methods):
-            cells = [float(column[a]) for column in numbers]
-            head = (source.name, source.generator, subset, method, prompts_in(among))
-            rows.append((*head, *cells, source.length_unit, *games[a]))
-    return Frame.of("main", "Reward, risk and tradeoff", COLUMNS, rows, described(contest))
+        found: dict[str, Any] = outcomes(contest, among)
+        del found["cvar"]
+        found["length"] = mean_of(contest.length, among)
+        found["length_unit"] = [source.length_unit] * len(contest.methods)
+        found |= tally(contest.signs, among)
+        rows += rows_of(contest, among, found, generator=source.generator, subset=subset)
+    return Frame.of("main", "Reward, risk and tradeoff", rows, described(contest))
 
 
 def human_table(contest: Contest) -> Frame:
     """Each metric, its difference to Best-of-K, and the difference's 95 % bootstrap interval."""
-    names = ("mean", "sigma", "tradeoff", contest.settings.tail_name)
-    deltas = [f"{part}{name}" for name in names for part in ("delta_", "low_", "high_")]
-    rows = []
+    measures = {"mean": contest.reward, "sigma": contest.risk, "tradeoff": contest.tradeoff}
+    settings, rows = contest.settings, list[Record]()
     for subset, among in contest.subsets.items():
-        metrics = [
-            *(
-                compared(contest, v, among)
-                for v in (contest.reward, contest.risk, contest.tradeoff)
-            ),
-            compared_tail(contest, among),
-        ]
-        for a, method in enumerate(contest.methods):
-            values = [float(metric.value[a]) for metric in metrics]
-            changes = [cell for metric in metrics for cell in metric.cells(a)]
-            rows.append((contest.source.name, subset, method, prompts_in(among), *values, *changes))
+        names = (*measures, settings.tail_name)
+        found = dict(zip(names, outcomes(contest, among).values(), strict=True))
+        for name, values in measures.items():
+            found |= compared(contest, values, among, name)
+        found |= compared_tail(contest, among)
+        rows += rows_of(contest, among, found, subset=subset)
     return Frame.of(
         "human",
         "Mean, sigma, tradeoff and CVaR over prompts, against Best-of-K",
-        ("source", "subset", "method", "prompts", *names, *deltas),
         rows,
-        f"{described(contest)} CVaR is the mean of the lowest {contest.settings.tail:.0%} of"
-        f" prompts by held-out {contest.settings.outcome}. Intervals: {contest.settings.draws}"
+        f"{described(contest)} CVaR is the mean of the lowest {settings.tail:.0%} of"
+        f" prompts by held-out {settings.outcome}. Intervals: {settings.draws}"
         " paired resamples of the prompts.",
     )
 
@@ -175,42 +169,24 @@ def bucket_masks(values: Array, prompt_ids: list[str], buckets: int = BUCKETS) -
     return masks
 
 
-def bucket_rows(contest: Contest, masks: list[Mask], values: Array) -> list[tuple[object, ...]]:
-    """One row a bucket and method, from `bucket` on."""
-    rows: list[tuple[object, ...]] = []
+def bucket_rows(
+    contest: Contest, masks: list[Mask], measure: str, values: Array, **head: object
+) -> list[Record]:
+    """Gains over Best-of-K in each bucket; the `measure` that the buckets are by has `values`."""
+    rows: list[Record] = []
     for number, among in enumerate(masks, 1):
-        if not among.any():
-            continue
-        middle = float(np.nanmean(np.where(among, values, np.nan)))
-        reward, tradeoff = (compared(contest, v, among) for v in (contest.reward, contest.tradeoff))
-        worst = compared_tail(contest, among)
-        games = tally(contest.signs, among)
-        rows += [
-            (
-                f"Q{number}",
-                method,
-                prompts_in(among),
-                middle,
-                *reward.cells(a),
-                *games[a],
-                float(tradeoff.value[a]),
-                *tradeoff.cells(a),
-                *worst.cells(a),
-            )
-            for a, method in enumerate(contest.methods)
-            if a > 0
-        ]
+        if among.any():
+            middle = float(np.nanmean(np.where(among, values, np.nan)))
+            columns: Columns = {
+                measure: [middle] * len(contest.methods),
+                **compared(contest, contest.reward, among),
+                **tally(contest.signs, among),
+                "tradeoff": mean_of(contest.tradeoff, among),
+                **compared(contest, contest.tradeoff, among, "tradeoff"),
+                **compared_tail(contest, among),
+            }
+            rows += rows_of(contest, among, columns, 1, **head, bucket=f"Q{number}")
     return rows
-
-
-def bucket_columns(contest: Contest, measure: str) -> tuple[str, ...]:
-    """The columns of `bucket_rows`."""
-    tail = contest.settings.tail_name
-    return (
-        *("bucket", "method", "prompts", measure, "delta", "low_delta", "high_delta"),
-        *("win", "tie", "loss", "tradeoff"),
-        *(f"{part}{name}" for name in ("tradeoff", tail) for part in ("delta_", "low_", "high_")),
-    )
 
 
 def bucket_table(contest: Contest) -> Frame:
@@ -229,54 +205,34 @@ def bucket_table(contest: Contest) -> Frame:
             "People's is of the ratings that also judge, so that a part of the losses in Q1 and of "
             "the gains in Q5 is regression to the mean."
         )
-    rows: list[tuple[object, ...]] = []
+    rows: list[Record] = []
     for by, disagreement in measures.items():
         values = np.where(contest.kept, disagreement, np.nan)
         masks = bucket_masks(values, list(contest.source.prompt_ids))
-        rows += [(contest.source.name, by, *row) for row in bucket_rows(contest, masks, values)]
-    return Frame.of(
-        "buckets",
-        "Gains over Best-of-K by the disagreement on its choice",
-        ("source", "by", *bucket_columns(contest, "disagreement")),
-        rows,
-        note,
-    )
+        rows += bucket_rows(contest, masks, "disagreement", values, by=by)
+    return Frame.of("buckets", "Gains over Best-of-K by the disagreement on its choice", rows, note)
+
+
+def judged_columns(contest: Contest, values: Array, among: Mask) -> dict[str, Any]:
+    """Win, tie and loss by values (R, A, P), and the mean difference to Best-of-K."""
+    return tally(contest.against(values), among) | compared(contest, values, among)
 
 
 def scalarisation_table(contest: Contest) -> Frame:
     """Win, tie, loss and mean difference under both, and the correlation of the two."""
-    rows: list[tuple[object, ...]] = []
+    forms = {"S0": contest.reward - contest.reward[:, :1], "S1": contest.pairwise}
+    rows: list[Record] = []
     for subset, among in contest.subsets.items():
-        forms = {"S0": contest.reward - contest.reward[:, :1], "S1": contest.pairwise}
-        likeness = [
-            agreement(forms["S0"][:, a], forms["S1"][:, a], among) for a in _others(contest)
-        ]
+        others = range(1, len(contest.methods))
+        pairs = ((forms["S0"][:, a], forms["S1"][:, a]) for a in others)
+        likeness = [np.nan, *(agreement(*pair, among) for pair in pairs)]
         for form, values in forms.items():
             there = among & ~np.isnan(values).all(axis=1)
-            change, games = (
-                compared(contest, values, there),
-                tally(contest.against(values), there),
-            )
-            rows += [
-                (
-                    contest.source.name,
-                    subset,
-                    contest.methods[a],
-                    form,
-                    prompts_in(there),
-                    *games[a],
-                    *change.cells(a),
-                    likeness[a - 1],
-                )
-                for a in _others(contest)
-            ]
+            columns = judged_columns(contest, values, there) | {"spearman": likeness}
+            rows += rows_of(contest, there, columns, 1, subset=subset, form=form)
     return Frame.of(
         "scalarisation",
         "Absolute ratings and pairwise contests against Best-of-K",
-        (
-            *("source", "subset", "method", "form", "prompts", "win", "tie", "loss"),
-            *("delta", "low_delta", "high_delta", "spearman"),
-        ),
         rows,
         f"{described(contest)} S0 is the difference of held-out means. S1 is the share of those "
         "who judged both and prefer the choice (a tie counts half) less one half. Spearman is over "
@@ -296,10 +252,6 @@ def agreement(left: Array, right: Array, among: Mask) -> float:
     return float(np.mean(known)) if known else float("nan")
 
 
-def _others(contest: Contest) -> range:
-    return range(1, len(contest.methods))
-
-
 FACTORS = (0.5, 1.0, 2.0)
 RAW, Z_SCORED = 5.0, 3.0
 
@@ -315,19 +267,18 @@ def sensitivity_table(contest: Contest) -> Frame:
     ]
     forms.append(("raw", None, RAW, contest.reward - RAW * contest.risk))
     forms.append(("z-scored", None, Z_SCORED, z_scored(contest)))
-    rows = []
+    rows: list[Record] = []
     for subset, among in contest.subsets.items():
         for form, factor, lam, values in forms:
             tradeoff = np.round(mean_of(values, among), 12) + 0.0
-            for a, method in enumerate(contest.methods):
-                known = not np.isnan(tradeoff[a])
-                rank = 1 + int((tradeoff > tradeoff[a]).sum()) if known else None
-                head = (contest.source.name, subset, method, form, factor, lam)
-                rows.append((*head, tradeoff[a], rank))
+            head = {"form": form, "factor": factor, "lambda": lam}
+            for method, own in zip(contest.methods, tradeoff, strict=True):
+                rank = None if np.isnan(own) else 1 + int((tradeoff > own).sum())
+                start = {"source": contest.source.name, "subset": subset, "method": method}
+                rows.append({**start, **head, "tradeoff": own, "rank": rank})
     return Frame.of(
         "sensitivity",
         "Ranking of the methods by tradeoff as lambda changes",
-        ("source", "subset", "method", "form", "factor", "lambda", "tradeoff", "rank"),
         rows,
         "Without a factor: the paper's diagnostics. Z-scored: reward and sigma, each less its mean "
         "and in its deviations over the prompts for Best-of-K's choice: free of the scale.",
@@ -343,3 +294,87 @@ def z_scored(contest: Contest, lam: float = Z_SCORED) -> Array:
         scale = np.where(scale > 0, scale, 1.0)
         sides.append((values - location[:, None, None]) / scale[:, None, None])
     return np.asarray(sides[0] - lam * sides[1])
+
+
+def aggregated_deltas(rewards: Array, scales: Array, gamma: float) -> dict[str, Array]:
+    """Differences to Best-of-K over all scorers, (R, A, P) by the name of the aggregate.
+
+    `rewards` (R, A, M, P) are on raw scales, `scales` (R, M) make them comparable; "mean - std" is
+    the mean less gamma standard deviations (ddof = 0) over the scorers.
+    """
+    delta = (rewards - rewards[:, :1]) / scales[:, None, :, None]
+    mean = delta.mean(axis=2)
+    hedged = mean - gamma * delta.std(axis=2)
+    return {"mean": mean, "min": delta.min(axis=2), f"mean - {gamma:g} std": hedged}
+
+
+def scorer_table(contest: Contest) -> Frame:
+    """Win, tie, loss and mean difference by each aggregate and scorer; empty for one scorer."""
+    verdicts: dict[str, Array] = {}
+    if contest.rewards.shape[2] > 1:
+        found = aggregated_deltas(contest.rewards, contest.scales, contest.settings.gamma)
+        verdicts = {f"all: {name}": delta for name, delta in found.items()}
+        verdicts |= {s: contest.rewards[:, :, m] for m, s in enumerate(contest.source.scorers)}
+    return Frame.of(
+        "scorers",
+        "Verdicts of the scorers against Best-of-K",
+        _scorer_rows(contest, verdicts),
+        "A scorer's own rows are on its raw scale; aggregates are in its pooled deviations on the "
+        "half that judges.",
+    )
+
+
+def held_out_scorer_table(source: Source, settings: ContestSettings) -> Frame:
+    """Selection by all scorers but one, judged by that one, on its raw scale."""
+    rows: list[Record] = []
+    for m, name in enumerate(source.scorers if len(source.scorers) > 1 else ()):
+        others = [o for o in range(len(source.scorers)) if o != m]
+        halves = _judged_by(halves_of_seeds(source, settings), others, m)
+        kept = with_scorers(source, others)
+        contest = contest_of(kept, halves, settings, settings.methods, "sample")
+        rows += _scorer_rows(contest, {name: contest.reward})
+    title = "Selection by the other scorers, judged by the one left out"
+    return Frame.of("held_out_scorers", title, rows)
+
+
+def _scorer_rows(contest: Contest, verdicts: Mapping[str, Array]) -> list[Record]:
+    return [
+        row
+        for subset, among in contest.subsets.items()
+        for name, values in verdicts.items()
+        for row in rows_of(
+            contest,
+            among,
+            judged_columns(contest, values, among),
+            1,
+            subset=subset,
+            scorer=name,
+        )
+    ]
+
+
+def with_scorers(source: Source, wanted: list[int]) -> Source:
+    """The source with some of its scorers only."""
+    constants = source.constants
+    if constants is not None:
+        constants = [constants[0][m] for m in wanted], [constants[1][m] for m in wanted]
+    return replace(
+        source,
+        scorers=[source.scorers[m] for m in wanted],
+        samples=source.samples[:, wanted],
+        givers=source.givers[:, wanted],
+        bounds=None if source.bounds is None else [source.bounds[m] for m in wanted],
+        constants=constants,
+    )
+
+
+def _judged_by(halves: Iterable[Halves], others: list[int], judge: int) -> Iterable[Halves]:
+    part = slice(judge, judge + 1)
+    for half in halves:
+        yield replace(
+            half,
+            select=np.ascontiguousarray(half.select[:, others]),
+            select_givers=half.select_givers[:, others],
+            judge=half.judge[:, part],
+            givers=half.givers[:, part],
+        )

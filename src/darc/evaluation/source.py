@@ -45,7 +45,6 @@ class Source:
     systems: Sequence[Sequence[str]] = ()
     questions: Sequence[str] = ()
     texts: Sequence[Sequence[str]] = ()
-    categories: Sequence[str] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
     costs: Mapping[str, float] = field(default_factory=dict)
     spent: Mapping[str, Array] = field(default_factory=dict)
@@ -86,7 +85,6 @@ def restrict(source: Source, prompts: Sequence[int], candidates: Sequence[Sequen
         questions=[source.questions[p] for p in prompts] if source.questions else (),
         systems=_picked(source.systems, prompts, candidates) if source.systems else (),
         texts=_picked(source.texts, prompts, candidates) if source.texts else (),
-        categories=[source.categories[p] for p in prompts] if source.categories else (),
         spent={name: _gathered(array, rows, place) for name, array in source.spent.items()},
     )
 

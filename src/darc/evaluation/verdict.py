@@ -216,16 +216,25 @@ def _for_whom(verdict: Verdict) -> str:
 
 def wins_frame(found: Sequence[Verdict]) -> Frame:
     """For whom Best-of-K is beaten, by how much: a row a verdict and measure."""
-    rows: list[tuple[object, ...]] = []
+    rows = []
     for verdict in found:
         for measure, name in enumerate(verdict.measures):
             better = verdict.better(measure)
             gains = np.where(np.isnan(verdict.delta[measure]), -np.inf, verdict.delta[measure])
             at = better[0] if better else 1 + int(gains[1:].argmax())
             delta, margin = verdict.delta[measure, at], verdict.margin[measure, at]
-            sure = "yes" if better else "no"
-            head = (verdict.source, _for_whom(verdict), measure_name(name), sure)
-            span = (delta, delta - margin, delta + margin)
-            rows.append((*head, verdict.methods[at], *span, verdict.mean[at], len(better)))
-    columns = ("source", "on", "in", "beaten", "best rule", "delta", "low_delta", "high_delta")
-    return Frame.of("wins", "", (*columns, "mean change", "rules that beat it"), rows)
+            rows.append(
+                {
+                    "source": verdict.source,
+                    "on": _for_whom(verdict),
+                    "in": measure_name(name),
+                    "beaten": "yes" if better else "no",
+                    "best rule": verdict.methods[at],
+                    "delta": delta,
+                    "low_delta": delta - margin,
+                    "high_delta": delta + margin,
+                    "mean change": verdict.mean[at],
+                    "rules that beat it": len(better),
+                }
+            )
+    return Frame.of("wins", "", rows)

@@ -1,25 +1,15 @@
 """Experiments on simulated people, where the truth is known."""
 
 from collections.abc import Callable
-from typing import Protocol
 
 from darc.errors import UnknownName
 from darc.experiments.gains import buckets, raters_needed
 from darc.experiments.hacking import hacking
-from darc.experiments.result import Findings, Report
+from darc.experiments.result import Findings
 from darc.experiments.truth import coverage, disagreement
-from darc.simulate import Preset
 
-
-class Experiment(Protocol):
-    """Runs on a preset's people; all randomness comes from the seed."""
-
-    def __call__(self, preset: Preset, seed: int = 0, *, report: Report = ...) -> Findings:
-        """The experiment's `Findings`."""
-        ...
-
-
-EXPERIMENTS: dict[str, Experiment] = {
+# By name: (preset, seed, *, report) -> Findings; all randomness comes from the seed.
+EXPERIMENTS: dict[str, Callable[..., Findings]] = {
     "disagreement": disagreement,
     "coverage": coverage,
     "buckets": buckets,
@@ -39,7 +29,6 @@ def experiment(name: str) -> Callable[..., Findings]:
 __all__ = [
     "EXPERIMENTS",
     "PROMPTS",
-    "Experiment",
     "Findings",
     "buckets",
     "coverage",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from darc.api import select_batch
 from darc.core import risk
 from darc.engine.deciding import parse_rules
-from darc.experiments.result import Findings, Line, Plot, Report, average, of, silent
+from darc.experiments.result import Findings, Plot, Report, Rows, average, groups, line, of, silent
 from darc.simulate import Preset, Truth, proxy_scores, simulate
 from darc.typing import Array
 
@@ -50,7 +50,7 @@ def buckets(
         "truth": of(true.sigma, base),
         "proxy": np.nan_to_num(of(risk.sigma(proxy), base)),
     }
-    rows: list[dict[str, Any]] = []
+    rows: Rows = []
     same = float(np.ptp(orders["truth"])) < 0.01 * float(orders["truth"].mean())
     for by, height in orders.items():
         if by == "truth" and same:
@@ -73,7 +73,7 @@ def buckets(
 
 
 HEADER = ["by", "", "prompts", "sigma", "changed", "mean", "tradeoff", "+-", "CVaR", "+-", "seen"]
-TITLES = {"tradeoff": "tradeoff (mean - 2 sigma)", "cvar": "CVaR of people, 10 %"}
+TITLES = {"tradeoff": "mean - 2 sigma", "cvar": "CVaR of people, 10 %"}
 
 
 def trend(numbers: list[float], halves: list[float]) -> str:
@@ -93,7 +93,7 @@ def _gain(outcome: Array, base: NDArray[np.int64], other: NDArray[np.int64]) -> 
     return of(outcome, other) - of(outcome, base)
 
 
-def _table(rows: list[dict[str, Any]]) -> list[list[object]]:
+def _table(rows: Rows) -> list[list[object]]:
     names = ("sigma", "changed", "mean", "tradeoff", "tradeoff_half", "cvar", "cvar_half", "seen")
     return [
         [row["by"], f"Q{row['bucket']}", row["prompts"], *(row[name] for name in names)]
@@ -101,45 +101,35 @@ def _table(rows: list[dict[str, Any]]) -> list[list[object]]:
     ]
 
 
-def _notes(rows: list[dict[str, Any]], rule: str) -> list[str]:
+def _notes(rows: Rows, rule: str) -> list[str]:
     notes = []
-    for by in dict.fromkeys(row["by"] for row in rows):
-        mine = [row for row in rows if row["by"] == by]
-        for name in ("tradeoff", "cvar"):
-            found = trend([row[name] for row in mine], [row[f"{name}_half"] for row in mine])
-            difference = mine[-1][name] - mine[0][name]
-            half = float(np.hypot(mine[-1][f"{name}_half"], mine[0][f"{name}_half"]))
+    for by, mine in groups(rows, "by").items():
+        for name in TITLES:
+            gain, half = ([row[key] for row in mine] for key in (name, f"{name}_half"))
             notes.append(
-                f"by {by}: {rule}'s true gain in {name} {found}; "
-                f"Q5 - Q1 = {difference:+.3f} +- {half:.3f}"
+                f"by {by}: {rule}'s true gain in {name} {trend(gain, half)}; "
+                f"Q5 - Q1 = {gain[-1] - gain[0]:+.3f} +- {np.hypot(half[-1], half[0]):.3f}"
             )
     return notes
 
 
-def _panels(rows: list[dict[str, Any]]) -> list[Plot]:
+def _panels(rows: Rows) -> list[Plot]:
     panels = []
-    for name, title in (
-        ("tradeoff", "tradeoff (mean - 2 sigma)"),
-        ("cvar", "CVaR of people, 10 %"),
-    ):
-        lines = []
-        for by in dict.fromkeys(row["by"] for row in rows):
-            mine = [row for row in rows if row["by"] == by]
-            halves = [row[f"{name}_half"] for row in mine]
-            points = [row["bucket"] for row in mine], [row[name] for row in mine]
-            lines.append(Line(f"true gain, by {by}", *points, halves))
+    for name, title in TITLES.items():
+        lines = [
+            line(f"true gain, by {by}", mine, "bucket", name, f"{name}_half")
+            for by, mine in groups(rows, "by").items()
+        ]
         if name == "tradeoff":
-            mine = [row for row in rows if row["by"] == "ratings"]
-            points = [row["bucket"] for row in mine], [row["seen"] for row in mine]
-            lines.append(Line("seen gain, by ratings", *points))
+            seen = groups(rows, "by")["ratings"]
+            lines.append(line("seen gain, by ratings", seen, "bucket", "seen"))
         panels.append(Plot(title, "bucket of disagreement", "gain over Best-of-K", lines, level=0))
     return panels
 
 
 SIZES = (2, 3, 4, 5, 8, 16, 32, 64)
 RULES = ("mean", "auto", "entropic", "epsilon", "tau", "penalty")
-EPSILON, QUANTILE, RATERS_WEIGHT = 0.25, 0.25, 2.0
-OUTCOMES = ("mean", "sigma", "value", "cvar", "tradeoff")
+EPSILON, QUANTILE = 0.25, 0.25
 GAINS = {"value": "entropic value", "cvar": "CVaR of people, 10 %", "tradeoff": "mean - 2 sigma"}
 
 
@@ -165,11 +155,11 @@ def raters_needed(
         "sigma": true.sigma,
         "value": true.value(1.0),
         "cvar": true.cvar(0.1),
-        "tradeoff": true.mean - RATERS_WEIGHT * true.sigma,
+        "tradeoff": true.mean - WEIGHT * true.sigma,
     }
     steps = len(sizes) + 1
     report(1, steps)
-    rows: list[dict[str, Any]] = []
+    rows: Rows = []
     for place, size in enumerate((*sizes, 0)):
         if size:
             samples = np.ascontiguousarray(people.ratings[:, None, :, :size])
@@ -178,7 +168,7 @@ def raters_needed(
             chosen = known(true)
         for rule, index in chosen.items():
             row: dict[str, Any] = {"n": size or None, "rule": rule}
-            row |= {name: float(of(outcomes[name], index).mean()) for name in OUTCOMES}
+            row |= {name: float(of(outcomes[name], index).mean()) for name in outcomes}
             for name in GAINS:
                 gain = of(outcomes[name], index) - of(outcomes[name], chosen["mean"])
                 row[f"{name}_gain"], row[f"{name}_half"] = average(gain)
@@ -201,7 +191,7 @@ def known(true: Truth) -> dict[str, NDArray[np.int64]]:
     cap = np.quantile(premium, QUANTILE, axis=1, keepdims=True)
     return {
         "mean": true.mean.argmax(axis=1),
-        "auto": (true.mean - RATERS_WEIGHT * true.sigma).argmax(axis=1),
+        "auto": (true.mean - WEIGHT * true.sigma).argmax(axis=1),
         "entropic": value.argmax(axis=1),
         "epsilon": calm.argmin(axis=1),
         "tau": np.where(premium <= cap, value, -np.inf).argmax(axis=1),
@@ -209,30 +199,35 @@ def known(true: Truth) -> dict[str, NDArray[np.int64]]:
     }
 
 
-def _raters_notes(rows: list[dict[str, Any]]) -> list[str]:
+def _raters_notes(rows: Rows) -> list[str]:
     notes = []
-    for rule in RULES[1:]:
-        mine = [row for row in rows if row["rule"] == rule and row["n"]]
+    for rule, mine in _seen(rows).items():
         parts = []
         for name, words in GAINS.items():
-            better = [row["n"] for row in mine if row[f"{name}_gain"] > row[f"{name}_half"]]
-            worse = [row["n"] for row in mine if row[f"{name}_gain"] < -row[f"{name}_half"]]
-            parts.append(f"{words}: better with {_list(better)}, worse with {_list(worse)}")
+            sides = []
+            for sign in (1, -1):
+                sure = [
+                    str(row["n"])
+                    for row in mine
+                    if sign * row[f"{name}_gain"] > row[f"{name}_half"]
+                ]
+                sides.append(", ".join(sure) or "none")
+            parts.append(f"{words}: better with {sides[0]}, worse with {sides[1]}")
         notes.append(f"{rule} against Best-of-K (mean) beyond noise, raters: {'; '.join(parts)}")
     return notes
 
 
-def _list(sizes: list[int]) -> str:
-    return ", ".join(map(str, sizes)) or "none"
-
-
-def _raters_panels(rows: list[dict[str, Any]]) -> list[Plot]:
+def _raters_panels(rows: Rows) -> list[Plot]:
     panels = []
     for name, title in GAINS.items():
-        lines = []
-        for rule in RULES[1:]:
-            mine = [row for row in rows if row["rule"] == rule and row["n"]]
-            gains = [[row[f"{name}_{part}"] for row in mine] for part in ("gain", "half")]
-            lines.append(Line(rule, [row["n"] for row in mine], *gains))
+        lines = [
+            line(rule, mine, "n", f"{name}_gain", f"{name}_half")
+            for rule, mine in _seen(rows).items()
+        ]
         panels.append(Plot(title, "raters a candidate", "true gain over Best-of-K", lines, True, 0))
     return panels
+
+
+def _seen(rows: Rows) -> dict[str, Rows]:
+    """The rows of raters, not of the truth, by rules other than Best-of-K."""
+    return groups([row for row in rows if row["n"] and row["rule"] != RULES[0]], "rule")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from darc.api import select_batch
 from darc.engine.deciding import RuleSpec, parse_rules
-from darc.experiments.result import Findings, Line, Plot, Report, average, of, silent
+from darc.experiments.result import Findings, Plot, Report, Rows, average, groups, line, of, silent
 from darc.simulate import Population, Preset, proxy_scores, simulate
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -68,7 +68,7 @@ def hacking(
         "hacking",
         rows,
         ["world", "rule", *(f"K={size}" for size in sizes), "peak", "lost"],
-        _table(rows, sizes),
+        _table(rows),
         _notes(rows),
         _panels(rows),
     )
@@ -82,9 +82,9 @@ def _curve(
     side: dict[str, NDArray[np.float64]],
     sizes: tuple[int, ...],
     seed: int,
-) -> list[dict[str, Any]]:
+) -> Rows:
     """One row a pool size; `lost` is how far the true mean has fallen since its best size."""
-    rows: list[dict[str, Any]] = []
+    rows: Rows = []
     outcomes = []
     for size in sizes:
         wanted = [name for name in spec.rule.required() if name in side]
@@ -118,34 +118,30 @@ def _curve(
     return rows
 
 
-def _curves(rows: list[dict[str, Any]]) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    curves: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in rows:
-        curves.setdefault((row["world"], row["rule"]), []).append(row)
-    return curves
+def _curves(rows: Rows) -> dict[str, dict[str, Rows]]:
+    """The rows by world and rule."""
+    return {world: groups(own, "rule") for world, own in groups(rows, "world").items()}
 
 
-def _table(rows: list[dict[str, Any]], sizes: tuple[int, ...]) -> list[list[object]]:
+def _table(rows: Rows) -> list[list[object]]:
     table: list[list[object]] = []
-    for (world, rule), curve in _curves(rows).items():
-        means = [f"{row['true_mean']:.2f}" for row in curve]
-        last = curve[-1]
-        table.append([world, rule, *means, last["peak"], f"{last['lost']:.2f}"])
+    for world, curves in _curves(rows).items():
+        for rule, curve in curves.items():
+            means, last = [f"{row['true_mean']:.2f}" for row in curve], curve[-1]
+            table.append([world, rule, *means, last["peak"], f"{last['lost']:.2f}"])
     return table
 
 
-def resists(curve: list[dict[str, Any]]) -> bool:
+def resists(curve: Rows) -> bool:
     """Whether the true mean at the largest pool is within noise of its best."""
     return bool(curve[-1]["lost"] <= curve[-1]["lost_half"])
 
 
-def _notes(rows: list[dict[str, Any]]) -> list[str]:
+def _notes(rows: Rows) -> list[str]:
     notes = []
-    curves = _curves(rows)
-    for world in dict.fromkeys(row["world"] for row in rows):
-        mine = {rule: curve for (where, rule), curve in curves.items() if where == world}
-        steady = [rule for rule, curve in mine.items() if resists(curve)]
-        fallen = [rule for rule, curve in mine.items() if not resists(curve)]
+    for world, curves in _curves(rows).items():
+        steady = [rule for rule, curve in curves.items() if resists(curve)]
+        fallen = [rule for rule in curves if rule not in steady]
         notes.append(
             f"{world}: at the largest K still at their best, within noise: "
             f"{', '.join(steady) or 'none'}; fallen: {', '.join(fallen) or 'none'}"
@@ -153,13 +149,9 @@ def _notes(rows: list[dict[str, Any]]) -> list[str]:
     return notes
 
 
-def _panels(rows: list[dict[str, Any]]) -> list[Plot]:
+def _panels(rows: Rows) -> list[Plot]:
     panels = []
-    for world in dict.fromkeys(row["world"] for row in rows):
-        lines = [
-            Line(rule, [r["candidates"] for r in curve], [r["true_mean"] for r in curve])
-            for (where, rule), curve in _curves(rows).items()
-            if where == world
-        ]
+    for world, curves in _curves(rows).items():
+        lines = [line(rule, curve, "candidates", "true_mean") for rule, curve in curves.items()]
         panels.append(Plot(world, "candidates (K)", "true mean of the choice", lines, True))
     return panels

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.errors import InputError, MissingExtra
+from darc.errors import InputError
 from darc.typing import Array
+from darc.views.chart import new_figure, quiet
+from darc.views.palette import PALE, SERIES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 Report = Callable[[int, int | None], None]
+Rows = list[dict[str, Any]]
 
 
 def silent(done: int, total: int | None) -> None:
@@ -72,59 +75,57 @@ def of(array: Array, index: NDArray[np.int64]) -> Array:
     return np.asarray(array[np.arange(len(index)), index])
 
 
-COLORS = ("#0b6fa4", "#c2571a", "#1f2933", "#2f8f6b", "#a3559b", "#b08a00", "#8a94a3")
+def groups(rows: Rows, name: str) -> dict[Any, Rows]:
+    """The rows by what they say under this name, in order of appearance."""
+    found: dict[Any, Rows] = {}
+    for row in rows:
+        found.setdefault(row[name], []).append(row)
+    return found
+
+
+def line(name: str, rows: Rows, x: str, y: str, half: str = "") -> Line:
+    """A line through two columns of some rows, with the half-widths of a third."""
+    across, up = [row[x] for row in rows], [row[y] for row in rows]
+    return Line(name, across, up, [row[half] for row in rows] if half else None)
+
+
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h", "p")
 DASHES = ("-", "--", "-.", ":")
 
 
 def draw_result(result: Findings) -> "Figure":
     """A figure with one plot a panel; lines differ by colour, marker and dashes."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("drawing a picture", "plot") from None
     count = len(result.panels)
     if not count:
         raise InputError(f"the experiment {result.name!r} has no picture", "leave --plot out")
-    figure = Figure(figsize=(1.0 + 5.0 * count, 5.2), dpi=150, layout="constrained")
-    for place, panel in enumerate(result.panels):
-        _panel(figure.add_subplot(1, count, place + 1), panel)
+    figure = new_figure(1.0 + 5.0 * count, 5.2)
+    for axes, panel in zip(figure.subplots(1, count, squeeze=False)[0], result.panels, strict=True):
+        _panel(axes, panel)
     return figure
 
 
 def _panel(axes: Any, panel: Plot) -> None:
     if panel.level is not None:
-        axes.axhline(panel.level, color="#8a94a3", lw=1.0, zorder=1)
-    for place, line in enumerate(panel.lines):
+        axes.axhline(panel.level, color=PALE, lw=1.0, zorder=1)
+    for place, each in enumerate(panel.lines):
         axes.errorbar(
-            line.x,
-            line.y,
-            yerr=line.half,
-            color=COLORS[place % len(COLORS)],
+            each.x,
+            each.y,
+            yerr=each.half,
+            color=SERIES[place % len(SERIES)],
             marker=MARKERS[place % len(MARKERS)],
             linestyle=DASHES[place % len(DASHES)],
             lw=1.5,
             markersize=4.5,
             capsize=2.5,
-            label=line.name,
-            zorder=2,
+            label=each.name,
         )
     if panel.logarithmic:
         axes.set_xscale("log", base=2)
     places = list(panel.lines[0].x)
     axes.set_xticks(places, [f"{x:g}" for x in places])
     axes.set_xticks([], minor=True)
-    axes.set_title(panel.title, loc="left", fontsize=11)
-    axes.set_xlabel(panel.across)
-    axes.set_ylabel(panel.up)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color="#eef1f4", zorder=0)
-    axes.set_axisbelow(True)
-    axes.legend(
-        loc="upper center",
-        bbox_to_anchor=(0.5, -0.14),
-        ncols=min(4, max(2, len(panel.lines) // 2)),
-        frameon=False,
-        fontsize=8,
-        handlelength=3.0,
-    )
+    quiet(axes, panel.title, panel.across, panel.up)
+    columns = min(4, max(2, len(panel.lines) // 2))
+    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": columns}
+    axes.legend(**below, frameon=False, fontsize=8, handlelength=3.0)

@@ -1,7 +1,6 @@
 """What simulated people are like, and how often bounds on their mean hold."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,18 @@ from darc.core import risk
 from darc.core.bounds import lcb_coefficient, lower_confidence_bound
 from darc.errors import InputError
 from darc.evaluation.ranks import jaccard, spearman
-from darc.experiments.result import Findings, Line, Plot, Report, average, of, silent
+from darc.experiments.result import (
+    Findings,
+    Line,
+    Plot,
+    Report,
+    Rows,
+    average,
+    groups,
+    line,
+    of,
+    silent,
+)
 from darc.selection.decision import Decisions
 from darc.simulate import Population, Preset, proxy_scores, simulate
 from darc.typing import Array
@@ -125,7 +135,7 @@ def coverage(
     proxy = proxy_scores(people, replace(preset.proxy, scorers=1, rewrites=most - 1))
     report(2, 2 + 2 * len(sizes))
     samples = {"raters": people.ratings, "rewrites": np.clip(proxy.samples[:, 0], *scale)}
-    rows: list[dict[str, Any]] = []
+    rows: Rows = []
     for kind, given in samples.items():
         for size in sizes:
             rows += _held(kind, np.ascontiguousarray(given[..., :size]), people, delta)
@@ -137,9 +147,9 @@ def coverage(
     )
 
 
-def _held(kind: str, samples: Array, people: Population, delta: float) -> list[dict[str, Any]]:
+def _held(kind: str, samples: Array, people: Population, delta: float) -> Rows:
     """One row a bound."""
-    rows: list[dict[str, Any]] = []
+    rows: Rows = []
     for bound, rule in BOUNDS:
         decided = select_batch(samples[:, None], rule)
         limit = lower_bounds(decided, bound, (people.recipe.low, people.recipe.high), delta)
@@ -175,11 +185,10 @@ def lower_bounds(decided: Decisions, bound: str, scale: tuple[float, float], del
     )
 
 
-def _notes(rows: list[dict[str, Any]], nominal: float) -> list[str]:
+def _notes(rows: Rows, nominal: float) -> list[str]:
     notes = []
-    for kind in ("raters", "rewrites"):
-        for bound in ("certificate", "lcb score"):
-            mine = [row for row in rows if row["samples"] == kind and row["bound"] == bound]
+    for kind, own in groups(rows, "samples").items():
+        for bound, mine in groups(own, "bound").items():
             worst = min(mine, key=lambda row: row["actual"])
             verdict = "holds" if worst["actual"] >= nominal else "does not hold"
             notes.append(
@@ -189,13 +198,13 @@ def _notes(rows: list[dict[str, Any]], nominal: float) -> list[str]:
     return notes
 
 
-def _panels(rows: list[dict[str, Any]], nominal: float) -> list[Plot]:
+def _panels(rows: Rows, nominal: float) -> list[Plot]:
     panels = []
-    for kind, title in (("raters", "independent raters"), ("rewrites", "rewrites, one scorer")):
-        lines = []
-        for bound, rule in BOUNDS:
-            mine = [r for r in rows if (r["samples"], r["bound"], r["rule"]) == (kind, bound, rule)]
-            sizes, actual = [r["n"] for r in mine], [r["actual"] for r in mine]
-            lines.append(Line(f"{bound} of {rule}", sizes, actual))
-        panels.append(Plot(title, "samples a candidate", "coverage", lines, True, nominal))
+    titles = {"raters": "independent raters", "rewrites": "rewrites, one scorer"}
+    for kind, own in groups(rows, "samples").items():
+        lines = [
+            line(f"{mine[0]['bound']} of {rule}", mine, "n", "actual")
+            for rule, mine in groups(own, "rule").items()
+        ]
+        panels.append(Plot(titles[kind], "samples a candidate", "coverage", lines, True, nominal))
     return panels

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +17,18 @@ from darc.engine.engine import Engine
 from darc.engine.parts import same_answers
 from darc.engine.scoring import Patience
 from darc.errors import InputError
-from darc.gateway.candidates import Backend
-from darc.gateway.embedded import EmbeddedBackend
+from darc.gateway.backends import Backend, EmbeddedBackend, RemoteBackend, onward
 from darc.gateway.endpoints import ChatEndpoints
-from darc.gateway.metrics import TYPE
 from darc.gateway.openapi import document
 from darc.gateway.proxy import anything
-from darc.gateway.remote import RemoteBackend, onward
 from darc.gateway.requests import PREFIX, Forms
 from darc.gateway.service import Gateway
 from darc.gateway.settings import ServeSettings
-from darc.gateway.tracing import Tracing, provider_of
+from darc.gateway.telemetry import TYPE, Tracing, provider_of
 from darc.models.remote import Breaker, OpenAIModel, Retry
 from darc.models.remote.openai import NAMED
 from darc.views.palette import style_sheet
-from darc.web.bodies import check_json
-from darc.web.keys import Keys, read_keys
-from darc.web.limits import trusted_proxies
+from darc.web.clients import Keys, read_keys, trusted_proxies
 from darc.web.middleware import Guard, Hosts, Shell
 from darc.web.problems import Problem
 
@@ -46,8 +41,11 @@ KINDS = {
     ".css": "text/css",
     ".svg": "image/svg+xml",
 }
+# What an engine is told as it stands in the settings.
+SAME = (
+    "rewriter", "n_aug", "family", "seed", "guard", "entities", "max_attempts", "min_samples",
+)  # fmt: skip
 FREE = ("/healthz", "/readyz", "/openapi.json", "/v1")
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def make_backend(settings: ServeSettings) -> Backend:
@@ -94,15 +92,9 @@ def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gat
         panel=parts.panel or False,
         judge=own_judge(settings),
         rule=spec,
-        rewriter=parts.rewriter,
-        n_aug=parts.n_aug,
-        family=parts.family,
         normalize=settings.normalize,
-        seed=parts.seed,
-        guard=parts.guard,
-        entities=parts.entities,
         side=dict(parts.side),
-        min_samples=parts.min_samples,
+        **{name: getattr(parts, name) for name in SAME},
         workers=os.cpu_count() or 1 if settings.workers is None else settings.workers,
         patience=Patience(attempts=1, seconds=settings.scorer_timeout),
     )
@@ -138,9 +130,9 @@ class _Routes:
         own = ChatEndpoints(self.gateway)
         everything = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
         return [
-            Route("/v1/chat/completions", _json(own.completions), methods=["POST"]),
-            Route("/v1/playground", _json(own.playground), methods=["POST"]),
-            Route("/v1/select", _json(own.select), methods=["POST"]),
+            Route("/v1/chat/completions", own.completions, methods=["POST"]),
+            Route("/v1/playground", own.playground, methods=["POST"]),
+            Route("/v1/select", own.select, methods=["POST"]),
             Route("/v1/models", self.models, methods=["GET"]),
             Route("/healthz", self.health, methods=["GET"]),
             Route("/readyz", self.readiness, methods=["GET"]),
@@ -233,13 +225,3 @@ class _Routes:
 async def _no_route(*_: Any) -> None:
     """Refuse what no route takes: a line break in a path."""
     raise Problem(404, "there is no such path", code="not_found")
-
-
-def _json(endpoint: Endpoint) -> Endpoint:
-    """An endpoint that takes bodies of JSON only."""
-
-    async def serve(request: Request) -> Response:
-        check_json(request)
-        return await endpoint(request)
-
-    return serve

@@ -21,16 +21,15 @@ def _metadata(value: Any) -> Any:
 
 # JSON does not tell 2.0 from 2.
 WHOLE = BeforeValidator(_whole)
-Number = Annotated[float, WithJsonSchema({"type": "number", "minimum": -1e12, "maximum": 1e12})]
+# So that neither sums nor squares of scores on any scale overflow.
+LARGEST = 1e12
+Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
 Samples = Annotated[
     list[Number | None], Field(min_length=1, json_schema_extra={"contains": {"type": "number"}})
 ]
 Rows = Annotated[list[Samples], Field(min_length=1)]
 Aversion = Annotated[float, Field(ge=0, lt=1e12)]
 Wave = Annotated[int, Field(ge=1, le=10_000), WHOLE]
-Original = Annotated[
-    bool, Field(json_schema_extra={"const": True}, description="or false, with an n_aug over 0")
-]
 Stop = Annotated[str, Field(json_schema_extra={"enum": ["none", "pandora", "pandora:cost=0.05"]})]
 
 
@@ -58,7 +57,7 @@ class Options(Body):
     rule: Annotated[str, Field(max_length=10 * LONGEST_NAME)] = ""
     k: Annotated[int, Field(ge=1), WHOLE] = 1
     n_aug: Annotated[int, Field(ge=0), WHOLE] = 0
-    include_original: Original = True
+    include_original: bool = True
     beta: Aversion = 1.0
     gamma: Aversion = 1.0
     normalize: Normalize = "auto"
@@ -107,7 +106,7 @@ class ScorerScale(Body):
 
     name: str
     location: Number | None = None
-    scale: Annotated[float, Field(gt=0)] | None = None
+    scale: Annotated[float, Field(ge=1 / LARGEST, le=LARGEST)] | None = None
     bounds: Annotated[list[Number | None], Field(min_length=2, max_length=2)] = [None, None]
 
 

@@ -1,65 +1,28 @@
-"""Where answers come from, and the candidates of a request, in one wave of calls."""
+"""The candidates of a request, in one wave of calls, and what choosing among them costs."""
 
+import asyncio
 import json
-import math
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any
 
-from starlette.responses import Response
-
+from darc.engine.scoring import Clock
 from darc.engine.stopping import FEWER
 from darc.errors import DarcError
+from darc.gateway.backends import Backend
+from darc.gateway.bodies import Budget
 from darc.gateway.errors import told
-from darc.gateway.requests import wrong
+from darc.gateway.requests import Method, wrong
+from darc.gateway.settings import ServeSettings
 from darc.models.completion import without_thoughts
-from darc.models.remote import Failed, OverLimit
-from darc.models.remote.protocol import DrawnChoice, said_in, samples
-from darc.types import Candidate
+from darc.models.remote import Failed, Meter, OverLimit
+from darc.models.remote.protocol import mean_log, said_in, samples, token_entries
+from darc.types import Candidate, Prompt
 from darc.web.problems import Problem
 
-
-class Backend(Protocol):
-    """Something that answers chat completions.
-
-    `several` says whether it may be asked for several choices in one call; it is set to False once
-    it has turned out not to be able to. `passes` says whether requests can be sent through it as
-    they came.
-    """
-
-    name: str
-    several: bool
-    passes: bool
-
-    async def answer(self, body: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
-        """The answer to a chat completion; raises a `DarcError`, and tells the meter in scope."""
-        ...
-
-    async def models(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
-        """The models that it has, as OpenAI lists them."""
-        ...
-
-    async def forward(
-        self,
-        method: str,
-        path: str,
-        query: str,
-        headers: Mapping[str, str],
-        content: bytes,
-        again: bool,
-    ) -> Response:
-        """What it says to a request, passed on as it comes; `again` allows retries."""
-        ...
-
-    def ready(self) -> bool:
-        """Whether it can be asked now."""
-        ...
-
-    async def aclose(self) -> None:
-        """Let go of connections or memory."""
-        ...
-
-
+STAGES = ("candidates", "rewrites", "scores")
 Arrived = Callable[["Reply"], None]
 # A choice, after the answer that it stands in.
 Chosen = tuple[dict[str, Any], dict[str, Any]]
@@ -99,64 +62,12 @@ class Wave:
     flags: list[str]
 
 
-async def candidates(
-    backend: Backend,
-    body: Mapping[str, Any],
-    seeds: Sequence[int],
-    headers: Mapping[str, str],
-    *,
-    seeded: bool,
-    singly: bool = False,
-    strict: bool = False,
-    deadline: float | None = None,
-    arrived: Arrived | None = None,
-) -> Wave:
-    """As many candidates as there are seeds, in one call where the backend can, else in as many.
-
-    With seeds that the client asked for (`seeded`) every candidate has a call of its own, because
-    no call for several says which seed made which. Where some calls fail, the others' answers are
-    taken, and flagged, unless `strict`. At the `deadline` what has come is taken.
-    """
-
-    async def ask(sent: dict[str, Any]) -> list[Chosen]:
-        answer = await backend.answer(sent, headers)
-        return [(answer, choice) for choice in sorted(answer["choices"], key=_place)]
-
-    def tell(drawn: DrawnChoice[Chosen]) -> None:
-        if arrived is not None:
-            arrived(read_reply(*drawn.choice, drawn.index, drawn.seed))
-
-    try:
-        found = await samples(
-            ask,
-            body,
-            seeds,
-            same=lambda chosen: json.dumps(chosen[1]["message"], sort_keys=True),
-            several=backend.several and not seeded and not singly,
-            strict=strict,
-            deadline=deadline,
-            arrived=tell,
-        )
-    except DarcError as problem:
-        raise told(problem) from None
-    if not found.drawn and found.failures:
-        raise told(found.failures[0])
-    if not found.drawn:
-        raise too_late()
-    if not (found.several or seeded or singly):
-        backend.several = False
-    replies = [read_reply(*drawn.choice, drawn.index, drawn.seed) for drawn in found.drawn]
-    ended = [reply for reply in replies if not reply.endless]
-    flags = ["budget_milliseconds"] * found.late + failure_flags(found.failures)
-    flags += [FEWER] if len(ended) < len(replies) and FEWER not in flags else []
-    return Wave(ended or replies[:1], flags)
-
-
 @dataclass
-class Singles:
-    """Candidates made by a call each, of which only some may be taken in the end.
+class ReplyCalls:
+    """Calls of the backend for the replies of one request, a seed each.
 
-    With `strict` a call that fails is the end; otherwise there is one candidate fewer.
+    With `strict` a call that fails is the end; otherwise there is one reply fewer, and a flag.
+    `arrived` hears of replies as they come.
     """
 
     backend: Backend
@@ -168,25 +79,56 @@ class Singles:
     prompt_id: str
     _made: dict[int, Reply] = field(default_factory=dict)
     _failures: list[Failed] = field(default_factory=list)
-    _endless: bool = False
+
+    async def all(self, several: bool, deadline: float | None = None) -> Wave:
+        """As many replies as there are seeds, in one call where the backend can, else in as many.
+
+        Without `several` every one has a call of its own: no call for several says which seed made
+        which. At the `deadline` what has come is taken.
+        """
+
+        async def ask(sent: dict[str, Any]) -> list[Chosen]:
+            answer = await self.backend.answer(sent, self.headers)
+            return [(answer, choice) for choice in sorted(answer["choices"], key=_place)]
+
+        try:
+            found = await samples(
+                ask,
+                self.body,
+                self.seeds,
+                same=lambda chosen: json.dumps(chosen[1]["message"], sort_keys=True),
+                several=several and self.backend.several,
+                strict=self.strict,
+                deadline=deadline,
+                arrived=lambda drawn: self._take(*drawn.choice, drawn.index, drawn.seed),
+            )
+        except DarcError as problem:
+            raise told(problem) from None
+        self._failures = found.failures
+        if several and found.drawn and not found.several:
+            self.backend.several = False
+        wave = self.taken([drawn.index for drawn in found.drawn])
+        wave.flags[:0] = ["budget_milliseconds"] * found.late
+        return wave
 
     def wave(self, first: int, count: int) -> list[Awaitable[Candidate | None]]:
-        """Some of them, from a place on."""
+        """Calls for some of them, from a place on, of which only some may be taken in the end."""
         return [self._one(place) for place in range(first, first + count)]
 
-    def taken(self, some: Sequence[Candidate]) -> Wave:
+    def taken(self, places: Sequence[int]) -> Wave:
         """Those that were taken; raises why there are none."""
-        if not some and not self._endless:
+        endless = any(reply.endless for reply in self._made.values())
+        if not places and not endless:
             raise told(self._failures[0]) if self._failures else too_late()
-        taken = [self._made[each.index] for each in some] or list(self._made.values())[:1]
-        flags = failure_flags(self._failures)
-        return Wave(taken, flags if FEWER in flags or not self._endless else [*flags, FEWER])
+        ended = [self._made[place] for place in places if not self._made[place].endless]
+        over = any(isinstance(failure, OverLimit) for failure in self._failures)
+        flags = [FEWER] * (endless or bool(self._failures)) + ["budget_upstream"] * over
+        return Wave(ended or [self._made[min(self._made)]], flags)
 
     async def _one(self, place: int) -> Candidate | None:
+        seed = self.seeds[place]
         try:
-            answer = await self.backend.answer(
-                {**self.body, "seed": self.seeds[place]}, self.headers
-            )
+            answer = await self.backend.answer({**self.body, "seed": seed}, self.headers)
         except Failed as failed:
             if self.strict:
                 raise told(failed) from None
@@ -194,11 +136,15 @@ class Singles:
             return None
         except DarcError as problem:
             raise told(problem) from None
-        choice = min(answer["choices"], key=_place)
-        self._made[place] = reply = read_reply(answer, choice, place, self.seeds[place])
-        self.arrived(reply)
-        self._endless |= reply.endless
+        reply = self._take(answer, min(answer["choices"], key=_place), place, seed)
         return None if reply.endless else reply.candidate(self.prompt_id, place)
+
+    def _take(
+        self, answer: Mapping[str, Any], choice: dict[str, Any], place: int, seed: int | None
+    ) -> Reply:
+        self._made[place] = reply = read_reply(answer, choice, place, seed)
+        self.arrived(reply)
+        return reply
 
 
 def own_reply(place: int, text: str) -> Reply:
@@ -208,12 +154,6 @@ def own_reply(place: int, text: str) -> Reply:
     if said is None:
         raise wrong(f"candidates.{place}", "is a thought (<think>) that never ends")
     return Reply(place, choice, None, {}, said, False, len(said.split()), None)
-
-
-def failure_flags(failures: Sequence[Failed]) -> list[str]:
-    """What is to be said of calls that failed."""
-    over = any(isinstance(failure, OverLimit) for failure in failures)
-    return [FEWER] * bool(failures) + ["budget_upstream"] * over
 
 
 def too_late() -> Problem:
@@ -233,7 +173,7 @@ def read_reply(
     text = said or ""
     if calls:
         text = (text + "\n" if text else "") + json.dumps(calls, ensure_ascii=False)
-    logs = _logs(choice)
+    tokens = token_entries(choice)
     used = (answer.get("usage") or {}).get("completion_tokens")
     alone = len(answer["choices"]) == 1 and isinstance(used, int)
     return Reply(
@@ -243,23 +183,110 @@ def read_reply(
         head={k: v for k, v in answer.items() if k not in ("choices", "usage", "object")},
         text=text,
         bound=bool(calls),
-        tokens=used if alone and isinstance(used, int) else len(logs) or len(text.split()),
-        log_likelihood=math.fsum(logs) / len(logs) if logs else None,
+        tokens=used if alone and isinstance(used, int) else len(tokens) or len(text.split()),
+        log_likelihood=mean_log(tokens),
         endless=said is None,
     )
-
-
-def _logs(choice: Mapping[str, Any]) -> list[float]:
-    """The log-probabilities of the tokens, empty unless all are there and finite."""
-    given = choice.get("logprobs")
-    content = given.get("content") if isinstance(given, Mapping) else None
-    if not isinstance(content, list):
-        return []
-    logs = [entry.get("logprob") if isinstance(entry, Mapping) else None for entry in content]
-    found = [float(log) for log in logs if isinstance(log, int | float) and math.isfinite(log)]
-    return found if len(found) == len(logs) else []
 
 
 def _place(choice: Mapping[str, Any]) -> int:
     index = choice.get("index")
     return index if isinstance(index, int) else 0
+
+
+def check_work(
+    method: Method, prompt: Prompt, k: int, settings: ServeSettings, texts: Sequence[str] = ()
+) -> None:
+    """Refuse what would be too long to choose among.
+
+    The work is the characters that are read: each of the `texts`, where they are known yet, once
+    and for each of its rewrites, and the prompt once a wave of the k candidates and theirs.
+    """
+    samples = samples_of(settings, method.n_aug)
+    waves = -(-k * samples // method.options.wave)
+    asked = sum(len(message.content) for message in prompt.messages)
+    work = samples * sum(map(len, texts)) + waves * asked
+    if work > settings.max_work:
+        message = (
+            f"choosing would read {work} characters, more than {settings.max_work} (max_work): "
+            "send less text, or ask for a smaller darc.k or darc.n_aug"
+        )
+        raise Problem(400, message, code="max_work", param="darc")
+
+
+def samples_of(settings: ServeSettings, n_aug: int) -> int:
+    """How often each candidate is read: by all raters, or with each of its rewrites."""
+    panel = settings.parts.panel
+    return n_aug + 1 if panel is None else len(panel) * panel.repeats
+
+
+def rewrites_within(settings: ServeSettings, texts: Sequence[str], n_aug: int) -> int | None:
+    """How many rewrites each of the texts may have, None where they are too long to be scored."""
+    if max(map(len, texts)) > settings.max_candidate_characters:
+        return None
+    times = settings.max_work // max(1, sum(map(len, texts)))
+    if settings.parts.panel is not None:
+        return n_aug if times >= samples_of(settings, n_aug) else None
+    return min(n_aug, times - 1) if times else None
+
+
+class Spent:
+    """Calls and tokens by stage, as the servers that were called report them.
+
+    The budget's upstream limits bound all stages together, retries included.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self.whole = Meter(budget.upstream_calls, budget.upstream_tokens)
+        self._stages = {name: Meter(whole=self.whole) for name in STAGES}
+
+    def meter(self, stage: str) -> Meter:
+        """What counts the calls of a stage."""
+        return self._stages[stage]
+
+    def total(self, saved: int | None = None) -> dict[str, Any]:
+        """The usage of the candidates, all of them, in OpenAI's shape.
+
+        Beside it, `upstream` has the calls and tokens of all models, retries included, and how many
+        calls of a panel were `saved`, where there is one.
+        """
+        upstream = {"calls": self.whole.calls, "tokens": self.whole.tokens}
+        return {
+            "prompt_tokens": 0,
+            "completion_tokens": 0,
+            "total_tokens": 0,
+            **self.meter("candidates").usage,
+            "upstream": upstream if saved is None else {**upstream, "saved": saved},
+        }
+
+    def items(self) -> dict[str, Any]:
+        """Calls and tokens by stage."""
+        return {name: {"calls": own.calls, **own.usage} for name, own in self._stages.items()}
+
+
+@dataclass(frozen=True)
+class Work:
+    """One request: how and for what it chooses, until when, and what that has cost."""
+
+    method: Method
+    prompt: Prompt
+    request_id: str
+    clock: Clock = field(default_factory=Clock)
+    begun: float = field(default_factory=time.perf_counter)
+    loop_begun: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+
+    @cached_property
+    def spent(self) -> Spent:
+        """Calls and tokens so far."""
+        return Spent(self.method.budget)
+
+    @property
+    def deadline(self) -> float | None:
+        """When the time is up, by the event loop's clock."""
+        limit = self.method.budget.milliseconds
+        return None if limit is None else self.loop_begun + limit / 1000
+
+    @property
+    def milliseconds(self) -> dict[str, float]:
+        """The time by stage, and in all."""
+        return {**self.clock.milliseconds, "total": (time.perf_counter() - self.begun) * 1000}

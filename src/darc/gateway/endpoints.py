@@ -15,29 +15,21 @@ from darc.engine.choose import FEW
 from darc.engine.deciding import Deciding
 from darc.errors import DarcError
 from darc.gateway import streaming
+from darc.gateway.backends import for_candidates, onward
 from darc.gateway.bodies import SelectScores
 from darc.gateway.errors import told
 from darc.gateway.metadata import notes
 from darc.gateway.proxy import passed_through
-from darc.gateway.remote import for_candidates, onward
-from darc.gateway.requests import (
-    ChatRequest,
-    Method,
-    count,
-    read_prompt,
-    split_model,
-    wrong,
-)
+from darc.gateway.requests import ChatRequest, Method, count, read_prompt, split_model, wrong
 from darc.gateway.service import SMALL, Completed, Gateway
-from darc.gateway.streaming import ClientLeft, ClosingResponse, begun, ended, unless_gone
-from darc.models.remote.scope import Caller
+from darc.gateway.streaming import ClosingResponse
+from darc.models.remote.protocol import Caller
 from darc.registry import rules
 from darc.types import Scores
-from darc.web.bodies import read_body, read_object
+from darc.web.bodies import check_json, ended, read_body, read_object, unless_gone
 from darc.web.problems import Problem
 
 EVENTS = "text/event-stream"
-LEFT = 499
 FLAGS = "x-darc-flags"
 
 
@@ -53,14 +45,11 @@ class ChatEndpoints:
         asked = self.gateway.forms.chat(body)
         if asked.k == 1 and self.gateway.backend.passes:
             return await passed_through(self.gateway, request, asked, content)
-        work = begun(self._completed(request, asked))
-        try:
-            if not asked.given.stream:
-                await unless_gone(request, work)
-                return await self._whole(request, work.result())
-            done = await unless_gone(request, work, self.gateway.settings.keep_alive)
-        except ClientLeft:
-            return Response(status_code=LEFT)
+        work = asyncio.create_task(self._completed(request, asked))
+        if not asked.given.stream:
+            await unless_gone(request, work)
+            return await self._whole(request, work.result())
+        done = await unless_gone(request, work, self.gateway.settings.keep_alive)
         headers = {"cache-control": "no-cache", "x-accel-buffering": "no"}
         if done:
             headers |= _noted(request, work.result())
@@ -81,7 +70,7 @@ class ChatEndpoints:
             queue.put_nowait(("start", {"k": asked.k, "model": asked.model}))
             return await self._completed(request, asked, lambda *each: queue.put_nowait(each))
 
-        work = begun(work_on())
+        work = asyncio.create_task(work_on())
         work.add_done_callback(lambda _: queue.put_nowait(("end", None)))
         return ClosingResponse(self._steps(work, queue), partial(ended, work), media_type=EVENTS)
 
@@ -93,26 +82,24 @@ class ChatEndpoints:
         method = self.gateway.forms.method(body.get("darc"))
         request_id = request.state.request_id
         if isinstance(given, SelectScores):
-            work = begun(self._by_scores(given, method, request_id))
+            work = asyncio.create_task(self._by_scores(given, method, request_id))
         else:
             messages = body.get("messages") or [{"role": "user", "content": body["prompt"]}]
             headers = for_candidates(onward(request.headers, self.gateway.trusting))
             model = split_model(given.model or self.gateway.settings.model)[1]
             caller = Caller(self.gateway.backend.name, model, headers)
             texts = given.candidates
-            work = begun(
+            work = asyncio.create_task(
                 self.gateway.select(
                     method, read_prompt(messages), texts, given.n, request_id, caller
                 )
             )
-        try:
-            await unless_gone(request, work)
-        except ClientLeft:
-            return Response(status_code=LEFT)
+        await unless_gone(request, work)
         made = await self.gateway.busily(large or method.n_aug > 8, as_json, work.result())
         return Response(made, media_type="application/json")
 
     async def _body(self, request: Request) -> tuple[bytes, dict[str, Any]]:
+        check_json(request)
         content = await read_body(request, self.gateway.settings.max_body)
         return content, await self.gateway.busily(len(content) > SMALL, read_object, content)
 
@@ -247,11 +234,6 @@ def as_json(data: Any) -> bytes:
     return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def ascii_only(text: str) -> str:
-    """A text that fits into a header."""
-    return text.encode("ascii", "replace").decode("ascii")
-
-
 def _bounds(given: list[float | None]) -> tuple[float, float]:
     low, high = given
     return (-np.inf if low is None else low, np.inf if high is None else high)
@@ -260,7 +242,8 @@ def _bounds(given: list[float | None]) -> tuple[float, float]:
 def _noted(request: Request, completed: Completed) -> Mapping[str, str]:
     """The flags for the log, and as a header."""
     request.state.log = {"flags": list(completed.flags)}
-    return {FLAGS: ascii_only(",".join(completed.flags))} if completed.flags else {}
+    told = ",".join(completed.flags).encode("ascii", "replace").decode()
+    return {FLAGS: told} if told else {}
 
 
 def _step(name: str, data: Any) -> bytes:

@@ -1,7 +1,5 @@
 """Errors of the backend, told to the client as they were told to us."""
 
-import json
-from collections.abc import Mapping
 from typing import Any
 
 from darc.errors import DarcError
@@ -16,8 +14,8 @@ from darc.models.remote import (
     TimedOut,
     TooLarge,
 )
-from darc.models.remote.problems import said
-from darc.web.problems import Problem
+from darc.models.remote.problems import json_object, said
+from darc.web.problems import Problem, come_back
 
 
 def told(problem: DarcError) -> Problem:
@@ -27,8 +25,9 @@ def told(problem: DarcError) -> Problem:
     after many failures 503 with the time to come back.
     """
     match problem:
-        case Moved():
-            return redirected(problem.status, problem.where)
+        case Moved(status=status, where=where):
+            message = f"the backend answered {status}: it redirects to {where}"
+            return _own(502, f"{message}; set --backend to that", "upstream_redirects")
         case Refused():
             return upstream_problem(problem.status, problem.body)
         case ErrorStatus():
@@ -41,12 +40,8 @@ def told(problem: DarcError) -> Problem:
             message = "the backend did not answer in time; raise --timeout, or ask for less"
             return _own(504, message, "upstream_timeout")
         case LeftAlone():
-            return _own(
-                503,
-                "the backend has failed again and again and is left alone for a while",
-                "upstream_unavailable",
-                problem.after,
-            )
+            message = "the backend has failed again and again and is left alone for a while"
+            return _own(503, message, "upstream_unavailable", problem.after)
         case OverLimit():
             return _own(503, "the request has used up its calls or tokens", "over_limit")
         case Failed():
@@ -57,7 +52,8 @@ def told(problem: DarcError) -> Problem:
 
 def upstream_problem(status: int, body: str, after: float | None = None) -> Problem:
     """An error of the backend with its status, and what its body says in any usual shape."""
-    inner = _inner(body)
+    found = json_object(body)
+    inner = found["error"] if isinstance(found.get("error"), dict) else found
     message = said(body) or f"the backend answered {status}"
     kind = inner.get("type")
     default = "server_error" if status >= 500 else "invalid_request_error"
@@ -67,14 +63,8 @@ def upstream_problem(status: int, body: str, after: float | None = None) -> Prob
         kind if isinstance(kind, str) and kind else default,
         _text(inner.get("code")),
         _text(inner.get("param")),
-        {} if after is None else {"Retry-After": str(max(0, int(after + 0.999)))},
+        come_back(after, 0),
     )
-
-
-def redirected(status: int, where: str) -> Problem:
-    """A 502 for a backend that sends us elsewhere: whoever runs the gateway says where it is."""
-    message = f"the backend answered {status}: it redirects to {where}; set --backend to that"
-    return _own(502, message, "upstream_redirects")
 
 
 def too_large(limit: str, size: int) -> Problem:
@@ -85,11 +75,7 @@ def too_large(limit: str, size: int) -> Problem:
 
 def is_openai_error(body: str) -> bool:
     """Whether an error is in the shape that OpenAI's clients read."""
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
-        return False
-    inner = found.get("error") if isinstance(found, dict) else None
+    inner = json_object(body).get("error")
     return isinstance(inner, dict) and isinstance(inner.get("message"), str)
 
 
@@ -99,18 +85,7 @@ def unavailable(message: str, code: str) -> Problem:
 
 
 def _own(status: int, message: str, code: str, after: float | None = None) -> Problem:
-    headers = {} if after is None else {"Retry-After": str(max(1, int(after + 0.999)))}
-    return Problem(status, message, "server_error", code, headers=headers)
-
-
-def _inner(body: str) -> Mapping[str, Any]:
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
-        return {}
-    if isinstance(found, dict) and isinstance(found.get("error"), dict):
-        found = found["error"]
-    return found if isinstance(found, dict) else {}
+    return Problem(status, message, "server_error", code, headers=come_back(after))
 
 
 def _text(value: Any) -> str | None:

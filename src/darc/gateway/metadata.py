@@ -12,12 +12,12 @@ import numpy as np
 from darc.engine.deciding import decided_on
 from darc.engine.outcome import WORDS, Outcome
 from darc.errors import InputError
-from darc.files import append_private, json_lines, private_folder
-from darc.gateway.candidates import Reply
-from darc.gateway.cost import Spent
-from darc.gateway.requests import Method
+from darc.files import append_private, private_folder
+from darc.gateway.candidates import Reply, Work
 from darc.runs.records import numbers, scores_row
 from darc.selection.decision import flag_words
+
+KEPT = 5
 
 
 def decision_row(outcome: Outcome) -> dict[str, Any]:
@@ -39,16 +39,15 @@ def decision_row(outcome: Outcome) -> dict[str, Any]:
     return {**row, "flags": list(outcome.flags), "explanation": outcome.explain()}
 
 
-def short(
-    row: Mapping[str, Any],
-    outcome: Outcome,
-    replies: Sequence[Reply],
-    method: Method,
-    spent: Spent,
-    milliseconds: Mapping[str, float],
-    head: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The `darc` object: the decision, all candidates' statistics, and what it cost."""
+def described(
+    work: Work, replies: Sequence[Reply], outcome: Outcome
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The `darc` object, and the row of the decision in it.
+
+    It has the decision, all candidates' statistics, what it cost and, where the request wants it,
+    all details.
+    """
+    row, options = decision_row(outcome), work.method.options
     known = {each["index"]: each for each in row["candidates"]}
     rows = [
         {
@@ -59,21 +58,23 @@ def short(
         }
         for k, reply in enumerate(replies)
     ]
-    return {
-        **head,
+    data = {
+        "request_id": work.request_id,
+        "prompt_id": work.prompt.id,
         **row,
         "order": list(outcome.order),
         "k": len(replies),
         "saved": outcome.saved,
-        "n_aug": method.n_aug,
-        "include_original": method.options.include_original,
-        "policy": method.options.policy,
+        "n_aug": options.n_aug,
+        "include_original": options.include_original,
+        "policy": options.policy,
         "candidates": rows,
         "scored": outcome.calls,
         **({"panel": outcome.panel()} if outcome.rated else {}),
-        "spent": spent.items(),
-        "milliseconds": {name: round(ms, 1) for name, ms in milliseconds.items()},
+        "spent": work.spent.items(),
+        "milliseconds": {name: round(ms, 1) for name, ms in work.milliseconds.items()},
     }
+    return (data | details(outcome) if options.metadata == "full" else data), row
 
 
 def notes(flags: Sequence[str]) -> list[str]:
@@ -136,9 +137,6 @@ def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-KEPT = 5
-
-
 class Audit:
     """Rows in the decisions schema of a run folder, one JSON object a line, each in one write.
 
@@ -172,11 +170,3 @@ class Audit:
 
     def _named(self, number: int) -> Path:
         return self.path.with_name(f"{self.path.name}.{number}")
-
-
-def read_audit(path: Path) -> list[dict[str, Any]]:
-    """The rows of an audit log, older files first."""
-    numbered = sorted(
-        path.parent.glob(f"{path.name}.*"), key=lambda each: -int(each.suffix[1:] or 0)
-    )
-    return [row for each in [*numbered, path] for _, row in json_lines(each)]

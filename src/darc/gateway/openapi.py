@@ -50,7 +50,9 @@ def rule_form(options: type[Options], rule: Rule, side: Collection[str], kindred
             kept = [v for v in (True, False) if usable(rule.bind(**{name: v}), side)]
             kind = Literal[tuple(kept)]
         own[name] = (kind, default)
+    shared: Any = options.model_config.get("json_schema_extra", {})
     extra: dict[str, Any] = {
+        **shared,
         "x-needs": list(rule.required()),
         "x-parameters": list(own),
         "x-by-value": rule.by_value,
@@ -81,7 +83,10 @@ def document(forms: Forms, version: str, side: Collection[str] = ()) -> dict[str
     default: Any = Literal[settings.rule]
     fixed: Any = Literal["auto", "prompt", "none"]
     plain = create_model("DefaultOptions", __base__=forms.options, rule=(default, settings.rule))
-    bare = create_model("ScoresOptions", __base__=plain, normalize=(fixed, "auto"))
+    words = "or false, where every candidate has a sample besides the original"
+    original: Any = Annotated[Literal[True], Field(description=words)]
+    own: dict[str, Any] = {"normalize": (fixed, "auto"), "include_original": (original, True)}
+    bare = create_model("ScoresOptions", __base__=plain, **own)
     # Likelihoods come with the backend's answers.
     whole = {*side, "log_likelihood", "tokens"}
     known = [rules.get(name) for name in rules]

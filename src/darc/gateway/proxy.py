@@ -1,5 +1,6 @@
 """Requests that go through to the backend as they came."""
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -10,18 +11,18 @@ from urllib.parse import quote, unquote_to_bytes
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from darc.gateway.backends import PassedOn, onward
 from darc.gateway.bodies import Budget
-from darc.gateway.cost import Spent
-from darc.gateway.remote import onward
+from darc.gateway.candidates import Spent
 from darc.gateway.requests import ChatRequest
 from darc.gateway.service import Gateway
-from darc.gateway.streaming import DONE, ClientLeft, ClosingResponse, begun, event, unless_gone
+from darc.gateway.streaming import DONE, ClosingResponse, event
 from darc.models.remote import METER
-from darc.web.bodies import read_body
+from darc.models.remote.endpoints import CHAT
+from darc.models.remote.problems import json_object
+from darc.web.bodies import read_body, unless_gone
 from darc.web.problems import Problem
 
-CHAT = "/chat/completions"
-LEFT = 499
 MOST_ENCODED = 4
 _UNFIT = re.compile(rb"[\x00-\x1f\x7f]")
 
@@ -32,9 +33,12 @@ async def passed_through(
     """One sample of the backend's, as it says it; `darc` is added where it was asked for."""
     if not asked.same:
         content = json.dumps(asked.body).encode()
-    plain = not asked.method.options.metadata
+    plain, headers = not asked.method.options.metadata, onward(request.headers, gateway.trusting)
+    if not plain:
+        headers["accept-encoding"] = "identity"
+    sent = PassedOn("POST", CHAT, _query(request), headers, content, again=True)
     with gateway.tracing.chat(asked, request.headers):
-        response = await _sent(gateway, request, CHAT, content, True, plain, asked.method.budget)
+        response = await _answered(gateway, request, sent, asked.method.budget)
     if plain or response.status_code != 200:
         return response
     data = {
@@ -51,8 +55,9 @@ async def anything(gateway: Gateway, request: Request) -> Response:
     """Any other path below /v1, unchanged."""
     path = path_below(request.scope)
     content = await read_body(request, gateway.settings.max_body)
-    again = request.method in ("GET", "HEAD")
-    return await _sent(gateway, request, path, content, again, plain=True)
+    headers, again = onward(request.headers, gateway.trusting), request.method in ("GET", "HEAD")
+    sent = PassedOn(request.method, path, _query(request), headers, content, again)
+    return await _answered(gateway, request, sent, Budget())
 
 
 def path_below(scope: Mapping[str, Any]) -> str:
@@ -86,34 +91,24 @@ def _is_text(path: bytes) -> bool:
     return True
 
 
-async def _sent(
-    gateway: Gateway,
-    request: Request,
-    path: str,
-    content: bytes,
-    again: bool,
-    plain: bool,
-    budget: Budget | None = None,
-) -> Response:
-    headers = onward(request.headers, gateway.trusting)
+def _query(request: Request) -> str:
     query = request.scope["query_string"].decode("latin-1")
-    if not plain:
-        headers["accept-encoding"] = "identity"
+    return f"?{query}" if query else ""
+
+
+async def _answered(gateway: Gateway, request: Request, sent: PassedOn, budget: Budget) -> Response:
     stack = AsyncExitStack()
 
     async def ask() -> Response:
         # It is a task of its own, so that nobody else's calls are counted.
-        METER.set(Spent(budget or Budget()).meter("candidates"))
+        METER.set(Spent(budget).meter("candidates"))
         await stack.enter_async_context(gateway.gate)
-        return await gateway.backend.forward(request.method, path, query, headers, content, again)
+        return await gateway.backend.forward(sent)
 
-    work = begun(ask())
+    work = asyncio.create_task(ask())
     try:
         await unless_gone(request, work)
         response = work.result()
-    except ClientLeft:
-        await stack.aclose()
-        return Response(status_code=LEFT)
     except BaseException:
         await stack.aclose()
         raise
@@ -133,11 +128,8 @@ def _with_metadata(response: Response, data: dict[str, Any]) -> Response:
         response.body_iterator = _before_end(response.body_iterator, data)
         response.raw_headers = kept
         return response
-    try:
-        body = json.loads(bytes(response.body))
-    except (ValueError, RecursionError):
-        return response
-    if not isinstance(body, dict):
+    body = json_object(bytes(response.body))
+    if not body:
         return response
     made = Response(json.dumps({**body, "darc": data}).encode(), response.status_code)
     made.raw_headers = [*kept, (b"content-length", str(len(bytes(made.body))).encode())]
@@ -146,15 +138,14 @@ def _with_metadata(response: Response, data: dict[str, Any]) -> Response:
 
 async def _before_end(parts: Any, data: dict[str, Any]) -> AsyncIterator[bytes]:
     """The events of a stream with one more before the last; a part may end anywhere."""
-    held, head = b"", None
+    held, head = b"", dict[str, Any]()
 
     def lines(some: list[bytes]) -> Iterator[bytes]:
         nonlocal head
         for line in some:
             if line.strip() == DONE.rstrip():
-                yield event({**(head or {}), "choices": [], "darc": data})
-            elif head is None:
-                head = _head(line)
+                yield event({**head, "choices": [], "darc": data})
+            head = head or _head(line)
             yield line
 
     try:
@@ -167,12 +158,7 @@ async def _before_end(parts: Any, data: dict[str, Any]) -> AsyncIterator[bytes]:
         await parts.aclose()
 
 
-def _head(chunk: bytes) -> dict[str, Any] | None:
+def _head(chunk: bytes) -> dict[str, Any]:
     """What the chunks of a stream share."""
-    try:
-        found = json.loads(chunk.strip().removeprefix(b"data:"))
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(found, dict):
-        return None
+    found = json_object(chunk.strip().removeprefix(b"data:"))
     return {name: found[name] for name in ("id", "object", "created", "model") if name in found}

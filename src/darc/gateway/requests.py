@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
-from pydantic import (
-    BaseModel,
-    Field,
-    ValidationError,
-    create_model,
-)
+import numpy as np
+from pydantic import BaseModel, Field, ValidationError, create_model
 
-from darc.engine.deciding import RuleSpec, parse_rules
+from darc.engine.deciding import Deciding, RuleSpec, parse_rules
+from darc.engine.parts import Parts
 from darc.engine.stopping import Stopping, parse_stop
 from darc.errors import DarcError
 from darc.gateway.bodies import (
@@ -25,7 +22,6 @@ from darc.gateway.bodies import (
     Budget,
     ChatBody,
     Options,
-    Original,
     SelectAnswers,
     SelectReplies,
     SelectScores,
@@ -35,7 +31,7 @@ from darc.gateway.bodies import (
 )
 from darc.gateway.settings import Normalize, Policy, ServeSettings
 from darc.selection.rule import Rule
-from darc.types import Message, Prompt
+from darc.types import Message, Prompt, Scores
 from darc.web.problems import Problem
 
 PREFIX = "darc"
@@ -116,16 +112,18 @@ def read(form: type[Read], given: Mapping[str, Any], prefix: str = "") -> Read:
 def _problem(
     form: type[BaseModel], problem: ValidationError, given: Mapping[str, Any], prefix: str
 ) -> Problem:
-    fault = problem.errors(include_url=False)[0]
+    first, *others = problem.errors(include_url=False)
+    # Of a union's members the one is told that fits furthest; its name is no part of the path.
+    kindred = [first, *(each for each in others if each["loc"][:1] == first["loc"][:1])]
+    fault = max(kindred, key=lambda each: len(each["loc"]))
     path, value = ([prefix] if prefix else []), given
     for part in fault["loc"]:
         inner = isinstance(value, Mapping) and part in value
-        if not inner and not (isinstance(value, list) and isinstance(part, int)):
-            # Of a union's members the first is told; its name is no part of the path.
-            path += [str(part)] if fault["type"] == "missing" else []
-            break
-        value = value[part]  # type: ignore[index]
-        path.append(str(part)[:LONGEST_NAME])
+        if inner or (isinstance(value, list) and isinstance(part, int)):
+            value = value[part]  # type: ignore[index]
+            path.append(str(part)[:LONGEST_NAME])
+        elif fault["type"] == "missing":
+            path.append(str(part))
     what = WORDS.get(fault["type"]) or fault["msg"].removeprefix("Input ")
     field = form.model_fields.get(str(fault["loc"][0])) if fault["loc"] else None
     extra = field.json_schema_extra if field and isinstance(field.json_schema_extra, dict) else {}
@@ -168,6 +166,30 @@ def _is_plain(kind: Any) -> bool:
     return bool(get_args(kind)) or kind in (float, int, bool, str, type(None))
 
 
+def _samples(parts: Parts) -> list[Any]:
+    """What a schema says of the samples: the original is one, or there are rewrites."""
+    rewritten = {
+        "properties": {"n_aug": {"minimum": 1}, "reward": {"not": {"const": "original"}}},
+        "required": [] if parts.n_aug else ["n_aug"],
+    }
+    original = {
+        "properties": {"include_original": {"const": True}},
+        "required": [] if parts.include_original else ["include_original"],
+    }
+    return [original, rewritten]
+
+
+def _try_out(spec: RuleSpec) -> None:
+    """Refuse values that only the rule itself can judge, before anything is spent on candidates."""
+    scores = Scores(
+        np.array([[[0.0, 1.0], [1.0, 0.0]]]), ("trial",), ((-np.inf, np.inf),), (None,), (None,)
+    )
+    try:
+        Deciding(spec, "none").decide("", scores, {})
+    except Exception as problem:
+        raise unfit(problem) from None
+
+
 class Forms:
     """The models of the requests to a gateway with these settings, and what is made of them."""
 
@@ -186,7 +208,7 @@ class Forms:
             __base__=Options,
             k=(upto("max_k", 1), settings.k),
             n_aug=(upto("max_n_aug", 0), 0 if rated else parts.n_aug),
-            include_original=(Original, parts.include_original),
+            include_original=(bool, parts.include_original),
             beta=(Aversion, settings.beta),
             gamma=(Aversion, settings.gamma),
             normalize=(Normalize, settings.normalize),
@@ -194,6 +216,9 @@ class Forms:
             wave=(Wave, settings.wave),
             stop=(Stop, settings.stop),
         )
+        if not rated:
+            self.options.model_config["json_schema_extra"] = {"anyOf": _samples(parts)}
+            self.options.model_rebuild(force=True)
         texts = Annotated[
             list[Annotated[str, Field(max_length=settings.max_candidate_characters)]],
             Field(min_length=1, max_length=settings.max_k, json_schema_extra={"x-limit": "max_k"}),
@@ -227,6 +252,8 @@ class Forms:
         own = _parameters(spec.rule.function)
         bound = {n: v for n, v in spec.rule.parameters.items() if n in own.model_fields}
         read(own, bound, PREFIX)
+        if spec.rule.parameters.keys() - bound.keys() and not spec.rule.required():
+            _try_out(spec)
         if all(spec.rule.parameters.get(n) is not None for n in spec.rule.exclusive or ("",)):
             raise wrong("darc.rule", f"takes one of {' and '.join(spec.rule.exclusive)} only")
         if not all(isinstance(x, int | float) and x >= 0 for x in (spec.beta, spec.gamma)):

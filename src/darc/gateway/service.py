@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from darc.engine.choose import FEW, FIRST
@@ -12,32 +12,30 @@ from darc.engine.engine import Engine
 from darc.engine.outcome import Outcome
 from darc.engine.parts import SideMaker
 from darc.engine.samples import PartFailed
-from darc.engine.scoring import Clock
 from darc.engine.stopping import Stopping, WaveDrawing
 from darc.errors import DarcError
 from darc.gateway import metadata
-from darc.gateway.candidates import Backend, Reply, Singles, candidates, own_reply
-from darc.gateway.cost import Spent, check_work, rewrites_within
+from darc.gateway.backends import Backend, for_candidates
+from darc.gateway.candidates import (
+    Reply,
+    ReplyCalls,
+    Spent,
+    Work,
+    check_work,
+    own_reply,
+    rewrites_within,
+)
 from darc.gateway.errors import told, unavailable
 from darc.gateway.metadata import Audit
-from darc.gateway.metrics import Metrics
-from darc.gateway.remote import for_candidates
-from darc.gateway.requests import (
-    ChatRequest,
-    Forms,
-    Method,
-    has_media,
-    read_prompt,
-    unfit,
-)
+from darc.gateway.requests import ChatRequest, Forms, Method, has_media, read_prompt, unfit
 from darc.gateway.settings import ServeSettings
-from darc.gateway.tracing import Tracing
+from darc.gateway.telemetry import Metrics, Tracing
 from darc.generators.base import Settings as Sampling
 from darc.generators.base import candidate_seeds
 from darc.models.remote import METER, OverLimit
-from darc.models.remote.scope import CALLER, Caller
+from darc.models.remote.protocol import CALLER, Caller
 from darc.types import Prompt
-from darc.web.limits import Gate
+from darc.web.clients import Gate
 from darc.web.problems import Problem
 
 Result = TypeVar("Result")
@@ -56,30 +54,6 @@ class Completed:
     body: dict[str, Any]
     flags: Sequence[str]
     large: bool = False
-
-
-@dataclass(frozen=True)
-class Work:
-    """One request: how and for what it chooses, until when, and what that has cost."""
-
-    method: Method
-    prompt: Prompt
-    request_id: str
-    spent: Spent
-    clock: Clock = field(default_factory=Clock)
-    begun: float = field(default_factory=time.perf_counter)
-    loop_begun: float = field(default_factory=lambda: asyncio.get_running_loop().time())
-
-    @property
-    def deadline(self) -> float | None:
-        """When the time is up, by the event loop's clock."""
-        limit = self.method.budget.milliseconds
-        return None if limit is None else self.loop_begun + limit / 1000
-
-    @property
-    def milliseconds(self) -> dict[str, float]:
-        """The time by stage, and in all."""
-        return {**self.clock.milliseconds, "total": (time.perf_counter() - self.begun) * 1000}
 
 
 class Gateway:
@@ -118,8 +92,7 @@ class Gateway:
         tell: Tell | None = None,
     ) -> Completed:
         """The completion that the rule chooses; `tell` hears of candidates as they arrive."""
-        prompt = read_prompt(asked.body["messages"])
-        work = Work(asked.method, prompt, request_id, Spent(asked.method.budget))
+        work = Work(asked.method, read_prompt(asked.body["messages"]), request_id)
         CALLER.set(Caller(self.backend.name, asked.model, for_candidates(headers)))
         if asked.k > 1:
             self._check(work.method)
@@ -131,7 +104,7 @@ class Gateway:
                 outcome = outcome if drawn is None else replace(outcome, saved=drawn.saved)
             data = await self._told(work, replies, outcome)
             body = completion(asked, replies, outcome, work.spent, request_id)
-            span.chosen(outcome, body)
+            self.tracing.chosen(span, outcome, body)
         if work.method.options.metadata or tell is not None:
             body["darc"] = data
         return Completed(body, outcome.flags, is_large(outcome))
@@ -147,7 +120,7 @@ class Gateway:
     ) -> dict[str, Any]:
         """The decision among a client's own candidates."""
         CALLER.set(caller)
-        work = Work(method, prompt, request_id, Spent(method.budget))
+        work = Work(method, prompt, request_id)
         self._check(method)
         check_work(method, prompt, len(texts), self.settings, texts)
         replies = [own_reply(place, text) for place, text in enumerate(texts)]
@@ -189,31 +162,20 @@ class Gateway:
             if tell is not None:
                 tell("candidate", {"index": reply.index, "seed": reply.seed, "text": reply.text})
 
-        drawing, strict = None, asked.method.closed
+        drawing, strict, sent = None, asked.method.closed, for_candidates(headers)
         seeds = self.seeds(asked, work.prompt, work.request_id)
-        sent = for_candidates(headers)
+        calls = ReplyCalls(self.backend, body, seeds, sent, strict, arrived, work.prompt.id)
         token = METER.set(work.spent.meter("candidates"))
         try:
             with work.clock.stage("generate"):
                 if asked.method.stopping is not None and asked.k > 1:
-                    singles = Singles(
-                        self.backend, body, seeds, sent, strict, arrived, work.prompt.id
-                    )
-                    drawing = self._drawing(asked, work, asked.method.stopping, singles)
-                    wave = singles.taken(await drawing.candidates())
+                    drawing = self._drawing(asked, work, asked.method.stopping, calls)
+                    taken = [each.index for each in await drawing.candidates()]
+                    wave = calls.taken(taken)
                     wave.flags += drawing.flags
                 else:
-                    wave = await candidates(
-                        self.backend,
-                        body,
-                        seeds,
-                        sent,
-                        seeded=asked.given.seed is not None,
-                        singly=tell is not None,
-                        strict=strict,
-                        deadline=work.deadline,
-                        arrived=arrived,
-                    )
+                    several = asked.given.seed is None and tell is None
+                    wave = await calls.all(several, work.deadline)
         except PartFailed as failed:
             raise part_failed(failed) from None
         finally:
@@ -224,7 +186,7 @@ class Gateway:
         return wave.flags, replies, drawing
 
     def _drawing(
-        self, asked: ChatRequest, work: Work, stopping: Stopping, singles: Singles
+        self, asked: ChatRequest, work: Work, stopping: Stopping, calls: ReplyCalls
     ) -> WaveDrawing:
         """What takes candidates as long as they are worth their cost."""
         meters = {name: work.spent.meter(f"{name}s") for name in ("rewrite", "score")}
@@ -232,8 +194,8 @@ class Gateway:
             self.engine.samples(work.prompt, work.method.budget.calls, meters),
             asked.k,
             stopping.at_least(asked.given.n),
-            singles.wave,
-            singles.strict,
+            calls.wave,
+            calls.strict,
             self.settings.max_candidate_characters,
             work.deadline,
         )
@@ -286,7 +248,7 @@ class Gateway:
         drawn: WaveDrawing | None = None,
     ) -> Outcome:
         """The engine's outcome; a part that failed is a 503 if the policy is closed."""
-        method, spent = work.method, work.spent
+        method, spent, most = work.method, work.spent, work.method.options.wave
         try:
             return await self.engine.decide(
                 work.prompt,
@@ -304,7 +266,8 @@ class Gateway:
                 strict=method.closed,
                 calls=method.budget.calls,
                 deadline=work.deadline,
-                wave=self.wave(method, len(replies)),
+                # Of a panel no more than a grade for each answer at a time.
+                wave=min(most, len(replies)) if self.settings.parts.panel else most,
                 flags=flags,
                 clock=work.clock,
                 meters={"rewrite": spent.meter("rewrites"), "score": spent.meter("scores")},
@@ -317,14 +280,9 @@ class Gateway:
         except DarcError as problem:
             raise unfit(problem) from None
 
-    def wave(self, method: Method, k: int) -> int:
-        """How much is asked for at a time: of a panel no more than a grade for each answer."""
-        most = method.options.wave
-        return most if self.settings.parts.panel is None else min(most, k)
-
     async def _told(self, work: Work, replies: Sequence[Reply], outcome: Outcome) -> dict[str, Any]:
         """What is said of a choice, counted and written down."""
-        data, row = await self.busily(is_large(outcome), _described, work, replies, outcome)
+        data, row = await self.busily(is_large(outcome), metadata.described, work, replies, outcome)
         if work.method.options.metadata == "full":
             data |= await asyncio.to_thread(self._beside, outcome)
         self.metrics.choice(data)
@@ -351,18 +309,6 @@ class Gateway:
         fixed = self.settings.seed
         name = prompt.id if fixed is not None else request_id
         return candidate_seeds(Sampling(k=asked.k, seed=fixed or 0), name)
-
-
-def _described(
-    work: Work, replies: Sequence[Reply], outcome: Outcome
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The metadata, and the row of the decision in it."""
-    row = metadata.decision_row(outcome)
-    head = {"request_id": work.request_id, "prompt_id": work.prompt.id}
-    data = metadata.short(row, outcome, replies, work.method, work.spent, work.milliseconds, head)
-    if work.method.options.metadata == "full":
-        data |= metadata.details(outcome)
-    return data, row
 
 
 def part_failed(failed: PartFailed) -> Problem:

@@ -1,7 +1,7 @@
 """What a gateway is told when it starts; the options of `darc serve` are made of it."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, InstanceOf, model_validator
 
@@ -16,12 +16,25 @@ from darc.registry import DEFAULT_RULE
 MEGABYTE = 1_000_000
 Policy = Literal["open", "closed"]
 Normalize = Literal["auto", "prompt", "fixed", "none"]
+BACKEND = "an OpenAI-compatible server, or several of the same model: URL|URL"
+STOP = (
+    "pandora writes a few answers at a time, and stops where more are not expected to gain their "
+    "cost, in the scorers' standard deviations an answer"
+)
+WORKERS = "processes for rewriting and embedded scorers, 0 for threads (default: one per core)"
 
 
-def _option(text: str, metavar: str = "", flags: tuple[str, ...] = (), **bounds: Any) -> Any:
-    """A field with its description, its bounds and what its option is called besides its name."""
+def _option(
+    default: Any, text: str, metavar: str = "", flags: tuple[str, ...] = (), **bounds: Any
+) -> Any:
+    """A field with its default, description, bounds, and what its option is called besides."""
     extra: Any = {"flags": list(flags), **({"metavar": metavar} if metavar else {})}
-    return Field(description=text, json_schema_extra=extra, **bounds)
+    return Field(default, description=text, json_schema_extra=extra, **bounds)
+
+
+def _most(default: int, text: str, metavar: str = "N", least: int = 1) -> Any:
+    """A limit."""
+    return _option(default, text, metavar, ge=least)
 
 
 class ServeSettings(Model):
@@ -34,76 +47,48 @@ class ServeSettings(Model):
     comments, while nothing is chosen yet.
     """
 
-    backend: Annotated[
-        str, _option("an OpenAI-compatible server, or several of the same model: URL|URL", "URL")
-    ] = ""
-    backend_key_env: Annotated[
-        str, _option("the environment variable with the backend's key", "NAME")
-    ] = KEY
-    model: Annotated[str, _option("for requests that name none")] = ""
-    timeout: Annotated[float, _option("seconds", gt=0)] = 120.0
-    concurrency: Annotated[int, _option("calls at a time to each URL", ge=1)] = 256
-    attempts: Annotated[int, _option("of a call, in all", ge=1)] = 6
-    max_tokens: Annotated[int, _option("of the embedded model", ge=1)] = 320
+    backend: str = _option("", BACKEND, "URL")
+    backend_key_env: str = _option(KEY, "the environment variable with the backend's key", "NAME")
+    model: str = _option("", "for requests that name none")
+    timeout: float = _option(120.0, "seconds", gt=0)
+    concurrency: int = _option(256, "calls at a time to each URL", ge=1)
+    attempts: int = _option(6, "of a call, in all", ge=1)
+    max_tokens: int = _option(320, "of the embedded model", ge=1)
 
-    rule: Annotated[str, _option("see darc rules", "NAME[:KEY=VALUE,...]")] = DEFAULT_RULE
+    rule: str = _option(DEFAULT_RULE, "see darc rules", "NAME[:KEY=VALUE,...]")
     calibrations: InstanceOf[Calibrations] | None = None
-    beta: Annotated[float, _option("risk aversion", ge=0)] = 1.0
-    gamma: Annotated[float, _option("hedge over scorers", ge=0)] = 1.0
-    normalize: Annotated[Normalize, _option("how several scorers are put on one scale")] = "auto"
-    k: Annotated[int, _option("candidates", flags=("-k",), ge=1)] = 8
-    stop: Annotated[
-        str,
-        _option(
-            "pandora writes a few answers at a time, and stops where more are not expected to gain "
-            "their cost, in the scorers' standard deviations an answer",
-            "none|pandora[:cost=0.02,wave=N,least=2]",
-        ),
-    ] = "none"
+    beta: float = _option(1.0, "risk aversion", ge=0)
+    gamma: float = _option(1.0, "hedge over scorers", ge=0)
+    normalize: Normalize = _option("auto", "how several scorers are put on one scale")
+    k: int = _option(8, "candidates", flags=("-k",), ge=1)
+    stop: str = _option("none", STOP, "none|pandora[:cost=0.02,wave=N,least=2]")
     parts: InstanceOf[Parts] = Field(default_factory=Parts)
-    workers: Annotated[
-        int | None,
-        _option(
-            "processes for rewriting and embedded scorers, 0 for threads (default: one per core)",
-            "N",
-            ge=0,
-        ),
-    ] = None
-    wave: Annotated[int, _option("texts that the lazy search has scored at once", ge=1)] = 16
-    scorer_timeout: Annotated[float, _option("seconds for such a wave", gt=0)] = 60.0
-    seed: Annotated[int | None, _option("makes requests without a seed repeatable")] = None
-    policy: Annotated[Policy, _option("when a part fails: a flagged answer, or a 503")] = "open"
+    workers: int | None = _option(None, WORKERS, "N", ge=0)
+    wave: int = _option(16, "texts that the lazy search has scored at once", ge=1)
+    scorer_timeout: float = _option(60.0, "seconds for such a wave", gt=0)
+    seed: int | None = _option(None, "makes requests without a seed repeatable")
+    policy: Policy = _option("open", "when a part fails: a flagged answer, or a 503")
 
-    api_keys: Annotated[Path | None, _option("hashed keys of clients", "FILE")] = None
-    rate: Annotated[float, _option("requests per minute and client; 0: any", ge=0)] = 0.0
+    api_keys: Path | None = _option(None, "hashed keys of clients", "FILE")
+    rate: float = _option(0.0, "requests per minute and client; 0: any", ge=0)
     trusted_proxies: tuple[str, ...] = ()
-    active: Annotated[int, _option("requests at a time", ge=1)] = 64
-    queue: Annotated[int, _option("requests that wait", ge=0)] = 256
-    max_body: Annotated[int, _option("of a request", "BYTES", ge=1)] = 4 * MEGABYTE
-    max_k: Annotated[int, _option("candidates that a request may ask for", "K", ge=1)] = 64
-    max_n_aug: Annotated[int, _option("rewrites that a request may ask for", "N", ge=0)] = 32
-    max_candidate_characters: Annotated[
-        int, _option("of a text that is chosen among", "N", ge=1)
-    ] = 100_000
-    max_work: Annotated[
-        int, _option("characters read to choose: texts x (n_aug + 1), and prompts", "N", ge=1)
-    ] = 4_000_000
-    max_scores: Annotated[int, _option("scores in a request to /v1/select", "N", ge=1)] = 50_000
-    max_upstream_calls: Annotated[
-        int, _option("calls to all models for a request, retries too; 0: any", "N", ge=0)
-    ] = 0
-    max_upstream_tokens: Annotated[
-        int, _option("tokens of all models for a request; 0: any", "N", ge=0)
-    ] = 0
-    max_answer: Annotated[
-        int, _option("of a backend's answer that is not streamed", "BYTES", ge=1)
-    ] = 32 * MEGABYTE
-    max_line: Annotated[int, _option("of a line in a backend's stream", "BYTES", ge=1)] = (
-        4 * MEGABYTE
+    active: int = _option(64, "requests at a time", ge=1)
+    queue: int = _option(256, "requests that wait", ge=0)
+    max_body: int = _most(4 * MEGABYTE, "of a request", "BYTES")
+    max_k: int = _most(64, "candidates that a request may ask for", "K")
+    max_n_aug: int = _most(32, "rewrites that a request may ask for", least=0)
+    max_candidate_characters: int = _most(100_000, "of a text that is chosen among")
+    max_work: int = _most(4_000_000, "characters read to choose: texts x (n_aug + 1), and prompts")
+    max_scores: int = _most(50_000, "scores in a request to /v1/select")
+    max_upstream_calls: int = _most(
+        0, "calls to all models for a request, retries too; 0: any", least=0
     )
-    audit: Annotated[Path | None, _option("append every decision", "FILE")] = None
-    audit_bytes: Annotated[int, _option("before it is rotated", "BYTES", ge=1)] = 100 * MEGABYTE
-    keep_alive: Annotated[float, Field(gt=0)] = 5.0
+    max_upstream_tokens: int = _most(0, "tokens of all models for a request; 0: any", least=0)
+    max_answer: int = _most(32 * MEGABYTE, "of a backend's answer that is not streamed", "BYTES")
+    max_line: int = _most(4 * MEGABYTE, "of a line in a backend's stream", "BYTES")
+    audit: Path | None = _option(None, "append every decision", "FILE")
+    audit_bytes: int = _most(100 * MEGABYTE, "before it is rotated", "BYTES")
+    keep_alive: float = Field(default=5.0, gt=0)
 
     @model_validator(mode="after")
     def _usable(self) -> "ServeSettings":

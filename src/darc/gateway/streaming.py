@@ -1,16 +1,16 @@
-"""A finished completion as the events of a stream; work that ends when its client leaves."""
+"""A finished completion as the events of a stream."""
 
-import asyncio
 import json
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from typing import Any
 
-from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from darc.web.problems import Problem
+
+logger = logging.getLogger(__name__)
 
 DONE = b"data: [DONE]\n\n"
 KEEP_ALIVE = b": keep-alive\n\n"
@@ -72,11 +72,8 @@ def deltas(choice: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
     """The message of a choice in pieces, each with its log-probabilities where they are given."""
     message = choice["message"]
     content = message.get("content")
-    first = {"role": message.get("role") or "assistant"}
-    if isinstance(content, str):
-        yield {**first, "content": ""}, None
-    else:
-        yield {**first, "content": content}, None
+    role = message.get("role") or "assistant"
+    yield {"role": role, "content": "" if isinstance(content, str) else content}, None
     others = {name: value for name, value in message.items() if name not in PLAIN}
     if others:
         yield others, None
@@ -129,11 +126,6 @@ def _call(place: int, call: Any) -> Iterator[dict[str, Any]]:
         yield {"tool_calls": [{"index": place, "function": {"arguments": piece}}]}
 
 
-logger = logging.getLogger(__name__)
-
-Result = TypeVar("Result")
-
-
 class BrokeOff(Exception):
     """What was being passed on has ended before its end."""
 
@@ -161,48 +153,3 @@ class ClosingResponse(StreamingResponse):  # type: ignore[misc]
         finally:
             for close in self.closers:
                 await close()
-
-
-class ClientLeft(Exception):
-    """The client has closed its connection."""
-
-
-async def unless_gone(
-    request: Request, work: "asyncio.Task[Result]", seconds: float | None = None
-) -> bool:
-    """Wait for work; whether it is done after at most `seconds`.
-
-    Where the client leaves first, the work is cancelled and `ClientLeft` is raised; where the
-    waiting itself is cancelled, the work is too. The body must have been read.
-    """
-    gone = asyncio.ensure_future(_gone(request))
-    try:
-        await asyncio.wait((work, gone), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if work.done():
-            return True
-        if gone.done():
-            await ended(work)
-            raise ClientLeft
-        return False
-    except asyncio.CancelledError:
-        await ended(work)
-        raise
-    finally:
-        gone.cancel()
-        await asyncio.gather(gone, return_exceptions=True)
-
-
-async def ended(work: "asyncio.Task[Any]") -> None:
-    """Cancel work and wait until it has let go of everything."""
-    work.cancel()
-    await asyncio.gather(work, return_exceptions=True)
-
-
-def begun(work: Coroutine[Any, Any, Result]) -> "asyncio.Task[Result]":
-    """The work as a task."""
-    return asyncio.get_running_loop().create_task(work)
-
-
-async def _gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass

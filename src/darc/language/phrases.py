@@ -42,11 +42,6 @@ def patterns(name: str, table: str) -> dict[str, re.Pattern[str]]:
     return {key: re.compile(text) for key, text in pattern_texts(name, table).items()}
 
 
-def one_of(words: str) -> str:
-    """A pattern of one of the words of a string, in which an underscore stands for a space."""
-    return f"(?:{'|'.join(word.replace('_', ' ') for word in words.split())})"
-
-
 def any_of(*phrases: str) -> re.Pattern[str]:
     """A pattern that finds any of the phrases, each a pattern itself, as whole words.
 

@@ -1,8 +1,12 @@
-"""The anatomy of an answer: prose, code, sentences, words and list items."""
+"""The anatomy of a text: prose, code, sentences, words, and spans that no rewrite may touch."""
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
+from typing import NamedTuple
+
+from darc.language.phrases import pattern_texts
 
 FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
 BLOCK = re.compile(
@@ -15,8 +19,9 @@ HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]+", re.MULTILINE)
 EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=[\w.,!?])[*_](?!\w)")
 SENTENCE_END = re.compile(r"(?<=[.!?\u2026])[\"')\]]*\s+|\n+")
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+WORD_OR_NUMBER = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d[\d.,:]*|[.!?\u2026]+|[,;:()\u2013\u2014-]|\n\s*\n")
-CURLY = str.maketrans({0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"'})
+STRAIGHT = str.maketrans({0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"'})
 CODE_LINE = re.compile(
     r"^[ \t]*(?:def \w+\(|class \w+[:({]|import \w+$|from \w+ import|return\b|for \w+ in .*:$|"
     r"#include|function \w*\(|(?:const|let|var) \w+ ?=|select .* from|git \w|pip \w|"
@@ -58,7 +63,7 @@ class Text:
     @cached_property
     def prose(self) -> str:
         """What is left to read without code, addresses and markup, with straight quotes."""
-        text = BLOCK.sub("\n", self.raw.translate(CURLY))
+        text = BLOCK.sub("\n", self.raw.translate(STRAIGHT))
         text = LINK.sub(lambda match: match[1] or "", text)
         # A word stands in for code inside a sentence, so that the sentence keeps its shape.
         text = INLINE_CODE.sub("this", text)
@@ -91,3 +96,160 @@ class Text:
         if self.code:
             return sum(block.count("\n") + 1 for block in self.code)
         return len(CODE_LINE.findall(self.raw))
+
+
+_HIDDEN = 0xF0000
+_MOST_SPANS = 0xFFFD
+
+PATTERNS = pattern_texts("spans.toml", "spans")
+# A list marker is form, not a number: it is stepped over so that the number patterns miss it.
+_DIGIT = re.compile(r"\d")
+_MARKER = r"(?P<marker>(?m:^[ \t]*\d{1,3}[.)](?=[ \t])))"
+# Kinds of spans with signs of which one is in every span of them; so few that there are not many
+# patterns to compile. Dates and numbers are told by a digit, private characters by their plane.
+_MARKED = ("fence", "block quote", "table", "indented code", "code", "display mathematics")
+_SIGNS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (
+        (*_MARKED, "mathematics", "link", "address", "tag"),
+        ("`", "~~~", ">", "|", "    ", "\t", "$", "\\", "](", "://", "www.", "@", "<"),
+    ),
+    (("quotation",), ('"', "'", "“", "«", "„", "\u2018")),
+    (("equation",), tuple("=+^<>≤≥≈\u00d7÷±→")),
+    (("date", "number"), ()),
+)
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A text whose protected spans are each one private character, and those spans in order."""
+
+    text: str
+    hidden: tuple[str, ...]
+
+    def restore(self, text: str) -> str:
+        """The text with every hidden span put back."""
+        if not self.hidden:
+            return text
+        return text.translate({_HIDDEN + i: span for i, span in enumerate(self.hidden)})
+
+
+def mask(text: str) -> Masked:
+    """The text with its protected spans hidden; with more than 65533 of them, all of it is."""
+    hidden: list[str] = []
+
+    def hide(match: re.Match[str]) -> str:
+        span = match.group()
+        if match["marker"] is not None or not span:
+            return span
+        hidden.append(span)
+        return chr(_HIDDEN + min(len(hidden) - 1, _MOST_SPANS))
+
+    pattern = _pattern(*_kinds(text))
+    masked = pattern.sub(hide, text) if pattern else text
+    if len(hidden) > _MOST_SPANS:
+        return Masked(chr(_HIDDEN), (text,))
+    return Masked(masked, tuple(hidden))
+
+
+def _kinds(text: str) -> Iterator[str]:
+    """The kinds of spans that the text may have."""
+    for kinds, signs in _SIGNS:
+        if any(sign in text for sign in signs) if signs else _DIGIT.search(text):
+            yield from kinds
+    if not text.isascii() and max(text) >= chr(_HIDDEN):
+        yield "private"
+
+
+@cache
+def _pattern(*kinds: str) -> re.Pattern[str] | None:
+    """What finds spans of the kinds, in the order of the patterns."""
+    known = [f"(?:{pattern})" for kind, pattern in PATTERNS.items() if kind in kinds]
+    return re.compile("|".join([_MARKER, *known])) if known else None
+
+
+# A cache holds so many sentences, of so many characters at most.
+REMEMBERED = 512
+LONGEST = 1000
+
+
+@lru_cache(maxsize=32)
+def pieces(text: str) -> tuple[str, ...]:
+    """The text cut after every ". ", each piece with that of the last and the letter before it.
+
+    There are none where a piece is too long to be remembered.
+    """
+    found: list[str] = []
+    start, stop = 0, text.find(". ")
+    while stop >= 0:
+        found.append(text[start : stop + 2])
+        start = max(0, stop - 1)
+        stop = text.find(". ", stop + 2)
+    found.append(text[start:])
+    return tuple(found) if max(map(len, found)) <= LONGEST else ()
+
+
+_PREFIX = re.compile(r"[ \t]*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?(?:\*\*[^*\n]{1,60}\*\*:?[ \t]+)?")
+_BOUNDARY = re.compile(r"(?<=[.!?]) +(?=[A-Z*_(\U000f0000-\U000ffffd])")
+ABBREVIATION = re.compile(
+    r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|No|Fig|vs|etc|approx|Inc|Co|e\.g|i\.e|[A-Z])\.\Z"
+)
+# A hidden span may end in a stop of its own, so a capital after it may open a sentence.
+_DOUBTFUL = re.compile(r"[\U000f0000-\U000ffffd] [A-Z]|[*_()\[\]\u2013—]|\.\.")
+_LONGEST_STATEMENT = 400
+
+
+def each_statement(text: str, change: Callable[[str], str], applies: Callable[[str], bool]) -> str:
+    """The masked text with every plain statement that `applies` is true of changed.
+
+    A statement goes from its capital to its full stop. Headings, lines without a stop, questions,
+    very long sentences, and those with brackets, dashes or emphasis are left as they are.
+    O(length).
+    """
+    lines, statements, unchanged = _lines(text)
+    if not any(map(applies, statements)):
+        return unchanged
+    return "\n".join(
+        line.prefix
+        + " ".join(
+            change(piece) if plain and applies(piece) else piece for piece, plain in line.pieces
+        )
+        for line in lines
+    )
+
+
+class _Line(NamedTuple):
+    """What opens a line, and its sentences, each with whether it is a plain statement."""
+
+    prefix: str
+    pieces: tuple[tuple[str, bool], ...]
+
+
+@lru_cache(maxsize=32)
+def _lines(text: str) -> tuple[tuple[_Line, ...], tuple[str, ...], str]:
+    """The lines of a text, its plain statements, and the lines joined again."""
+    lines = tuple(map(_line, text.split("\n")))
+    statements = tuple(piece for line in lines for piece, plain in line.pieces if plain)
+    joined = (line.prefix + " ".join(piece for piece, _ in line.pieces) for line in lines)
+    return lines, statements, "\n".join(joined)
+
+
+def _line(line: str) -> _Line:
+    if not line.rstrip().endswith((".", "!")) or line.lstrip().startswith("#"):
+        return _Line(line, ())
+    prefix = _PREFIX.match(line)
+    start = prefix.end() if prefix else 0
+    found: list[tuple[str, bool]] = []
+    doubtful = False
+    for piece in _BOUNDARY.split(line[start:]):
+        plain, abbreviated = _kind(piece) if len(piece) <= LONGEST else _kind.__wrapped__(piece)
+        found.append((piece, plain and not doubtful))
+        doubtful = abbreviated
+    return _Line(line[:start], tuple(found))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _kind(piece: str) -> tuple[bool, bool]:
+    """Whether a sentence is plain in itself, and whether it ends in an abbreviation."""
+    abbreviated = bool(ABBREVIATION.search(piece[-10:]))
+    usual = piece.endswith(".") and piece[:1].isupper() and len(piece) <= _LONGEST_STATEMENT
+    return usual and not abbreviated and not _DOUBTFUL.search(piece), abbreviated

@@ -6,8 +6,8 @@ from darc.errors import InputError
 from darc.models.completion import ChatModel
 from darc.models.embedded import EmbeddedModel
 from darc.models.installed import require
-from darc.models.remote.address import BASE_URL
 from darc.models.remote.client import KEY
+from darc.models.remote.endpoints import BASE_URL
 from darc.models.remote.openai import OpenAIModel
 from darc.models.transformers import load_chat
 

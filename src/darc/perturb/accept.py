@@ -1,27 +1,90 @@
-"""Rewrites of a candidate proposed, judged and asked for again until there are enough."""
+"""What rewriters offer, and their rewrites judged and asked for again until there are enough."""
 
 import math
 import time
-from collections import Counter
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
+from typing import Protocol, TypedDict, Unpack, runtime_checkable
 
 import numpy as np
 
-from darc.errors import InputError
+from darc.core.draws import prompt_seeds
+from darc.errors import InputError, UnknownName
 from darc.perturb.filters import (
     ACCEPTED,
     LEAST_SIMILARITY,
     ORIGINAL,
     Entities,
-    RewriteJudge,
     Similarity,
     dissimilar,
+    judge,
     normalised,
 )
-from darc.perturb.rewriter import Drawing, DrawingRewriter, Rewriter, parts
-from darc.perturb.transforms.transform import derived
+from darc.registry import Capabilities
 from darc.types import Candidate, Prompt, Rejection, Variant
+
+FAMILIES = ("hybrid", "style", "targeted")
+
+
+def parts(family: str, count: int) -> list[tuple[str, int]]:
+    """The simple families that make up a family, each with its part of the count."""
+    if family not in FAMILIES:
+        raise UnknownName("family", family, FAMILIES)
+    if family == "hybrid":
+        return [("style", count - count // 2), ("targeted", count // 2)]
+    return [(family, count)]
+
+
+def derived(seed: int, *parts: object) -> int:
+    """A 64-bit seed that depends on the seed and all the parts."""
+    return int(prompt_seeds(seed, ["\0".join(map(str, parts))])[0])
+
+
+class Rewriter(Protocol):
+    """Proposes rewrites of an answer; filters decide which are kept."""
+
+    @property
+    def name(self) -> str:
+        """The name that variants carry."""
+
+    def rewrite(self, prompt: Prompt, text: str, count: int, family: str, seed: int) -> list[str]:
+        """Up to `count` proposals; the same for the same arguments."""
+
+
+class Drawing(Protocol):
+    """Proposals for one text under one family, made in small steps; it can be pickled."""
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether there is nothing new to expect."""
+
+    def ask(self, count: int, seed: int) -> None:
+        """Begin a round for up to `count` proposals."""
+
+    def step(self, seen: Container[str]) -> list[str] | None:
+        """The round's proposals, or None if it needs further steps.
+
+        `seen` has what was proposed before, white space normalised; it is not proposed again.
+        """
+
+
+@runtime_checkable
+class DrawingRewriter(Rewriter, Protocol):
+    """A rewriter that can also propose in small steps, remembering what it proposed."""
+
+    def drawing(self, prompt: Prompt, text: str, family: str) -> Drawing:
+        """What draws proposals for the text; `family` is a simple one."""
+
+
+class ReadyRewriter(Rewriter, Capabilities, Protocol):
+    """A rewriter that has declared all of its capabilities."""
+
+    version: str
+
+    async def rewrite_async(
+        self, prompt: Prompt, text: str, count: int, family: str, seed: int
+    ) -> list[str]:
+        """`rewrite`, awaited."""
 
 
 @dataclass(frozen=True)
@@ -30,29 +93,6 @@ class Perturbed:
 
     variants: tuple[Variant, ...]
     rejections: tuple[Rejection, ...]
-
-
-@dataclass(frozen=True)
-class Report:
-    """How many rewrites were accepted, and how many each filter refused."""
-
-    accepted: int
-    refused: dict[str, int]
-
-    @property
-    def rate(self) -> float:
-        """The share of proposals that was accepted; NaN without any."""
-        proposed = self.accepted + sum(self.refused.values())
-        return self.accepted / proposed if proposed else float("nan")
-
-
-def report(results: Iterable[Perturbed]) -> Report:
-    """The acceptance of some candidates taken together, filters by how much they refused."""
-    accepted, refused = 0, Counter[str]()
-    for result in results:
-        accepted += len(result.variants)
-        refused.update(rejection.reason.split(":", 1)[0] for rejection in result.rejections)
-    return Report(accepted, dict(sorted(refused.items(), key=lambda item: (-item[1], item[0]))))
 
 
 @dataclass
@@ -81,6 +121,22 @@ class Slice:
         """What was accepted and refused so far."""
         return Perturbed(tuple(self.variants), tuple(self.rejections))
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether the rewriter has nothing new for this part."""
+        return self.drawing is not None and self.drawing.exhausted
+
+
+class PerturbOptions(TypedDict, total=False):
+    """How a candidate is rewritten; the defaults stand in `Rewriting`."""
+
+    family: str
+    seed: int
+    max_attempts: int | None
+    similarity: Similarity | None
+    least_similarity: float
+    find_entities: Entities | None
+
 
 def perturb(
     prompt: Prompt,
@@ -88,13 +144,8 @@ def perturb(
     n_aug: int,
     rewriter: Rewriter,
     *,
-    family: str = "style",
-    seed: int = 0,
-    max_attempts: int | None = None,
-    similarity: Similarity | None = None,
-    least_similarity: float = LEAST_SIMILARITY,
-    find_entities: Entities | None = None,
     stop: Callable[[], bool] = lambda: False,
+    **how: Unpack[PerturbOptions],
 ) -> Perturbed:
     """Up to `n_aug` accepted rewrites of the candidate, and every rejection.
 
@@ -105,18 +156,7 @@ def perturb(
     there.
     """
     return perturb_slice(
-        prompt,
-        candidate,
-        n_aug,
-        rewriter,
-        family=family,
-        seed=seed,
-        max_attempts=max_attempts,
-        similarity=similarity,
-        least_similarity=least_similarity,
-        find_entities=find_entities,
-        stop=stop,
-        seconds=math.inf,
+        prompt, candidate, n_aug, rewriter, stop=stop, seconds=math.inf, **how
     ).result
 
 
@@ -126,17 +166,12 @@ def perturb_slice(
     n_aug: int,
     rewriter: Rewriter,
     *,
-    family: str = "style",
-    seed: int = 0,
-    max_attempts: int | None = None,
-    similarity: Similarity | None = None,
-    least_similarity: float = LEAST_SIMILARITY,
-    find_entities: Entities | None = None,
     stop: Callable[[], bool] = lambda: False,
     state: Slice | None = None,
     seconds: float = 0.2,
     clock: Callable[[], float] = time.perf_counter,
     asks: bool = True,
+    **how: Unpack[PerturbOptions],
 ) -> Slice:
     """The work of `perturb` for about so many seconds, carried on from `state` where one is given.
 
@@ -145,18 +180,7 @@ def perturb_slice(
     never cut short, and at least one is made. A slice that never `asks` the
     rewriter itself ends with a `wish`, and the next goes on with what is `told`.
     """
-    if n_aug < 0 or (max_attempts is not None and max_attempts < 0):
-        raise InputError("n_aug and max_attempts must be 0 or more")
-    attempts = 4 * n_aug if max_attempts is None else max_attempts
-    shares = [
-        (part, wanted, budget)
-        for (part, wanted), (_, budget) in zip(
-            parts(family, n_aug), parts(family, attempts), strict=True
-        )
-    ]
-    work = _Work(
-        prompt, candidate, rewriter, shares, seed, similarity, least_similarity, find_entities, asks
-    )
+    work = Rewriting(prompt, candidate, n_aug, rewriter, asks, **how)
     state = Slice() if state is None else state
     until = clock() + seconds
     while not state.finished:
@@ -169,19 +193,32 @@ def perturb_slice(
     return state
 
 
-@dataclass(frozen=True)
-class _Work:
+@dataclass
+class Rewriting:
     """The steps of rewriting one candidate; `shares` has each part, its goal and its attempts."""
 
     prompt: Prompt
     candidate: Candidate
+    n_aug: int
     rewriter: Rewriter
-    shares: list[tuple[str, int, int]]
-    seed: int
-    similarity: Similarity | None
-    least_similarity: float
-    find_entities: Entities | None
-    asks: bool
+    asks: bool = True
+    family: str = "style"
+    seed: int = 0
+    max_attempts: int | None = None
+    similarity: Similarity | None = None
+    least_similarity: float = LEAST_SIMILARITY
+    find_entities: Entities | None = None
+    shares: list[tuple[str, int, int]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Share the goal and the attempts between the parts of the family."""
+        attempts = 4 * self.n_aug if self.max_attempts is None else self.max_attempts
+        if self.n_aug < 0 or attempts < 0:
+            raise InputError("n_aug and max_attempts must be 0 or more")
+        wanted, budgets = parts(self.family, self.n_aug), parts(self.family, attempts)
+        self.shares = [
+            (part, goal, budget) for (part, goal), (_, budget) in zip(wanted, budgets, strict=True)
+        ]
 
     def step(self, state: Slice) -> None:
         """Judge a proposal, draw, or go on to the next part."""
@@ -193,7 +230,7 @@ class _Work:
             return
         part, _, budget = self.shares[state.part]
         count = min(state.goal - len(state.variants), budget - state.tried)
-        if not state.asked and (count <= 0 or _exhausted(state)):
+        if not state.asked and (count <= 0 or state.exhausted):
             self._next_part(state)
             return
         found = self._proposed(state, part, count)
@@ -203,7 +240,7 @@ class _Work:
         state.rounds += 1
         state.tried += len(found[:count])
         state.pending = self._likened(found[:count], state.seen)
-        if not found and (state.drawing is None or _exhausted(state)):
+        if not found and (state.drawing is None or state.exhausted):
             self._next_part(state)
 
     def _next_part(self, state: Slice) -> None:
@@ -237,7 +274,7 @@ class _Work:
         plain = normalised(text)
         reason = (
             state.seen.get(plain)
-            or RewriteJudge(self.candidate.text, part, self.find_entities).reason(text)
+            or judge(self.candidate.text, text, part, self.find_entities)
             or (dissimilar(value, self.least_similarity) if self.similarity else None)
         )
         state.seen.setdefault(plain, reason or ACCEPTED)
@@ -252,22 +289,14 @@ class _Work:
     def _likened(self, proposals: list[str], seen: Container[str]) -> list[tuple[str, float]]:
         """The proposals with their similarities, which are asked for where a text is new."""
         new = list(dict.fromkeys(text for text in proposals if normalised(text) not in seen))
-        values = _likeness(self.candidate.text, new, self.similarity) if new else []
-        known = dict(zip(new, values, strict=True))
+        if self.similarity is None or not new:
+            return [(text, 1.0) for text in proposals]
+        pairs = [(self.candidate.text, text) for text in new]
+        values = np.asarray(self.similarity(pairs), dtype=np.float64)
+        if values.shape != (len(new),):
+            raise InputError(
+                f"the similarity returned shape {values.shape} for {len(new)} pairs",
+                "return one number a pair",
+            )
+        known = dict(zip(new, values.tolist(), strict=True))
         return [(text, known.get(text, 1.0)) for text in proposals]
-
-
-def _exhausted(state: Slice) -> bool:
-    return state.drawing is not None and state.drawing.exhausted
-
-
-def _likeness(original: str, proposals: list[str], similarity: Similarity | None) -> list[float]:
-    if similarity is None:
-        return [1.0] * len(proposals)
-    values = np.asarray(similarity([(original, text) for text in proposals]), dtype=np.float64)
-    if values.shape != (len(proposals),):
-        raise InputError(
-            f"the similarity returned shape {values.shape} for {len(proposals)} pairs",
-            "return one number a pair",
-        )
-    return [float(value) for value in values]

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 from darc.language.phrases import stored
@@ -11,8 +10,7 @@ from darc.models.chat import ChatUser
 from darc.models.completion import ChatModel, Completion, Request
 from darc.models.remote.client import KEY
 from darc.models.remote.openai import OpenAIModel
-from darc.perturb.rewriter import parts
-from darc.perturb.transforms.transform import derived
+from darc.perturb.accept import derived, parts
 from darc.registry import rewriter
 from darc.types import Message, Prompt
 
@@ -75,7 +73,7 @@ class LlmRewriter(ChatUser):
     def rewrite(self, prompt: Prompt, text: str, count: int, family: str, seed: int) -> list[str]:
         """Cleaned replies of the model, empty ones left out."""
         requests = self._requests(prompt, text, count, family, seed)
-        return _read(self.model.complete(requests) if requests else (), text)
+        return _read(self.model.complete(requests) if requests else [], text)
 
     async def rewrite_async(
         self, prompt: Prompt, text: str, count: int, family: str, seed: int
@@ -102,9 +100,8 @@ class LlmRewriter(ChatUser):
         ]
 
 
-def _read(replies: Iterable[Completion], text: str) -> list[str]:
-    found = (cleaned(reply.text, text) for reply in replies)
-    return [reply for reply in found if reply]
+def _read(replies: list[Completion], text: str) -> list[str]:
+    return [told for reply in replies if (told := cleaned(reply.text, text))]
 
 
 def room(text: str) -> int:

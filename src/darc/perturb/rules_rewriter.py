@@ -1,35 +1,53 @@
 """The `rules` rewriter: combinations of small transforms, seeded and instant, without a model."""
 
-import re
 from collections.abc import Container
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
-from darc.language.markdown import Masked, mask
+from darc.language.text import WORD_OR_NUMBER, Masked, mask
+from darc.perturb import phrasing, sentences, transform, wording
+from darc.perturb.accept import parts
 from darc.perturb.filters import normalised
-from darc.perturb.rewriter import parts
-from darc.perturb.transforms import (
-    STYLE_FORM,
-    STYLE_WORDS,
-    TARGETED_FORM,
-    TARGETED_WORDS,
-    Transform,
-    markdown,
-)
-from darc.perturb.transforms.transform import Draws
+from darc.perturb.transform import Draws, Transform
 from darc.registry import rewriter
 from darc.types import Prompt
 
 _TRIES = 4
 _MOST_REPEATS = 24
 _SHARES = {"style": (0.4, 0.6, 0.85), "targeted": (0.5, 0.75, 1.0)}
-_WORDS: dict[str, tuple[Transform, ...]] = {"style": STYLE_WORDS, "targeted": TARGETED_WORDS}
-_FORM: dict[str, tuple[Transform, ...]] = {"style": STYLE_FORM, "targeted": TARGETED_FORM}
+WORDS: dict[str, tuple[Transform, ...]] = {
+    "style": (
+        *(sentences.to_end, sentences.to_front, sentences.phrase_to_end, sentences.time_to_front),
+        *(sentences.results, sentences.contrasts, sentences.semicolons, sentences.marker_last),
+        *(sentences.adverbs, sentences.items, sentences.owners),
+        *(phrasing.that, phrasing.relatives, phrasing.there, phrasing.turns, phrasing.which),
+        *(phrasing.small_turns, wording.synonyms, wording.contract, wording.expand),
+        *(phrasing.discourse_markers, sentences.join, sentences.split, sentences.join_plain),
+    ),
+    "targeted": (
+        *(*phrasing.STRIPS, phrasing.fillers, phrasing.without_markers, phrasing.concise),
+        *(phrasing.relatives, phrasing.there, phrasing.one_subject, wording.plain),
+        *(sentences.to_end, sentences.phrase_to_end, wording.contract, phrasing.that),
+        *(sentences.join, sentences.split),
+    ),
+}
+FORM: dict[str, tuple[Transform, ...]] = {
+    "style": (
+        *(transform.serial_comma, transform.apostrophes, transform.dashes),
+        *(transform.list_markers, transform.item_spacing, transform.paragraph_breaks),
+        *(transform.strip_emphasis, transform.bold_labels, transform.emphasis_marks),
+        *(transform.to_bold, transform.to_headings, transform.title_case),
+    ),
+    "targeted": (
+        *(transform.without_headings, transform.to_prose, transform.running),
+        *(transform.strip_emphasis, transform.serial_comma, transform.dashes),
+        *(transform.list_markers, transform.item_spacing),
+    ),
+}
 # How often a transform of form joins those of words; a targeted rewrite is after both.
 _FORM_SHARE = {"style": 0.25, "targeted": 0.6}
 _LEAST_APART = 0.06
-_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 
 Pairs = frozenset[tuple[str, str]]
 
@@ -88,12 +106,10 @@ class Varied:
     def add(self, text: str) -> None:
         """Sort in a text that is new."""
         pairs, origin = neighbours(text), neighbours(self.original)
+        others = (origin, *map(neighbours, self.apart))
         if pairs == origin:
             self.form.append(text)
-        elif all(
-            distance(pairs, other) >= _LEAST_APART
-            for other in (origin, *map(neighbours, self.apart))
-        ):
+        elif all(distance(pairs, other) >= _LEAST_APART for other in others):
             self.apart.append(text)
         else:
             self.near.append(text)
@@ -158,25 +174,25 @@ def changed(masked: str, family: str, draws: Draws, stress: bool = False) -> str
     """
     share = draws.pick(_SHARES[family])
     before = masked
-    for transform in _WORDS[family]:
+    for change in WORDS[family]:
         if draws.chance(share):
-            masked = transform.change(masked, draws)
+            masked = change(masked, draws)
     if masked == before:
-        for transform in _WORDS[family]:
-            masked = transform.change(masked, draws)
+        for change in WORDS[family]:
+            masked = change(masked, draws)
     form_share = share if masked == before else _FORM_SHARE[family]
-    for transform in _FORM[family]:
+    for change in FORM[family]:
         if draws.chance(form_share):
-            masked = transform.change(masked, draws)
+            masked = change(masked, draws)
     if family == "style" and (stress or masked == before):
-        masked = markdown.stress.change(masked, draws)
+        masked = transform.stress(masked, draws)
     return masked
 
 
 @lru_cache(maxsize=64)
 def neighbours(text: str) -> Pairs:
     """The pairs of neighbouring words of a text, whatever their case."""
-    words = ["", *_WORD.findall(text.lower().replace("\u2019", "'")), ""]
+    words = ["", *WORD_OR_NUMBER.findall(text.lower().replace("\u2019", "'")), ""]
     return frozenset(pairwise(words))
 
 

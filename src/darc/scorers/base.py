@@ -83,9 +83,10 @@ def normalised(scorer: Scorer, scores: Array) -> Array:
 
 # What the scorers without a model have of language, for `source_version`.
 LANGUAGE = (
-    *(f"../language/{module}.py" for module in ("classes", "phrases", "text")),
+    *(f"../language/{module}.py" for module in ("phrases", "text", "words")),
     "../language/data/classes.tsv",
 )
+ORDER = "../language/data/order.json"
 PHRASES = ("../language/data/answers.toml", "../language/data/harm.toml")
 
 
@@ -127,6 +128,11 @@ def from_costs(costs: Array) -> Array:
     Smooth everywhere, so that a small change of wording changes a score by little.
     """
     return np.asarray(np.exp(-np.clip(costs, 0.0, 50.0)))
+
+
+def sigmoid(logits: Array) -> Array:
+    """Probabilities of logits, in their shape."""
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(logits, -700.0, 700.0))))
 
 
 def finite(scores: Array, name: str) -> Array:

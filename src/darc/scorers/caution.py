@@ -1,25 +1,136 @@
-"""How atypical an answer is, by a model that `darc train caution` fitted."""
+"""How atypical an answer is, by a model that `darc train caution` fitted, in a JSON file."""
 
+import json
+import math
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from darc.errors import InputError
+from darc.files import read_json
 from darc.models.embeddings import Embeddings
 from darc.models.installed import files_hash
 from darc.registry import scorer
-from darc.scorers import fluency, form, relevance
-from darc.scorers.base import Embedder, Pair, source_version
-from darc.scorers.caution_model import FILE, EncoderModel, Model, Predictor, read_model
+from darc.scorers import fluency, relevance
+from darc.scorers.base import Embedder, Pair, sigmoid, source_version
 from darc.scorers.pair_features import NAMES, PairFeatures
 from darc.scorers.reward import RewardScorer
 from darc.typing import Array
 
-OWN = ("caution.py", "caution_model.py")
-SOURCES = (*OWN, "pair_features.py", *fluency.SOURCES, *form.SOURCES, *relevance.SOURCES)
+SCHEMA = 1
+FILE = "caution.json"
+OWN = "caution.py"
+SOURCES = (OWN, "pair_features.py", *fluency.SOURCES, *relevance.SOURCES)
 PACKAGES = (*fluency.PACKAGES, *relevance.PACKAGES)
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """A logistic model of (x - location) / scale, and its squares, over d features.
+
+    `weights` has 2 d numbers, those of the squares behind.
+    """
+
+    features: list[str]
+    location: list[float]
+    scale: list[float]
+    weights: list[float]
+    bias: float
+    report: dict[str, Any] = field(default_factory=dict)
+    form: str = "classifier"
+
+    def atypicality(self, features: Array) -> Array:
+        """The probability of "atypical", (n,), of features (n, d)."""
+        inputs = expanded(features, self.location, self.scale)
+        return sigmoid(inputs @ np.array(self.weights) + self.bias)
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A linear prediction of an answer's features from its prompt's embedding.
+
+    Atypical is a large error: e = Phi((log error - centre) / width), where the error is the mean
+    square of the residuals in units of `spread`, and centre and width are those of held-out typical
+    answers. `weights` is (d_prompt + 1, d); `basis` (d_raw, d) projects the features first, empty
+    where they are taken as they are. `target` names the reward model whose features these are,
+    empty for the embedded ones.
+    """
+
+    features: list[str]
+    location: list[float]
+    scale: list[float]
+    weights: list[list[float]]
+    spread: list[float]
+    centre: float
+    width: float
+    target: str = ""
+    basis: list[list[float]] = field(default_factory=list)
+    report: dict[str, Any] = field(default_factory=dict)
+    form: str = "features"
+
+    def errors(self, prompts: Array, features: Array) -> Array:
+        """The mean squared residual of each pair, (n,)."""
+        standard = standardised(features, self.location, self.scale)
+        if self.basis:
+            standard = standard @ np.array(self.basis)
+        weights = np.array(self.weights)
+        residual = standard - (prompts @ weights[:-1] + weights[-1])
+        return np.asarray(np.mean((residual / np.array(self.spread)) ** 2, axis=1))
+
+    def atypicality(self, prompts: Array, features: Array) -> Array:
+        """Numbers in [0, 1], (n,), of prompt embeddings (n, d_prompt) and features (n, d)."""
+        z = (np.log(self.errors(prompts, features) + 1e-12) - self.centre) / self.width
+        return np.array([0.5 * math.erfc(-value / math.sqrt(2.0)) for value in z])
+
+
+@dataclass(frozen=True)
+class EncoderModel:
+    """A sequence classifier in a folder beside the file, whose one output is the logit."""
+
+    folder: str = "encoder"
+    max_length: int = 512
+    report: dict[str, Any] = field(default_factory=dict)
+    form: str = "encoder"
+
+
+Model = Classifier | Predictor | EncoderModel
+_KINDS: dict[str, type[Model]] = {kind.form: kind for kind in (Classifier, Predictor, EncoderModel)}
+
+
+def standardised(features: Array, location: list[float], scale: list[float]) -> Array:
+    """Features in units of the typical ones', cut off at 8 so that none rules alone."""
+    return np.clip((features - np.array(location)) / np.array(scale), -8.0, 8.0)
+
+
+def expanded(features: Array, location: list[float], scale: list[float]) -> Array:
+    """The inputs of a classifier, (n, 2 d): features and their squares."""
+    standard = standardised(features, location, scale)
+    return np.column_stack([standard, standard**2 / 4.0])
+
+
+def write_model(model: Model, path: Path) -> None:
+    """Write a model as JSON."""
+    temporary = path.with_name(path.name + ".new")
+    text = json.dumps({"schema": SCHEMA, **asdict(model)}, indent=1)
+    temporary.write_text(text + "\n", encoding="utf-8")
+    temporary.replace(path)
+
+
+def read_model(path: Path) -> Model:
+    """The model of a file that `write_model` wrote, or of a folder with one in it."""
+    file = path / FILE if path.is_dir() else path
+    try:
+        data = read_json(file, "train one: darc train caution")
+        schema = data.pop("schema")
+        if schema != SCHEMA:
+            raise InputError(f"{file} has schema {schema}", "it needs another version of DARC")
+        return _KINDS[data["form"]](**data)
+    except (KeyError, AttributeError, TypeError):
+        raise InputError(f"{file} is no model of darc train caution", "check the path") from None
 
 
 @scorer("caution", "PATH")
@@ -38,10 +149,11 @@ class Caution:
     def __init__(self, path: str, embedder: Embedder | None = None) -> None:
         self._path = Path(path)
         self.model: Model = read_model(self._path)
-        if not isinstance(self.model, EncoderModel) and not (
-            isinstance(self.model, Predictor) and self.model.target
-        ):
-            _check_names(self.model.features, self._path)
+        by_network = isinstance(self.model, EncoderModel) or bool(getattr(self.model, "target", ""))
+        if not by_network and tuple(getattr(self.model, "features", ())) != NAMES:
+            raise InputError(
+                f"{path} was trained on other features", "train it again with this version"
+            )
         self._embedder = embedder
 
     @cached_property
@@ -51,11 +163,11 @@ class Caution:
             return ""
         file = self._path / FILE if self._path.is_dir() else self._path
         alone = isinstance(self.model, EncoderModel)
-        code = source_version(*OWN) if alone else source_version(*SOURCES, packages=PACKAGES)
+        code = source_version(OWN) if alone else source_version(*SOURCES, packages=PACKAGES)
+        own = f"{files_hash([file])}-{code}"
         if self._network is None:
-            return f"{files_hash([file])}-{code}"
-        inner = self._network.version
-        return f"{files_hash([file])}-{code}-{inner}" if inner else ""
+            return own
+        return f"{own}-{self._network.version}" if self._network.version else ""
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One probability of "atypical" a pair, (n,)."""
@@ -63,16 +175,13 @@ class Caution:
             return np.empty(0)
         if isinstance(self.model, EncoderModel):
             assert self._network is not None
-            return np.asarray(1.0 / (1.0 + np.exp(-np.clip(self._network.score(pairs), -700, 700))))
-        if isinstance(self.model, Predictor):
-            prompts = self._pair_features.embed([prompt.question for prompt, _ in pairs])
-            return self.model.atypicality(prompts, self._features(pairs))
-        return self.model.atypicality(self._features(pairs))
-
-    def _features(self, pairs: Sequence[Pair]) -> Array:
-        if self._network is not None:
-            return self._network.hidden(pairs)
-        return self._pair_features.measure(pairs)
+            return sigmoid(self._network.score(pairs))
+        network = self._network
+        features = self._pair_features.measure(pairs) if network is None else network.hidden(pairs)
+        if isinstance(self.model, Classifier):
+            return self.model.atypicality(features)
+        prompts = self._pair_features.embed([prompt.question for prompt, _ in pairs])
+        return self.model.atypicality(prompts, features)
 
     @cached_property
     def _pair_features(self) -> PairFeatures:
@@ -83,19 +192,7 @@ class Caution:
         """The encoder, or the reward model whose features are predicted."""
         if isinstance(self.model, EncoderModel):
             folder = self._path if self._path.is_dir() else self._path.parent
-            return RewardScorer(
-                str(folder / self.model.folder),
-                max_length=self.model.max_length,
-                low=-700,
-                high=700,
-            )
-        if isinstance(self.model, Predictor) and self.model.target:
-            return RewardScorer(self.model.target)
-        return None
-
-
-def _check_names(names: Sequence[str], path: Path) -> None:
-    if tuple(names) != NAMES:
-        raise InputError(
-            f"{path} was trained on other features", "train it again with this version"
-        )
+            place = str(folder / self.model.folder)
+            return RewardScorer(place, max_length=self.model.max_length, low=-700, high=700)
+        target = self.model.target if isinstance(self.model, Predictor) else ""
+        return RewardScorer(target) if target else None

@@ -7,14 +7,12 @@ import numpy as np
 
 from darc.core.draws import prompt_seeds
 from darc.errors import InputError
-from darc.models.transformers import Loaded
 from darc.registry import scorer
 from darc.scorers.base import Pair, finite
-from darc.scorers.reward import SOURCES as REWARD_SOURCES
 from darc.scorers.reward import RewardScorer
 from darc.typing import Array
 
-SOURCES = (*REWARD_SOURCES, "dropout.py", "../core/draws.py")
+SOURCES = (*RewardScorer.sources, "dropout.py", "../core/draws.py")
 
 
 @scorer("dropout", "MODEL")
@@ -46,10 +44,8 @@ class DropoutScorer(RewardScorer):
             )
         super().__post_init__()
 
-    @property
-    def version(self) -> str:
-        """A hash of the weights, with everything else that the samples depend on."""
-        return self.version_with(self.label, self.passes, self.seed, f"{self.rate:g}")
+    def _counting(self) -> tuple[object, ...]:
+        return self.label, self.passes, self.seed, f"{self.rate:g}"
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """The mean over the passes, (n,)."""
@@ -57,12 +53,17 @@ class DropoutScorer(RewardScorer):
 
     def samples(self, pairs: Sequence[Pair]) -> Array:
         """One raw output a pair and pass, (n, passes); a forward pass of `passes` rows a pair."""
-        from darc.models.transformers.rewards import dropout, forward
+        from darc.models.transformers.rewards import dropout, forward, rates
 
         if not pairs:
             return np.empty((0, self.passes))
         loaded = self.checkpoint.loaded
-        self._need_dropout(loaded)
+        found = rates(loaded.model)
+        if not found or (not self.rate and all(rate == 0 for _, _, rate in found)):
+            raise InputError(
+                f"{self.name} has no dropout, so all its passes would be the same",
+                "give rate=0.1" if found else "use another model",
+            )
         column = self._column(loaded)
         result = np.empty((len(pairs), self.passes))
         for place, row in enumerate(self._rows(loaded, pairs)):
@@ -70,13 +71,3 @@ class DropoutScorer(RewardScorer):
             with dropout(loaded.model, int(seed), self.rate or None):
                 result[place] = forward(loaded, [row] * self.passes)[:, column]
         return finite(result, self.name)
-
-    def _need_dropout(self, loaded: Loaded) -> None:
-        from darc.models.transformers.rewards import rates
-
-        found = rates(loaded.model)
-        if not found or (not self.rate and all(rate == 0 for _, _, rate in found)):
-            raise InputError(
-                f"{self.name} has no dropout, so all its passes would be the same",
-                "give rate=0.1" if found else "use another model",
-            )

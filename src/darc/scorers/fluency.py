@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from darc.errors import MissingExtra
-from darc.language.classes import CLASS_OF
 from darc.language.text import WORD, Text
+from darc.language.words import CLASS_OF, order_gain
 from darc.registry import scorer
-from darc.scorers.base import LANGUAGE, PHRASES, Pair, from_costs, source_version
-from darc.scorers.flaws import ending_cost, imbalance
-from darc.scorers.order import order_gain
+from darc.scorers import form
+from darc.scorers.base import ORDER, Pair, from_costs, source_version
+from darc.scorers.form import ending_cost
 from darc.typing import Array
 
 SLIP_COST = 0.06
@@ -23,9 +24,10 @@ ENDING_COST = 0.25
 BRACKET_COST = 1.0
 RHYTHM_COST = 0.15
 FEW_WORDS = 12
+BRACKETS = ("()", "[]", "{}", "“”")
 GARBLED = re.compile("[\ufffd\x00-\x08\x0b\x0c\x0e-\x1f]|Ã.|â€|(.)\\1{4,}|[^\\w\\s]{5,}")
 
-SOURCES = ("fluency.py", "flaws.py", "order.json", "order.py", *LANGUAGE, *PHRASES)
+SOURCES = ("fluency.py", ORDER, *form.SOURCES)
 PACKAGES = ("harper-py",)
 
 
@@ -42,12 +44,17 @@ class Spelling:
     """Counts slips with Harper's dictionary; making one takes about a second.
 
     A word is looked up once and remembered. Linting with all of Harper's suggestions takes 15 ms
-    for a misspelt text, a remembered word almost nothing. Not for several threads at once.
+    for a misspelt text, a remembered word almost nothing.
     """
 
     def __init__(self, knows: Callable[[str], bool] | None = None) -> None:
-        self._knows = knows or _dictionary()
-        self._known = dict.fromkeys(CLASS_OF, True)
+        knows = knows or _dictionary()
+
+        @lru_cache(maxsize=MOST_REMEMBERED)
+        def known(word: str) -> bool:
+            return word in CLASS_OF or len(word) < 2 or knows(word) or knows(word.capitalize())
+
+        self._known = known
 
     def slips(self, texts: Sequence[str]) -> Array:
         """Weighted count of slips in each text, (n,).
@@ -58,21 +65,12 @@ class Spelling:
         return np.array([self._slips(text) for text in texts], dtype=np.float64)
 
     def _slips(self, text: str) -> float:
-        unknown = [word for word in WORD.findall(text) if not self._is_known(word)]
+        words = WORD.findall(text)
+        unknown = [word for word in words if not self._known(word.lower().removesuffix("'s"))]
         names = sum(word[0].isupper() for word in unknown)
         lowered = text.lower()
         others = len(DOUBLED.findall(lowered)) + len(WRONG_ARTICLE.findall(lowered))
         return NAME_WEIGHT * names + (len(unknown) - names) + others
-
-    def _is_known(self, word: str) -> bool:
-        lowered = word.lower().removesuffix("'s")
-        known = self._known.get(lowered)
-        if known is None:
-            if len(self._known) >= MOST_REMEMBERED:
-                self._known = dict.fromkeys(CLASS_OF, True)
-            known = len(lowered) < 2 or self._knows(lowered) or self._knows(lowered.capitalize())
-            self._known[lowered] = known
-        return known
 
 
 def _dictionary() -> Callable[[str], bool]:
@@ -130,6 +128,13 @@ def _cost(text: Text) -> float:
     if text.code:
         cost += BRACKET_COST * imbalance("\n".join(text.code))
     return cost
+
+
+def imbalance(code: str) -> float:
+    """The share of brackets without a partner, 0 to 1; 0 without any. O(length)."""
+    counted = [(code.count(pair[0]), code.count(pair[1])) for pair in BRACKETS]
+    total = sum(left + right for left, right in counted)
+    return sum(abs(left - right) for left, right in counted) / total if total else 0.0
 
 
 def repetition(words: Sequence[str]) -> float:

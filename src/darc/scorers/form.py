@@ -1,15 +1,23 @@
-"""Is the answer complete, of sensible length and shape, and civil."""
+"""Is the answer complete, of sensible length and shape, and civil.
+
+The lists of rude words are our own, short and English, and hold no slurs: they catch plain
+contempt, not every form of hate. A word that can be harmless counts only in a sentence that speaks
+to the reader.
+"""
 
 import math
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from darc.language.text import Text
+from darc.language.phrases import any_of, stored, word_set
+from darc.language.text import WORD, Text
+from darc.language.words import FUNCTION_WORDS
 from darc.registry import scorer
 from darc.scorers.base import LANGUAGE, PHRASES, Pair, from_costs, source_version
-from darc.scorers.expectation import Expectation, expectation
-from darc.scorers.flaws import FILLERS, ending_cost, leaks, padding, rudeness, shouting
+from darc.types import CutOff
 from darc.typing import Array
 
 RUDENESS_COST = 0.8
@@ -25,8 +33,9 @@ MOST_READING = 1.5
 FILLER_COST = 1.5
 SHORTFALL_COST = 0.8
 WALL_WORDS = 180
+ENOUGH_WORDS = 20
 
-SOURCES = ("form.py", "flaws.py", "expectation.py", *LANGUAGE, *PHRASES)
+SOURCES = ("form.py", *LANGUAGE, *PHRASES)
 
 
 @scorer("form")
@@ -56,7 +65,7 @@ class Form:
         return from_costs(np.array(costs, dtype=np.float64))
 
 
-def _cost(request: Expectation, text: Text) -> float:
+def _cost(request: "Expectation", text: Text) -> float:
     """What the form and the manners of one answer cost."""
     return (
         RUDENESS_COST * rudeness(text)
@@ -72,12 +81,67 @@ def _cost(request: Expectation, text: Text) -> float:
     )
 
 
+KINDS = {kind: any_of(*phrases) for kind, phrases in stored("answers.toml")["request"].items()}
+HARM = any_of(*stored("harm.toml")["risky"])
+NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+FACT = re.compile(r"^\s*(?:who|when|where|which|what is the)\b")
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What the answer should look like; `words` is the range of lengths that raises no eyebrow."""
+
+    code: bool
+    items: bool
+    count: int
+    number: bool
+    transform: bool
+    creative: bool
+    harmful: bool
+    words: tuple[float, float]
+
+
+def expectation(question: str) -> Expectation:
+    """What a question asks for. O(length); patterns of wording, so it can be wrong."""
+    question = question.lower()
+
+    def has(kind: str) -> bool:
+        return KINDS[kind].search(question) is not None
+
+    transform = has("transform")
+    creative = not transform and has("creative")
+    code = not transform and not creative and has("code") and has("making")
+    number = not transform and not code and has("quantity")
+    found = None if transform or code else KINDS["count"].search(question)
+    count = found[1] if found else "0"
+    if has("brief"):
+        words = 12.0, 150.0
+    elif transform:
+        source = len(question.split())
+        words = max(8.0, 0.4 * source), max(120.0, 2.0 * source)
+    elif creative:
+        words = 40.0, 500.0
+    elif number or FACT.search(question):
+        words = 30.0, 220.0
+    else:
+        words = 30.0 if code else 55.0, 400.0
+    return Expectation(
+        code=code,
+        items=has("items"),
+        count=NUMBERS.index(count) + 2 if count in NUMBERS else int(count),
+        number=number,
+        transform=transform,
+        creative=creative,
+        harmful=HARM.search(question) is not None,
+        words=words,
+    )
+
+
 def length_cost(request: Expectation, text: Text) -> float:
     """How far the length lies outside the usual range, in doublings, softly at its ends."""
     low, high = request.words
     words = len(text.raw.split()) + 1.0
-    below, above = math.log2(low / words), math.log2(words / high)
-    return _soft(below) + _soft(above)
+    return _soft(math.log2(low / words)) + _soft(math.log2(words / high))
 
 
 def shortfall(request: Expectation, text: Text) -> float:
@@ -102,11 +166,92 @@ def reading_cost(text: Text) -> float:
     return min(math.log2(mean / USUAL_SENTENCE) ** 2, MOST_READING)
 
 
-def filler(text: Text) -> float:
-    """The share of words that only pad or intensify, 0 to 1."""
-    return sum(word in FILLERS for word in text.words) / max(len(text.words), 20)
-
-
 def _soft(excess: float) -> float:
     """About the excess where it is positive and 0 where it is negative, without a corner."""
     return float(np.logaddexp(0.0, 3.0 * excess)) / 3.0
+
+
+CLOSED = re.compile(
+    r"[.!?\u2026][\"'\u201d\u2019\xbb)\]*_`]*$|[:;]-?\)$|\|$|[\U0001F300-\U0001FAFF\u2600-\u27bf]$"
+)
+DANGLING = re.compile(r"[,;:(\[{\u2013\u2014/=+*-]$")
+LAST_WORD = re.compile(r"([^\W\d_]+(?:['\u2019][^\W\d_]+)*)\W*$")
+SIGNATURE = re.compile(r"^(?:[A-Z][\w.'\u2019-]*\s?){1,4}$")
+SHORT_LINE = 12
+TAIL = 60
+
+
+def ending_cost(text: Text) -> float:
+    """0 for an answer that ends properly, up to 1 for one cut off (`CutOff`, too). O(length)."""
+    raw = text.raw.rstrip()
+    if not raw or text.fence_is_open or isinstance(text.raw, CutOff):
+        return 1.0
+    if raw.endswith(("```", "~~~")) or CLOSED.search(raw):
+        return 0.0
+    last = LAST_WORD.search(raw[-TAIL:])
+    if DANGLING.search(raw) or (last and last[1].lower() in FUNCTION_WORDS):
+        return 1.0
+    if len(text.items) > 1 and not any(CLOSED.search(item) for item in text.items):
+        return 0.15
+    *before, line = (part.strip() for part in raw.split("\n"))
+    if before and len(line) < TAIL and SIGNATURE.match(line):
+        return 0.1
+    before = [part for part in before if part]
+    lines_are_open = sum(not CLOSED.search(part) for part in before)
+    if len(line.split()) <= SHORT_LINE and len(before) > 2 and lines_are_open > 0.7 * len(before):
+        return 0.3
+    return 0.8
+
+
+MANNERS = stored("answers.toml")["manners"]
+INSULTS, CONTEMPT, READER, FILLERS = (
+    word_set(MANNERS[name]) for name in ("insults", "contempt", "reader", "fillers")
+)
+DISMISSALS, THREATS, FLATTERY, BOILERPLATE = (
+    any_of(*MANNERS[name]) for name in ("dismissals", "threats", "flattery", "boilerplate")
+)
+TEMPLATE = re.compile(
+    r"<\|[^|\n]{0,40}\|>|\[/?INST\]|</?s>|<unk>|<pad>|<eos>|<(?:start|end)_of_turn>|\{\{[^}\n]*\}\}"
+    r"|^(?:#{2,3} ?(?:Instruction|Response)|User|Human|Assistant|System) ?:",
+    re.MULTILINE,
+)
+REPEATED_MARKS = re.compile(r"[!?]{2,}")
+
+
+def rudeness(text: Text) -> float:
+    """How rude the answer is, 0 upwards; one plain insult to the reader is about 1. O(length)."""
+    total = 0.6 * len(DISMISSALS.findall(text.lowered)) + 1.5 * len(THREATS.findall(text.lowered))
+    if INSULTS.isdisjoint(text.words) and CONTEMPT.isdisjoint(text.words):
+        return total
+    return total + sum(_insults(WORD.findall(part.lower())) for part in text.sentences)
+
+
+def _insults(words: list[str]) -> float:
+    """How insulting the words of one sentence are."""
+    addressed = not READER.isdisjoint(words)
+    insults = sum(word in INSULTS for word in words) * (1.0 if addressed else 0.6)
+    return insults + sum(word in CONTEMPT for word in words) * (0.5 if addressed else 0.05)
+
+
+def shouting(text: Text) -> float:
+    """The share of shouted words and of marks beyond the usual, 0 to about 1. O(length)."""
+    words = WORD.findall(text.prose)
+    loud = sum(len(word) > 3 and word.isupper() for word in words)
+    exclaimed = max(0, text.prose.count("!") - 2)
+    marks = 2.0 * len(REPEATED_MARKS.findall(text.prose))
+    return (loud + marks + exclaimed) / max(len(words), ENOUGH_WORDS)
+
+
+def padding(text: Text) -> float:
+    """The number of flattering and boilerplate phrases. O(length)."""
+    return float(len(FLATTERY.findall(text.lowered)) + len(BOILERPLATE.findall(text.lowered)))
+
+
+def filler(text: Text) -> float:
+    """The share of words that only pad or intensify, 0 to 1."""
+    return sum(word in FILLERS for word in text.words) / max(len(text.words), ENOUGH_WORDS)
+
+
+def leaks(text: Text) -> float:
+    """The number of template tokens that should never reach a reader. O(length)."""
+    return float(len(TEMPLATE.findall(text.raw)))

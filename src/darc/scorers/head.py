@@ -15,11 +15,15 @@ from darc.models.embeddings import Embeddings
 from darc.models.installed import MINILM, files_hash, find
 from darc.models.minilm import MiniLM
 from darc.registry import scorer
-from darc.scorers.base import Embedder, Pair, source_version
+from darc.scorers.base import Embedder, Pair, sigmoid, source_version
 from darc.typing import Array
 
 SCHEMA = 1
-SOURCES = ("head.py", "../language/text.py", "../models/embeddings.py", "../models/minilm.py")
+SOURCES = (
+    "head.py",
+    *("../language/text.py", "../language/phrases.py"),
+    *("../models/embeddings.py", "../models/minilm.py"),
+)
 PACKAGES = ("wordllama",)
 # An embedding's entries are about 1/16; so scaled they weigh like the others.
 EMBEDDING_SCALE = 16.0
@@ -42,8 +46,7 @@ class Preference:
 
     def score(self, features: Array) -> Array:
         """Numbers between 0 and 1, (n,), of features (n, d)."""
-        logits = np.clip(features @ self.weights - self.centre, -50.0, 50.0)
-        return np.asarray(1.0 / (1.0 + np.exp(-logits)))
+        return sigmoid(features @ self.weights - self.centre)
 
 
 @scorer("head", "FILE")
@@ -92,14 +95,14 @@ def best_embedder() -> Embedder:
 def measure(embedder: Embedder, pairs: Sequence[Pair]) -> Array:
     """What a preference is linear in, (n, d + 3): embedding, closeness, words, sentences."""
     texts = [Text(answer) for _, answer in pairs]
-    asked = {prompt.question: 0 for prompt, _ in pairs}
-    asked = {question: row for row, question in enumerate(asked)}
+    questions = dict.fromkeys(prompt.question for prompt, _ in pairs)
+    asked = {question: row for row, question in enumerate(questions)}
     vectors = np.asarray(embedder.embed([*(answer for _, answer in pairs), *asked]), np.float64)
-    answers, questions = np.split(vectors, [len(texts)])
-    of_each = questions[[asked[prompt.question] for prompt, _ in pairs]]
-    lengths = [[np.log1p(len(text.words)), np.log1p(len(text.sentences))] for text in texts]
-    close = 4.0 * np.einsum("nd,nd->n", answers, of_each)
-    return np.column_stack([EMBEDDING_SCALE * answers, close, np.array(lengths)])
+    answers, prompts = np.split(vectors, [len(texts)])
+    prompts = prompts[[asked[prompt.question] for prompt, _ in pairs]]
+    lengths = np.log1p([[len(text.words), len(text.sentences)] for text in texts])
+    close = 4.0 * np.einsum("nd,nd->n", answers, prompts)
+    return np.column_stack([EMBEDDING_SCALE * answers, close, lengths])
 
 
 def write_preference(model: Preference, path: Path) -> None:
@@ -123,15 +126,10 @@ def read_preference(path: Path) -> Preference:
     try:
         with np.load(path, allow_pickle=False) as stored:
             schema = int(stored["schema"])
-            centre, location, scale = (float(number) for number in stored["numbers"])
-            model = Preference(
-                str(stored["embedding"]),
-                np.asarray(stored["weights"], dtype=np.float64),
-                centre,
-                location,
-                scale,
-                json.loads(str(stored["report"])),
-            )
+            centre, location, scale = stored["numbers"].tolist()
+            weights = np.asarray(stored["weights"], dtype=np.float64)
+            report = json.loads(str(stored["report"]))
+            model = Preference(str(stored["embedding"]), weights, centre, location, scale, report)
     except (ValueError, KeyError, TypeError, OSError, EOFError, AttributeError):
         raise InputError(f"{path} is no file of darc train head", "check the path") from None
     if schema != SCHEMA:

@@ -10,11 +10,12 @@ import numpy as np
 
 from darc.errors import InputError, UnknownName
 from darc.models.remote import AsyncClient, Background, Malformed, together
-from darc.models.remote.address import SEVERAL, checked_url
 from darc.models.remote.client import KEY
+from darc.models.remote.endpoints import SEVERAL, checked_url
 from darc.registry import Closing, scorer
 from darc.scorers.base import Pair, conversation, source_version
 from darc.scorers.callable import checked_scale
+from darc.types import Prompt
 from darc.typing import Array
 
 SOURCES = ("http.py",)
@@ -28,71 +29,67 @@ RAW = {"use_activation": False, "activation": False}
 class ServerForm:
     """How pairs are asked for, and how their numbers are read.
 
-    `body(pairs, model)` is the request for some pairs, one only where not `batched`; `rows(answer)`
-    the numbers of each pair, one a class, classes in the order of the model.
+    `ending` is that of the URLs that speak it; `body(pairs)` the request for some pairs, one only
+    where not `batched`, with the model where it can be `named`; `rows(answer)` the numbers of each
+    pair, one a class, classes in the order of the model.
     """
 
-    body: Callable[[Sequence[Pair], str], dict[str, Any]]
+    ending: str
+    body: Callable[[Sequence[Pair]], dict[str, Any]]
     rows: Callable[[Any], Rows]
     batched: bool = True
+    named: bool = True
+
+    async def ask(
+        self, client: AsyncClient, pairs: Sequence[Pair], model: str = "", **changes: Any
+    ) -> Rows:
+        """The numbers of some pairs in one call, whose fields may have other values."""
+        body = self.body(pairs) | ({"model": model} if model and self.named else {})
+        body |= {key: value for key, value in changes.items() if key in body}
+        return await client.post("", body, lambda answer: read_rows(self, answer, len(pairs)))
 
 
-def plain_body(pairs: Sequence[Pair], model: str) -> dict[str, Any]:
-    """DARC's own contract.
-
-    {"pairs": [{"prompt_id": ..., "messages": [{"role", "content"}, ...], "response": ...}, ...]},
-    with "model" where one is named, is answered by {"scores": [number, ...]} in the same order.
-    """
+def _plain(pairs: Sequence[Pair]) -> dict[str, Any]:
     sent = [
         {"prompt_id": prompt.id, "messages": _turns(prompt), "response": answer}
         for prompt, answer in pairs
     ]
-    return {"pairs": sent, **_named(model)}
+    return {"pairs": sent}
 
 
-def chat_body(pairs: Sequence[Pair], model: str) -> dict[str, Any]:
+def _chat(pairs: Sequence[Pair]) -> dict[str, Any]:
     """One conversation that ends with the answer; the server applies its chat template."""
     ((prompt, answer),) = pairs
-    turns = [*_turns(prompt), {"role": "assistant", "content": answer}]
-    return {"messages": turns, **RAW, **_named(model)}
+    return {"messages": [*_turns(prompt), {"role": "assistant", "content": answer}], **RAW}
 
 
-def score_body(pairs: Sequence[Pair], model: str) -> dict[str, Any]:
-    """Two lists of texts."""
+def _two_lists(pairs: Sequence[Pair]) -> dict[str, Any]:
     first = [conversation(prompt) for prompt, _ in pairs]
-    return {"text_1": first, "text_2": [answer for _, answer in pairs], **RAW, **_named(model)}
+    return {"text_1": first, "text_2": [answer for _, answer in pairs], **RAW}
 
 
-def predict_body(pairs: Sequence[Pair], model: str) -> dict[str, Any]:
-    """Pairs of texts."""
-    return {
-        "inputs": [[conversation(prompt), answer] for prompt, answer in pairs],
-        "raw_scores": True,
-    }
+def _text_pairs(pairs: Sequence[Pair]) -> dict[str, Any]:
+    inputs = [[conversation(prompt), answer] for prompt, answer in pairs]
+    return {"inputs": inputs, "raw_scores": True}
 
 
-def pooled(data: Any) -> list[float]:
+def _turns(prompt: Prompt) -> list[dict[str, str]]:
+    return [{"role": turn.role, "content": turn.content} for turn in prompt.messages]
+
+
+def _pooled(data: Any) -> list[float]:
     """The numbers of one text; of a pooler that gives a row a token, the last token's."""
     return data[-1] if data and isinstance(data[0], list) else data
 
 
-def labelled(classes: Sequence[dict[str, Any]]) -> list[float]:
-    """Scores that come sorted by size, in the order of their labels."""
-    return [one["score"] for one in sorted(classes, key=lambda one: _place(str(one["label"])))]
+def _labelled(classes: Sequence[dict[str, Any]]) -> list[float]:
+    """Scores that come sorted by size, in the order of their labels: LABEL_10 after LABEL_9."""
 
+    def place(one: dict[str, Any]) -> tuple[int, str]:
+        number = str(one["label"]).rpartition("_")[2]
+        return int(number) if number.isdecimal() else -1, str(one["label"])
 
-def _place(label: str) -> tuple[int, str]:
-    """LABEL_10 comes after LABEL_9."""
-    number = label.rpartition("_")[2]
-    return (int(number) if number.isdecimal() else -1, label)
-
-
-def _turns(prompt: Any) -> list[dict[str, str]]:
-    return [{"role": m.role, "content": m.content} for m in prompt.messages]
-
-
-def _named(model: str) -> dict[str, str]:
-    return {"model": model} if model else {}
+    return [one["score"] for one in sorted(classes, key=place)]
 
 
 def _in_order(answer: Any) -> list[Any]:
@@ -100,24 +97,21 @@ def _in_order(answer: Any) -> list[Any]:
 
 
 FORMS = {
-    "plain": ServerForm(plain_body, lambda answer: [[score] for score in answer["scores"]]),
-    "tei": ServerForm(predict_body, lambda answer: [labelled(classes) for classes in answer]),
+    "plain": ServerForm("", _plain, lambda answer: [[score] for score in answer["scores"]]),
     "vllm-classify": ServerForm(
-        chat_body, lambda answer: [one["probs"] for one in _in_order(answer)], batched=False
-    ),
-    "vllm-pooling": ServerForm(
-        chat_body, lambda answer: [pooled(one["data"]) for one in _in_order(answer)], batched=False
+        "/classify", _chat, lambda answer: [one["probs"] for one in _in_order(answer)], False
     ),
     "vllm-score": ServerForm(
-        score_body, lambda answer: [[one["score"]] for one in _in_order(answer)]
+        "/score", _two_lists, lambda answer: [[one["score"]] for one in _in_order(answer)]
+    ),
+    "vllm-pooling": ServerForm(
+        "/pooling", _chat, lambda answer: [_pooled(one["data"]) for one in _in_order(answer)], False
+    ),
+    "tei": ServerForm(
+        "/predict", _text_pairs, lambda answer: list(map(_labelled, answer)), named=False
     ),
 }
-_ENDINGS = {
-    "/classify": "vllm-classify",
-    "/pooling": "vllm-pooling",
-    "/score": "vllm-score",
-    "/predict": "tei",
-}
+ENDINGS = {form.ending: name for name, form in FORMS.items() if form.ending}
 
 
 def form_name(path: str, asked: str = "") -> str:
@@ -129,7 +123,7 @@ def form_name(path: str, asked: str = "") -> str:
     path = path.rstrip("/")
     if path.endswith("/rerank"):
         raise InputError("/rerank gives ranks of several answers at a time", "use /score instead")
-    return next((name for end, name in _ENDINGS.items() if path.endswith(end)), "plain")
+    return next((name for end, name in ENDINGS.items() if path.endswith(end)), "plain")
 
 
 def read_rows(form: ServerForm, answer: Any, count: int) -> Rows:
@@ -242,7 +236,9 @@ class HttpScorer(Closing):
     async def score_async(self, pairs: Sequence[Pair]) -> Array:
         """`score`, awaited."""
         parts = [pairs[i : i + self.batch] for i in range(0, len(pairs), self.batch)]
-        rows = [row for part in await self._ask(parts) for row in part]
+        form = FORMS[self.form]
+        found = await together([form.ask(self._client, part, self.model) for part in parts])
+        rows = [row for part in found for row in part]
         return np.array(one_each(rows, self.label, self.url), dtype=np.float64)
 
     async def aclose(self) -> None:
@@ -252,17 +248,6 @@ class HttpScorer(Closing):
     def close(self) -> None:
         """Close the connections."""
         self._background.close()
-
-    async def _ask(self, parts: Sequence[Sequence[Pair]]) -> list[Rows]:
-        form = FORMS[self.form]
-
-        async def one(part: Sequence[Pair]) -> Rows:
-            body = form.body(part, self.model)
-            return await self._client.post(
-                "", body, lambda answer: read_rows(form, answer, len(part))
-            )
-
-        return await together([one(part) for part in parts])
 
 
 @scorer("https", "URL")

@@ -2,19 +2,17 @@
 
 import math
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from darc.models.remote import METER, AsyncClient, Failed, Refused
-from darc.models.remote.address import checked_url
+from darc.models.remote import AsyncClient, Failed, Refused
+from darc.models.remote.check import ServerReport, counted, shown, trial_options
 from darc.models.remote.client import KEY
-from darc.models.remote.findings import Counting, ServerReport, shown, trial_options
+from darc.models.remote.endpoints import checked_url
 from darc.scorers.base import Pair
-from darc.scorers.http import FORMS, Rows, ServerForm, form_name, is_distribution, read_rows
+from darc.scorers.http import ENDINGS, FORMS, Rows, form_name, is_distribution
 from darc.types import Message, Prompt
 
-ENDINGS = ("/classify", "/score", "/pooling", "/predict")
 LOW, HIGH = -10.0, 10.0
 
 
@@ -47,19 +45,16 @@ async def check_reward(
         report.options["form"] = form
     if model:
         report.options["model"] = model
-    client = AsyncClient(report.url, **trial_options(key_env, timeout))
-    before = METER.set(Counting(report))
-    try:
-        await _examine(report, client, name)
-    except (Refused, Failed) as problem:
-        report.problem = str(problem)
-        report.status = problem.status
-        report.reachable = problem.status is not None
-        reason = problem.said if isinstance(problem, Refused) else problem.message
-        report.add("scores", "no", shown(reason), False)
-    finally:
-        METER.reset(before)
-        await client.aclose()
+    with counted(report):
+        async with AsyncClient(report.url, **trial_options(key_env, timeout)) as client:
+            try:
+                await _examine(report, client, name)
+            except (Refused, Failed) as problem:
+                report.problem = str(problem)
+                report.status = problem.status
+                report.reachable = problem.status is not None
+                reason = problem.said if isinstance(problem, Refused) else problem.message
+                report.add("scores", "no", shown(reason), False)
     return report
 
 
@@ -84,9 +79,7 @@ async def _examine(report: ServerReport, client: AsyncClient, name: str) -> None
         parts = [pairs] if form.batched else [[pair] for pair in pairs]
         rows: Rows = []
         for part in parts:
-            body = form.body(part, report.model)
-            body |= {key: value for key, value in changes.items() if key in body}
-            rows += await client.post("", body, partial(_read, form, len(part)))
+            rows += await form.ask(client, part, report.model, **changes)
         return rows
 
     rows = await ask(PAIRS)
@@ -115,10 +108,6 @@ async def _examine(report: ServerReport, client: AsyncClient, name: str) -> None
     else:
         meaning = "scores are kept for later runs: use --no-cache"
         report.add("repeatable", "the same pair has another score", meaning, False)
-
-
-def _read(form: ServerForm, count: int, answer: Any) -> Rows:
-    return read_rows(form, answer, count)
 
 
 def _classes(report: ServerReport, rows: Rows) -> int:

@@ -1,31 +1,36 @@
-"""Grades by a language model."""
+"""Grades by a language model: what it is told, and numbers from what it says.
 
-from collections.abc import Generator, Sequence
+The texts that it judges cannot speak to it.
+"""
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from darc.errors import DarcError, InputError
+from darc.language.phrases import stored
 from darc.models.chat import EMBEDDED, ChatUser
-from darc.models.completion import ChatModel, Request
+from darc.models.completion import ChatModel, Request, without_thoughts
 from darc.models.remote import OpenAIModel, Said
 from darc.models.remote.client import KEY
 from darc.registry import scorer
 from darc.scorers.base import Pair, source_version
 from darc.scorers.callable import checked_scale
-from darc.scorers.judge_dialogue import (
-    BEST,
-    TOLD,
-    comparison,
-    expected_grade,
-    first_is_better,
-    grade_in,
-    rating,
-)
 from darc.types import Message, Prompt
 from darc.typing import Array
 
 TOP = 20
-SOURCES = ("judge.py", "judge.toml", "judge_dialogue.py", "../language/phrases.py")
+BEST = 10.0
+LEAST_MASS = 0.5
+FIRST_TOKENS = 8
+CODE_LENGTH = 16
+SOURCES = ("judge.py", "judge.toml", "../language/phrases.py")
+TOLD = stored(Path(__file__).with_name("judge.toml"))
 
 
 class Unreadable(DarcError):
@@ -70,24 +75,23 @@ class Judge(ChatUser):
         """One grade a pair, (n,), all calls in one batch."""
         grading = self._grading(pairs)
         wanted = next(grading)
-        while True:
-            try:
+        try:
+            while True:
                 wanted = grading.send(self._ask(wanted))
-            except StopIteration as done:
-                return done.value
+        except StopIteration as done:
+            return done.value
 
     async def score_async(self, pairs: Sequence[Pair]) -> Array:
         """`score`, awaited; for a model on a server."""
         assert isinstance(self.model, OpenAIModel)
         grading = self._grading(pairs)
         wanted = next(grading)
-        while True:
-            asked = self._requests(wanted)
-            replies = await self.model.remote.say(asked, self.top) if wanted else []
-            try:
-                wanted = grading.send(replies)
-            except StopIteration as done:
-                return done.value
+        try:
+            while True:
+                asked = self._requests(wanted)
+                wanted = grading.send(await self.model.remote.say(asked, self.top) if asked else [])
+        except StopIteration as done:
+            return done.value
 
     def _grading(
         self, pairs: Sequence[Pair]
@@ -97,7 +101,8 @@ class Judge(ChatUser):
         replies = yield asked
         found = [self.read(reply) for reply in replies]
         unread = [i for i, grade in enumerate(found) if grade is None]
-        again = yield [(*asked[i], *self._reminder(replies[i])) for i in unread]
+        said = [(i, Message("assistant", replies[i].completion.text)) for i in unread]
+        again = yield [(*asked[i], each, Message("user", self.again)) for i, each in said]
         for i, reply in zip(unread, again, strict=True):
             found[i] = self.read(reply)
             if found[i] is None:
@@ -136,12 +141,168 @@ class Judge(ChatUser):
             return self.model.say(requests, top=self.top)
         return [Said(completion) for completion in self.model.complete(requests)]
 
-    def _reminder(self, reply: Said) -> tuple[Message, Message]:
-        return Message("assistant", reply.completion.text), Message("user", self.again)
-
     def _unreadable(self, reply: Said, wanted: str) -> Unreadable:
         text = reply.completion.text.strip()[:80]
         return Unreadable(
             f"{self.name} said {text!r} where a {wanted} was asked for",
             "raise max_tokens if the model thinks aloud, or take another model",
         )
+
+
+_CONTROL = re.compile(
+    r"<(?=\|)|(?<=\|)>|<(?=\uff5c)|(?<=\uff5c)>|<(?=/?s>)|<(?=(?:start|end)_of_turn>)|\[(?=/?INST\])",
+    re.IGNORECASE,
+)
+
+
+def rating(
+    prompt: Prompt, answer: str, view: str = "", criteria: Sequence[str] = ()
+) -> tuple[Message, ...]:
+    """The conversation that asks for a grade, by a reader's view and for each criterion."""
+    told = TOLD["rate"].format(
+        whose=TOLD["particular"].format(view=view.strip()) if view else TOLD["careful"],
+        number="one whole number for each criterion" if criteria else "one whole number",
+        form=reply_form(criteria),
+    )
+    material = delimited({"CONVERSATION": _turns(prompt), "ANSWER": answer})
+    asked = TOLD["ask_numbers" if criteria else "ask_number"]
+    return Message("system", told), Message("user", f"{material}\n\n{asked}")
+
+
+def reply_form(criteria: Sequence[str]) -> str:
+    """How the grades are to be written."""
+    if not criteria:
+        return "Reply with the number alone."
+    lines = [f"{name}: NUMBER" for name in criteria]
+    asked = "Reply with these lines, a whole number from 0 to 10 in each, and nothing else:"
+    return "\n".join([asked, *lines])
+
+
+def comparison(prompt: Prompt, first: str, second: str) -> tuple[Message, ...]:
+    """The conversation that asks for the better of two answers."""
+    material = delimited({"CONVERSATION": _turns(prompt), "ANSWER A": first, "ANSWER B": second})
+    asked = f"{material}\n\n{TOLD['ask_letter']}"
+    return Message("system", TOLD["compare"]), Message("user", asked)
+
+
+def delimited(parts: dict[str, str]) -> str:
+    """Texts between marker lines that no text can hold.
+
+    The code of the markers is a hash of all the texts, so whoever writes one would have to know
+    the hash of what they write; should it stand in a text all the same, another is taken. The
+    same texts have the same code. What chat templates use to end a turn is broken up.
+    """
+    inner = {name: defused(text) for name, text in parts.items()}
+    whole = "\0".join(inner.values())
+    code = hashlib.sha256(whole.encode()).hexdigest()[:CODE_LENGTH]
+    while code in whole:
+        code = hashlib.sha256(code.encode()).hexdigest()[:CODE_LENGTH]
+    return "\n\n".join(
+        f"[BEGIN {name} {code}]\n{text}\n[END {name} {code}]" for name, text in inner.items()
+    )
+
+
+def defused(text: str) -> str:
+    """The text with a space in what a chat template could take for the end of a turn."""
+    return _CONTROL.sub(lambda found: f" {found[0]} ", text)
+
+
+def _turns(prompt: Prompt) -> str:
+    return "\n\n".join(f"{m.role}: {m.content}" for m in prompt.messages)
+
+
+_NUMBER = re.compile(r"(?<![\d.,-])(?:10(?:\.0+)?|\d(?:\.\d+)?)(?![\d]|[.,]\d)")
+_LINE = re.compile(r"\s*(?P<name>.*?)\s*:\s*(?P<grade>10(?:\.0+)?|\d(?:\.\d+)?)\s*")
+_LETTER = re.compile(r"\b[AB]\b")
+
+Places = Sequence[Mapping[str, float]]
+
+
+def grade_in(text: str) -> float | None:
+    """The first number from 0 to 10 in a text, None without one; thoughts are passed over."""
+    found = _NUMBER.search(without_thoughts(text) or "")
+    return float(found[0]) if found else None
+
+
+def grades_in(text: str, criteria: Sequence[str]) -> tuple[float, ...] | None:
+    """A grade from 0 to 10 for each criterion, None unless the text is just what was asked for.
+
+    That is a line for each, NAME: NUMBER, in their order, or a JSON object with those names alone.
+    """
+    said = (without_thoughts(text) or "").strip()
+    if said.startswith("{"):
+        try:
+            found = json.loads(said)
+        except (ValueError, RecursionError):
+            return None
+        numbers = [found.get(name) for name in criteria] if len(found) == len(criteria) else []
+        fine = [x for x in numbers if isinstance(x, int | float) and not isinstance(x, bool)]
+    else:
+        lines = [_LINE.fullmatch(line) for line in said.splitlines() if line.strip()]
+        same = [line is not None and line["name"] for line in lines] == list(criteria)
+        fine = [float(line["grade"]) for line in lines if line is not None] if same else []
+    fits = len(fine) == len(criteria) and all(0 <= grade <= BEST for grade in fine)
+    return tuple(map(float, fine)) if fits else None
+
+
+def expected_grade(places: Places) -> float | None:
+    """The mean grade by the probabilities of the first place where a grade is likely.
+
+    `places` are the log-probabilities of the likeliest tokens, a mapping a token that was said;
+    tokens that are no grade count for nothing. Where "10" is no token of its own, "1" stands for 1
+    and 10: if it was said, the next place shares it out; if not, it goes to the one that is nearer
+    to the mean of the other grades. None where no place has half its probability on grades.
+    """
+    for index, place in enumerate(places[:FIRST_TOKENS]):
+        odds = grades(place)
+        if math.fsum(odds.values()) >= LEAST_MASS:
+            if 1 in odds and 10 not in odds:
+                following = places[index + 1] if index + 1 < len(places) else {}
+                odds = _shared_out(odds, place, following)
+            return _mean(odds)
+    return None
+
+
+def _mean(odds: Mapping[int, float]) -> float:
+    return math.fsum(grade * p for grade, p in odds.items()) / math.fsum(odds.values())
+
+
+def bare(token: str) -> str:
+    """A token without the space that tokenizers put before words, however they write it."""
+    return token.strip(" \t\n▁Ġ")
+
+
+def grades(place: Mapping[str, float]) -> dict[int, float]:
+    """The probability of each grade among the tokens of a place."""
+    odds: dict[int, float] = {}
+    for token, log in place.items():
+        text = bare(token)
+        if text.isascii() and text.isdecimal() and (len(text) == 1 or text == "10"):
+            odds[int(text)] = odds.get(int(text), 0.0) + math.exp(log)
+    return odds
+
+
+def _shared_out(
+    odds: dict[int, float], place: Mapping[str, float], following: Mapping[str, float]
+) -> dict[int, float]:
+    """The probability of "1" divided between 1 and 10."""
+    others = {grade: p for grade, p in odds.items() if grade != 1}
+    if bare(max(place, key=lambda token: place[token])) == "1" or not others:
+        zero = math.fsum(math.exp(log) for token, log in following.items() if token[:1] == "0")
+        ten = min(zero, 1.0)
+    else:
+        ten = float(_mean(others) > 5.5)
+    return {**others, 1: odds[1] * (1.0 - ten), 10: odds[1] * ten}
+
+
+def first_is_better(places: Places, text: str) -> float | None:
+    """The probability of A against B, where they are likely first, else by a lone letter."""
+    for place in places[:FIRST_TOKENS]:
+        odds = {"A": 0.0, "B": 0.0}
+        for token, log in place.items():
+            if bare(token) in odds:
+                odds[bare(token)] += math.exp(log)
+        if sum(odds.values()) >= LEAST_MASS:
+            return odds["A"] / (odds["A"] + odds["B"])
+    letter = _LETTER.search(without_thoughts(text) or "")
+    return float(letter[0] == "A") if letter else None

@@ -38,13 +38,8 @@ class LogLikelihood(ModelScorer):
         super().__post_init__()
         self.bounds = (LEAST * (self.max_length if self.sum else 1), 0.0)
 
-    @property
-    def version(self) -> str:
-        """A hash of the weights, with everything else that the scores depend on.
-
-        Its ending stands for prompts that are read once, whose scores round differently.
-        """
-        return self.version_with(self.sum, "prefix")
+    def _counting(self) -> tuple[object, ...]:
+        return self.sum, "prefix"
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One number of at most 0 a pair, (n,); rows of similar length share a forward pass.
@@ -56,13 +51,9 @@ class LogLikelihood(ModelScorer):
         if not pairs:
             return np.empty(0)
         loaded = self.checkpoint.loaded
-        limit = self.limit(loaded)
+        limit, tokens = self.limit(loaded), loaded.tokenizer
         rows = [
-            fit(
-                prompt_ids(loaded.tokenizer, prompt.messages),
-                answer_ids(loaded.tokenizer, answer),
-                limit,
-            )
+            fit(prompt_ids(tokens, prompt.messages), answer_ids(tokens, answer), limit)
             for prompt, answer in pairs
         ]
         sums = np.array(token_sums(loaded, rows, self.most(loaded)))

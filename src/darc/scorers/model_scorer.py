@@ -47,11 +47,16 @@ class ModelScorer:
             text, self.kind, base=self.base, dtype=self.dtype, device=self.device
         )
 
-    def version_with(self, *settings: object) -> str:
+    @property
+    def version(self) -> str:
         """A hash of the weights and the code, with the length limit and what else counts."""
-        parts = (source_version(*self.sources), self.max_length, *settings)
         weights = self.checkpoint.version
-        return "-".join(map(str, (weights, *parts))) if weights else ""
+        parts = (weights, source_version(*self.sources), self.max_length, *self._counting())
+        return "-".join(map(str, parts)) if weights else ""
+
+    def _counting(self) -> tuple[object, ...]:
+        """What else the scores depend on; "prefix" where a beginning is read once, which rounds."""
+        raise NotImplementedError
 
     def limit(self, loaded: Loaded) -> int:
         """The tokens that are read of a row."""

@@ -2,17 +2,16 @@
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, starmap
 
 import numpy as np
 
-from darc.language.classes import content_words
-from darc.language.classes import loose_stem as stem
 from darc.language.text import Text
+from darc.language.words import content_words
+from darc.language.words import loose_stem as stem
 from darc.scorers.base import Embedder, Pair
-from darc.scorers.flaws import ending_cost
 from darc.scorers.fluency import Fluency, breathlessness, repetition
-from darc.scorers.form import Form
+from darc.scorers.form import Form, ending_cost
 from darc.scorers.relevance import PromptWords, Relevance, coverage, echo, mismatch
 from darc.typing import Array
 
@@ -40,8 +39,9 @@ class PairFeatures:
     """Measures pairs by the embedded scorers, static embeddings and the layout of sentences."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self._scorers = (Relevance(embedder), Fluency(), Form())
-        self.embed = self._scorers[0].embed
+        self._relevance = Relevance(embedder)
+        self._scorers = (self._relevance, Fluency(), Form())
+        self.embed = self._relevance.embed
 
     def measure(self, pairs: Sequence[Pair]) -> Array:
         """One row a pair, (n, features) in the order of `NAMES`; about 5 ms for 200 words."""
@@ -51,23 +51,9 @@ class PairFeatures:
         texts = [Text(answer) for _, answer in pairs]
         questions = [prompt.question for prompt, _ in pairs]
         read = {question: PromptWords.of(question) for question in questions}
-        meaning = self._meaning(questions, texts)
+        places = list(starmap(_relations, self._relevance.embed_parts(questions, texts)))
         shape = [_shape(read[asked], text) for asked, text in zip(questions, texts, strict=True)]
-        return np.column_stack([scores, meaning, np.array(shape)])
-
-    def _meaning(self, questions: Sequence[str], texts: Sequence[Text]) -> Array:
-        pieces = [[*text.sentences, *text.code] or [text.raw] for text in texts]
-        asked = {question: row for row, question in enumerate(dict.fromkeys(questions))}
-        flat = [part for parts in pieces for part in parts]
-        vectors = self.embed([*asked, *flat])
-        ends = len(asked) + np.cumsum([len(parts) for parts in pieces])
-        rows = []
-        for question, parts, end in zip(questions, pieces, ends, strict=True):
-            sizes = np.array([len(part) for part in parts], dtype=np.float64)
-            rows.append(
-                _relations(vectors[asked[question]], vectors[end - len(parts) : end], sizes)
-            )
-        return np.array(rows)
+        return np.column_stack([scores, np.array(places), np.array(shape)])
 
 
 def _relations(prompt: Array, parts: Array, sizes: Array) -> list[float]:

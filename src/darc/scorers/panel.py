@@ -14,14 +14,12 @@ from darc.errors import InputError
 from darc.models.completion import ChatModel
 from darc.models.remote import Said
 from darc.registry import parse_spec
-from darc.scorers.judge import Judge
-from darc.scorers.judge_dialogue import grade_in, grades_in, rating, reply_form
+from darc.scorers.judge import Judge, grade_in, grades_in, rating, reply_form
 from darc.types import Message, Prompt
 
 ABSTAIN: Final = "abstain"
 PESSIMISTIC: Final = "pessimistic"
 REFUSE: Final = "refuse"
-POLICIES = (ABSTAIN, PESSIMISTIC, REFUSE)
 JUDGE = "judge"
 MOST = 64
 # Enough for a line a criterion.

@@ -1,18 +1,21 @@
 """Does the answer address the prompt."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, starmap
 
 import numpy as np
 
-from darc.language.classes import content_words, subject_words
-from darc.language.classes import loose_stem as stem
+from darc.language.phrases import any_of, stored
 from darc.language.text import Text
+from darc.language.words import content_words, subject_words
+from darc.language.words import loose_stem as stem
 from darc.models.embeddings import Embeddings
 from darc.registry import scorer
-from darc.scorers.base import LANGUAGE, PHRASES, Embedder, Pair, from_costs, source_version
-from darc.scorers.expectation import DIGIT, Expectation, expectation
-from darc.scorers.flaws import evasion
+from darc.scorers import form
+from darc.scorers.base import Embedder, Pair, from_costs, source_version
+from darc.scorers.form import Expectation, expectation
 from darc.typing import Array
 
 BEST_SENTENCES = 3
@@ -52,8 +55,7 @@ def triples(words: Sequence[str]) -> frozenset[tuple[str, ...]]:
     return frozenset(zip(words, words[1:], words[2:], strict=False))
 
 
-OWN = ("relevance.py", "flaws.py", "expectation.py")
-SOURCES = (*OWN, "../models/embeddings.py", *LANGUAGE, *PHRASES)
+SOURCES = ("relevance.py", "../models/embeddings.py", *form.SOURCES)
 # The weights of the embeddings come with it.
 PACKAGES = ("wordllama",)
 
@@ -77,6 +79,19 @@ class EmbeddingScorer:
         """Rows of unit length, (n, d)."""
         return np.asarray(self._embedder.embed(texts), dtype=np.float64)
 
+    def embed_parts(
+        self, questions: Sequence[str], texts: Sequence[Text]
+    ) -> Iterator[tuple[Array, Array, Array]]:
+        """For each pair the prompt (d,), the answer's parts (s, d) and their lengths (s,)."""
+        pieces = [[*text.sentences, *text.code] or [text.raw] for text in texts]
+        asked = {question: row for row, question in enumerate(dict.fromkeys(questions))}
+        vectors = self.embed([*asked, *chain.from_iterable(pieces)])
+        end = len(asked)
+        for question, parts in zip(questions, pieces, strict=True):
+            start, end = end, end + len(parts)
+            sizes = np.array([len(part) for part in parts], dtype=np.float64)
+            yield vectors[asked[question]], vectors[start:end], sizes
+
 
 @scorer("relevance")
 class Relevance(EmbeddingScorer):
@@ -97,39 +112,26 @@ class Relevance(EmbeddingScorer):
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One number between 0 and 1 a pair, (n,); 1 to 2 ms for 200 words, in one batch."""
+        if not pairs:
+            return np.zeros(0)
         texts = [Text(answer) for _, answer in pairs]
         questions = [prompt.question for prompt, _ in pairs]
         read = {question: PromptWords.of(question) for question in questions}
-        similarity = self._similarity(questions, texts)
-        costs = np.array(
-            [_cost(read[asked], text) for asked, text in zip(questions, texts, strict=True)],
-            dtype=np.float64,
-        )
+        similarity = np.array(list(starmap(_similarity, self.embed_parts(questions, texts))))
+        costs = [_cost(read[asked], text) for asked, text in zip(questions, texts, strict=True)]
         distance = np.logaddexp(0.0, (EXPECTED_SIMILARITY - similarity) * 10.0) / 10.0
-        return from_costs(costs + SIMILARITY_COST * distance)
+        return from_costs(np.array(costs) + SIMILARITY_COST * distance)
 
-    def _similarity(self, questions: Sequence[str], texts: Sequence[Text]) -> Array:
-        """Mean of the cosines of the prompt to the whole answer and to its best sentences, (n,).
 
-        The whole is the mean of its pieces by length, so that nothing is embedded twice.
-        """
-        if not texts:
-            return np.zeros(0)
-        pieces = [[*text.sentences, *text.code] or [text.raw] for text in texts]
-        counts = [len(parts) for parts in pieces]
-        starts = np.cumsum([0, *counts[:-1]])
-        flat = [part for parts in pieces for part in parts]
-        asked = {question: row for row, question in enumerate(dict.fromkeys(questions))}
-        vectors = self.embed([*asked, *flat])
-        prompts = vectors[[asked[question] for question in questions]]
-        parts = vectors[len(asked) :]
-        sizes = np.array([len(part) for part in flat], dtype=np.float64)
-        whole = np.add.reduceat(parts * sizes[:, None], starts, axis=0)
-        length = np.linalg.norm(whole, axis=1)
-        whole_cosine = np.einsum("nd,nd->n", prompts, whole) / np.where(length > 0, length, 1.0)
-        cosines = np.einsum("nd,nd->n", np.repeat(prompts, counts, axis=0), parts)
-        best = [np.sort(part)[-BEST_SENTENCES:].mean() for part in np.split(cosines, starts[1:])]
-        return np.asarray(0.5 * whole_cosine + 0.5 * np.array(best))
+def _similarity(prompt: Array, parts: Array, sizes: Array) -> float:
+    """Mean of the cosines of a prompt to the whole answer and to its best sentences.
+
+    The whole is the mean of its parts by length, so that nothing is embedded twice.
+    """
+    whole = sizes @ parts
+    length = float(np.linalg.norm(whole)) or 1.0
+    best = np.sort(parts @ prompt)[-BEST_SENTENCES:]
+    return 0.5 * float(whole @ prompt) / length + 0.5 * float(best.mean())
 
 
 def _cost(question: PromptWords, text: Text) -> float:
@@ -164,9 +166,34 @@ def mismatch(request: Expectation, text: Text) -> float:
         cost += 0.3
     if request.items and len(text.items) < 2:
         cost += 0.3
-    if request.number and not DIGIT.search(text.raw):
+    if request.number and not any(map(str.isdecimal, text.raw)):
         cost += 0.3
     return cost
+
+
+EVASION = stored("answers.toml")["evasion"]
+# How surely a sentence with such a phrase says nothing.
+WEIGHTS = tuple(
+    (weight, any_of(*EVASION[kind]))
+    for kind, weight in (("refusals", 0.9), ("delegations", 0.65), ("vagueness", 0.5))
+)
+REST_WEIGHT = 0.35
+
+
+def evasion(text: Text) -> float:
+    """How much of the answer evades, 0 to 1: evasive sentences against substantial ones.
+
+    One admission of doubt in a long answer weighs little. O(length).
+    """
+    if not text.sentences:
+        return 0.0
+    evasive = 0.0
+    for sentence in map(str.lower, text.sentences):
+        doubts = (1.0 - weight for weight, pattern in WEIGHTS if pattern.search(sentence))
+        evasive += 1.0 - math.prod(doubts, start=1.0)
+    blocks = 3.0 * len(text.code) + 0.5 * len(text.inline_code)
+    rest = len(text.sentences) - evasive + blocks
+    return evasive / (evasive + REST_WEIGHT * rest)
 
 
 def echo(question: PromptWords, text: Text) -> float:

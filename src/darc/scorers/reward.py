@@ -55,13 +55,8 @@ class RewardScorer(ModelScorer):
         super().__post_init__()
         self.bounds = (self.low, self.high)
 
-    @property
-    def version(self) -> str:
-        """A hash of the weights and the code, with the length limit and the label.
-
-        Its ending stands for prefixes that are read once, whose scores round differently.
-        """
-        return self.version_with(self.label, "prefix")
+    def _counting(self) -> tuple[object, ...]:
+        return self.label, "prefix"
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One raw output a pair, (n,); rows of similar length share a forward pass.

@@ -44,7 +44,8 @@ class Calibration:
     For people: `inflation` of the systems' noise by a small panel, the `weight` of disagreement and
     the `shrink`age of the mean by number of ratings at `lam`, 95 % `intervals` of "weight" (at the
     commonest number of ratings) and "reliability", and the standard errors of `systems` (of the
-    effect on the mean) and `raters`. As it is made without arguments, nothing has been learnt.
+    effect on the mean) and `raters`. `prompts` are hashes of some prompts that it is from, by which
+    to know them again. As it is made without arguments, nothing has been learnt.
     """
 
     within: float = 1.0
@@ -65,6 +66,7 @@ class Calibration:
     intervals: Mapping[str, Pair] = field(default_factory=dict, repr=False)
     system_errors: Mapping[str, float] = field(default_factory=dict, repr=False)
     rater_errors: Mapping[str, float] = field(default_factory=dict, repr=False)
+    prompts: tuple[str, ...] = field(default=(), repr=False)
 
     @cached_property
     def name(self) -> str:
@@ -97,7 +99,7 @@ class Calibration:
                 "use the DARC that made it, or make it again with darc calibrate",
             )
         known = {each.name for each in fields(cls)}
-        for name in (*known - found.keys(), *found.keys() - known):
+        for name in (*known - found.keys() - {"prompts"}, *found.keys() - known):
             problem = "lacks" if name in known else "has the unknown field"
             raise InputError(f"{where} {problem} {name!r}", _AGAIN)
         return cls(**{name: _read(name, value, where) for name, value in found.items()})
@@ -161,6 +163,8 @@ def _read(name: str, value: Any, where: str) -> Any:
             return {str(key): (_number(one), _number(two)) for key, (one, two) in value.items()}
         if isinstance(default, Mapping):
             return {str(key): _number(each) for key, each in value.items()}
+        if name == "prompts":
+            return tuple(map(str, value))
         if name == "candidates":
             (a, b), (c, d) = value
             return (_number(a), _number(b)), (_number(c), _number(d))

@@ -1,9 +1,7 @@
 """Rater populations with a known truth, and proxies that stand in for them."""
 
-from darc.simulate.population import Population, simulate
-from darc.simulate.presets import PRESETS, Preset, preset, two_minds
-from darc.simulate.proxy import Proxy, proxy_scores
-from darc.simulate.recipe import ProxyRecipe, Recipe
+from darc.simulate.population import Population, Proxy, proxy_scores, simulate
+from darc.simulate.recipe import PRESETS, Preset, ProxyRecipe, Recipe, preset, two_minds
 from darc.simulate.truth import Truth
 
 __all__ = [

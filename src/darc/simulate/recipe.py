@@ -1,11 +1,16 @@
-"""What a simulated population of people and the proxy that stands in for them are made of."""
+"""What simulated people and the proxy that stands in for them are made of, and presets of both."""
 
 import math
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
 
-from darc.errors import InputError
+from darc.errors import InputError, UnknownName
 
 LARGEST = 200_000_000
+FILE = Path(__file__).parents[1] / "data" / "presets.toml"
 
 
 @dataclass(frozen=True)
@@ -52,9 +57,7 @@ class Recipe:
     missing: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("prompts", "candidates", "raters"):
-            _whole(name, getattr(self, name), 1)
-        _whole("crowd", self.crowd, 0)
+        _whole(self, prompts=1, candidates=1, raters=1, crowd=0)
         size = self.prompts * self.candidates * max(self.raters, len(self.groups) * 20)
         if size > LARGEST or self.crowd * self.prompts > LARGEST:
             raise InputError(
@@ -71,15 +74,10 @@ class Recipe:
             raise InputError("groups must be shares above 0", "such as 0.7 0.3")
         if abs(sum(self.groups) - 1) > 1e-9:
             raise InputError(f"the groups' shares sum to {sum(self.groups):g}, not to 1")
-        for name in ("location", "gap", "lure", "harm", "low", "high"):
-            _finite(name, getattr(self, name))
-        for name in (
-            *("prompt_spread", "candidate_spread", "taste", "severity", "noise", "uneven_prompts"),
-            *("uneven", "step"),
-        ):
-            _spread(name, getattr(self, name))
-        for name in ("leaning", "polarising", "exploiting"):
-            _share(name, getattr(self, name))
+        _between(self, -math.inf, math.inf, "location", "gap", "lure", "harm", "low", "high")
+        _between(self, 0, math.inf, "prompt_spread", "candidate_spread", "taste", "severity")
+        _between(self, 0, math.inf, "noise", "uneven_prompts", "uneven", "step")
+        _between(self, 0, 1, "leaning", "polarising", "exploiting")
         if not 0 <= self.missing < 1:
             raise InputError(f"missing must lie in [0, 1), not {self.missing}")
         if not self.df > 2:
@@ -119,38 +117,96 @@ class ProxyRecipe:
     oddity: float = 0.2
 
     def __post_init__(self) -> None:
-        _whole("scorers", self.scorers, 1)
-        _whole("rewrites", self.rewrites, 0)
+        _whole(self, scorers=1, rewrites=0)
         if self.scorers > 100 or self.rewrites > 10_000:
             raise InputError(
                 f"{self.scorers} scorers of {self.rewrites} rewrites are too many",
                 "at most 100 and 10000",
             )
-        for name in ("error", "spread", "uneven"):
-            _spread(name, getattr(self, name))
-        for name in ("shared", "fooled", "fragility"):
-            _share(name, getattr(self, name))
-        for name in ("bias", "oddity"):
-            _finite(name, getattr(self, name))
-        if not -1 <= self.tracking <= 1:
-            raise InputError(f"tracking must lie in [-1, 1], not {self.tracking}")
+        _between(self, 0, math.inf, "error", "spread", "uneven")
+        _between(self, 0, 1, "shared", "fooled", "fragility")
+        _between(self, -math.inf, math.inf, "bias", "oddity")
+        _between(self, -1, 1, "tracking")
 
 
-def _whole(name: str, value: float, least: int) -> None:
-    if int(value) != value or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, not {value}")
+def _whole(recipe: Recipe | ProxyRecipe, **least: int) -> None:
+    for name, limit in least.items():
+        value = getattr(recipe, name)
+        if int(value) != value or value < limit:
+            raise InputError(f"{name} must be a whole number of at least {limit}, not {value}")
 
 
-def _finite(name: str, value: float) -> None:
-    if not math.isfinite(value):
-        raise InputError(f"{name} must be finite, not {value}")
+def _between(recipe: Recipe | ProxyRecipe, low: float, high: float, *names: str) -> None:
+    words = f"lie in [{low}, {high}]"
+    if math.isinf(high):
+        words = "be finite" if math.isinf(low) else f"be {low} or larger"
+    for name in names:
+        value = getattr(recipe, name)
+        if not low <= value <= high or math.isinf(value):
+            raise InputError(f"{name} must {words}, not {value}")
 
 
-def _spread(name: str, value: float) -> None:
-    if not 0 <= value < math.inf:
-        raise InputError(f"{name} must be 0 or larger, not {value}")
+@dataclass(frozen=True)
+class Preset:
+    """People and a proxy of them, with a sentence on what they are like."""
+
+    summary: str
+    people: Recipe
+    proxy: ProxyRecipe
+
+    def settings(self) -> dict[str, Any]:
+        """All settings by name, those of the proxy after "proxy."."""
+        theirs = {f"proxy.{name}": value for name, value in asdict(self.proxy).items()}
+        return asdict(self.people) | theirs
+
+    def changed(self, settings: Mapping[str, Any]) -> "Preset":
+        """The preset with other settings, named as `settings` names them."""
+        known, given = self.settings(), {}
+        for name, value in settings.items():
+            if name not in known:
+                raise UnknownName("setting", name, known)
+            if not _fits(value, known[name]):
+                numbers = known[name] if isinstance(known[name], tuple) else (known[name],)
+                usual = " ".join(f"{number:g}" for number in numbers)
+                raise InputError(f"{name} cannot be {value!r}", f"here it is {usual} if not given")
+            given[name] = type(known[name])(value)
+        theirs = {name[6:]: value for name, value in given.items() if name.startswith("proxy.")}
+        own = {name: value for name, value in given.items() if not name.startswith("proxy.")}
+        return Preset(self.summary, replace(self.people, **own), replace(self.proxy, **theirs))
 
 
-def _share(name: str, value: float) -> None:
-    if not 0 <= value <= 1:
-        raise InputError(f"{name} must lie in [0, 1], not {value}")
+def _fits(value: Any, default: Any) -> bool:
+    if isinstance(default, tuple):
+        return isinstance(value, tuple)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return not isinstance(default, int) or float(value).is_integer()
+
+
+def _read() -> dict[str, Preset]:
+    presets = {}
+    for name, found in tomllib.loads(FILE.read_text(encoding="utf-8")).items():
+        people: dict[str, Any] = {
+            k: tuple(v) if k == "groups" else v for k, v in found["people"].items()
+        }
+        presets[name] = Preset(found["summary"], Recipe(**people), ProxyRecipe(**found["proxy"]))
+    return presets
+
+
+PRESETS = _read()
+
+
+def preset(name: str) -> Preset:
+    """The preset of this name."""
+    if name not in PRESETS:
+        raise UnknownName("preset", name, PRESETS)
+    return PRESETS[name]
+
+
+def two_minds(
+    prompts: int = 40, candidates: int = 8, raters: int = 9, polarising: float = 0.3
+) -> Recipe:
+    """Two groups of people who rate everything from 0 to 10, and answers that divide them."""
+    people = PRESETS["polarised"].people
+    own = replace(people, prompts=prompts, candidates=candidates, raters=raters, crowd=raters)
+    return replace(own, polarising=polarising)

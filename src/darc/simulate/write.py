@@ -6,8 +6,7 @@ from typing import TextIO
 
 import numpy as np
 
-from darc.simulate.population import Population
-from darc.simulate.proxy import Proxy
+from darc.simulate.population import Population, Proxy
 
 RATINGS = ("prompt_id", "candidate_id", "rater_id", "rating", "rater_group")
 TRUTH = ("prompt_id", "candidate_id", "mean", "sigma", "value", "cvar", "polarising", "exploit")

@@ -23,7 +23,7 @@ from darc.study.requests import (
 )
 from darc.study.schema import outcome_of, side_of
 from darc.study.settings import SCALE, StudySettings
-from darc.web.keys import digest_of
+from darc.web.clients import digest_of
 from darc.web.problems import Problem
 
 NO_LINK = (

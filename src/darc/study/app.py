@@ -21,7 +21,7 @@ from darc.study.settings import TEMPLATES
 from darc.study.store import Store
 from darc.views.palette import style_sheet
 from darc.web.bodies import read_body
-from darc.web.limits import Proxies
+from darc.web.clients import Proxies
 from darc.web.middleware import Guard, Hosts, Shell, as_json, authority_of
 from darc.web.problems import Problem
 

@@ -33,7 +33,7 @@ from darc.study.requests import (
 )
 from darc.study.settings import SCALE
 from darc.study.status import Details, PersonStatus, Status, close, details, status
-from darc.web.keys import digest_of
+from darc.web.clients import digest_of
 from darc.web.problems import Problem
 
 NO_LEAD = (

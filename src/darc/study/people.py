@@ -13,7 +13,7 @@ from darc.study.plan import Plan, design_of, plan
 from darc.study.schema import note
 from darc.study.settings import StudySettings
 from darc.study.store import Store
-from darc.web.keys import digest_of
+from darc.web.clients import digest_of
 
 people = schema.annotators
 

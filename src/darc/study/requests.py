@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from darc.study.files import Unavailable
 from darc.study.pages import POLICY, message, page
 from darc.study.store import Store
-from darc.web.limits import Proxies, Rates
+from darc.web.clients import Proxies, Rates
 from darc.web.problems import Problem
 
 LARGEST = 16_384

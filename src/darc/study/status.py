@@ -14,7 +14,7 @@ from darc.study.exclusion import records_of
 from darc.study.quality import Alpha, Care, GivenRating, agreement, care, disagreement
 from darc.study.schema import note, side_of
 from darc.study.store import Store
-from darc.web.keys import digest_of
+from darc.web.clients import digest_of
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators
 

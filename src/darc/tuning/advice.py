@@ -43,17 +43,7 @@ class Advice:
             "headline": self.headline,
             "cost": self.cost,
             "notes": list(self.notes),
-            "tested": [
-                {
-                    "rule": row.rule,
-                    "setting": row.setting.text,
-                    "gain": row.gain,
-                    "interval": [row.low, row.high],
-                    "mean": row.mean,
-                    "mean_interval": [row.mean_low, row.mean_high],
-                }
-                for row in rows
-            ],
+            "tested": [row.as_json() for row in rows],
         }
 
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from darc.errors import MissingExtra
 from darc.tuning.advice import Advice
 from darc.tuning.grid import BEST_OF_K, Setting
 from darc.tuning.tune import TunedRule
 from darc.typing import Array
+from darc.views.chart import new_figure
 from darc.views.palette import CHOICE, INK, LABEL, PALE
 
 if TYPE_CHECKING:
@@ -89,16 +89,12 @@ def draw_tuned(advice: Advice) -> "Figure":
 
     That rule is the recommended one, or else the best that has knobs, whose setting gets no star.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("drawing a picture", "plot") from None
     assert advice.tuned is not None
     rows, unit = advice.tuned.rows, advice.tuned.objective.words
     with_knobs = [row for row in rows if row.setting.knobs]
     shown = next((row for row in with_knobs if row.rule == advice.setting.rule), None)
     row = shown or next(iter(with_knobs), None)
-    figure = Figure(figsize=(12.4 if row else 6.0, 5.2), dpi=150, layout="constrained")
+    figure = new_figure(12.4 if row else 6.0, 5.2)
     _gains(figure.add_subplot(1, 2 if row else 1, 1), advice)
     if row is not None:
         axes = figure.add_subplot(1, 2, 2)

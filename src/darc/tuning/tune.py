@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -94,7 +95,6 @@ class TunedRule:
     mean_low: float
     mean_high: float
     sigma: float
-    sigma_low: float
     sigma_high: float
     by_fold: tuple[Setting, ...]
     surface: tuple[tuple[Setting, float], ...]
@@ -103,6 +103,17 @@ class TunedRule:
     def optimism(self) -> float:
         """By how much the in-sample gain exceeds the held-out one."""
         return self.in_sample - self.gain
+
+    def as_json(self) -> dict[str, Any]:
+        """The setting and what it gained."""
+        return {
+            "rule": self.rule,
+            "setting": self.setting.text,
+            "gain": self.gain,
+            "interval": [self.low, self.high],
+            "mean": self.mean,
+            "mean_interval": [self.mean_low, self.mean_high],
+        }
 
 
 @dataclass(frozen=True)
@@ -235,7 +246,6 @@ def _tuned(
             float(means.low[place]),
             float(means.high[place]),
             sigma_of_best + float(risks.gain[place]),
-            sigma_of_best + float(risks.low[place]),
             sigma_of_best + float(risks.high[place]),
             each.by_fold,
             tuple((setting, merit - float(baseline)) for setting, merit in each.surface),

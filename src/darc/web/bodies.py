@@ -1,13 +1,16 @@
-"""Bodies of requests, read up to a limit."""
+"""Bodies of requests, read up to a limit; work that ends when its client leaves."""
 
+import asyncio
 import json
 import re
 import sys
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
 from darc.web.problems import Problem
+
+Result = TypeVar("Result")
 
 DEEPEST = 64
 LARGEST = sys.float_info.max
@@ -122,3 +125,46 @@ def _too_deep(param: str | None = None) -> Problem:
 
 def _too_large(limit: int) -> Problem:
     return Problem(413, f"the body is larger than {limit} bytes", code="request_too_large")
+
+
+class ClientLeft(Problem):
+    """The client has closed its connection; nobody hears the answer."""
+
+    def __init__(self) -> None:
+        super().__init__(499, "the client has left", code="client_left")
+
+
+async def unless_gone(
+    request: Request, work: "asyncio.Task[Result]", seconds: float | None = None
+) -> bool:
+    """Wait for work; whether it is done after at most `seconds`.
+
+    Where the client leaves first, the work is cancelled and `ClientLeft` is raised; where the
+    waiting itself is cancelled, the work is too. The body must have been read.
+    """
+    gone = asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait((work, gone), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            return True
+        if gone.done():
+            await ended(work)
+            raise ClientLeft
+        return False
+    except asyncio.CancelledError:
+        await ended(work)
+        raise
+    finally:
+        gone.cancel()
+        await asyncio.gather(gone, return_exceptions=True)
+
+
+async def ended(work: "asyncio.Task[Any]") -> None:
+    """Cancel work and wait until it has let go of everything."""
+    work.cancel()
+    await asyncio.gather(work, return_exceptions=True)
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

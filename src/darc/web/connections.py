@@ -6,8 +6,8 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from darc.web.limits import Arrival
 from darc.web.problems import Problem
+from darc.web.server import Arrival
 
 TICKS = 5  # of a tenth of a second
 

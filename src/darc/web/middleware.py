@@ -1,13 +1,12 @@
 """What every request goes through: its host, its key and rate, headers, the log and errors."""
 
-import ipaddress
 import json
 import logging
 import re
 import time
 import uuid
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,13 +14,12 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from darc.errors import InputError
-from darc.web.keys import Key, Keys
-from darc.web.limits import Proxies, Rates
-from darc.web.logs import path_without_secrets
+from darc.web.clients import Key, Keys, Proxies, Rates, read_address
 from darc.web.problems import Problem, busy
-from darc.web.server import is_loopback
+from darc.web.server import is_loopback, path_without_secrets
 
 EVERY_ADDRESS = ("", "0.0.0.0", "::")
 # What a browser says of a request that its user or a page of this same service made.
@@ -84,7 +82,7 @@ class Hosts:
     def _has(self, name: str) -> bool:
         if name in self._names or is_loopback(name):
             return True
-        return self._every_address and _is_address(name)
+        return self._every_address and read_address(name) is not None
 
     def _own(self, origin: str, host: str) -> bool:
         """Whether a page's origin is the name that was asked for, or a given one."""
@@ -121,14 +119,6 @@ def _split(authority: str) -> Authority | None:
     return None if found is None else (found[1].strip("[]"), found[2] or "")
 
 
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
 @dataclass
 class Guard:
     """Checks the key of a request and counts it; `rate` is a minute's worth for each client.
@@ -155,7 +145,7 @@ class Guard:
         return self._held(name)
 
     def _key(self, headers: Mapping[str, str]) -> Key | None:
-        if not len(self.keys):
+        if not self.keys:
             return None
         key = self.keys.find(bearer(headers))
         if key is None:
@@ -187,12 +177,8 @@ def bearer(headers: Mapping[str, str]) -> str:
 
 logger = logging.getLogger("darc.web")
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Observe = Callable[[str, str, int, float], None]
-Tell = Callable[[Problem], App]
+Tell = Callable[[Problem], ASGIApp]
 
 REQUEST_ID = "x-request-id"
 _FINE_ID = re.compile(r"[\w.:-]{1,80}")
@@ -223,7 +209,7 @@ class Shell:
 
     def __init__(
         self,
-        app: App,
+        app: ASGIApp,
         guard: Guard,
         free: Iterable[str] = (),
         observe: Observe | None = None,
@@ -251,7 +237,7 @@ class Shell:
         state["request_id"] = request_id
         started, status = time.perf_counter(), 0
 
-        async def sending(message: MutableMapping[str, Any]) -> None:
+        async def sending(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]

@@ -1,5 +1,6 @@
 """What a service answers where it does not do what it was asked."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,10 @@ class Problem(Exception):
 
 
 def busy(message: str, code: str, after: float) -> Problem:
-    """A 429 that says when to come back, in whole seconds."""
-    wait = max(1, int(after + 0.999))
-    return Problem(429, message, "rate_limit_error", code, headers={"Retry-After": str(wait)})
+    """A 429 that says when to come back."""
+    return Problem(429, message, "rate_limit_error", code, headers=come_back(after))
+
+
+def come_back(after: float | None, least: int = 1) -> dict[str, str]:
+    """The header that says when to come back, in whole seconds; none where nobody knows."""
+    return {} if after is None else {"Retry-After": str(max(least, math.ceil(after)))}

@@ -6,8 +6,7 @@ import pytest
 from tests.fakes import FakeServer, Fault
 
 from darc.models.remote import METER, AsyncClient, Failed, Meter
-from darc.models.remote.check import check_chat, fetch
-from darc.models.remote.findings import shown, trial_options
+from darc.models.remote.check import check_chat, fetch, shown, trial_options
 
 
 def test_redirect_takes_no_key_elsewhere(

@@ -111,7 +111,7 @@ def test_answer_that_breaks_off_gives_what_had_come(openai_server: FakeServer) -
 
 def test_kept_response_holds_its_place_until_it_is_closed(openai_server: FakeServer) -> None:
     async def keep(response: Response) -> Response:
-        response.keep()
+        response.kept = True
         return response
 
     async def main() -> None:

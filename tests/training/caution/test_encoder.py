@@ -8,7 +8,7 @@ from tests.checkpoints import pair_reward, reward
 
 from darc.cli import main
 from darc.scorers import Caution
-from darc.scorers.caution_model import Predictor
+from darc.scorers.caution import Predictor
 from darc.training.caution.examples import read_examples
 
 pytestmark = pytest.mark.train

@@ -14,7 +14,7 @@ import darc
 from darc.cli import main
 from darc.errors import InputError
 from darc.scorers import Caution
-from darc.scorers.caution_model import Classifier, Predictor, read_model, write_model
+from darc.scorers.caution import Classifier, Predictor, read_model, write_model
 from darc.training.caution.examples import divide, read_examples
 from darc.training.caution.train import fit_classifier, fit_predictor, parts_of
 

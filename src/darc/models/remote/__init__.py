@@ -1,9 +1,9 @@
 """Models behind HTTP: one client for everything that talks to a server."""
 
-from darc.models.remote.address import Address, parse_address
 from darc.models.remote.client import AsyncClient, together
-from darc.models.remote.endpoints import Breaker, Retry, RetryClock
-from darc.models.remote.openai import AsyncOpenAI, OpenAIModel, Sample
+from darc.models.remote.endpoints import Address, Breaker, Retry, RetryClock, parse_address
+from darc.models.remote.http import METER, Meter
+from darc.models.remote.openai import AsyncOpenAI, Background, OpenAIModel, Sample
 from darc.models.remote.problems import (
     ErrorStatus,
     Failed,
@@ -16,8 +16,7 @@ from darc.models.remote.problems import (
     TooLarge,
     Unreachable,
 )
-from darc.models.remote.protocol import Said
-from darc.models.remote.scope import HOST, METER, Background, Host, Meter
+from darc.models.remote.protocol import HOST, Host, Said
 
 __all__ = [
     "HOST",

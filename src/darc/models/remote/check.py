@@ -1,31 +1,25 @@
 """What a chat server can do, found out by a handful of tiny calls."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
 from darc.models.completion import Request
-from darc.models.remote.address import Address, base_url
 from darc.models.remote.client import JSON, KEY, AsyncClient
-from darc.models.remote.findings import (
-    Counting,
-    Finding,
-    ServerReport,
-    shown,
-    trial_options,
-    usage,
-)
-from darc.models.remote.http import Response
-from darc.models.remote.openai import CHAT, AsyncOpenAI
+from darc.models.remote.endpoints import CHAT, Address, Breaker, Retry, base_url
+from darc.models.remote.http import METER, Meter, Response
+from darc.models.remote.openai import AsyncOpenAI
 from darc.models.remote.problems import Failed, Refused, said
 from darc.models.remote.protocol import LIMIT, chat_body, read_choices
-from darc.models.remote.scope import METER
 from darc.types import Message
 
 TEXT = "Write one short and unusual sentence about the sea."
 TOKENS = 16
 CHOICES = 3
+SINGLY = "one call a candidate: n=false"
 LISTED = 5
 # A turn of a chat template has two marks at least; texts that are only joined have one or none.
 MARKS = 1.25
@@ -37,6 +31,80 @@ TOOL = {
         "parameters": {"type": "object", "properties": {"place": {"type": "string"}}},
     },
 }
+LONGEST = 100
+# What came of a trial, what that means for DARC, and whether it is fine, None if nobody knows.
+Found = tuple[str, str, bool | None]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was tried: what came of it, and what that means for DARC.
+
+    `fine` is None where nothing was learnt.
+    """
+
+    what: str
+    result: str
+    meaning: str = ""
+    fine: bool | None = True
+
+
+@dataclass
+class ServerReport:
+    """What is known of a server; `problem` says why DARC cannot use it, and is empty if it can.
+
+    `kind` is "chat", "reward", or empty where it is neither; `status` is that of the failure then.
+    `options` are those of the generator or scorer that suit it.
+    """
+
+    url: str
+    model: str = ""
+    kind: str = ""
+    findings: list[Finding] = field(default_factory=list)
+    options: dict[str, str] = field(default_factory=dict)
+    problem: str = ""
+    reachable: bool = True
+    status: int | None = None
+    calls: int = 0
+    tokens: int = 0
+
+    def add(self, what: str, result: str, meaning: str = "", fine: bool | None = True) -> None:
+        """Add a finding."""
+        self.findings.append(Finding(what, result, meaning, fine))
+
+    async def attempt(self, what: str, check: Callable[[], Awaitable[Found]], refused: str) -> None:
+        """Add what a check finds; one that fails says so, and stops no other."""
+        try:
+            self.add(what, *await check())
+        except Refused as problem:
+            self.add(what, shown(f"refused ({problem.status})", problem.said), refused, False)
+        except Failed as problem:
+            self.add(what, "not known", shown(problem.message), None)
+
+
+@contextmanager
+def counted(report: ServerReport) -> Iterator[None]:
+    """Count the calls and tokens of a block for a report."""
+    meter = Meter()
+    before = METER.set(meter)
+    try:
+        yield
+    finally:
+        METER.reset(before)
+        report.calls += meter.calls
+        report.tokens += meter.tokens
+
+
+def trial_options(key_env: str, timeout: float) -> dict[str, Any]:
+    """The options of a client that tries once, and gives up on a server that has gone."""
+    once = {"concurrency": 1, "retry": Retry(attempts=1), "breaker": Breaker(threshold=3)}
+    return {"key_env": key_env, "timeout": timeout, **once}
+
+
+def shown(*parts: str) -> str:
+    """Parts that are not empty on one line, cut where they are long."""
+    text = ": ".join(filter(None, (" ".join(part.split()) for part in parts)))
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 async def check_chat(
@@ -45,22 +113,18 @@ async def check_chat(
     """What the chat server below a URL can do; `model` is by default the first that it lists."""
     report = ServerReport(base_url(url), model)
     options = trial_options(key_env, timeout)
-    client = AsyncClient(report.url, **options)
-    before = METER.set(Counting(report))
-    try:
-        names = await _models(report, client)
-        if not report.problem:
-            report.model = model or next(iter(names), "default")
-            if model and names and model not in names:
-                report.add("model", f"{model} is not listed", "is the name right?", False)
-            trial = _Trial(report, client, options)
-            try:
-                await trial.run()
-            finally:
-                await trial.model.aclose()
-    finally:
-        METER.reset(before)
-        await client.aclose()
+    with counted(report):
+        async with AsyncClient(report.url, **options) as client:
+            names = await _models(report, client)
+            if not report.problem:
+                report.model = model or next(iter(names), "default")
+                if model and names and model not in names:
+                    report.add("model", f"{model} is not listed", "is the name right?", False)
+                trial = _Trial(report, client, options)
+                try:
+                    await trial.run()
+                finally:
+                    await trial.model.aclose()
     return report
 
 
@@ -130,7 +194,7 @@ class _Trial:
         report.kind = "chat"
         for what, check, refused in (
             ("seed", self.seeds, ""),
-            ("n", self.several, "one call a candidate: n=false"),
+            ("n", self.several, SINGLY),
             ("logprobs", self.log_probabilities, "judges read the number in the reply instead"),
             ("stream", self.stream, "clients of darc serve can stream chosen answers only"),
             ("chat template", self.template, ""),
@@ -169,13 +233,11 @@ class _Trial:
             report.add("max_tokens", f"refused; {limit} is kept", "DARC finds that out by itself")
         return True
 
-    async def least(self) -> Finding:
+    async def least(self) -> Found:
         await self.ask()
-        return Finding(
-            "the least request", "answered", "model and messages alone are accepted", None
-        )
+        return "answered", "model and messages alone are accepted", None
 
-    async def seeds(self) -> Finding:
+    async def seeds(self) -> Found:
         async def said_with(seed: int) -> str:
             (one,) = await self.model.choices(self.chat(seed=seed))
             return one.completion.text
@@ -187,124 +249,103 @@ class _Trial:
         if not self.first + again + other:
             self.one_text = True
             told = f"nothing is said within {TOKENS} tokens: does the model think first?"
-            return Finding("seed", "not known", told, None)
+            return "not known", told, None
         if again != self.first:
-            return Finding(
-                "seed", "ignored", "answers cannot be made again; candidates still differ", False
-            )
+            return "ignored", "answers cannot be made again; candidates still differ", False
         if other == self.first:
             self.one_text = True
-            return Finding(
-                "seed",
-                "other seeds give the same text",
-                "candidates may be copies: there is nothing to choose from",
-                False,
-            )
-        return Finding("seed", "honoured", "a candidate can be made again")
+            told = "candidates may be copies: there is nothing to choose from"
+            return "other seeds give the same text", told, False
+        return "honoured", "a candidate can be made again", True
 
-    async def several(self) -> Finding:
+    async def several(self) -> Found:
         try:
             found = await self.model.choices(self.chat(n=CHOICES))
         except Failed as problem:
             if problem.status is None:
                 raise
-            return Finding("n", f"fails ({problem.status})", "one call a candidate: n=false", False)
-        texts = {one.completion.text for one in found}
+            return f"fails ({problem.status})", SINGLY, False
         if len(found) < CHOICES:
-            told = f"ignored: {len(found)} of {CHOICES} choices"
-        elif len(texts) == 1:
-            if self.one_text:
-                return Finding("n", f"{CHOICES} copies, like any seed", "see seed", None)
-            told = f"{CHOICES} copies of one text"
-        else:
-            return Finding("n", f"{CHOICES} choices in one call", "one call writes all candidates")
-        return Finding("n", told, "one call a candidate: n=false", False)
+            return f"ignored: {len(found)} of {CHOICES} choices", SINGLY, False
+        if len({one.completion.text for one in found}) > 1:
+            return f"{CHOICES} choices in one call", "one call writes all candidates", True
+        if self.one_text:
+            return f"{CHOICES} copies, like any seed", "see seed", None
+        return f"{CHOICES} copies of one text", SINGLY, False
 
-    async def log_probabilities(self) -> Finding:
+    async def log_probabilities(self) -> Found:
         known = self.model.dialect
         without = "no log-likelihood; judges read the number in the reply instead"
         if not known.logprobs:
-            return Finding("logprobs", "refused", without, False)
+            return "refused", without, False
         try:
             (one,) = await self.model.choices(self.chat(top_logprobs=5))
             refused = not self.model.dialect.logprobs
         finally:
             self.model.dialect = known
         if refused:
-            return Finding(
-                "logprobs", "given; top_logprobs is refused", "judges read the number", False
-            )
+            return "given; top_logprobs is refused", "judges read the number", False
         if one.completion.log_likelihood is None:
-            return Finding("logprobs", "not given", without, False)
+            return "not given", without, False
         if not one.alternatives:
-            return Finding("logprobs", "given, without top_logprobs", "judges read the number")
-        return Finding("logprobs", "given, with top_logprobs", "judges grade by probabilities")
+            return "given, without top_logprobs", "judges read the number", True
+        return "given, with top_logprobs", "judges grade by probabilities", True
 
-    async def stream(self) -> Finding:
+    async def stream(self) -> Found:
         _, text = await fetch(self.client, CHAT, self.body(stream=True))
         events = [line for line in text.splitlines() if line.startswith("data:")]
         if not events:
-            return Finding("stream", "no events", "darc serve streams chosen answers only", False)
+            return "no events", "darc serve streams chosen answers only", False
         ended = any("[DONE]" in line for line in events[-2:])
-        return Finding(
-            "stream",
-            f"{len(events)} events" + ("" if ended else ", without [DONE]"),
-            "darc serve passes streams through where k = 1",
-            ended,
-        )
+        told = f"{len(events)} events" + ("" if ended else ", without [DONE]")
+        return told, "darc serve passes streams through where k = 1", ended
 
-    async def template(self) -> Finding:
+    async def template(self) -> Found:
         """Tokens beside the text, from conversations with more text and with more turns."""
         user, twice = {"role": "user", "content": TEXT}, f"{TEXT} {TEXT}"
         turns = [user, {"role": "assistant", "content": TEXT}, user]
         conversations = ([user], [{"role": "user", "content": twice}], turns)
         counts = [await self.count(messages) for messages in conversations]
         if not all(counts):
-            return Finding("chat template", "not known", "the server counts no tokens", None)
+            return "not known", "the server counts no tokens", None
         one, longer, three = counts
         self.prompt_tokens = one
         text = longer - one
         turn = (three - one) / 2 - text
-        told = f"{turn:.0f} tokens a turn, {max(one - turn - text, 0):.0f} a conversation"
         if turn < MARKS:
-            return Finding(
-                "chat template",
-                "no sign of one",
-                "answers may ramble; or the server does not count its marks",
-                False,
-            )
-        return Finding("chat template", f"applied: {told}")
+            told = "answers may ramble; or the server does not count its marks"
+            return "no sign of one", told, False
+        rest = max(one - turn - text, 0)
+        return f"applied: {turn:.0f} tokens a turn, {rest:.0f} a conversation", "", True
 
-    async def system(self) -> Finding:
+    async def system(self) -> Found:
         turns = [{"role": "system", "content": " ".join([TEXT] * 4)}]
-        answer = await self.ask([*turns, {"role": "user", "content": TEXT}], 1)
-        count = usage(answer, "prompt_tokens")
+        count = await self.count([*turns, {"role": "user", "content": TEXT}])
         if count and self.prompt_tokens and count <= self.prompt_tokens:
-            return Finding(
-                "system role", "accepted, but adds no tokens", "it may be dropped", False
-            )
-        return Finding("system role", "accepted")
+            return "accepted, but adds no tokens", "it may be dropped", False
+        return "accepted", "", True
 
-    async def tools(self) -> Finding:
+    async def tools(self) -> Found:
         turns = [{"role": "user", "content": "When is the next high tide in Brest?"}]
         answer = await self.ask(turns, 2 * TOKENS, tools=[TOOL])
         called = answer["choices"][0]["message"].get("tool_calls")
-        return Finding("tools", "accepted, and called" if called else "accepted, not called")
+        return ("accepted, and called" if called else "accepted, not called"), "", True
 
-    async def json_object(self) -> Finding:
+    async def json_object(self) -> Found:
         turns = [{"role": "user", "content": 'Answer in JSON: {"sea": "salty or sweet"}'}]
         kind = {"type": "json_object"}
         answer = await self.ask(turns, 2 * TOKENS, response_format=kind)
         text = (answer["choices"][0]["message"].get("content") or "").strip()
         cut = answer["choices"][0].get("finish_reason") == "length"
         if is_object(text) or (cut and text.startswith("{")):
-            return Finding("response_format", "JSON as asked")
-        meaning = "requests for JSON may get something else"
-        return Finding("response_format", "accepted, but no JSON object", meaning, False)
+            return "JSON as asked", "", True
+        return "accepted, but no JSON object", "requests for JSON may get something else", False
 
     async def count(self, messages: Sequence[dict[str, str]]) -> int:
         """The tokens of a conversation; 0 where the server does not say."""
-        return usage(await self.ask(messages, 1), "prompt_tokens")
+        counts = (await self.ask(messages, 1)).get("usage")
+        found = counts.get("prompt_tokens") if isinstance(counts, dict) else None
+        return found if isinstance(found, int) else 0
 
     async def ask(
         self,

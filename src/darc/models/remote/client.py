@@ -5,12 +5,11 @@ import json
 import logging
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from types import TracebackType
 from typing import Any, TypeVar
 
 from darc.errors import DarcError, InputError
-from darc.models.remote.address import SEVERAL
 from darc.models.remote.endpoints import (
+    SEVERAL,
     Breaker,
     Endpoint,
     Endpoints,
@@ -21,18 +20,16 @@ from darc.models.remote.endpoints import (
     is_passing,
     retry_after,
 )
-from darc.models.remote.http import Connections, Response
+from darc.models.remote.http import Connections, Response, count_usage, failure
 from darc.models.remote.problems import (
     ErrorStatus,
     Failed,
     Malformed,
     Moved,
-    TimedOut,
     is_final,
     refusal,
     said,
 )
-from darc.models.remote.scope import begin_call, count_usage
 
 logger = logging.getLogger(__name__)
 
@@ -89,9 +86,9 @@ class AsyncClient:
         self.largest = largest
         self.key = read_key(key_env)
         self._retry = retry or Retry()
-        self._clock = clock or RetryClock()
+        self.clock = clock or RetryClock()
         urls = dict.fromkeys(url.split(SEVERAL))
-        self.endpoints = Endpoints(urls, concurrency, breaker or Breaker(), self._clock)
+        self.endpoints = Endpoints(urls, concurrency, breaker or Breaker(), self.clock)
         self._own = {"authorization": f"Bearer {self.key}"} if self.key else {}
         self._connections: Connections | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -144,8 +141,8 @@ class AsyncClient:
         all else is raised. An attempt with `use` takes at most `seconds`. Nothing but the key is
         added to the headers.
         """
-        connections = self._open()
-        begun, attempt, trail = self._clock.now(), 1, Trail()
+        connections, named = self._open(), {**self._own, **headers}
+        begun, attempt, trail = self.clock.now(), 1, Trail()
         attempts = self._retry.attempts if again else 1
         place = await self.endpoints.take(trail)
         held = True
@@ -153,9 +150,8 @@ class AsyncClient:
             while True:
                 here = place.endpoint
                 try:
-                    response, result = await self._attempt(
-                        connections, method, here.url, path, use, headers, content, seconds
-                    )
+                    sending = connections.send(method, here.url, path, named, content)
+                    response, result = await self._attempt(sending, here.url + path, use, seconds)
                     break
                 except Failed as problem:
                     if not problem.passing:
@@ -163,7 +159,7 @@ class AsyncClient:
                     trail.add(here, problem)
                     following = self.endpoints.better(place, trail)
                     pause = 0.0 if following is None else self._pause(following, trail)
-                    late = self._clock.now() + pause - begun > self._retry.seconds
+                    late = self.clock.now() + pause - begun > self._retry.seconds
                     if attempt >= attempts or following is None or late:
                         raise self._given_up(problem, attempt, trail) from None
                     logger.info("%s; trying again in %.1f s", problem.message, pause)
@@ -174,7 +170,7 @@ class AsyncClient:
                         held = True
                         pause = self._pause(place.endpoint, trail)
                 if pause:
-                    await self._clock.sleep(pause)
+                    await self.clock.sleep(pause)
                 attempt += 1
         except BaseException as problem:
             if held:
@@ -194,12 +190,7 @@ class AsyncClient:
     async def __aenter__(self) -> "AsyncClient":
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
     def _open(self) -> Connections:
@@ -226,7 +217,7 @@ class AsyncClient:
         if endpoint not in trail.failures:
             return 0.0
         failures, after = trail.failures[endpoint], trail.after[endpoint]
-        return self._retry.pause(failures, after, self._clock.chance())
+        return self._retry.pause(failures, after, self.clock.chance())
 
     def _given_up(self, problem: Failed, attempts: int, trail: Trail) -> Failed:
         """The last problem, with the number of attempts and, of several URLs, those asked."""
@@ -237,21 +228,11 @@ class AsyncClient:
         return problem
 
     async def _attempt(
-        self,
-        connections: Connections,
-        method: str,
-        base: str,
-        path: str,
-        use: Use[Result],
-        headers: Mapping[str, str],
-        content: bytes,
-        seconds: float | None,
+        self, sending: Awaitable[Response], url: str, use: Use[Result], seconds: float | None
     ) -> tuple[Response, Result]:
-        begin_call(base + path)
-        named = {**self._own, **headers}
         try:
             async with asyncio.timeout(seconds):
-                response = await connections.send(method, base, path, named, content)
+                response = await sending
                 try:
                     result = await use(response)
                 except BaseException:
@@ -260,11 +241,8 @@ class AsyncClient:
                 finally:
                     if not response.kept:
                         await response.aclose()
-        except TimeoutError:
-            raise TimedOut(
-                f"{base}{path} did not answer within {self.timeout:g} s",
-                "raise timeout, or lower concurrency",
-            ) from None
+        except TimeoutError as problem:
+            raise failure(problem, url, self.timeout) from None
         return response, result
 
     async def _json(
@@ -297,7 +275,7 @@ class AsyncClient:
 
     def after(self, response: Response) -> float | None:
         """The seconds after which a server says to come back, if it does."""
-        return retry_after(response.headers.get("Retry-After"), self._clock.wall())
+        return retry_after(response.headers.get("Retry-After"), self.clock.wall())
 
     def problem_of(self, response: Response, content: bytes) -> DarcError:
         """What an answer that is no success means: a refusal, or an error that may pass."""

@@ -1,16 +1,30 @@
-"""HTTP itself: a request sent once, and its response as it comes, by aiohttp."""
+"""HTTP itself, by aiohttp: a request sent once, its response as it comes, and who counts them.
+
+A service sets a meter for one of its requests: every call made in that context, in threads that
+were given it too, is told to it.
+"""
 
 import io
+import math
 import os
+import threading
 import zlib
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, TypeGuard
 from urllib.parse import quote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from darc.errors import InputError, MissingExtra
-from darc.models.remote.address import is_loopback
-from darc.models.remote.problems import Failed, Malformed, TimedOut, TooLarge, Unreachable
+from darc.models.remote.endpoints import is_loopback
+from darc.models.remote.problems import (
+    Failed,
+    Malformed,
+    OverLimit,
+    TimedOut,
+    TooLarge,
+    Unreachable,
+)
 
 CONNECTING = 10.0
 IDLE_SECONDS = 30.0
@@ -66,6 +80,7 @@ class Connections:
             self._bases[base] = str(URL(base)).rstrip("/"), proxy_of(base)
         start, proxy = self._bases[base]
         url = base + path
+        begin_call(url)
         target = URL(start + quote(path, safe=_PRINTABLE, encoding="latin-1"), encoded=True)
         # Large bytes as they are make the library warn of a blocked loop.
         data: Any = io.BytesIO(content) if len(content) > LARGE else content or None
@@ -90,7 +105,7 @@ class Connections:
 class Response:
     """A response whose body comes piece by piece; `closed` are told when it is let go of.
 
-    Who `keep`s it closes it; else it is closed as soon as the call that made it ends.
+    Whoever sets `kept` closes it; else it is closed as soon as the call that made it ends.
     """
 
     def __init__(self, raw: Any, url: str, timeout: float) -> None:
@@ -102,10 +117,6 @@ class Response:
         self.raw_headers: tuple[tuple[bytes, bytes], ...] = raw.raw_headers
         self.kept = False
         self.closed: list[Callable[[], None]] = []
-
-    def keep(self) -> None:
-        """Let the response outlive the call that made it."""
-        self.kept = True
 
     async def parts(self) -> AsyncIterator[bytes]:
         """The body as it comes; raises a `Failed` where it breaks off."""
@@ -204,3 +215,99 @@ def sendable(value: str) -> str:
         return value.encode("latin-1").decode()
     except UnicodeError:
         return value
+
+
+class Meter:
+    """Counts calls and tokens, and refuses calls beyond `max_calls` or `max_tokens`.
+
+    Every attempt is a call, failed ones and retries too. Tokens are those that servers report, so
+    what is under way when their limit is reached may go beyond it. A meter with a `whole` counts
+    for that one as well, whose limits hold for all its parts together.
+    """
+
+    def __init__(
+        self,
+        max_calls: int | None = None,
+        max_tokens: int | None = None,
+        whole: "Meter | None" = None,
+    ) -> None:
+        self.max_calls, self.max_tokens, self.whole = max_calls, max_tokens, whole
+        self.calls = self.tokens = 0
+        self.usage: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def limited(self) -> bool:
+        """Whether it may refuse calls."""
+        own = self.max_calls is not None or self.max_tokens is not None
+        return own or (self.whole is not None and self.whole.limited)
+
+    def begin(self, url: str) -> None:
+        """Count a call that begins; raises `OverLimit` instead where it is one too many."""
+        with self._lock:
+            for name, used, most in (
+                ("calls", self.calls, self.max_calls),
+                ("tokens", self.tokens, self.max_tokens),
+            ):
+                if most is not None and used >= most:
+                    raise OverLimit(
+                        f"{url} is not called: the request has used its {most} {name}",
+                        f"raise max_{name}, or ask for less",
+                    )
+            if self.whole is not None:
+                self.whole.begin(url)
+            self.calls += 1
+
+    def add(self, answer: Any) -> None:
+        """Add the usage that an answer reports, if it does."""
+        used = answer.get("usage") if isinstance(answer, Mapping) else None
+        if not isinstance(used, Mapping):
+            return
+        with self._lock:
+            self.usage = added(self.usage, used)
+            self.tokens += tokens_in(used)
+        if self.whole is not None:
+            self.whole.add(answer)
+
+
+METER: ContextVar[Meter | None] = ContextVar("darc_meter", default=None)
+
+
+def begin_call(url: str) -> None:
+    """Tell the meter in scope, if any, that a call begins; it may raise `OverLimit`."""
+    meter = METER.get()
+    if meter is not None:
+        meter.begin(url)
+
+
+def count_usage(answer: Any) -> None:
+    """Tell the meter in scope, if any, of an answer."""
+    meter = METER.get()
+    if meter is not None:
+        meter.add(answer)
+
+
+def added(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
+    """The sum of two usages, number by number; what is no number in both is the later one's."""
+    result = dict(left)
+    for name, value in right.items():
+        known = result.get(name)
+        if isinstance(value, Mapping):
+            result[name] = added(known if isinstance(known, Mapping) else {}, value)
+        elif _is_number(value) and _is_number(known):
+            result[name] = known + value
+        elif value is not None or name not in result:
+            result[name] = value
+    return result
+
+
+def tokens_in(usage: Mapping[str, Any]) -> int:
+    """The tokens of a usage: its total, or else the sum of its prompt's and completion's."""
+    total = usage.get("total_tokens")
+    names = ("total_tokens",) if _is_number(total) else ("prompt_tokens", "completion_tokens")
+    found = (usage.get(name) for name in names)
+    return sum(max(0, int(each)) for each in found if _is_number(each) and math.isfinite(each))
+
+
+def _is_number(value: Any) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)

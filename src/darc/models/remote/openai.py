@@ -1,23 +1,35 @@
 """Chat models on any server that speaks OpenAI's chat completions."""
 
+import asyncio
+import itertools
+import threading
+import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from darc.models.completion import Completion, Report, Request
-from darc.models.remote.address import parse_address
-from darc.models.remote.client import KEY, AsyncClient, together
-from darc.models.remote.endpoints import Breaker, Retry, RetryClock
+from darc.models.remote.client import AsyncClient, together
+from darc.models.remote.endpoints import CHAT, parse_address
 from darc.models.remote.problems import Refused
-from darc.models.remote.protocol import Dialect, Said, chat_body, read_choices, samples
-from darc.models.remote.scope import CALLER, Background
+from darc.models.remote.protocol import (
+    CALLER,
+    HOST,
+    Dialect,
+    Said,
+    chat_body,
+    read_choices,
+    samples,
+)
 from darc.registry import Closing
 
 Result = TypeVar("Result")
+Finish = Callable[[], Coroutine[Any, Any, None]]
 
-CHAT = "/chat/completions"
 # Stands for the model that the request in scope names, asked with its headers.
 NAMED = "*"
+HEARING = 0.2
 
 
 @dataclass(frozen=True)
@@ -31,33 +43,14 @@ class Sample:
 class AsyncOpenAI:
     """The model of a MODEL@URL; what the server turns out not to understand is not sent again.
 
-    `dialect` is what is known so far. See `AsyncClient` for concurrency, time-outs and retries.
+    `dialect` is what is known so far. The `options` (concurrency, time-outs, retries) are those of
+    `AsyncClient`.
     """
 
-    def __init__(
-        self,
-        address: str,
-        *,
-        key_env: str = KEY,
-        concurrency: int = 16,
-        timeout: float = 120.0,
-        n: bool = True,
-        retry: Retry | None = None,
-        breaker: Breaker | None = None,
-        clock: RetryClock | None = None,
-    ) -> None:
+    def __init__(self, address: str, *, n: bool = True, **options: Any) -> None:
         self.address = parse_address(address)
         self.dialect = Dialect(n=n)
-        self._clock = clock or RetryClock()
-        self._client = AsyncClient(
-            self.address.url,
-            key_env=key_env,
-            concurrency=concurrency,
-            timeout=timeout,
-            retry=retry,
-            breaker=breaker,
-            clock=self._clock,
-        )
+        self._client = AsyncClient(self.address.url, **options)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.address)!r})"
@@ -75,7 +68,7 @@ class AsyncOpenAI:
             body = {"model": caller.model, **others} if caller.model else others
             headers = caller.headers
         while True:
-            begun = self._clock.now()
+            begun = self._client.clock.now()
             try:
                 found = await self._client.post(CHAT, dialect.adapted(body), read_choices, headers)
             except Refused as refused:
@@ -85,7 +78,7 @@ class AsyncOpenAI:
                 dialect = milder
                 continue
             self.dialect = self.dialect.narrowed(dialect)
-            milliseconds = (self._clock.now() - begun) * 1000
+            milliseconds = (self._client.clock.now() - begun) * 1000
             return [
                 replace(one, completion=replace(one.completion, milliseconds=milliseconds))
                 for one in found
@@ -105,7 +98,7 @@ class AsyncOpenAI:
 
         async def one(request: Request) -> Said:
             said = (await self.choices(chat_body(self.address.model, request, top)))[0]
-            tell(1)
+            tell(said)
             return said
 
         return await together([one(request) for request in requests])
@@ -127,7 +120,7 @@ class AsyncOpenAI:
                 own,
                 same=lambda said: said.completion.text,
                 several=self.dialect.n,
-                arrived=lambda _: tell(1),
+                arrived=tell,
             )
             if not found.several:
                 self.dialect = replace(self.dialect, n=False)
@@ -192,14 +185,89 @@ class OpenAIModel(Closing):
         return self._background.run(work)
 
 
-def counter(report: Report | None, total: int) -> Callable[[int], None]:
-    """A function that adds to what is done and reports it."""
-    done = 0
+def counter(report: Report | None, total: int) -> Callable[[object], None]:
+    """A function that counts what has come, and reports it."""
+    done = itertools.count(1)
 
-    def tell(more: int) -> None:
-        nonlocal done
-        done += more
-        if report is not None and more:
-            report(done, total)
+    def tell(_: object) -> None:
+        if report is not None:
+            report(next(done), total)
 
     return tell
+
+
+class Background:
+    """Runs coroutines for synchronous callers, from any number of threads.
+
+    The thread starts with the first of them. `finish` runs in the loop before it ends: at `close`,
+    when the object is collected, or as the interpreter exits. In the scope of a host it is the host
+    that runs them, in its own loop: a background is used inside a host or outside, never both.
+    """
+
+    def __init__(self, finish: Finish) -> None:
+        self._finish = finish
+        self._lock = threading.Lock()
+        self._stop: Callable[[], Any] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """The coroutine's result; whatever interrupts the wait for it cancels it."""
+        host = HOST.get()
+        if host is not None:
+            return host.run(work)
+        future = asyncio.run_coroutine_threadsafe(work, self._start())
+        try:
+            # An interrupt that another thread received is heard at the next turn.
+            while not wait([future], HEARING).done:
+                pass
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def close(self) -> None:
+        """Cancel what runs, run `finish`, and end the thread; the next `run` starts another."""
+        host = HOST.get()
+        if host is not None:
+            host.run(self._finish())
+        with self._lock:
+            stop, self._stop, self._loop = self._stop, None, None
+        if stop is not None:
+            stop()
+
+    def _start(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                thread = threading.Thread(
+                    target=_serve, args=(self._loop, self._finish), name="darc-remote", daemon=True
+                )
+                thread.start()
+                self._stop = weakref.finalize(self, _end, self._loop, thread)
+            return self._loop
+
+
+def _serve(loop: asyncio.AbstractEventLoop, finish: Finish) -> None:
+    """Run the loop until it is stopped, and leave nothing open."""
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        loop.run_until_complete(_wind_up(finish))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+
+async def _wind_up(finish: Finish) -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    await finish()
+
+
+def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+    """Stop the loop; a collector that runs in the loop's own thread does not wait for it."""
+    loop.call_soon_threadsafe(loop.stop)
+    if threading.current_thread() is not thread:
+        thread.join()

@@ -109,6 +109,15 @@ class OverLimit(Failed):
     passing = False
 
 
+def json_object(text: str | bytes) -> dict[str, Any]:
+    """The JSON object that a text is, empty where it is none."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def said(body: str, key: str = "") -> str:
     """The server's own message in the body of an error, on one line, without the key."""
     text = " ".join(_message(body).split())
@@ -150,19 +159,15 @@ def _message(body: str) -> str:
     if _PAGE.match(body):
         title = _TITLE.search(body[:10_000])
         return unescape(title[1]) if title else "a page that is not meant for programs"
-    try:
-        found: Any = json.loads(body)
-    except (ValueError, RecursionError):
-        return body
-    if isinstance(found, dict):
-        for name in ("error", "message", "detail"):
-            inner = found.get(name)
-            if isinstance(inner, dict):
-                inner = inner.get("message")
-            if isinstance(inner, list):
-                inner = "; ".join(_detail(each) for each in inner)
-            if isinstance(inner, str) and inner:
-                return inner
+    found = json_object(body)
+    for name in ("error", "message", "detail"):
+        inner = found.get(name)
+        if isinstance(inner, dict):
+            inner = inner.get("message")
+        if isinstance(inner, list):
+            inner = "; ".join(_detail(each) for each in inner)
+        if isinstance(inner, str) and inner:
+            return inner
     return body
 
 

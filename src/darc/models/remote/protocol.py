@@ -3,9 +3,10 @@
 import asyncio
 import math
 import re
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from darc.models.completion import THOUGHT, Completion, Request
 from darc.models.remote.problems import Failed, Malformed, Refused
@@ -13,6 +14,7 @@ from darc.models.remote.problems import Failed, Malformed, Refused
 LIMIT, NEWER_LIMIT = "max_tokens", "max_completion_tokens"
 # Where servers put what a model thinks before it answers.
 REASONING = ("reasoning_content", "reasoning")
+Result = TypeVar("Result")
 _LOGPROBS = re.compile(r"\b(?:top_)?logprobs\b")
 
 
@@ -87,7 +89,7 @@ def read_choices(answer: Any) -> list[Said]:
     try:
         choices = sorted(answer["choices"], key=lambda choice: choice.get("index", 0))
         texts = [_text(choice["message"]) for choice in choices]
-        contents = [_content(choice) for choice in choices]
+        contents = [token_entries(choice) for choice in choices]
         used = int((answer.get("usage") or {}).get("completion_tokens") or 0)
     except (KeyError, TypeError, AttributeError, ValueError):
         raise Malformed("no chat completion") from None
@@ -102,7 +104,7 @@ def read_choices(answer: Any) -> list[Said]:
                 text=text,
                 tokens=tokens,
                 finish_reason="length" if choice.get("finish_reason") == "length" else "stop",
-                log_likelihood=_mean([entry.get("logprob") for entry in content]),
+                log_likelihood=mean_log(content),
                 milliseconds=0.0,
             ),
             () if thinks(choice["message"]) else _alternatives(content),
@@ -145,16 +147,19 @@ def thinks(message: Mapping[str, Any]) -> bool:
     return aloud or any(message.get(name) for name in REASONING)
 
 
-def _content(choice: dict[str, Any]) -> list[dict[str, Any]]:
-    content = (choice.get("logprobs") or {}).get("content") or []
-    return [entry for entry in content if isinstance(entry, dict)]
+def token_entries(choice: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a choice says of its tokens, empty where it says nothing."""
+    given = choice.get("logprobs")
+    content = given.get("content") if isinstance(given, Mapping) else None
+    entries = content if isinstance(content, list) else []
+    return [entry for entry in entries if isinstance(entry, dict)]
 
 
-def _mean(logs: Sequence[Any]) -> float | None:
-    """The mean, None where one is missing or infinite."""
-    if not logs or not all(isinstance(log, int | float) and math.isfinite(log) for log in logs):
-        return None
-    return math.fsum(logs) / len(logs)
+def mean_log(entries: Sequence[Mapping[str, Any]]) -> float | None:
+    """The mean log-probability of tokens, None where one is missing or infinite."""
+    logs = [entry.get("logprob") for entry in entries]
+    known = [float(log) for log in logs if isinstance(log, int | float) and math.isfinite(log)]
+    return math.fsum(known) / len(known) if known and len(known) == len(logs) else None
 
 
 def _alternatives(content: Sequence[dict[str, Any]]) -> tuple[dict[str, float], ...]:
@@ -205,7 +210,7 @@ async def samples(
     several: bool = True,
     strict: bool = True,
     deadline: float | None = None,
-    arrived: Callable[[DrawnChoice[Choice]], None] | None = None,
+    arrived: Callable[[DrawnChoice[Choice]], object] | None = None,
 ) -> ServerSamples[Choice]:
     """As many choices as there are seeds, in one call where the server can, else in as many.
 
@@ -297,3 +302,27 @@ async def _collect(
         for call in calls:
             call.cancel()
         await asyncio.gather(*calls, return_exceptions=True)
+
+
+class Host(Protocol):
+    """Runs coroutines for threads that wait for them."""
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """The coroutine's result."""
+        ...
+
+
+@dataclass(frozen=True)
+class Caller:
+    """The model that a request names, empty where it names none, and headers that go with it.
+
+    They are meant for the server at `url`, and for no other.
+    """
+
+    url: str
+    model: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+CALLER: ContextVar[Caller | None] = ContextVar("darc_caller", default=None)
+HOST: ContextVar[Host | None] = ContextVar("darc_host", default=None)

@@ -18,7 +18,7 @@ from darc.models.transformers.loading import (
     readable,
 )
 from darc.scorers.base import Pair
-from darc.scorers.caution_model import FILE, EncoderModel, write_model
+from darc.scorers.caution import FILE, EncoderModel, write_model
 from darc.training.caution.examples import balanced
 from darc.training.caution.train import log_loss, measured, parts_of, sigmoid
 from darc.typing import Array

@@ -8,7 +8,7 @@ import numpy as np
 
 from darc.models.embeddings import Embeddings
 from darc.scorers.base import Embedder, Pair
-from darc.scorers.caution_model import Classifier, Predictor, expanded, standardised
+from darc.scorers.caution import Classifier, Predictor, expanded, standardised
 from darc.scorers.pair_features import NAMES, PairFeatures
 from darc.scorers.reward import RewardScorer
 from darc.training.caution.examples import balanced, divide, each_kind

@@ -1,0 +1,387 @@
+"""Where answers come from: a server behind a URL, or several, or the model in this process."""
+
+import asyncio
+import json
+import logging
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from starlette.responses import Response
+
+from darc.errors import DarcError
+from darc.gateway.errors import is_openai_error, told, too_large, unavailable, upstream_problem
+from darc.gateway.requests import wrong
+from darc.gateway.streaming import BrokeOff, ClosingResponse, error_event
+from darc.models.embedded import EmbeddedModel, refused
+from darc.models.remote import AsyncClient, ErrorStatus, Failed, Malformed, Moved
+from darc.models.remote.endpoints import CHAT, base_url, is_passing
+from darc.models.remote.http import Response as Answer
+from darc.models.remote.http import begin_call, count_usage
+from darc.web.problems import Problem
+
+logger = logging.getLogger(__name__)
+
+WHOLE = 1_000_000
+LONGEST_LINE = 4_000_000
+NOT_MODIFIED = 304
+
+
+class Backend(Protocol):
+    """Something that answers chat completions.
+
+    `several` says whether it may be asked for several choices in one call; it is set to False once
+    it has turned out not to be able to. `passes` says whether requests can be sent through it as
+    they came.
+    """
+
+    name: str
+    several: bool
+    passes: bool
+
+    async def answer(self, body: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
+        """The answer to a chat completion; raises a `DarcError`, and tells the meter in scope."""
+        ...
+
+    async def models(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
+        """The models that it has, as OpenAI lists them."""
+        ...
+
+    async def forward(self, sent: "PassedOn") -> Response:
+        """What it says to a request, passed on as it comes."""
+        ...
+
+    def ready(self) -> bool:
+        """Whether it can be asked now."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections or memory."""
+        ...
+
+
+@dataclass(frozen=True)
+class PassedOn:
+    """A request as it is sent on: to `path` below the backend's URL; `again` allows retries."""
+
+    method: str
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    content: bytes
+    again: bool
+
+
+class RemoteBackend:
+    """Any server that speaks OpenAI's protocol, or several of the same, with | between their URLs.
+
+    All calls go through the client that all of DARC uses, with its `options`. What is passed
+    through keeps its bytes, status and headers. No line of a stream longer than `longest_line` is
+    passed on.
+    """
+
+    passes = True
+
+    def __init__(self, url: str, *, longest_line: int = LONGEST_LINE, **options: Any) -> None:
+        self.name = base_url(url)
+        self.several = True
+        self._longest_line = longest_line
+        self._client = AsyncClient(self.name, **options)
+        self.key = self._client.key
+
+    async def answer(self, body: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
+        """The answer to a chat completion, tried again where that may help."""
+        return await self._client.post(CHAT, body, completion, for_candidates(headers))
+
+    async def models(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
+        """The models that the server lists."""
+        try:
+            return await self._client.get("/models", listed, for_candidates(headers))
+        except DarcError as problem:
+            raise told(problem) from None
+
+    async def forward(self, sent: PassedOn) -> Response:
+        """What the server says, byte by byte as it comes.
+
+        Streams, and large answers to anything but chat completions, are passed on as they come; all
+        else is read first. What says it is JSON and is not, or breaks off, is asked for again.
+        Errors in another shape than OpenAI's are put into it.
+        """
+        error: Response | Problem | None = None
+
+        async def use(answer: Answer) -> Response | Problem:
+            nonlocal error
+            result = await self._passed(sent, answer)
+            if is_passing(answer.status):
+                error = result
+                told_so = f"{answer.url} answered {answer.status}"
+                after = self._client.after(answer)
+                raise ErrorStatus(told_so, status=answer.status, after=after)
+            return result
+
+        try:
+            result = await self._client.call(
+                sent.method,
+                sent.path + sent.query,
+                use,
+                headers=sent.headers,
+                content=sent.content,
+                again=sent.again,
+            )
+        except ErrorStatus as problem:
+            result = error or told(problem)
+        except DarcError as problem:
+            raise told(problem) from None
+        if isinstance(result, Problem):
+            raise result
+        return result
+
+    def ready(self) -> bool:
+        """Whether a call may begin at one of the URLs."""
+        return self._client.ready()
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def _passed(self, sent: PassedOn, answer: Answer) -> Response | Problem:
+        """An answer for the client; raises what makes it none."""
+        if 300 <= answer.status < 400 and answer.status != NOT_MODIFIED:
+            raise Moved(answer.url, answer.status, answer.headers.get("Location"))
+        result: Response
+        if sent.method != "HEAD" and _flows(answer, sent.path):
+            answer.kept = True
+            result = ClosingResponse(
+                _parts(answer, self._longest_line), answer.aclose, status_code=answer.status
+            )
+        elif sent.method == "HEAD":
+            result = Response(b"", answer.status)
+        elif answer.status >= 400:
+            return self._error(answer, await answer.read(self._client.largest))
+        else:
+            body = await answer.read(self._client.largest, as_sent=True)
+            if not sound(answer, body, sent.path == CHAT):
+                raise Malformed(f"{answer.url} answered with something that is not JSON")
+            result = Response(body, answer.status)
+        result.raw_headers = back(answer.raw_headers)
+        return result
+
+    def _error(self, answer: Answer, body: bytes) -> Response | Problem:
+        """An error of the server as it is, or else its words in OpenAI's shape."""
+        text = body.decode("utf-8", "replace")
+        if "\ufffd" in text and "Content-Encoding" in answer.headers:
+            text = ""  # compressed in a way that is not known here
+        if not is_openai_error(text):
+            return upstream_problem(answer.status, text, self._client.after(answer))
+        result = Response(body, answer.status)
+        length = [pair for pair in result.raw_headers if pair[0] == b"content-length"]
+        kept = back(answer.raw_headers, b"content-encoding", b"content-length")
+        result.raw_headers = [*kept, *length]
+        return result
+
+
+def completion(answer: Any) -> dict[str, Any]:
+    """An answer that is a chat completion with at least one choice."""
+    if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
+        raise Malformed("no chat completion")
+    choices = answer["choices"]
+    if not choices:
+        raise Malformed("no choices")
+    if not all(isinstance(c, dict) and isinstance(c.get("message"), dict) for c in choices):
+        raise Malformed("choices without a message")
+    if not isinstance(answer.get("usage") or {}, dict):
+        raise Malformed("a usage that is no object")
+    return answer
+
+
+def listed(answer: Any) -> list[dict[str, Any]]:
+    """The models of an answer that lists some."""
+    data = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(data, list):
+        raise Malformed("no list of models")
+    return [dict(each) for each in data if isinstance(each, dict) and "id" in each]
+
+
+def sound(answer: Answer, body: bytes, chat: bool) -> bool:
+    """Whether a good answer is JSON, where it claims or, as a chat completion, has to be."""
+    kind = answer.headers.get("Content-Type", "")
+    if answer.status != 200 or not (chat or kind.startswith("application/json")):
+        return True
+    if "Content-Encoding" in answer.headers:
+        return True
+    try:
+        json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _flows(answer: Answer, path: str) -> bool:
+    """Whether an answer is passed on as it comes."""
+    if answer.status >= 300:
+        return False
+    if _is_events(answer):
+        return True
+    length = answer.headers.get("Content-Length", "")
+    return path != CHAT and not (length.isdecimal() and int(length) <= WHOLE)
+
+
+def _is_events(answer: Answer) -> bool:
+    return answer.headers.get("Content-Type", "").startswith("text/event-stream")
+
+
+async def _parts(answer: Answer, longest_line: int) -> AsyncIterator[bytes]:
+    """The bytes of an answer; one that breaks off ends with an error event, if it is a stream."""
+    readable = _is_events(answer) and "Content-Encoding" not in answer.headers
+    line = 0
+    try:
+        async for part in answer.parts():
+            if readable:
+                first, *others = part.split(b"\n")
+                if max(line + len(first), *map(len, others), 0) > longest_line:
+                    yield b"\n\n" + error_event(too_large("max_line", longest_line))
+                    return
+                line = len(others[-1]) if others else line + len(first)
+            yield part
+    except Failed as lost:
+        if not readable:
+            raise BrokeOff(str(lost)) from None
+        logger.warning("%s", lost)
+        problem = unavailable("the backend broke off", "upstream_broke_off")
+        yield b"\n\n" + error_event(problem)
+
+
+HOP = frozenset(
+    {
+        "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection",
+        "te", "trailer", "transfer-encoding", "upgrade",
+    }
+)  # fmt: skip
+OURS = frozenset(
+    {
+        "host", "content-length", "authorization", "cookie", "expect", "forwarded", "origin",
+        "referer", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip",
+    }
+)  # fmt: skip
+MADE = frozenset({"accept", "accept-encoding", "content-type"})
+
+
+def onward(headers: Mapping[str, str], trusted: bool) -> dict[str, str]:
+    """A client's headers for the backend; its own key goes along only where it is `trusted`.
+
+    It is where the gateway has no keys of its own and none for the backend: then the key that the
+    client sends can only be the backend's.
+    """
+    named = {part.strip().lower() for part in headers.get("connection", "").split(",")}
+    kept = {
+        name.lower(): value
+        for name, value in headers.items()
+        if name.lower() not in HOP | OURS | named
+    }
+    if trusted and "authorization" in headers:
+        kept["authorization"] = headers["authorization"]
+    return kept
+
+
+def for_candidates(headers: Mapping[str, str]) -> dict[str, str]:
+    """The same for calls that are made here, whose form is ours."""
+    return {name: value for name, value in headers.items() if name not in MADE}
+
+
+def back(headers: Iterable[tuple[bytes, bytes]], *changed: bytes) -> list[tuple[bytes, bytes]]:
+    """A backend's headers for the client, without those that are `changed`."""
+    left = {name.encode() for name in HOP} | {b"set-cookie", b"server", b"date", b"alt-svc"}
+    left.update(changed)
+    # Cookies and cross-origin permissions of another site have no meaning on this one.
+    return [
+        (name.lower(), value)
+        for name, value in headers
+        if name.lower() not in left and not name.lower().startswith(b"access-control-")
+    ]
+
+
+NAME = "embedded"
+FORWARDED = frozenset(
+    {
+        "messages", "temperature", "top_p", "seed", "stop", "logprobs", "top_logprobs",
+        "max_tokens", "max_completion_tokens", "response_format", "tools", "tool_choice",
+        "parallel_tool_calls", "presence_penalty", "frequency_penalty", "logit_bias",
+    }
+)  # fmt: skip
+# These change nothing about the answer of a model that runs here.
+MEANINGLESS = frozenset({"model", "user", "metadata", "store", "service_tier", "safety_identifier"})
+
+
+class EmbeddedBackend:
+    """The installed model; a field that it does not know is refused, not dropped.
+
+    A request that has not begun is dropped when its client leaves; one that runs is finished.
+    """
+
+    name = NAME
+    passes = False
+
+    def __init__(self, model: EmbeddedModel, max_tokens: int = 320) -> None:
+        self.several = False
+        self._model = model
+        self._max_tokens = max_tokens
+        self._pool = ThreadPoolExecutor(model.slots, thread_name_prefix="darc-answer")
+
+    async def answer(self, body: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
+        """One choice from the model."""
+        loop, fields = asyncio.get_running_loop(), self.fields(body)
+        begin_call(self.name)
+        answer = await loop.run_in_executor(self._pool, self._model.chat, fields)
+        count_usage(answer)
+        if "error" in answer or not answer.get("choices"):
+            raise refused(answer)
+        head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": NAME}
+        return {**answer, **head}
+
+    def fields(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """What the model is given; refuses what it cannot honour."""
+        for name in body:
+            if name not in FORWARDED | MEANINGLESS:
+                raise wrong(name[:80], "is not supported by the embedded model")
+        for place, message in enumerate(body.get("messages") or ()):
+            content = message.get("content") if isinstance(message, Mapping) else None
+            for part in content if isinstance(content, list) else ():
+                if not isinstance(part, Mapping) or part.get("type") != "text":
+                    raise wrong(f"messages.{place}.content", "has parts other than text")
+        result = {name: body[name] for name in body if name in FORWARDED}
+        newer = result.pop("max_completion_tokens", None)
+        limit = newer if newer is not None else result.get("max_tokens")
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int)):
+            raise wrong("max_tokens", "is no whole number")
+        result["max_tokens"] = self._max_tokens if limit is None else max(1, limit)
+        if isinstance(result.get("seed"), int):
+            result["seed"] = result["seed"] % (2**32 - 1)
+        return result
+
+    async def models(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
+        """The one model."""
+        return [{"id": NAME, "object": "model", "created": 0, "owned_by": "darc"}]
+
+    async def forward(self, sent: PassedOn) -> Response:
+        """Nothing to pass on to."""
+        raise Problem(404, f"there is no {sent.path} without a --backend", code="not_found")
+
+    def warm(self) -> None:
+        """Load the model."""
+        answer = self._model.chat(
+            {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
+        )
+        if "error" in answer:
+            raise DarcError("the embedded model does not answer", "run: darc models install")
+
+    def ready(self) -> bool:
+        """Always, once it is loaded."""
+        return True
+
+    async def aclose(self) -> None:
+        """Free the model's memory."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        await asyncio.to_thread(self._model.close)

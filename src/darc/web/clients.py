@@ -1,0 +1,221 @@
+"""Who may ask, how often, and how much at a time: keys, rates, addresses, places."""
+
+import asyncio
+import hashlib
+import hmac
+import ipaddress
+import json
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from darc.errors import InputError
+from darc.files import append_private, json_lines
+from darc.web.problems import busy
+
+if TYPE_CHECKING:
+    from starlette.datastructures import Headers
+
+PREFIX = "darc-"
+BYTES = 32
+MOST_CLIENTS = 10_000
+# A household or a machine has at least as many addresses of IPv6 as this prefix leaves.
+IPV6_PREFIX = 64
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+@dataclass(frozen=True)
+class Key:
+    """A client's key as it is kept: its name, its SHA-256, and its limits (0: the service's own).
+
+    A key is 32 random bytes, which no search finds; a slow hash would add nothing.
+    """
+
+    name: str
+    digest: str
+    rate: float = 0.0
+    active: int = 0
+
+
+class Keys(tuple[Key, ...]):
+    """The keys that a service takes; without any it takes every client."""
+
+    def find(self, token: str) -> Key | None:
+        """The key of a token; the time taken does not depend on which one it is, or how near."""
+        given = digest_of(token)
+        found = None
+        for key in self:
+            if hmac.compare_digest(given, key.digest):
+                found = key
+        return found
+
+
+def digest_of(token: str) -> str:
+    """The SHA-256 of a token, in hexadecimal."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def read_keys(path: Path) -> Keys:
+    """The keys of a file, one JSON object a line: name, sha256, and rate and active if they are."""
+    keys = []
+    for number, row in json_lines(path, "darc serve --make-key NAME makes it"):
+        try:
+            digest = str(row["sha256"]).lower()
+            key = Key(
+                str(row["name"]), digest, float(row.get("rate", 0)), int(row.get("active", 0))
+            )
+            if len(digest) != 64 or int(digest, 16) < 0:
+                raise ValueError
+        except (ValueError, KeyError, TypeError, OverflowError):
+            raise InputError(
+                f"{path}, line {number}: it is no key",
+                'a line is {"name": ..., "sha256": ..., "rate": ..., "active": ...}',
+            ) from None
+        keys.append(key)
+    if not keys:
+        raise InputError(f"{path} has no keys", "add one with: darc serve --make-key NAME")
+    return Keys(keys)
+
+
+def make_key(path: Path, name: str, rate: float = 0.0, active: int = 0) -> str:
+    """A new key, which is returned and never written; its hash is added to the file."""
+    known = read_keys(path) if path.exists() and path.stat().st_size else Keys()
+    if any(key.name == name for key in known):
+        raise InputError(f"{path} has a key named {name!r} already", "take another name")
+    token = PREFIX + secrets.token_urlsafe(BYTES)
+    row: dict[str, object] = {"name": name, "sha256": digest_of(token)}
+    row |= {"rate": rate} if rate else {}
+    row |= {"active": active} if active else {}
+    append_private(path, (json.dumps(row) + "\n").encode())
+    return token
+
+
+class Rates:
+    """Requests a minute by client, a token bucket each that holds as much as a minute's worth."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def wait(self, client: str, rate: float) -> float:
+        """Count a request; the result is 0, or how many seconds too early it is."""
+        if rate <= 0:
+            return 0.0
+        now = self._now()
+        left, then = self._buckets.get(client, (rate, now))
+        left = min(max(1.0, rate), left + (now - then) * rate / 60)
+        early = 0.0 if left >= 1 else (1 - left) * 60 / rate
+        self._buckets[client] = (left if early else left - 1, now)
+        self._buckets.move_to_end(client)
+        if len(self._buckets) > MOST_CLIENTS:
+            self._buckets.popitem(last=False)
+        return early
+
+
+class Gate:
+    """At most `active` requests at a time and `queue` that wait; more are told to come back."""
+
+    def __init__(self, active: int, queue: int) -> None:
+        self.active = active
+        self.queue = queue
+        self.running = self.waiting = 0
+        self._places = asyncio.Semaphore(active)
+
+    async def __aenter__(self) -> None:
+        if self._places.locked() and self.waiting >= self.queue:
+            raise busy("the server is busy and its queue is full", "queue_full", 1.0)
+        self.waiting += 1
+        try:
+            await self._places.acquire()
+        finally:
+            self.waiting -= 1
+        self.running += 1
+
+    async def __aexit__(self, *_: object) -> None:
+        self.running -= 1
+        self._places.release()
+
+
+@dataclass(frozen=True)
+class Proxies:
+    """Whom a request is counted for; `trusted` peers are believed when they name another."""
+
+    trusted: tuple[Network, ...] = ()
+
+    def client(self, peer: str, headers: "Headers") -> str:
+        """The client's address, one of IPv6 by its /64.
+
+        X-Forwarded-For and Forwarded are read from the right, up to the first address that is no
+        trusted proxy's: what stands left of it, the client wrote. Where the two differ one was
+        written by the client alone, and the proxy itself is counted, as where neither can be read.
+        """
+        address = read_address(peer)
+        if address is None:
+            return peer
+        if self._trusts(address):
+            told = ",".join(headers.getlist("x-forwarded-for"))
+            elements = ",".join(headers.getlist("forwarded"))
+            found = {
+                self._first(text.split(","), read)
+                for text, read in ((told, read_address), (elements, _forwarded_for))
+                if text.strip()
+            }
+            if len(found) == 1:
+                address = found.pop() or address
+        if isinstance(address, ipaddress.IPv6Address):
+            return str(ipaddress.ip_network((int(address), IPV6_PREFIX), strict=False))
+        return str(address)
+
+    def _first(self, parts: list[str], read: Callable[[str], Address | None]) -> Address | None:
+        """The right-most address that is not trusted; the left-most where all are."""
+        address = None
+        for part in reversed(parts):
+            address = read(part)
+            if address is None or not self._trusts(address):
+                break
+        return address
+
+    def _trusts(self, address: Address) -> bool:
+        return any(address in network for network in self.trusted)
+
+
+def trusted_proxies(given: Iterable[str]) -> Proxies:
+    """Proxies by address or network, as the option --trusted-proxy names them."""
+    networks = []
+    for text in given:
+        try:
+            networks.append(ipaddress.ip_network(text, strict=False))
+        except ValueError:
+            raise InputError(
+                f"--trusted-proxy {text} is no address", "give one such as 127.0.0.1 or 10.0.0.0/8"
+            ) from None
+    return Proxies(tuple(networks))
+
+
+def read_address(text: str) -> Address | None:
+    """An address as headers write it, maybe with a port; None where it is none."""
+    text = text.strip().strip('"')
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        found = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    return getattr(found, "ipv4_mapped", None) or found
+
+
+def _forwarded_for(element: str) -> Address | None:
+    """The address of an element of Forwarded, such as `for="[2001:db8::1]:4711";proto=https`."""
+    for pair in element.split(";"):
+        name, _, value = pair.partition("=")
+        if name.strip().lower() == "for":
+            return read_address(value)
+    return None
