@@ -5,7 +5,7 @@ from math import exp, lgamma, log
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from darc.core import risk
 from darc.core.arrays import check_level
@@ -91,22 +91,9 @@ def poisson(pools: Pools, *, rate: Positive = 12.0, reward: Reward = "mean") -> 
 
 
 def best_drawn(pools: Pools, rate: ArrayLike, reward: str) -> Choice:
-    """The largest reward within the subsets drawn; the rate is one number, or one a prompt."""
-    subset, capped = draw(pools, rate)
-    rates = np.broadcast_to(np.asarray(rate, dtype=np.float64), len(subset))
-    return largest(
-        pools,
-        pools.reward(reward),
-        subset,
-        flags={"capped": capped},
-        facts={"near": subset.sum(axis=1), "rate": rates},
-    )
+    """The largest reward within a uniform subset of Poisson size of the eligible candidates.
 
-
-def draw(pools: Pools, rate: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """A uniform subset (P, K) of the eligible candidates of Poisson size, and where K capped it.
-
-    The rate is one number, or one a prompt.
+    The rate is one number, or one a prompt; the flag `capped` tells where K bound the size.
     """
     eligible = pools.eligible
     rates = np.broadcast_to(np.asarray(rate, dtype=np.float64), len(eligible))
@@ -117,10 +104,16 @@ def draw(pools: Pools, rate: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.b
     for each in np.unique(rates):
         wanted[rates == each] = poisson_numbers(float(each), numbers[rates == each, 0])
     available = eligible.sum(axis=1)
-    size = np.clip(wanted, 1, available)
     order = np.argsort(np.where(eligible, numbers[:, 1:], np.inf), axis=1, kind="stable")
     place = np.argsort(order, axis=1, kind="stable")
-    return eligible & (place < size[:, None]), wanted > available
+    subset = eligible & (place < np.clip(wanted, 1, available)[:, None])
+    return largest(
+        pools,
+        pools.reward(reward),
+        subset,
+        flags={"capped": wanted > available},
+        facts={"near": subset.sum(axis=1), "rate": rates},
+    )
 
 
 RATES = (4.0, 8.0, 12.0, 16.0)
