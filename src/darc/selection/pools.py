@@ -218,20 +218,25 @@ class Pools:
         """The side input of this name, checked by `decide` to be there."""
         return self.side[name]
 
+    def part(self, rows: slice | NDArray[np.int64]) -> "Pools":
+        """The pools of some prompts."""
+        return replace(
+            self,
+            settled=None,
+            samples=self.samples[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            drawn=self.seeds[rows],
+            side={name: array[rows] for name, array in self.side.items()},
+            raters=None if self.raters is None else self.raters.part(rows),
+            systems=None if self.systems is None else self.systems.part(rows),
+        )
+
     def one(self, position: int) -> "Pools":
         """The pool of one prompt, as a batch of one that keeps the statistics."""
         part = slice(position, position + 1)
         dropped = np.zeros_like(self.eligible) if self.settled is None else self.settled.dropped
-        return replace(
-            self,
-            settled=Settled(cut(self.statistics, part), self.eligible[part], dropped[part]),
-            samples=self.samples[part],
-            weights=None if self.weights is None else self.weights[part],
-            drawn=self.seeds[part],
-            side={name: array[part] for name, array in self.side.items()},
-            raters=None if self.raters is None else self.raters.part(part),
-            systems=None if self.systems is None else self.systems.part(part),
-        )
+        settled = Settled(cut(self.statistics, part), self.eligible[part], dropped[part])
+        return replace(self.part(part), settled=settled)
 
     def keeping_few(self) -> "Pools":
         """The same pools, where a candidate with few samples is eligible unless told otherwise."""
