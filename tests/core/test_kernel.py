@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from tests.helpers import fast_settings, scores_with_gaps
 
-from darc.core.kernel import Kind, by_column, columns, fixed_constants, normalizer, prompt_units
+from darc.core.kernel import by_column, columns, fixed_constants, normalizer, prompt_units
 from darc.errors import InputError
 
 UNIT = arrays(np.float64, (5, 6), elements=st.floats(-1, 1, width=32))
@@ -154,26 +154,29 @@ def test_a_scorer_without_samples_is_constant() -> None:
 @pytest.mark.parametrize(
     ("normalize", "scorers", "kind"),
     [
-        (None, 1, Kind.NONE),
-        (None, 2, Kind.PROMPT),
-        ("none", 2, Kind.NONE),
-        ("prompt", 1, Kind.PROMPT),
-        ((0, 2), 2, Kind.FIXED),
-        (np.array([[0.0, 1.0], [2.0, 3.0]]), 2, Kind.FIXED),
+        (None, 1, "none"),
+        (None, 2, "prompt"),
+        ("none", 2, "none"),
+        ("prompt", 1, "prompt"),
+        ((0, 2), 2, "fixed"),
+        (np.array([[0.0, 1.0], [2.0, 3.0]]), 2, "fixed"),
     ],
 )
-def test_what_normalize_means(normalize: Any, scorers: int, kind: Kind) -> None:
-    rule = normalizer(normalize, scorers)
-    assert rule.kind == kind
-    assert rule.location.shape == rule.scale.shape == (scorers,)
+def test_what_normalize_means(normalize: Any, scorers: int, kind: str) -> None:
+    units = normalizer(normalize, scorers)(table := by_column(block(4, scorers, 3, 2)))
+    own = prompt_units(table)
+    assert (units.factor is None) == (kind == "none")
+    assert np.array_equal(units.location, own.location) == (kind == "prompt")
+    if kind == "fixed":
+        assert units.location.shape == units.scale.shape == (scorers, 1, 1)
 
 
 def test_units_of_the_other_kinds() -> None:
     table = by_column(block(4, 2, 3, 2))
-    raw = normalizer("none", 2).units(table)
+    raw = normalizer("none", 2)(table)
     assert raw.factor is None
     assert raw.rate(3.0) == 3.0
-    fixed = normalizer(([1.0, 2.0], 4.0), 2).units(table)
+    fixed = normalizer(([1.0, 2.0], 4.0), 2)(table)
     assert fixed.location[:, 0, 0].tolist() == [1.0, 2.0]
     assert np.all(fixed.rate(math.inf) == math.inf)
     assert np.all(fixed.rate(2.0) == 0.5)

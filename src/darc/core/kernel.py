@@ -8,9 +8,8 @@ loop of numpy runs over neighbouring columns. Scorers are normalised by the prom
 fixed constants, or not.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Literal
 
 import numpy as np
@@ -216,44 +215,21 @@ class Units:
 ZERO, ONE, NEVER = np.zeros((1, 1, 1)), np.ones((1, 1, 1)), np.zeros((1, 1, 1), dtype=bool)
 
 
-class Kind(IntEnum):
-    """The ways of putting scorers on one scale."""
-
-    NONE = 0
-    FIXED = 1
-    PROMPT = 2
-
-
-@dataclass(frozen=True)
-class Normalizer:
-    """A way of normalising and, where it is FIXED, each scorer's location and scale, (M,)."""
-
-    kind: Kind
-    location: Array
-    scale: Array
-
-    def units(self, table: Columns) -> Units:
-        """The `Units` of a block of columns, (n, M, K, P)."""
-        if self.kind == Kind.PROMPT:
-            return prompt_units(table)
-        if self.kind == Kind.NONE:
-            return Units(ZERO, ZERO, ONE, NEVER, None)
-        scale = self.scale[:, None, None]
-        return Units(self.location[:, None, None], ZERO, scale, NEVER, 1.0 / scale)
-
-
-def normalizer(normalize: object, scorers: int) -> Normalizer:
-    """The `Normalizer` for M scorers.
+def normalizer(normalize: object, scorers: int) -> Callable[[Columns], Units]:
+    """What gives the `Units` of a block of columns (n, M, K, P) of M scorers.
 
     `normalize` is "prompt", "none", (location, scale), or None for the usual one: "prompt" with
     several scorers, "none" with one.
     """
     if normalize is None:
         normalize = "prompt" if scorers > 1 else "none"
-    if isinstance(normalize, str) and normalize in ("prompt", "none"):
-        kind = Kind[normalize.upper()]
-        return Normalizer(kind, np.zeros(scorers), np.ones(scorers))
-    return Normalizer(Kind.FIXED, *fixed_constants(normalize, scorers))
+    if isinstance(normalize, str) and normalize == "prompt":
+        return prompt_units
+    units = Units(ZERO, ZERO, ONE, NEVER, None)
+    if not (isinstance(normalize, str) and normalize == "none"):
+        location, scale = (each[:, None, None] for each in fixed_constants(normalize, scorers))
+        units = Units(location, ZERO, scale, NEVER, 1.0 / scale)
+    return lambda _: units
 
 
 def prompt_units(table: Columns) -> Units:
@@ -285,10 +261,15 @@ def _over_candidates(array: Array) -> Array:
 
 def fixed_constants(constants: object, scorers: int) -> tuple[Array, Array]:
     """(location, scale) as arrays (M,), checked."""
-    if isinstance(constants, str) or not isinstance(constants, Sequence | np.ndarray):
-        raise _unusable(constants)
-    if len(constants) != 2:
-        raise _unusable(constants)
+    if (
+        isinstance(constants, str)
+        or not isinstance(constants, Sequence | np.ndarray)
+        or len(constants) != 2
+    ):
+        raise InputError(
+            f"normalize must be 'prompt', 'none' or (location, scale), not {constants!r}",
+            "leave it out for the usual one",
+        )
     try:
         location, scale = (
             np.broadcast_to(np.asarray(part, dtype=np.float64), (scorers,)) for part in constants
@@ -301,10 +282,3 @@ def fixed_constants(constants: object, scorers: int) -> tuple[Array, Array]:
     if not (np.isfinite(location).all() and np.isfinite(scale).all() and (scale > 0).all()):
         raise InputError("a scorer's location or scale is not usable", "scale must be above 0")
     return location, scale
-
-
-def _unusable(constants: object) -> InputError:
-    return InputError(
-        f"normalize must be 'prompt', 'none' or (location, scale), not {constants!r}",
-        "leave it out for the usual one",
-    )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from darc.core.arrays import as_samples, as_weights, check_level
-from darc.core.kernel import Columns, Normalization, Normalizer, Units, by_column, normalizer
+from darc.core.kernel import Columns, Normalization, Units, by_column, normalizer
 from darc.errors import InputError
 from darc.types import Statistics
 from darc.typing import Array
@@ -71,9 +71,8 @@ def batched(
 ) -> Statistics:
     """`Statistics` (P, K) of float64 samples (P, M, K, n)."""
     beta, gamma = check_level("beta", beta), check_level("gamma", gamma)
-    rule = normalizer(normalize, samples.shape[1])
     result = Filled.empty(samples.shape)
-    fill(result, samples, beta, gamma, rule, weights)
+    fill(result, samples, beta, gamma, normalizer(normalize, samples.shape[1]), weights)
     return result.statistics()
 
 
@@ -147,7 +146,7 @@ def fill(
     samples: Array,
     beta: float,
     gamma: float,
-    rule: Normalizer,
+    units_of: Callable[[Columns], Units],
     weights: Array | None = None,
 ) -> None:
     """Fill the result in blocks of prompts that stay in the cache."""
@@ -161,7 +160,7 @@ def fill(
             block = _by_sample(samples[part], memory[0])
             mass = None if weights is None else _by_sample(weights[part])
             table = by_column(block, mass, memory[1, : block.size].reshape(block.shape))
-            units = rule.units(table)
+            units = units_of(table)
             each = _each(table, units, beta)
             hedged = _hedged(each, gamma) if scorers > 1 else None
             result.write(part, table, units, each, hedged)
