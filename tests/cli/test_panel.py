@@ -94,6 +94,15 @@ def test_own_answers_are_graded_by_the_judge_that_is_named(
     assert "second-language" in page.read_text()
 
 
+def test_a_server_with_one_model_needs_only_its_url(server: FakeServer, capsys: Out) -> None:
+    assert main(["ask", "Why?", "--generator", f"{server.url}/v1", "-k", "2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["panel"]["asked"] > 0
+    assert {body["model"] for body in server.bodies} == {"fake"}
+    server.models = ["fake", "other"]
+    assert main(["ask", "Why?", "--generator", f"{server.url}/v1", "-k", "2"]) == 2
+    assert "lists fake, other; name the model: openai:MODEL@" in capsys.readouterr().err
+
+
 def test_scorers_bring_rewrites_back(server: FakeServer, capsys: Out) -> None:
     scorer = ["--scorer", "form", "--n-aug", "1", "--json"]
     assert main(["ask", "Why?", *model(server), "-k", "2", *scorer]) == 0

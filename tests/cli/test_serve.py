@@ -24,7 +24,8 @@ def test_public_address_without_a_key_is_refused(capsys: pytest.CaptureFixture[s
     [["-k", "0"], ["--rule", "nonsense"], ["--scorer", "nonsense"], ["--backend", "ftp://x"],
      ["--api-keys", "/nonexistent/keys"], ["--n-aug", "-1"], ["--allowed-host", "http://x"],
      ["--header-timeout", "0"], ["--body-timeout", "-1"], ["--max-header", "0"],
-     ["--max-work", "0"], ["-k", "9", "--max-k", "8"], ["--n-aug", "9", "--max-n-aug", "8"]],
+     ["--max-work", "0"], ["--backend", "openai:m@http://127.0.0.1:9,n=false"],
+     ["-k", "9", "--max-k", "8"], ["--n-aug", "9", "--max-n-aug", "8"]],
 )  # fmt: skip
 def test_settings_are_checked_before_serving(
     options: list[str], capsys: pytest.CaptureFixture[str]
@@ -40,6 +41,28 @@ def test_options_have_the_defaults_of_the_settings() -> None:
 
     plain = settings_of(parser_of("serve").parse_args(["serve"]))
     assert plain == ServeSettings(parts=plain.parts)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("http://h:1/v1", ("http://h:1/v1", "", "OPENAI_API_KEY")),
+        ("openai:m@http://h:1", ("http://h:1/v1", "m", "OPENAI_API_KEY")),
+        ("openai:m@http://h:1|http://h:2,key_env=K", ("http://h:1/v1|http://h:2/v1", "m", "K")),
+        ("openai:m", ("http://usual/v1", "m", "OPENAI_API_KEY")),
+        ("embedded", ("", "", "OPENAI_API_KEY")),
+    ],
+)
+@pytest.mark.parametrize("option", ["--backend", "--generator"])
+def test_a_backend_is_written_as_a_generator_is(
+    option: str, given: str, expected: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from darc.cli import parser_of
+    from darc.cli.serve import settings_of
+
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://usual/v1")
+    found = settings_of(parser_of("serve").parse_args(["serve", option, given]))
+    assert (found.backend, found.model, found.backend_key_env) == expected
 
 
 def test_key_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,18 +2,7 @@ import pytest
 
 from darc.errors import DarcError, InputError
 from darc.gateway.errors import told
-from darc.models.remote import (
-    ErrorStatus,
-    Failed,
-    LeftAlone,
-    Malformed,
-    Moved,
-    OverLimit,
-    Refused,
-    TimedOut,
-    TooLarge,
-    Unreachable,
-)
+from darc.models.remote import problems
 
 WORDS = "did not answer within 3 s"
 
@@ -21,17 +10,17 @@ WORDS = "did not answer within 3 s"
 @pytest.mark.parametrize(
     ("problem", "status", "code"),
     [
-        (TimedOut("x"), 504, "upstream_timeout"),
+        (problems.TimedOut("x"), 504, "upstream_timeout"),
         # What a message says does not count.
-        (Unreachable(WORDS), 502, "upstream_unreachable"),
-        (Failed(WORDS), 502, "upstream_unreachable"),
-        (Malformed(WORDS, status=200), 502, "upstream_malformed"),
-        (TooLarge("http://h", 5), 502, "upstream_too_large"),
-        (LeftAlone(WORDS, after=2.5), 503, "upstream_unavailable"),
-        (OverLimit(WORDS), 503, "over_limit"),
-        (ErrorStatus(WORDS, status=529, after=4.0), 529, None),
-        (Refused(WORDS, "", 418, "no", '{"error": {"code": "pot"}}'), 418, "pot"),
-        (Moved("http://h", 307, "/there?key=1"), 502, "upstream_redirects"),
+        (problems.Unreachable(WORDS), 502, "upstream_unreachable"),
+        (problems.Failed(WORDS), 502, "upstream_unreachable"),
+        (problems.Malformed(WORDS, status=200), 502, "upstream_malformed"),
+        (problems.TooLarge("http://h", 5), 502, "upstream_too_large"),
+        (problems.LeftAlone(WORDS, after=2.5), 503, "upstream_unavailable"),
+        (problems.OverLimit(WORDS), 503, "over_limit"),
+        (problems.ErrorStatus(WORDS, status=529, after=4.0), 529, None),
+        (problems.Refused(WORDS, "", 418, "no", '{"error": {"code": "pot"}}'), 418, "pot"),
+        (problems.Moved("http://h", 307, "/there?key=1"), 502, "upstream_redirects"),
         (InputError(WORDS), 400, "invalid_request"),
     ],
     ids=lambda value: type(value).__name__,
@@ -42,6 +31,6 @@ def test_type_of_a_failure_decides(problem: DarcError, status: int, code: str | 
 
 
 def test_times_to_come_back_are_passed_on() -> None:
-    assert told(LeftAlone("", after=2.5)).headers == {"Retry-After": "3"}
-    assert told(ErrorStatus("", status=503, after=4.0)).headers == {"Retry-After": "4"}
-    assert "http://h/there" in told(Moved("http://h", 307, "/there?key=1")).message
+    assert told(problems.LeftAlone("", after=2.5)).headers == {"Retry-After": "3"}
+    assert told(problems.ErrorStatus("", status=503, after=4.0)).headers == {"Retry-After": "4"}
+    assert "http://h/there" in told(problems.Moved("http://h", 307, "/there?key=1")).message

@@ -231,7 +231,7 @@ def options_of(arguments: argparse.Namespace, model: bool = True) -> dict[str, A
     from darc.engine.scoring import Patience
     from darc.registry import parse_spec, split_pairs
 
-    own = model and parse_spec(arguments.generator).name == "openai"
+    own = model and parse_spec(arguments.generator).name in ("openai", "http", "https")
     return {
         "model": arguments.generator if model else None,
         "scorers": tuple(arguments.scorer) if arguments.scorer else None,

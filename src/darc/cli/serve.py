@@ -60,7 +60,7 @@ def add(commands: Any, name: str) -> None:
         "--scorer",
         action="append",
         metavar=SPEC,
-        help="see darc scorers (default: a panel with --backend, else relevance, fluency, form)",
+        help="see darc scorers (default: a panel with --backend, else those of darc ask)",
     )
     choice.add_argument("--rewriter", default="rules", metavar=SPEC, help="see darc rewriters")
     choice.add_argument("--family", default="style", choices=FAMILIES, help="default: style")
@@ -144,6 +144,7 @@ def settings_of(arguments: argparse.Namespace) -> "ServeSettings":
     from darc.gateway.settings import ServeSettings
     from darc.registry import split_pairs
 
+    _read_backend(arguments)
     parts = Parts(
         rewriter=arguments.rewriter,
         scorers=tuple(arguments.scorer or SCORERS),
@@ -163,3 +164,21 @@ def settings_of(arguments: argparse.Namespace) -> "ServeSettings":
         "trusted_proxies": tuple(arguments.trusted_proxy),
     }
     return made(ServeSettings, {**options_of(arguments, ServeSettings), **own})
+
+
+def _read_backend(arguments: argparse.Namespace) -> None:
+    """Take --backend also as generators are written: openai:MODEL@URL[,key_env=NAME], embedded."""
+    from darc.errors import InputError
+    from darc.models.remote.endpoints import parse_address
+    from darc.registry.names import parse_spec
+
+    spec = parse_spec(arguments.backend)
+    if spec.name == "embedded" and not spec.argument:
+        arguments.backend = ""
+    elif spec.name == "openai":
+        address = parse_address(spec.argument)
+        arguments.backend, arguments.model = address.url, arguments.model or address.model
+        arguments.backend_key_env = spec.options.pop("key_env", arguments.backend_key_env)
+        if spec.options:
+            told = f"--backend takes no {min(spec.options)}"
+            raise InputError(told, "darc serve --help lists the options of their own")

@@ -3,17 +3,7 @@
 from typing import Any
 
 from darc.errors import DarcError
-from darc.models.remote import (
-    ErrorStatus,
-    Failed,
-    LeftAlone,
-    Malformed,
-    Moved,
-    OverLimit,
-    Refused,
-    TimedOut,
-    TooLarge,
-)
+from darc.models.remote import problems
 from darc.models.remote.problems import json_object, said
 from darc.web.problems import Problem, come_back
 
@@ -25,26 +15,26 @@ def told(problem: DarcError) -> Problem:
     after many failures 503 with the time to come back.
     """
     match problem:
-        case Moved(status=status, where=where):
+        case problems.Moved(status=status, where=where):
             message = f"the backend answered {status}: it redirects to {where}"
             return _own(502, f"{message}; set --backend to that", "upstream_redirects")
-        case Refused():
+        case problems.Refused():
             return upstream_problem(problem.status, problem.body)
-        case ErrorStatus():
+        case problems.ErrorStatus():
             return upstream_problem(problem.status or 500, problem.body, problem.after)
-        case Malformed():
+        case problems.Malformed():
             return _own(502, "the backend's answer is no chat completion", "upstream_malformed")
-        case TooLarge():
+        case problems.TooLarge():
             return too_large("max_answer", problem.limit)
-        case TimedOut():
+        case problems.TimedOut():
             message = "the backend did not answer in time; raise --timeout, or ask for less"
             return _own(504, message, "upstream_timeout")
-        case LeftAlone():
+        case problems.LeftAlone():
             message = "the backend has failed again and again and is left alone for a while"
             return _own(503, message, "upstream_unavailable", problem.after)
-        case OverLimit():
+        case problems.OverLimit():
             return _own(503, "the request has used up its calls or tokens", "over_limit")
-        case Failed():
+        case problems.Failed():
             message = "the backend cannot be reached; check with darc check URL that it runs"
             return _own(502, message, "upstream_unreachable")
     return Problem(400, problem.message, code="invalid_request")

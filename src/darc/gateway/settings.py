@@ -47,7 +47,7 @@ class ServeSettings(Model):
     comments, while nothing is chosen yet.
     """
 
-    backend: str = _option("", BACKEND, "URL")
+    backend: str = _option("", BACKEND, "URL|openai:MODEL@URL", ("--generator",))
     backend_key_env: str = _option(KEY, "the environment variable with the backend's key", "NAME")
     model: str = _option("", "for requests that name none")
     timeout: float = _option(120.0, "seconds", gt=0)

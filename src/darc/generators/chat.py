@@ -4,15 +4,18 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+from darc.errors import InputError
 from darc.generators.base import Settings, candidate, candidate_seeds
 from darc.models.completion import ChatModel, Report, Request
 from darc.models.embedded import EmbeddedModel
 from darc.models.installed import require
 from darc.models.remote.client import KEY
-from darc.models.remote.openai import OpenAIModel
+from darc.models.remote.openai import NAMED, OpenAIModel
 from darc.models.transformers import TransformersModel
 from darc.registry import generator
 from darc.types import Candidate, Prompt
+
+LISTED = 5
 
 
 class ChatGenerator:
@@ -126,3 +129,27 @@ def openai(
     options = {"n": n, "key_env": key_env, "timeout": timeout, "concurrency": concurrency}
     model = OpenAIModel(address, **options)
     return ChatGenerator(model, f"openai:{model.name}", parallel=64)
+
+
+@generator("http", "//HOST/v1")
+def http(rest: str, *, key_env: str = KEY) -> ChatGenerator:
+    """Answers by the only model of a compatible server, written as the server's URL alone."""
+    return _only_model(f"http:{rest}", key_env)
+
+
+@generator("https", "//HOST/v1")
+def https(rest: str, *, key_env: str = KEY) -> ChatGenerator:
+    """The same over https."""
+    return _only_model(f"https:{rest}", key_env)
+
+
+def _only_model(url: str, key_env: str) -> ChatGenerator:
+    listing = OpenAIModel(f"{NAMED}@{url}", key_env=key_env)
+    try:
+        names = listing.run(listing.remote.models())
+    finally:
+        listing.close()
+    if len(names) != 1:
+        told = ", ".join(names[:LISTED]) + (", ..." if len(names) > LISTED else "")
+        raise InputError(f"{url} lists {told or 'no model'}", f"name the model: openai:MODEL@{url}")
+    return openai(f"{names[0]}@{url}", key_env=key_env)

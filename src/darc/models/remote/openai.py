@@ -84,6 +84,12 @@ class AsyncOpenAI:
                 for one in found
             ]
 
+    async def models(self) -> list[str]:
+        """The names of the models that the server lists."""
+        return await self._client.get(
+            "/models", lambda answer: [str(one["id"]) for one in answer["data"]]
+        )
+
     async def complete(
         self, requests: Sequence[Request], report: Report | None = None
     ) -> list[Completion]:
