@@ -170,7 +170,7 @@ def _read_backend(arguments: argparse.Namespace) -> None:
     """Take --backend also as generators are written: openai:MODEL@URL[,key_env=NAME], embedded."""
     from darc.errors import InputError
     from darc.models.remote.endpoints import parse_address
-    from darc.registry.names import parse_spec
+    from darc.registry import parse_spec
 
     spec = parse_spec(arguments.backend)
     if spec.name == "embedded" and not spec.argument:
