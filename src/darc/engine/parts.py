@@ -71,14 +71,17 @@ def _call(text: str) -> str | None:
         return None
 
 
-def same_answers(texts: Sequence[str]) -> dict[str, list[float | None]]:
-    """Numbers that answers share: of equal text, last number or tool call; None shares nothing."""
-    whole, calls = [text.strip() for text in texts], [_call(text) for text in texts]
-    numbers = [_NUMBER.findall(text.replace(",", "").replace("\u2212", "-")) for text in texts]
+def same_answers(texts: Sequence[str]) -> dict[str, list[float]]:
+    """The first answer with the same text, last number or tool call; itself where it has none."""
+    found = [_NUMBER.findall(text.replace(",", "").replace("\u2212", "-")) for text in texts]
+    kinds: dict[str, list[Any]] = {
+        "same_text": [text.strip() for text in texts],
+        "same_number": [float(numbers[-1]) if numbers else None for numbers in found],
+        "same_call": [_call(text) for text in texts],
+    }
     return {
-        "same_text": [float(whole.index(text)) for text in whole],
-        "same_number": [float(found[-1]) if found else None for found in numbers],
-        "same_call": [None if call is None else float(calls.index(call)) for call in calls],
+        name: [float(k if own is None else each.index(own)) for k, own in enumerate(each)]
+        for name, each in kinds.items()
     }
 
 
