@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import darc
 from benchmarks.report import Table
 from darc.core.statistics import batched
-from darc.selection import learn
+from darc.selection import calibration
 from darc.selection.pools import Ids, as_ids
 from darc.simulate import Recipe, simulate
 
@@ -166,12 +166,12 @@ def variants(data: Ratings) -> Choices:
         return darc.select_batch(scores, "auto", calibration=calibration, **ids).index
 
     yield "mean", darc.select_batch(scores, "mean", min_samples=1).index
-    whole = learn.learn(data.scores, *_ids(data))
+    whole = calibration.learn(data.scores, *_ids(data))
     yield "whole", chosen(whole)
     yield "no severity", chosen(replace(whole, raters={}))
-    yield "no systems", chosen(learn.learn(data.scores, _ids(data)[0]))
-    with mock.patch.object(learn, "shared_noise", return_value=1.0):
-        yield "no shared noise", chosen(learn.learn(data.scores, *_ids(data)))
+    yield "no systems", chosen(calibration.learn(data.scores, _ids(data)[0]))
+    with mock.patch.object(calibration, "shared_noise", return_value=1.0):
+        yield "no shared noise", chosen(calibration.learn(data.scores, *_ids(data)))
     yield "no disagreement", chosen(replace(whole, check=-9.0))
     yield "no cross-check", chosen(replace(whole, check=0.0))
     tables = darc.Calibration.by_count
@@ -265,7 +265,7 @@ def lopsided(prompts: int = 200, seeds: int = 8) -> Table:
                 noise = np.exp(generator.normal(size=(prompts, 8, raters)))
                 noise = side * (noise - noise.mean()) / noise.std()
                 data = of_people(mean[..., None] + noise, np.zeros((prompts, raters), dtype=int))
-                learnt = learn.learn(data.scores)
+                learnt = calibration.learn(data.scores)
                 pools = data.scores[:, None]
                 choices = {rule: darc.select_batch(pools, rule).index for rule in ("mean", *PAPER)}
                 for name, one in (("auto", learnt), ("no cross-check", replace(learnt, check=0.0))):

@@ -97,3 +97,25 @@ def test_import_is_light() -> None:
     )
     for heavy in ("torch", "pandas", "scipy", "matplotlib", "pyarrow", "tqdm"):
         assert f"'{heavy}'" not in loaded.stdout
+
+
+@pytest.mark.parametrize("score", [1e308, -1e308, 1e160])
+def test_scores_whose_squares_overflow_are_refused_in_a_sentence(score: float) -> None:
+    with pytest.raises(InputError, match=r"scores has .* at \(0, 1\); numbers go from -1e\+100"):
+        darc.select([[1.0, score], [2.0, 3.0]])
+    with pytest.raises(InputError, match="prompt 1 has"):
+        darc.select_batch([[[1.0], [2.0]], [[1.0], [score]]])
+    assert darc.select([[1e100, -1e100], [1e99, 1e99]], "entropic").index == 1
+
+
+@pytest.mark.parametrize("lam", [1e308, np.inf])
+@pytest.mark.parametrize(
+    ("rule", "name"), [("penalty", "lam"), ("lcb", "lam"), ("lcb", "c"), ("uwo", "lam")]
+)
+def test_a_weight_of_any_size_leaves_the_least_risk(rule: str, name: str, lam: float) -> None:
+    scores = np.array([[9.0, 9.0, 1.0], [5.0, 5.0, 5.1], [4.0, 4.0, 4.0]])
+    many = np.stack([scores, scores[:, ::-1] * [[3.0], [1.0], [1.0]]])
+    given = many if rule == "uwo" else scores
+    weight: Any = {name: lam}
+    found = darc.select(given, rule, normalize="none", **weight)
+    assert found.index == (1 if rule == "uwo" else 2)

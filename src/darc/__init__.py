@@ -22,10 +22,9 @@ from darc.errors import DarcError, InputError, MissingExtra
 from darc.registry import generator, rewriter, rule, rules, scorer
 from darc.selection.calibration import Calibration
 from darc.selection.decision import Decision, Decisions
-from darc.selection.grids import knob
 from darc.selection.lazy import LazySearch
 from darc.selection.pools import Pools
-from darc.selection.rule import Choice, Rule, largest, pick
+from darc.selection.rule import Choice, Rule, knob, largest, pick
 from darc.types import Candidate, Certificate, Flip, Message, Prompt, Scores, Statistics
 
 if TYPE_CHECKING:

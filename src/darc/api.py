@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike
 import darc.rules  # noqa: F401  (registers the rules)
 from darc.core.arrays import as_samples, as_weights, check_level, stacked
 from darc.core.draws import prompt_seeds
-from darc.core.normalization import Normalization
+from darc.core.kernel import Normalization
 from darc.errors import InputError
 from darc.registry import DEFAULT_RULE, rules
-from darc.selection.calibration import Calibration
+from darc.selection.calibration import Calibration, learn, with_intervals
 from darc.selection.decision import Decision, Decisions, Labels, decide
 from darc.selection.lazy import LazySearch, Pair, drive, drive_async
-from darc.selection.learn import learn, with_intervals
 from darc.selection.pools import Ids, Pools, as_ids
 from darc.selection.rule import Rule
 from darc.typing import Array
@@ -30,13 +29,14 @@ def select(
     beta: float = 1.0,
     gamma: float = 1.0,
     normalize: Normalization = None,
-    weights: ArrayLike | None = None,
+    weights: ArrayLike | str | None = None,
     mask: ArrayLike | None = None,
     min_samples: int | None = None,
     seed: int = 0,
     prompt_id: object = "",
     candidate_ids: Sequence[str] | None = None,
     rater_ids: Any = None,
+    rater_groups: Mapping[str, str] | None = None,
     system_ids: Any = None,
     scorer_ids: Sequence[str] | None = None,
     sample: str = "sample",
@@ -47,8 +47,9 @@ def select(
     NaN (or a mask that is False) marks missing samples. `parameters` are the rule's own, and its
     side inputs, such as log_likelihood=[...] for `rbon`. `rater_ids` (K, n) and `system_ids` (K,)
     name who gave a sample and what wrote a candidate, None where not known; `auto` uses them with a
-    `calibration`. `candidate_ids`, `scorer_ids` and `sample` (the noun: "rater", "rewrite") are
-    used in the explanation only.
+    `calibration`. `rater_groups` has the group of each rater for `group`. `weights` are those of
+    samples, or the text that is a rule's own parameter of this name. `candidate_ids`, `scorer_ids`
+    and `sample` (the noun: "rater", "rewrite") are used in the explanation only.
     """
     samples = as_samples(scores, mask)
     if samples.ndim not in (2, 3):
@@ -57,6 +58,7 @@ def select(
             "give (candidates, samples) or (scorers, candidates, samples); "
             "select_batch takes many prompts",
         )
+    weights, parameters = _own_weights(weights, parameters)
     mass = as_weights(weights, samples.shape)
     shape = (1,) * (4 - samples.ndim) + samples.shape
     bound, side = _bind(rule, parameters)
@@ -69,7 +71,7 @@ def select(
         min_samples,
         prompt_seeds(seed, [prompt_id]),
         _side_inputs({name: np.asarray(value)[None] for name, value in side.items()}, shape),
-        raters=_raters(None if rater_ids is None else [rater_ids], shape),
+        raters=_raters(None if rater_ids is None else [rater_ids], shape, rater_groups),
         systems=_systems(None if system_ids is None else [system_ids], shape),
     )
     names = None if candidate_ids is None else [list(candidate_ids)]
@@ -86,12 +88,13 @@ def select_batch(
     beta: float = 1.0,
     gamma: float = 1.0,
     normalize: Normalization = None,
-    weights: ArrayLike | None = None,
+    weights: ArrayLike | str | None = None,
     min_samples: int | None = None,
     seed: int = 0,
     prompt_ids: Sequence[object] | None = None,
     candidate_ids: Sequence[Sequence[str]] | None = None,
     rater_ids: Any = None,
+    rater_groups: Mapping[str, str] | None = None,
     system_ids: Any = None,
     sample: str = "sample",
     **parameters: Any,
@@ -102,10 +105,12 @@ def select_batch(
     Pools in a list may differ in K and n, and candidates in their numbers of samples; a pool is
     (K, n), (M, K, n), or a list of lists. Side inputs have a leading prompt axis. Stochastic rules
     draw by (seed, prompt_id); prompt_ids default to the positions. `rater_ids` (P, K, n) and
-    `system_ids` (P, K), arrays or lists like the scores', are used by `auto`.
+    `system_ids` (P, K), arrays or lists like the scores', are used by `auto`, and `rater_groups`,
+    the group of each rater, by `group`.
     """
     samples = pad(scores)
     prompts = len(samples)
+    weights, parameters = _own_weights(weights, parameters)
     if (
         weights is not None
         and isinstance(scores, np.ndarray)
@@ -124,7 +129,7 @@ def select_batch(
         min_samples,
         partial(prompt_seeds, seed, range(prompts) if prompt_ids is None else prompt_ids),
         _side_inputs(side, samples.shape),
-        raters=_raters(rater_ids, samples.shape),
+        raters=_raters(rater_ids, samples.shape, rater_groups),
         systems=_systems(system_ids, samples.shape),
     )
     return decide(bound, pools, candidate_ids, sample)
@@ -223,8 +228,13 @@ def lazy_search(
     )
 
 
-def _raters(given: Any, shape: tuple[int, ...]) -> Ids | None:
-    return None if given is None else as_ids(given, (shape[0], *shape[2:]), "rater")
+def _raters(
+    given: Any, shape: tuple[int, ...], groups: Mapping[str, str] | None = None
+) -> Ids | None:
+    if given is None:
+        return None
+    found = as_ids(given, (shape[0], *shape[2:]), "rater")
+    return replace(found, groups={str(rater): name for rater, name in (groups or {}).items()})
 
 
 def _systems(given: Any, shape: tuple[int, ...]) -> Ids | None:
@@ -265,13 +275,23 @@ def _pool(pool: ArrayLike, position: int) -> Array:
     return samples if samples.ndim == 3 else samples[None]
 
 
+def _own_weights(
+    weights: ArrayLike | str | None, parameters: dict[str, Any]
+) -> tuple[ArrayLike | None, dict[str, Any]]:
+    """The samples' weights, and the parameters with a text that is the rule's own `weights`."""
+    if isinstance(weights, str):
+        return None, {**parameters, "weights": weights}
+    return weights, parameters
+
+
 def _bind(rule: str | Rule, parameters: Mapping[str, Any]) -> tuple[Rule, dict[str, Any]]:
     """The rule with its own parameters bound, and the side inputs among the keywords."""
     found = rules.get(rule) if isinstance(rule, str) else rule
-    own = {*found.required(), *found.takes}
-    names = (SIDE_INPUTS.keys() | own) - found.defaults.keys()
+    given = {name: value for name, value in parameters.items() if name in found.defaults}
+    bound = found.bind(**given)
+    names = (SIDE_INPUTS.keys() | {*bound.required(), *bound.takes}) - given.keys()
     side = {name: value for name, value in parameters.items() if name in names}
-    return found.bind(**{k: v for k, v in parameters.items() if k not in names}), side
+    return bound.bind(**{k: v for k, v in parameters.items() if k not in names}), side
 
 
 # What is not listed, as of a rule of another package, has one number a candidate.

@@ -1,4 +1,5 @@
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,7 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from tests.helpers import fast_settings, scores_with_gaps
 
-from darc.core.kernel import by_column, columns
+from darc.core.kernel import by_column, columns, fixed_constants, normalizer, prompt_units
+from darc.errors import InputError
 
 UNIT = arrays(np.float64, (5, 6), elements=st.floats(-1, 1, width=32))
 
@@ -99,3 +101,103 @@ def test_samples_are_overwritten_by_distances() -> None:
     kept = np.array([[3.0, 5.0]])
     columns(kept)
     assert kept.tolist() == [[3.0, 5.0]]
+
+
+def block(*shape: int, seed: int = 0) -> np.ndarray:
+    """Samples as blocks have them, (n, M, K, P)."""
+    return np.random.default_rng(seed).normal(size=shape) * 3 + 5
+
+
+def test_prompt_units_pool_all_samples_of_a_scorer() -> None:
+    samples = block(6, 2, 4, 5)
+    units = prompt_units(by_column(samples.copy()))
+    pooled = samples.transpose(1, 3, 0, 2).reshape(2, 5, -1)
+    assert np.allclose(units.location[:, 0], pooled.mean(axis=-1))
+    assert np.allclose(units.scale[:, 0], pooled.std(axis=-1, ddof=1))
+    assert np.allclose(units.rate(3.0), 3.0 / units.scale)
+    assert units.factor is not None
+    assert np.allclose(units.factor * units.scale, 1.0)
+
+
+def test_prompt_units_with_gaps() -> None:
+    samples = block(6, 2, 4, 3)
+    samples[np.random.default_rng(1).random(samples.shape) < 0.3] = np.nan
+    samples[:, 0, 1, 2] = np.nan
+    units = prompt_units(by_column(samples.copy()))
+    for m in range(2):
+        for p in range(3):
+            present = samples[:, m, :, p]
+            present = present[~np.isnan(present)]
+            assert units.location[m, 0, p] == pytest.approx(present.mean())
+            assert units.scale[m, 0, p] == pytest.approx(present.std(ddof=1))
+
+
+@pytest.mark.parametrize("score", [0.0, 0.1 + 0.2, -7.0, 1e12, 1e-12])
+def test_rounding_alone_is_constant(score: float) -> None:
+    samples = np.full((5, 1, 3, 2), score)
+    samples[0] *= 1 + 1e-15
+    units = prompt_units(by_column(samples.copy()))
+    assert units.constant.all()
+    assert np.all(units.scale == 1)
+    assert units.factor is not None
+    assert np.all(units.factor == 0)
+    samples[0] = score * (1 + 1e-9) + 1e-30
+    assert not prompt_units(by_column(samples)).constant.any()
+
+
+def test_a_scorer_without_samples_is_constant() -> None:
+    units = prompt_units(by_column(np.full((3, 1, 2, 2), np.nan)))
+    assert units.constant.all()
+    assert np.all(units.location == 0)
+
+
+@pytest.mark.parametrize(
+    ("normalize", "scorers", "kind"),
+    [
+        (None, 1, "none"),
+        (None, 2, "prompt"),
+        ("none", 2, "none"),
+        ("prompt", 1, "prompt"),
+        ((0, 2), 2, "fixed"),
+        (np.array([[0.0, 1.0], [2.0, 3.0]]), 2, "fixed"),
+    ],
+)
+def test_what_normalize_means(normalize: Any, scorers: int, kind: str) -> None:
+    units = normalizer(normalize, scorers)(table := by_column(block(4, scorers, 3, 2)))
+    own = prompt_units(table)
+    assert (units.factor is None) == (kind == "none")
+    assert np.array_equal(units.location, own.location) == (kind == "prompt")
+    if kind == "fixed":
+        assert units.location.shape == units.scale.shape == (scorers, 1, 1)
+
+
+def test_units_of_the_other_kinds() -> None:
+    table = by_column(block(4, 2, 3, 2))
+    raw = normalizer("none", 2)(table)
+    assert raw.factor is None
+    assert raw.rate(3.0) == 3.0
+    fixed = normalizer(([1.0, 2.0], 4.0), 2)(table)
+    assert fixed.location[:, 0, 0].tolist() == [1.0, 2.0]
+    assert np.all(fixed.rate(math.inf) == math.inf)
+    assert np.all(fixed.rate(2.0) == 0.5)
+
+
+@pytest.mark.parametrize(
+    ("constants", "words"),
+    [
+        ("z-score", "not 'z-score'"),
+        (7, "not 7"),
+        ((1, 2, 3), "(location, scale)"),
+        (([1, 2, 3], 1), "does not fit 2 scorers"),
+        ((["a", "b"], 1), "does not fit 2 scorers"),
+        ((0, -1), "scale must be above 0"),
+        ((0, [1, 0]), "scale must be above 0"),
+        ((math.inf, 1), "not usable"),
+    ],
+)
+def test_bad_constants_are_named(constants: Any, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        normalizer(constants, 2)
+    assert words in str(caught.value)
+    with pytest.raises(InputError):
+        fixed_constants(constants, 2)

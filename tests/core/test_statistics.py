@@ -11,7 +11,7 @@ from tests.helpers import fast_settings, scores_with_gaps
 
 import darc
 from darc.core import risk, statistics
-from darc.core.normalization import Normalization
+from darc.core.kernel import Normalization
 from darc.errors import InputError
 from darc.types import Statistics
 

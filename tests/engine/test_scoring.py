@@ -13,7 +13,7 @@ from darc.engine.scoring import Patience, ScoreCache, Scoring, keys_of
 from darc.engine.workers import Workers
 from darc.errors import DarcError, InputError
 from darc.perturb import RulesRewriter
-from darc.registry.names import declared
+from darc.registry import declared
 from darc.types import Message, Prompt
 
 PROMPT = Prompt("tides", (Message("user", "Why are there two high tides a day?"),))

@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.fakes import answers, scoring
 
-from darc.registry.names import Closing
+from darc.registry import Closing
 
 HANG = 30.0
 

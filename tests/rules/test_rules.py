@@ -10,6 +10,7 @@ from tests.helpers import Array, fast_settings
 
 import darc
 from darc.core import risk
+from darc.engine.parts import same_answers
 from darc.errors import InputError
 
 POOL = np.array(
@@ -251,7 +252,7 @@ def test_hedgetune_never_tunes_on_the_prompt_it_decides() -> None:
 
 
 def test_rank_weights_are_the_chances_of_best_of_poisson() -> None:
-    from darc.rules.hedgetune import rank_weights
+    from darc.rules.sampled import rank_weights
 
     weights = rank_weights(6, 3.0)
     assert weights.sum() == pytest.approx(1.0)
@@ -287,3 +288,66 @@ def test_bad_parameters_are_named(rule: str, parameters: dict[str, Any], words: 
     with pytest.raises(InputError) as caught:
         darc.select(POOL, rule, **parameters)
     assert words in str(caught.value)
+
+
+def test_mbr_weighs_the_others_by_reward() -> None:
+    generator = np.random.default_rng(4)
+    for _ in range(20):
+        scores, similarity = generator.normal(size=(5, 3)), generator.random((5, 5))
+        mean, temperature = scores.mean(axis=1), float(generator.uniform(0.2, 2))
+        expected = [
+            sum(similarity[i, j] * np.exp(mean[j] / temperature) for j in range(5) if j != i)
+            / sum(np.exp(mean[j] / temperature) for j in range(5) if j != i)
+            for i in range(5)
+        ]
+        options: Any = {"weights": "reward", "temperature": temperature}
+        found = darc.select(scores, "mbr", similarity=similarity, **options)
+        assert found.index == np.argmax(expected)
+        many = darc.select_batch([scores], "mbr", similarity=similarity[None], **options)
+        assert many.choice.objective[0] == pytest.approx(expected)
+    far = darc.select(scores * 1e4, "mbr", similarity=similarity, weights="reward")
+    assert np.isfinite(far.choice.objective).all()
+    weighted = darc.select(scores, "mbr", similarity=similarity, weights=np.ones(3))
+    assert weighted.index == darc.select(scores, "mbr", similarity=similarity).index
+    with pytest.raises(InputError, match="weights must be"):
+        darc.select(scores, "mbr", similarity=similarity, weights="rewards")
+    with pytest.raises(InputError, match="unknown parameter 'weights'"):
+        darc.select(scores, "mean", weights="reward")
+
+
+def test_majority_by_loops() -> None:
+    generator = np.random.default_rng(5)
+    for _ in range(40):
+        scores, labels = generator.normal(size=(7, 2)), generator.integers(0, 4, 7).tolist()
+        mean, held = scores.mean(axis=1), [labels.count(label) / 7 for label in labels]
+        most = [k for k in range(7) if held[k] == max(held)]
+        assert darc.select(scores, "majority", same_text=labels).index == max(
+            most, key=lambda k: mean[k]
+        )
+        enough = [k for k in range(7) if held[k] >= 0.4]
+        found = darc.select(scores, "majority", by="number", share=0.4, same_number=labels)
+        assert found.index == max(enough or range(7), key=lambda k: mean[k])
+        assert ("no_majority" in found.flags) == (not enough)
+
+
+def test_majority_by_meaning_follows_chains_and_a_lone_answer_shares_nothing() -> None:
+    similarity = np.eye(5)
+    for i, j in ((0, 1), (1, 2)):
+        similarity[i, j] = similarity[j, i] = 0.95
+    scores = np.array([[1.0], [2.0], [0.0], [9.0], [9.0]])
+    assert darc.select(scores, "majority", by="meaning", similarity=similarity).index == 1
+    apart = darc.select(scores, "majority", by="meaning", similarity=similarity, alike=0.96)
+    assert apart.index == 3
+    unknown = [np.nan, 4.0, 4.0, np.nan, np.nan]
+    assert darc.select(scores, "majority", by="number", same_number=unknown).index == 1
+
+
+def test_what_answers_share_is_read_from_their_texts() -> None:
+    call = '[{"id": "%s", "function": {"name": "f", "arguments": %s}}]'
+    texts = ["It is 1,204.", "so \u22123.5", " It is 1,204. ", "none", '"3"']
+    texts.append("Asking.\n" + call % ("x", '{"b": 1, "a": 2}'))
+    texts.append(call % ("y", r'"{\"a\": 2, \"b\": 1}"'))
+    found = same_answers(texts)
+    assert found["same_text"] == [0, 1, 0, 3, 4, 5, 6]
+    assert found["same_number"][:5] == [0, 1, 0, 3, 4]
+    assert found["same_call"] == [0, 1, 2, 3, 4, 5, 5]

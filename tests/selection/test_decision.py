@@ -70,6 +70,8 @@ def test_every_rule_explains_itself() -> None:
         "caution": {"atypicality": np.zeros(6)},
         "mc_dropout": {"dropout": scores},
         "hedgetune": {"rate": 4.0},
+        "majority": {"same_text": np.zeros(6)},
+        "group": {"rater_ids": [list("abcde")] * 6, "rater_groups": {"a": "one", "b": "two"}},
     }
     for name in darc.rules:
         words = darc.select(scores, name, **side.get(name, {})).explain()

@@ -12,9 +12,9 @@ from tests.helpers import Array
 
 import darc
 from darc.core import risk
-from darc.core.features import c4
+from darc.core.statistics import c4
 from darc.selection.calibration import DEFAULT
-from darc.selection.explain import FLAGS, NUMBERS, ORDINALS
+from darc.selection.decision import FLAGS, NUMBERS, ORDINALS
 
 PLACE = rf"{'|'.join(ORDINALS)}|\d+th"
 RANK = re.compile(rf"(joint )?(?:({PLACE}) by (mean|value)|(?:({PLACE}) )?lowest (sigma))")
@@ -279,6 +279,10 @@ REASONS: dict[str, Callable[[Facts, re.Match[str]], bool]] = {
         lambda facts, _: bool(facts.eligible[facts.decision.index])
     ),
     "it has the largest mean similarity to the others": objective,
+    r"it has the largest mean of the (\d+) whose answer is shared by enough others": drawn,
+    r"it is the only one whose answer is shared by enough others": drawn,
+    "it has the largest soft minimum over groups, who differ on it 2 times as much as candidates "
+    "do": objective,
     rf"it has the largest reward plus {NUMBER} times its regulariser": objective,
     rf"it has the largest reward less {NUMBER} times its atypicality": objective,
 }
@@ -358,6 +362,10 @@ FULL: list[tuple[str, dict[str, Any]]] = [
     ("mbr", {}),
     ("rbon", {}),
     ("caution", {}),
+    ("majority", {}),
+    ("majority", {"share": 0.6}),
+    ("group", {}),
+    ("group", {"learnt": {"effects": {"b": 0.5}, "groups": 1.0, "within": 1.0, "ratio": 2.0}}),
 ]
 
 
@@ -385,12 +393,17 @@ def pools(draw: st.DrawFn, most: int = 2) -> Array:
     return np.where(mask, np.nan, scores.reshape(scorers, candidates, size))
 
 
-def side_inputs(rule: str, candidates: int) -> dict[str, Any]:
+def side_inputs(rule: str, candidates: int, size: int) -> dict[str, Any]:
     generator = np.random.default_rng(candidates)
-    known = {
+    known: dict[str, dict[str, Any]] = {
         "rbon": {"log_likelihood": -generator.random(candidates)},
         "mbr": {"similarity": generator.random((candidates, candidates))},
         "caution": {"atypicality": generator.random(candidates)},
+        "majority": {"same_text": generator.integers(0, 3, candidates)},
+        "group": {
+            "rater_ids": [["ann", "bob", "cid", "dot", "eve", "fay"][:size]] * candidates,
+            "rater_groups": {"ann": "a", "bob": "b", "cid": "a", "dot": "b"},
+        },
     }
     return known.get(rule, {})
 
@@ -404,7 +417,7 @@ def test_every_claim_is_true(rule: str, options: dict[str, Any], data: st.DataOb
     scores = data.draw(pools(most=1) if dropout else pools())
     minimum = data.draw(st.sampled_from([None, None, 1, 3]))
     beta = data.draw(st.sampled_from([0.3, 1.0, 5.0]))
-    given_side = {"dropout": scores[0]} if dropout else side_inputs(rule, scores.shape[1])
+    given_side = {"dropout": scores[0]} if dropout else side_inputs(rule, *scores.shape[1:])
     decision = darc.select(
         scores, rule, sample="rater", beta=beta, min_samples=minimum, **options, **given_side
     )

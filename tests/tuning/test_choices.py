@@ -10,8 +10,8 @@ from tests.helpers import Array, fast_settings
 import darc
 from darc.core.draws import prompt_seeds
 from darc.registry import rules
-from darc.selection.grids import Scale
 from darc.selection.pools import Pools
+from darc.selection.rule import Scale
 from darc.tuning.crossfit import choices
 from darc.tuning.grid import Setting, grid, tunable
 

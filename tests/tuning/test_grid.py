@@ -8,8 +8,8 @@ import pytest
 from darc.cli import main
 from darc.engine.deciding import parse_rules
 from darc.errors import InputError, UnknownName
-from darc.selection.grids import Scale
 from darc.selection.pools import Pools
+from darc.selection.rule import Scale
 from darc.tuning.crossfit import choices
 from darc.tuning.grid import (
     BEST_OF_K,
@@ -68,7 +68,7 @@ def test_scale_follows_the_samples() -> None:
 def test_rules_without_their_inputs_are_named() -> None:
     known, absent = tunable(1, {"similarity": 0})
     assert "rbon" in known
-    assert set(absent) == {"caution", "mc_dropout", "uwo"}
+    assert set(absent) == {"caution", "majority", "mc_dropout", "uwo"}
     assert "uwo" in tunable(2, {})[0]
 
 

@@ -41,7 +41,7 @@ GROUPS = {
         "train": ("train", "train a policy or a scorer"),
     },
     "look things up": {
-        "rules": ("rules", "list the selection rules and their parameters"),
+        "rules": ("listing", "list the selection rules and their parameters"),
         "scorers": ("listing", "list the scorers and their options"),
         "rewriters": ("listing", "list the rewriters and their options"),
         "generators": ("listing", "list the generators and their options"),

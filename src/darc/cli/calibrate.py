@@ -161,7 +161,7 @@ def _print_raters(one: "Calibration", top: int) -> None:
 
 
 def _print_systems(one: "Calibration", top: int) -> None:
-    from darc.selection.learn import PANEL
+    from darc.selection.calibration import PANEL
 
     if one.inflation > PANEL:
         print(

@@ -205,7 +205,7 @@ def options_of(arguments: argparse.Namespace, model: bool = True) -> dict[str, A
     """The options of an `Engine` but its rule, as plain values that can be sent elsewhere."""
     from darc.engine.scoring import Patience
     from darc.generators.base import Settings
-    from darc.registry.names import parse_spec, split_pairs
+    from darc.registry import parse_spec, split_pairs
 
     sampling = ("k", "temperature", "top_p", "max_tokens", "seed")
     own = model and parse_spec(arguments.generator).name in ("openai", "http", "https")

@@ -1,10 +1,14 @@
-"""`darc scorers`, `darc rewriters`, `darc generators`: what can be named."""
+"""`darc rules`, `darc scorers`, `darc rewriters`, `darc generators`: what can be named."""
 
 import argparse
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from darc.cli.parser import add_general
+
+if TYPE_CHECKING:
+    from darc.registry import Maker
+    from darc.selection.rule import Rule
 
 EPILOGS = {
     "generators": """\
@@ -30,27 +34,43 @@ examples:
 
 def add(commands: Any, name: str) -> None:
     """Add the command of this name to the parser."""
-    parser = commands.add_parser(name, epilog=EPILOGS[name])
+    parser = commands.add_parser(name, epilog=EPILOGS.get(name))
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     add_general(parser)
     parser.set_defaults(run=run, registry=name)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print how each is written, what it is, and its options."""
+    """Print how each is written, what it is, its options, and the side inputs of rules."""
     import darc.generators
     import darc.perturb
+    import darc.rules
     import darc.scorers  # noqa: F401
     from darc import registry
 
-    makers: registry.Makers = getattr(registry, arguments.registry)
-    for name in makers:
-        maker = makers.get(name)
+    known = getattr(registry, arguments.registry)
+    for name in known:
+        row, form, more = (_rule if arguments.registry == "rules" else _maker)(known.get(name))
         if arguments.json:
-            row = {"name": name, "form": maker.form, "summary": maker.summary}
-            print(json.dumps({**row, "options": maker.options}, default=str))
-            continue
-        print(maker.form)
-        print(f"    {maker.summary}")
-        if maker.options:
-            print("    " + ", ".join(f"{key}={value}" for key, value in maker.options.items()))
+            print(json.dumps(row, default=str))
+        else:
+            print(form, *(f"    {line}" for line in (row["summary"], more) if line), sep="\n")
+
+
+def _rule(rule: "Rule") -> tuple[dict[str, Any], str, str]:
+    row = {
+        "name": rule.name,
+        "summary": rule.summary,
+        "parameters": rule.defaults,
+        "needs": list(rule.required()),
+        "lazy": rule.plan is not None,
+    }
+    given = ", ".join(f"{key}={value}" for key, value in rule.defaults.items())
+    needs = f"needs: {', '.join(rule.required())}" if rule.required() else ""
+    return row, f"{rule.name}({given})" if given else rule.name, needs
+
+
+def _maker(maker: "Maker") -> tuple[dict[str, Any], str, str]:
+    row = {"name": maker.name, "form": maker.form, "summary": maker.summary}
+    options = ", ".join(f"{key}={value}" for key, value in maker.options.items())
+    return {**row, "options": maker.options}, maker.form, options

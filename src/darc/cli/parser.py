@@ -114,7 +114,7 @@ def add_columns(parser: Any) -> None:
 
 def columns_of(arguments: argparse.Namespace) -> dict[str, str]:
     """What the file calls its columns."""
-    from darc.registry.names import split_pairs
+    from darc.registry import split_pairs
 
     pairs = split_pairs(arguments.column or (), "--column")
     return {name: str(theirs) for name, theirs in pairs.items()}
@@ -177,16 +177,13 @@ def progress(
     """A function report(done, total) that draws a bar on a terminal, after two seconds."""
     from tqdm import tqdm
 
-    bar = tqdm(desc=text, unit=unit, unit_scale=scale, delay=2, disable=None, leave=False)
+    with tqdm(desc=text, unit=unit, unit_scale=scale, delay=2, disable=None, leave=False) as bar:
 
-    def report(done: int, total: int | None) -> None:
-        bar.total = total
-        bar.update(done - bar.n)
+        def report(done: int, total: int | None) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
 
-    try:
         yield report
-    finally:
-        bar.close()
 
 
 @contextmanager
@@ -230,15 +227,12 @@ def stages() -> Iterator[Callable[[str, int, int], None]]:
     """A function report(stage, done, total) that draws one bar for all stages of many prompts."""
     from tqdm import tqdm
 
-    bar = tqdm(unit=" prompts", delay=2, disable=None, leave=False)
+    with tqdm(unit=" prompts", delay=2, disable=None, leave=False) as bar:
 
-    def report(stage: str, done: int, total: int) -> None:
-        bar.total = total
-        bar.set_description(stage, refresh=False)
-        bar.update(done - bar.n)
-        bar.refresh()
+        def report(stage: str, done: int, total: int) -> None:
+            bar.total = total
+            bar.set_description(stage, refresh=False)
+            bar.update(done - bar.n)
+            bar.refresh()
 
-    try:
         yield report
-    finally:
-        bar.close()

@@ -17,7 +17,7 @@ from darc.cli.parser import (
     columns_of,
 )
 from darc.registry import DEFAULT_RULE
-from darc.selection.explain import FLAGS
+from darc.selection.decision import FLAGS
 from darc.views.text_table import text_table
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def run(arguments: Arguments) -> None:
     from darc.engine.ratings import decide_table
     from darc.engine.side_inputs import read_side
     from darc.files import atomic_writer
-    from darc.registry.names import parse_pairs
+    from darc.registry import parse_pairs
     from darc.tables import read_ratings
     from darc.views import check_picture
 

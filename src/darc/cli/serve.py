@@ -142,7 +142,7 @@ def settings_of(arguments: argparse.Namespace) -> "ServeSettings":
     from darc.config import made, options_of
     from darc.engine.parts import SCORERS, Parts
     from darc.gateway.settings import ServeSettings
-    from darc.registry.names import split_pairs
+    from darc.registry import split_pairs
 
     _read_backend(arguments)
     parts = Parts(
@@ -170,7 +170,7 @@ def _read_backend(arguments: argparse.Namespace) -> None:
     """Take --backend also as generators are written: openai:MODEL@URL[,key_env=NAME], embedded."""
     from darc.errors import InputError
     from darc.models.remote.endpoints import parse_address
-    from darc.registry.names import parse_spec
+    from darc.registry import parse_spec
 
     spec = parse_spec(arguments.backend)
     if spec.name == "embedded" and not spec.argument:

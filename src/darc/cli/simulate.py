@@ -114,7 +114,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    from darc.registry.names import parse_pairs
+    from darc.registry import parse_pairs
 
     settings = parse_pairs(arguments.set or (), "--set")
     given = {name: getattr(arguments, name) for name in NUMBERS}

@@ -6,6 +6,9 @@ from numpy.typing import ArrayLike
 from darc.errors import InputError
 from darc.typing import Array
 
+# Of larger scores and weights there is no variance or product in floating point.
+MOST = 1e100
+
 
 def as_samples(scores: ArrayLike, mask: ArrayLike | None = None, name: str = "scores") -> Array:
     """Float64 samples (..., n), NaN where missing or where `mask` (True = present) is False."""
@@ -22,9 +25,14 @@ def as_samples(scores: ArrayLike, mask: ArrayLike | None = None, name: str = "sc
         )
     if samples.ndim == 0 or samples.shape[-1] == 0:
         raise InputError(f"{name} is empty", "give at least one sample a candidate")
-    if np.isinf(samples).any():
-        where = tuple(int(i) for i in np.argwhere(np.isinf(samples))[0])
-        raise InputError(f"{name} has an infinity at {where}", "use NaN for a missing sample")
+    ends = (end.reduce(samples, axis=None, initial=0.0) for end in (np.fmax, np.fmin))
+    if any(abs(end) > MOST for end in ends):
+        where = tuple(int(i) for i in np.argwhere(np.abs(samples) > MOST)[0])
+        if np.isinf(samples[where]):
+            raise InputError(f"{name} has an infinity at {where}", "use NaN for a missing sample")
+        raise InputError(
+            f"{name} has {samples[where]:g} at {where}", f"numbers go from {-MOST:g} to {MOST:g}"
+        )
     return samples
 
 
@@ -64,6 +72,11 @@ def check_level(name: str, value: float) -> float:
     if np.isnan(number) or number < 0:
         raise InputError(f"{name} must be 0 or larger, not {value}", "use 0 to switch it off")
     return number
+
+
+def check_weight(name: str, value: float) -> float:
+    """`value` as a float from 0 on to multiply by (lam, a, b, c); infinity is 1e100."""
+    return min(check_level(name, value), MOST)
 
 
 def check_number(name: str, value: float) -> float:

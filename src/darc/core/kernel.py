@@ -1,16 +1,21 @@
-"""The one place where samples become sums: columns of samples in, a few numbers a column out.
+"""The one place where samples become sums, and the scale that several scorers are put on.
 
-Everything is measured from the column's own minimum: `distance = R - min` is exact for close
-numbers, so neither a large offset nor a small beta loses digits, and the sum of squares about the
-minimum loses at most a factor 2n of the last bit, since the minimum and the maximum are in it.
-Samples lie along the first axis, so that every loop of numpy runs over neighbouring columns.
+Columns of samples go in, a few numbers a column come out. Everything is measured from the column's
+own minimum: `distance = R - min` is exact for close numbers, so neither a large offset nor a small
+beta loses digits, and the sum of squares about the minimum loses at most a factor 2n of the last
+bit, since the minimum and the maximum are in it. Samples lie along the first axis, so that every
+loop of numpy runs over neighbouring columns. Scorers are normalised by the prompt's own scores, by
+fixed constants, or not.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from darc.errors import InputError
 from darc.typing import Array
 
 LARGEST = 1e300
@@ -172,3 +177,108 @@ def _ragged(samples: Array, weights: Array | None, scratch: Array | None) -> Col
     np.maximum(variance, 0.0, out=variance)
     offset[empty] = variance[empty] = np.nan
     return Columns(distance, mass, count, total, low, offset, variance, scratch)
+
+
+Normalization = Literal["prompt", "none"] | Sequence[ArrayLike] | None
+
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Units:
+    """What each scorer's samples are shifted and divided by; every array broadcasts to (M, 1, P).
+
+    A sample becomes ((R - base) - center) * factor, base and center being apart so that scores with
+    a large common offset keep their digits; `factor` is None where nothing changes, and 0 for a
+    constant scorer, whose scale is 1.
+    """
+
+    base: Array
+    center: Array
+    scale: Array
+    constant: NDArray[np.bool_]
+    factor: Array | None
+
+    @property
+    def location(self) -> Array:
+        """What is subtracted in all, (M, 1, P)."""
+        return np.asarray(self.base + self.center)
+
+    def rate(self, beta: float) -> Array:
+        """Beta in the units of the raw samples, (M, 1, P)."""
+        if self.factor is None:
+            return np.full((1, 1, 1), beta)
+        with np.errstate(over="ignore"):
+            return np.asarray(beta / self.scale)
+
+
+ZERO, ONE, NEVER = np.zeros((1, 1, 1)), np.ones((1, 1, 1)), np.zeros((1, 1, 1), dtype=bool)
+
+
+def normalizer(normalize: object, scorers: int) -> Callable[[Columns], Units]:
+    """What gives the `Units` of a block of columns (n, M, K, P) of M scorers.
+
+    `normalize` is "prompt", "none", (location, scale), or None for the usual one: "prompt" with
+    several scorers, "none" with one.
+    """
+    if normalize is None:
+        normalize = "prompt" if scorers > 1 else "none"
+    if isinstance(normalize, str) and normalize == "prompt":
+        return prompt_units
+    units = Units(ZERO, ZERO, ONE, NEVER, None)
+    if not (isinstance(normalize, str) and normalize == "none"):
+        location, scale = (each[:, None, None] for each in fixed_constants(normalize, scorers))
+        units = Units(location, ZERO, scale, NEVER, 1.0 / scale)
+    return lambda _: units
+
+
+def prompt_units(table: Columns) -> Units:
+    """Pooled mean and deviation (ddof = 1) of each scorer over the prompt's K n samples.
+
+    A deviation that is only rounding, at most 1e-12 of the scores, counts as constant.
+    """
+    base = np.fmin.reduce(table.low, axis=1, keepdims=True)
+    height, variance = (table.low - base) + table.offset, table.variance
+    if table.mass is not None:
+        base, height, variance = (np.nan_to_num(array) for array in (base, height, variance))
+    total = table.count * height.shape[1]
+    if table.count.ndim > 0:
+        total = np.maximum(_over_candidates(table.count), 1.0)
+    center = _over_candidates(table.count * height) / total
+    height -= center
+    height *= height
+    height += variance
+    height *= table.count
+    spread = np.sqrt(_over_candidates(height) / np.maximum(total - 1.0, 1.0))
+    constant = spread <= ROUNDING * np.maximum(np.abs(base), np.abs(base + center))
+    scale = np.where(constant, 1.0, spread)
+    return Units(base, center, scale, constant, np.where(constant, 0.0, 1.0 / scale))
+
+
+def _over_candidates(array: Array) -> Array:
+    return np.add.reduce(array, axis=1, keepdims=True)
+
+
+def fixed_constants(constants: object, scorers: int) -> tuple[Array, Array]:
+    """(location, scale) as arrays (M,), checked."""
+    if (
+        isinstance(constants, str)
+        or not isinstance(constants, Sequence | np.ndarray)
+        or len(constants) != 2
+    ):
+        raise InputError(
+            f"normalize must be 'prompt', 'none' or (location, scale), not {constants!r}",
+            "leave it out for the usual one",
+        )
+    try:
+        location, scale = (
+            np.broadcast_to(np.asarray(part, dtype=np.float64), (scorers,)) for part in constants
+        )
+    except (TypeError, ValueError):
+        raise InputError(
+            f"normalize=(location, scale) does not fit {scorers} scorers",
+            "give one number, or one a scorer, for each",
+        ) from None
+    if not (np.isfinite(location).all() and np.isfinite(scale).all() and (scale > 0).all()):
+        raise InputError("a scorer's location or scale is not usable", "scale must be above 0")
+    return location, scale

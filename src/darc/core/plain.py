@@ -1,8 +1,13 @@
-"""The kernel's numbers for one short row of samples, in plain floats.
+"""The kernel's numbers for one short row of samples, in plain floats, and its best completion.
 
 The lazy search looks at one candidate at a time, and a call of numpy costs more than the arithmetic
 of a few samples. The formulas, and the branches for small and large beta, are those of `kernel`;
 the results agree to the last few bits.
+
+A partly seen candidate has `seen` samples and more to come, `total` in all, each at most `high`. V
+is concave in the unseen samples, the risk premium and sigma are convex, and all are symmetric, so
+some best completion gives every unseen sample the same number, which `best_fill_...` return. With
+nothing seen the answer is `high`. Proofs: docs/design.md.
 """
 
 import math
@@ -101,3 +106,61 @@ def cvar(samples: Sequence[float], alpha: float, fill: float = 0.0, times: int =
     row = sorted([*samples, *([fill] * times)])
     tail = row[: math.ceil(alpha * len(row) * (1 - 1e-9))]
     return sum(tail) / len(tail) if tail else NAN
+
+
+NEWTON_STEPS = 8
+# Newton's next step would be about the square of this.
+CONVERGED = 1e-4
+
+
+def best_fill_penalty(
+    value: float, seen: int, total: int, high: float, beta: float, lam: float
+) -> float:
+    """The fill that maximises V - lam RP, given the value of what is seen.
+
+    Stationary where exp(-beta x) is lam seen / (total + lam seen) of the seen average.
+    """
+    if seen == 0 or lam == 0 or beta == 0:
+        return high
+    return min(high, value + math.log1p(total / (lam * seen)) / beta)
+
+
+def best_fill_tau(
+    value: float, premium: float, seen: int, total: int, high: float, beta: float, limit: float
+) -> float:
+    """The largest fill whose risk premium is at most `limit`, or the value where none is.
+
+    At x = value + t the premium is (seen/total) RP + (unseen/total) t + log((seen + unseen
+    exp(-beta t))/total)/beta: convex and rising in t, so Newton's steps from above stay above the
+    root, and stopping early can only make the bound too large. An undefined premium counts as 0.
+    """
+    if seen == 0 or beta == 0:
+        return high
+    least = 0.0 if math.isnan(premium) else seen / total * premium
+    rest = (total - seen) / total
+    rate = min(beta, LARGEST)
+    rise = max(high - value, 0.0)
+    for _ in range(NEWTON_STEPS):
+        decay = math.expm1(-rate * rise)
+        excess = least + rest * rise + math.log1p(rest * decay) / rate - limit
+        slope = rest * (1 - (1 + decay) / (1 + rest * decay))
+        if excess <= 0 or slope <= 0:
+            break
+        step = excess / slope
+        rise = max(rise - step, 0.0)
+        if step <= CONVERGED * rise:
+            break
+    return min(value + rise, high)
+
+
+def best_fill_lcb(
+    mean: float, sigma: float, seen: int, total: int, high: float, lam: float
+) -> float:
+    """The fill that maximises mean - lam sigma; an undefined sigma counts as 0."""
+    rest = (total - seen) / total
+    cross = seen * rest
+    excess = lam * lam * cross - rest * rest * (total - 1)
+    if seen == 0 or excess <= 0:
+        return high
+    square = 0.0 if math.isnan(sigma) else sigma * sigma * (seen - 1)
+    return min(mean + rest * math.sqrt((total - 1) * square / (cross * excess)), high)

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from darc.core.arrays import as_samples, as_weights, check_level
-from darc.core.kernel import Columns, by_column
-from darc.core.normalization import Normalization, Normalizer, Units, normalizer
+from darc.core.kernel import Columns, Normalization, Units, by_column, normalizer
 from darc.errors import InputError
 from darc.types import Statistics
 from darc.typing import Array
@@ -72,9 +71,8 @@ def batched(
 ) -> Statistics:
     """`Statistics` (P, K) of float64 samples (P, M, K, n)."""
     beta, gamma = check_level("beta", beta), check_level("gamma", gamma)
-    rule = normalizer(normalize, samples.shape[1])
     result = Filled.empty(samples.shape)
-    fill(result, samples, beta, gamma, rule, weights)
+    fill(result, samples, beta, gamma, normalizer(normalize, samples.shape[1]), weights)
     return result.statistics()
 
 
@@ -148,7 +146,7 @@ def fill(
     samples: Array,
     beta: float,
     gamma: float,
-    rule: Normalizer,
+    units_of: Callable[[Columns], Units],
     weights: Array | None = None,
 ) -> None:
     """Fill the result in blocks of prompts that stay in the cache."""
@@ -162,7 +160,7 @@ def fill(
             block = _by_sample(samples[part], memory[0])
             mass = None if weights is None else _by_sample(weights[part])
             table = by_column(block, mass, memory[1, : block.size].reshape(block.shape))
-            units = rule.units(table)
+            units = units_of(table)
             each = _each(table, units, beta)
             hedged = _hedged(each, gamma) if scorers > 1 else None
             result.write(part, table, units, each, hedged)
@@ -238,3 +236,19 @@ def _hedged(each: Array, gamma: float) -> Array:
         result[1] = np.where(table.count > 0, table.average(np.nan_to_num(each[1])), np.nan)
     np.fmax.reduce(each[2:], axis=1, out=result[2:])
     return result
+
+
+_MOST = 200
+_C4 = np.array(
+    [1.0, 1.0]
+    + [
+        math.sqrt(2 / (n - 1)) * math.exp(math.lgamma(n / 2) - math.lgamma((n - 1) / 2))
+        for n in range(2, _MOST + 1)
+    ]
+)
+_C4[:2] = _C4[2]
+
+
+def c4(count: ArrayLike) -> Array:
+    """E[standard deviation]/sigma of `count` Gaussian ratings; fewer than 2 count as 2."""
+    return np.asarray(_C4[np.minimum(np.asarray(count, dtype=np.int64), _MOST)])

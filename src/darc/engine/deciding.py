@@ -12,13 +12,12 @@ import numpy as np
 
 import darc.rules  # noqa: F401  (registers the rules)
 from darc.api import lazy_search, select
-from darc.core.normalization import Normalization
+from darc.core.kernel import Normalization
 from darc.core.repeats import without_noise
 from darc.engine.parts import wanted
 from darc.errors import InputError
 from darc.files import atomic_writer, read_json
-from darc.registry import rules
-from darc.registry.names import parse_pairs
+from darc.registry import parse_pairs, rules
 from darc.selection.calibration import DEFAULT, Calibration
 from darc.selection.decision import Decision
 from darc.selection.lazy import LazySearch
@@ -102,14 +101,16 @@ def as_calibrations(given: Any) -> Calibrations | None:
     return Calibrations.load(given)
 
 
-def rater_ids(codes: Integers, names: Sequence[str]) -> Ids:
+def rater_ids(
+    codes: Integers, names: Sequence[str], groups: Mapping[str, str] | None = None
+) -> Ids:
     """The raters of samples (P, M, K, n), -1 being nobody, as rules see them: (P, K, n).
 
-    Where the scorers of a prompt disagree on who gave a sample, nobody did.
+    `groups` has the group of each. Where scorers disagree on who gave a sample, nobody did.
     """
     one = codes.max(axis=1)
     fine = ((codes == one[:, None]) | (codes < 0)).all(axis=(1, 2, 3))
-    return Ids(np.where(fine[:, None, None], one, -1), tuple(names))
+    return Ids(np.where(fine[:, None, None], one, -1), tuple(names), groups or {})
 
 
 def system_ids(systems: Sequence[Sequence[str]], candidates: int) -> Ids:

@@ -33,8 +33,7 @@ from darc.models.completion import ChatModel, Report
 from darc.models.remote import Meter, OpenAIModel
 from darc.models.remote.openai import Background
 from darc.perturb import Rewriter
-from darc.registry import DEFAULT_RULE, generators
-from darc.registry.names import Closing, declared
+from darc.registry import DEFAULT_RULE, Closing, declared, generators
 from darc.scorers.base import Scorer
 from darc.scorers.panel import Panel, as_panel
 from darc.selection.rule import Rule

@@ -10,8 +10,7 @@ import numpy as np
 from darc.core.repeats import components
 from darc.engine.parts import surface_note
 from darc.perturb import Perturbed
-from darc.selection.decision import Decision
-from darc.selection.explain import FLAGS, flag_words
+from darc.selection.decision import FLAGS, Decision, flag_words
 from darc.types import Candidate, Prompt, Scores, Variant
 from darc.typing import Array
 

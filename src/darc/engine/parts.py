@@ -1,7 +1,9 @@
 """The rewriter, the scorers and the side inputs of rules: as users write them, and made ready."""
 
+import json
 import math
 import pickle
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,8 +18,7 @@ from darc.perturb import Perturbed, Rewriter, Slice, perturb_slice
 from darc.perturb.accept import ReadyRewriter
 from darc.perturb.accept import parts as check_family
 from darc.perturb.filters import Entities, Similarity
-from darc.registry import rewriters, scorers
-from darc.registry.names import declared
+from darc.registry import declared, rewriters, scorers
 from darc.scorers.base import Embedder, Pair, ReadyScorer, Scorer
 from darc.scorers.judge import Judge
 from darc.scorers.panel import Panel
@@ -50,6 +51,36 @@ def similarities(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float64
     return np.asarray(vectors @ vectors.T)
 
 
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def _call(text: str) -> str | None:
+    """The tool calls on the last line of a text, without their ids and in one order of keys."""
+    try:
+        found = json.loads(text.strip().rpartition("\n")[2])
+        found = found if isinstance(found, list) else [found]
+        calls = [each.get("function", each) for each in found]
+        given = [(call["name"], call["arguments"]) for call in calls]
+        read = [(name, json.loads(own) if isinstance(own, str) else own) for name, own in given]
+        return json.dumps(read, sort_keys=True)
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        return None
+
+
+def same_answers(texts: Sequence[str]) -> dict[str, list[float]]:
+    """The first answer with the same text, last number or tool call; itself where it has none."""
+    found = [_NUMBER.findall(text.replace(",", "").replace("\u2212", "-")) for text in texts]
+    kinds: dict[str, list[Any]] = {
+        "same_text": [text.strip() for text in texts],
+        "same_number": [float(numbers[-1]) if numbers else None for numbers in found],
+        "same_call": [_call(text) for text in texts],
+    }
+    return {
+        name: [float(k if own is None else each.index(own)) for k, own in enumerate(each)]
+        for name, each in kinds.items()
+    }
+
+
 SIDE_NAMES = {
     "log_likelihood": "loglik:MODEL",
     "atypicality": "SCORER",
@@ -80,6 +111,7 @@ class SideMaker:
         """The side inputs of one prompt's candidates, as lists: those that can be had."""
         pairs = [(prompt, candidate.text) for candidate in candidates]
         side: dict[str, Any] = {"tokens": [candidate.tokens for candidate in candidates]}
+        side |= same_answers([candidate.text for candidate in candidates])
         known = [candidate.log_likelihood for candidate in candidates]
         if all(value is not None for value in known):
             side["log_likelihood"] = known

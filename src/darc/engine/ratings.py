@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.core.draws import prompt_seeds
-from darc.core.normalization import Normalization
+from darc.core.kernel import Normalization
 from darc.engine.deciding import RuleSpec, rater_ids, recurring, system_ids
 from darc.engine.side_inputs import SideTable, check_side, side_inputs
 from darc.selection.decision import Decision, Decisions, decide
@@ -50,16 +50,19 @@ def decide_table(
     """The decisions of some rules on a table, batch by batch.
 
     A rule that is fitted is fitted once, on the table's `head`, so that how prompts are batched
-    changes nothing. Rules with the same beta and gamma share their statistics. Rules that learn see
-    raters and, unless `system` is "none", systems. `progress(done, total)` counts prompts.
+    changes nothing. Rules with the same beta and gamma share their statistics. Rules that learn or
+    ask for raters see them, and rules that learn see systems too, unless `system` is "none".
+    `progress(done, total)` counts prompts.
     """
     check_side((spec.rule for spec in specs), side, table.extra_columns)
-    ids, named = any(spec.learns for spec in specs), system != "none"
+    learns, named = any(spec.learns for spec in specs), system != "none"
+    ids = learns or any(spec.rule.raters for spec in specs)
+    groups = table.groups() if ids else {}
 
     def pools_of(spec: RuleSpec, part: Batch, systems: Ids | None) -> Pools:
         seeds = prompt_seeds(seed, part.prompt_ids)
         pools = Pools(part.scores, spec.beta, spec.gamma, normalize, None, min_samples, seeds)
-        raters = rater_ids(part.raters, part.rater_names) if ids else None
+        raters = rater_ids(part.raters, part.rater_names, groups) if ids else None
         return replace(pools, raters=raters, systems=systems)
 
     fitted, done = [replace(spec, rule=spec.rule_for(table.scorer_ids)) for spec in specs], 0
@@ -67,7 +70,7 @@ def decide_table(
     if unfitted:
         first = table.head(FITTED)
         most = first.scores.shape[2]
-        known = recurring(system_ids(table.systems(first), most)) if ids and named else None
+        known = recurring(system_ids(table.systems(first), most)) if learns and named else None
         for spec in unfitted:
             assert spec.rule.calibrate is not None
             rule = spec.rule.bind()
@@ -75,7 +78,7 @@ def decide_table(
             fitted[fitted.index(spec)] = replace(spec, rule=rule.bind(**found))
     for batch in table.batches():
         most = batch.scores.shape[2]
-        systems = system_ids(table.systems(batch), most) if ids and named else None
+        systems = system_ids(table.systems(batch), most) if learns and named else None
         shared: dict[tuple[float, float], Pools] = {}
         decisions = []
         for spec in fitted:

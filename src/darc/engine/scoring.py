@@ -21,7 +21,7 @@ from darc.engine.samples import Tally
 from darc.engine.workers import Shares, Turns, Workers, WorkTimedOut
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.installed import cache_folder
-from darc.registry.names import Closing
+from darc.registry import Closing
 from darc.scorers.base import Pair
 from darc.types import CutOff, Prompt
 from darc.typing import Array

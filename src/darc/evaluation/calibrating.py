@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.core.components import CAP_PER_RELIABILITY, USUAL_DF, USUAL_WEIGHT
-from darc.core.features import Features
+from darc.core.components import CAP_PER_RELIABILITY, USUAL_DF, USUAL_WEIGHT, Features
 from darc.engine.deciding import Calibrations, recurring, system_ids
 from darc.errors import InputError
 from darc.evaluation.source import Source
 from darc.evaluation.split import join
-from darc.selection.calibration import DEFAULT, Calibration
-from darc.selection.learn import learn, with_intervals
+from darc.selection.calibration import DEFAULT, Calibration, learn, with_intervals
 from darc.selection.pools import Ids, Pools
 from darc.types import clipped
 from darc.typing import Array

@@ -23,7 +23,7 @@ from darc.evaluation.contest import (
 from darc.evaluation.frame import Frame, joined
 from darc.evaluation.source import Source, shuffled
 from darc.evaluation.split import Joined, join
-from darc.selection.explain import FLAGS
+from darc.selection.decision import FLAGS
 
 FEW_PROMPTS = 20
 

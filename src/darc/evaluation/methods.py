@@ -9,7 +9,7 @@ import numpy as np
 
 import darc.rules  # noqa: F401  (registers the rules)
 from darc.core.draws import prompt_seeds
-from darc.core.normalization import Normalization
+from darc.core.kernel import Normalization
 from darc.engine.deciding import (
     Calibrations,
     RuleSpec,
@@ -81,7 +81,7 @@ def ids_of(source: Source, givers: Integers, prompts: Integers, learning: bool) 
     """
     found: dict[str, Any] = {}
     if source.rated:
-        found["raters"] = rater_ids(givers[prompts], source.giver_names)
+        found["raters"] = rater_ids(givers[prompts], source.giver_names, source.groups)
     if source.systems:
         systems = system_ids(source.systems, givers.shape[2]).part(prompts)
         found["systems"] = recurring(systems) if learning else systems
@@ -134,7 +134,7 @@ def decide_all(
     given = next((spec.calibrations for spec in specs if spec.calibrations is not None), None)
     learnt = learnt_before(source, given)
     ids = {}
-    if any(spec.learns for spec in specs):
+    if any(spec.learns or spec.rule.raters for spec in specs):
         ids = ids_of(source, halves.select_givers, kept, learnt is None)
     for spec in specs:
         started = time.perf_counter()

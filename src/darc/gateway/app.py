@@ -14,6 +14,7 @@ from starlette.routing import Route, Router
 
 from darc import __version__
 from darc.engine.engine import Engine
+from darc.engine.parts import same_answers
 from darc.engine.scoring import Patience
 from darc.errors import InputError
 from darc.gateway.backends import Backend, EmbeddedBackend, RemoteBackend, onward
@@ -179,7 +180,11 @@ class _Routes:
     async def openapi(self, _: Request) -> Response:
         if self._document is None:
             side = self.gateway.engine.side
-            made = {*side.scorers, *(() if side.embedder is None else ("similarity",))}
+            made = {
+                *side.scorers,
+                *same_answers(()),
+                *(() if side.embedder is None else ("similarity",)),
+            }
             self._document = document(self.gateway.forms, __version__, made)
         return JSONResponse(self._document)
 

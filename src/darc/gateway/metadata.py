@@ -15,7 +15,7 @@ from darc.errors import InputError
 from darc.files import append_private, private_folder
 from darc.gateway.candidates import Reply, Work
 from darc.runs.records import numbers, scores_row
-from darc.selection.explain import flag_words
+from darc.selection.decision import flag_words
 
 KEPT = 5
 

@@ -17,8 +17,7 @@ from darc.core.draws import prompt_seeds
 from darc.errors import DarcError, InputError, TableError
 from darc.files import output_files, read_entries
 from darc.models.completion import Completion, Report, without_thoughts
-from darc.registry import generator
-from darc.registry.names import Capabilities
+from darc.registry import Capabilities, generator
 from darc.types import Candidate, Message, Prompt
 
 SEED_BITS = 31

@@ -14,7 +14,7 @@ from typing import Any
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.completion import Completion, Report, Request
 from darc.models.installed import import_asleep
-from darc.registry.names import Closing
+from darc.registry import Closing
 
 logger = logging.getLogger(__name__)
 

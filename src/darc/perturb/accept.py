@@ -20,7 +20,7 @@ from darc.perturb.filters import (
     judge,
     normalised,
 )
-from darc.registry.names import Capabilities
+from darc.registry import Capabilities
 from darc.types import Candidate, Prompt, Rejection, Variant
 
 FAMILIES = ("hybrid", "style", "targeted")

@@ -8,15 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.core.arrays import check_level
-from darc.core.features import c4
 from darc.core.risk import entropic_value
+from darc.core.statistics import c4
 from darc.registry import rule
 from darc.selection import plans
-from darc.selection.calibration import DEFAULT, Calibration, Given, calibrations
-from darc.selection.grids import no_knobs
-from darc.selection.learn import learn
+from darc.selection.calibration import DEFAULT, Calibration, Given, calibrations, learn
 from darc.selection.pools import Pools
-from darc.selection.rule import Choice, largest
+from darc.selection.rule import Choice, largest, no_knobs
 from darc.typing import Array, Level, Mask
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.errors import DarcError, InputError
-from darc.registry.names import Capabilities
+from darc.registry import Capabilities
 from darc.types import Prompt
 from darc.typing import Array
 

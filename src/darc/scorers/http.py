@@ -12,8 +12,7 @@ from darc.errors import InputError, UnknownName
 from darc.models.remote import AsyncClient, Background, Malformed, together
 from darc.models.remote.client import KEY
 from darc.models.remote.endpoints import SEVERAL, checked_url
-from darc.registry import scorer
-from darc.registry.names import Closing
+from darc.registry import Closing, scorer
 from darc.scorers.base import Pair, conversation, source_version
 from darc.scorers.callable import checked_scale
 from darc.types import Prompt

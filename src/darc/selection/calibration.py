@@ -1,19 +1,24 @@
-"""What the rule `auto` has learnt from ratings, as a record that can be kept in a file."""
+"""What the rule `auto` learns from ratings, as a record that can be kept in a file."""
 
 import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from darc.core import components
+from darc.core.components import Features
+from darc.core.raters import inflation, severity, shared_noise
+from darc.core.statistics import c4
 from darc.errors import InputError
 from darc.files import named, parse_json, read_json
+from darc.selection.pools import Ids
 from darc.typing import Array
 
 Pair = tuple[float, float]
@@ -182,3 +187,174 @@ def _positive(value: Any) -> float:
     if number < 0:
         raise ValueError
     return number
+
+
+Codes = NDArray[np.int64]
+
+# Above this a system's mean is the taste of a small panel, and says nothing of other raters.
+PANEL = 2.0
+FEWEST_SYSTEMS = 3
+# The cross-check: halves of the raters drawn, and what it takes to be worth drawing them.
+SPLITS, FEWEST_PROMPTS, FEWEST_RATINGS = 6, 20, 4
+GROUPS = 20
+
+
+def learn(
+    ratings: Array, raters: Ids | None = None, systems: Ids | None = None, lam: float = 2.0
+) -> Calibration:
+    """The `Calibration` of ratings (P, K, n), NaN where there is none."""
+    learnt, features = _components(ratings, raters, systems)
+    weight, _ = learnt.by_count(ratings.shape[2], lam)
+    check = cross_check(features, weight[features.count]) if weight.any() else 0.0
+    learnt = replace(learnt, lam=lam, check=check)
+    weight, shrink = learnt.by_count(ratings.shape[2], lam)
+    counts = np.unique(features.count[features.count > 0]).tolist()
+    return replace(
+        learnt,
+        weight={n: float(weight[n]) for n in counts},
+        shrink={n: float(shrink[n]) for n in counts},
+    )
+
+
+def _components(
+    ratings: Array, raters: Ids | None, systems: Ids | None
+) -> tuple[Calibration, Features]:
+    """Everything but the weights, and the features of the ratings."""
+    features = Features(ratings)
+    within, within_df = components.within_variance(features)
+    noise, noise_df = components.noise_per_rating(features, within)
+    learnt = Calibration(within, within_df, noise, noise_df)
+    mean = features.mean
+    if raters is not None and raters.names:
+        learnt, mean = _with_raters(learnt, features, raters)
+    # Candidates with a disagreement, or all where there are hardly any.
+    used = features.count >= 2
+    used = used if used.sum() > 2 else features.count > 0
+    cells = np.stack([mean[used], features.disagreement[used]], axis=1)
+    prompt, names = np.nonzero(used)[0], () if systems is None else systems.names
+    system = np.full(len(prompt), -1) if systems is None else systems.codes[used]
+    found = components.residuals(cells, prompt, system, len(ratings), len(names))
+    average = components.noise_matrix(noise, learnt.shared, features.count[used]).mean(axis=0)
+    parts = components.components(found.left / np.sqrt(within), found.df, average)
+    inflated = 1.0
+    if systems is not None and (found.cells > 0).sum() >= FEWEST_SYSTEMS:
+        variance = parts.observed * within
+        if raters is not None and raters.names:
+            inflated = _inflation(ratings, raters, systems, found, variance[0, 0])
+        if inflated > PANEL:
+            return replace(_components(ratings, raters, None)[0], inflation=inflated), features
+        effects, errors = components.shrunken(found.effects, found.cells, inflated * variance)
+        learnt = replace(
+            learnt,
+            systems=_named(names, map(tuple, effects.tolist())),
+            system_errors=_named(names, errors[:, 0].tolist()),
+        )
+    (mean_mean, link), (_, spread) = parts.candidates.tolist()
+    return replace(
+        learnt,
+        candidates=((mean_mean, link), (link, spread)),
+        candidates_df=found.df,
+        reliability=parts.reliability,
+        inflation=inflated,
+    ), features
+
+
+def _with_raters(learnt: Calibration, features: Features, raters: Ids) -> tuple[Calibration, Array]:
+    """The calibration with the raters' severity and shared noise; the means without severity."""
+    known, (prompts, candidates) = features.known, features.count.shape
+    cell = np.arange(prompts * candidates).reshape(prompts, candidates, 1)
+    cell = np.broadcast_to(cell, known.shape)[known]
+    flat, rater = features.ratings[known], raters.codes[known]
+    found = severity(flat, cell, rater, len(raters.names))
+    learnt = replace(
+        learnt,
+        shared=shared_noise(flat, cell, cell // candidates, rater),
+        raters=_named(raters.names, found.offset.tolist()),
+        rater_errors=_named(raters.names, found.error.tolist()),
+    )
+    offsets = np.append(found.offset, 0.0)[raters.codes]
+    return learnt, Features(features.ratings - offsets).mean
+
+
+def _inflation(
+    ratings: Array, raters: Ids, systems: Ids, found: components.Residuals, variance: float
+) -> float:
+    """How much noisier systems' means are than their cells say, as the same raters gave them."""
+    named = (systems.codes >= 0)[..., None] & (raters.codes >= 0) & ~np.isnan(ratings)
+    system = np.broadcast_to(systems.codes[..., None], ratings.shape)
+    level = found.level[:, None, None] + found.effects[systems.codes, :1]
+    cells = np.where(found.cells > 0, found.cells, np.nan)
+    return inflation(
+        (ratings - level)[named],
+        raters.codes[named],
+        system[named],
+        len(systems.names),
+        variance / cells,
+    )
+
+
+def cross_check(features: Features, weight: Array) -> float:
+    """What mean - weight disagreement gains over the mean on other raters, as a z; weight (P, K).
+
+    Half of a candidate's raters select and the other half judges by mean - 2 sigma, for six seeded
+    halvings. 0 below 20 prompts or 4 ratings.
+    """
+    ratings, count = features.ratings, features.count
+    if len(ratings) < FEWEST_PROMPTS or np.median(count[count > 0]) < FEWEST_RATINGS:
+        return 0.0
+    generator, rows = np.random.default_rng(0), np.arange(len(ratings))
+    good, half = count >= FEWEST_RATINGS, (count // 2)[..., None]
+    place = np.arange(ratings.shape[2])
+    gains = []
+    for _ in range(SPLITS):
+        drawn = np.where(features.known, generator.random(ratings.shape), 2.0)
+        mixed = np.take_along_axis(ratings, np.argsort(drawn, axis=-1), axis=-1)
+        selecting = Features(np.where(place < half, mixed, np.nan))
+        judging = Features(np.where(place >= half, mixed, np.nan))
+        plain = np.where(good, selecting.mean, -np.inf).argmax(axis=1)
+        calm = selecting.mean - weight * selecting.sigma / c4(count // 2)
+        other = np.where(good, calm, -np.inf).argmax(axis=1)
+        worth = judging.mean - 2 * judging.sigma
+        gains.append(np.where(good.any(axis=1), worth[rows, other] - worth[rows, plain], np.nan))
+    gain = np.mean(gains, axis=0)
+    gain = gain[~np.isnan(gain)]
+    if len(gain) < FEWEST_PROMPTS or not gain.std() > 0:
+        return 0.0
+    return float(gain.mean() / (gain.std() / np.sqrt(len(gain))))
+
+
+def with_intervals(
+    learnt: Calibration, ratings: Array, raters: Ids | None, systems: Ids | None
+) -> Calibration:
+    """The calibration with 95 % intervals of the weight of disagreement and its reliability.
+
+    By the jackknife over 20 groups of prompts; the weight is that at the commonest count.
+    """
+    groups = min(GROUPS, len(ratings))
+    if groups < 3:
+        return learnt
+    counts = np.bincount((~np.isnan(ratings)).sum(axis=-1).ravel())
+    counts[0] = 0
+    usual = int(counts.argmax())
+    group = np.random.default_rng(0).permutation(len(ratings)) % groups
+    left_out = []
+    for each in range(groups):
+        kept = np.flatnonzero(group != each)
+        ids = [None if given is None else given.part(kept) for given in (raters, systems)]
+        part, _ = _components(ratings[kept], *ids)
+        weight, _ = replace(part, check=learnt.check).by_count(ratings.shape[2], learnt.lam)
+        left_out.append((weight[usual], part.reliability))
+    spread = np.std(left_out, axis=0) * np.sqrt(groups - 1)
+    whole = learnt.by_count(ratings.shape[2], learnt.lam)[0][usual], learnt.reliability
+    most = learnt.lam, 1.0
+    intervals: dict[str, Pair] = {
+        name: (max(0.0, float(one - 1.96 * error)), min(top, float(one + 1.96 * error)))
+        for name, one, error, top in zip(
+            ("weight", "reliability"), whole, spread, most, strict=True
+        )
+    }
+    return replace(learnt, intervals=intervals)
+
+
+def _named(names: Sequence[str], values: Any) -> dict[str, Any]:
+    return dict(zip(names, values, strict=True))

@@ -1,6 +1,5 @@
 """What can be said for certain of a choice."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -144,16 +143,6 @@ def _winners(
     rule: "Rule", pools: "Pools", places: NDArray[np.int64], values: Array
 ) -> NDArray[np.int64]:
     """The choice for the pool with one sample replaced, for each place (L, 3) and value (L,)."""
-    copies = np.repeat(pools.samples, len(places), axis=0)
-    copies[np.arange(len(places)), places[:, 0], places[:, 1], places[:, 2]] = values
-    many = replace(
-        pools,
-        settled=None,
-        samples=copies,
-        weights=None if pools.weights is None else np.repeat(pools.weights, len(places), axis=0),
-        drawn=np.repeat(pools.seeds, len(places)),
-        raters=None if pools.raters is None else pools.raters.part(np.zeros_like(places[:, 0])),
-        systems=None if pools.systems is None else pools.systems.part(np.zeros_like(places[:, 0])),
-        side={name: np.repeat(array, len(places), axis=0) for name, array in pools.side.items()},
-    )
+    many = pools.part(np.zeros_like(places[:, 0]))
+    many.samples[np.arange(len(places)), places[:, 0], places[:, 1], places[:, 2]] = values
     return rule.choose(many).index

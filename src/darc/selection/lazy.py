@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from darc.core.arrays import as_bounds
-from darc.core.normalization import Normalization, fixed_constants
+from darc.core.kernel import Normalization, fixed_constants
 from darc.errors import InputError
 from darc.selection.decision import Decision, Labels, decide
 from darc.selection.plans import NEVER
 from darc.selection.pools import Pools, Settled
-from darc.selection.rows import GAP, Cell, Row, SearchFrame
+from darc.selection.rows import DOUBTFUL, GAP, SURE, Cell, Row, SearchFrame, View
 from darc.selection.rule import Rule
-from darc.selection.view import DOUBTFUL, View
 from darc.typing import Array
 
 Pair = tuple[int, int]
@@ -135,16 +134,18 @@ class LazySearch:
         """The rule's choice, which further samples cannot change."""
         if not self.done:
             raise InputError("the choice is not certain yet", "go on asking, or use best_so_far()")
-        view = View(self._frame, self._rows)
-        dropped = ~view.complete[None]
-        high = np.array(self._limits[1])
-        pools = self._with(np.where(view.unseen, high[:, None, None], self._samples()))
+        rows, high = self._rows, np.array(self._limits[1])
+        dropped = np.array([[not row.complete for row in rows]])
+        unseen = np.array([[cell is None for cell in row.cells] for row in rows])
+        pools = self._with(np.where(unseen, high[:, None, None], self._samples()))
+        known, sigma = pools.statistics, [row.least_sigma for row in rows]
+        premium = [row.least_premium for row in rows]
         statistics = replace(
-            pools.statistics,
-            sigma=np.where(dropped, view.least_sigma, pools.statistics.sigma),
-            risk_premium=np.where(dropped, view.least_premium, pools.statistics.risk_premium),
+            known,
+            sigma=np.where(dropped, sigma, known.sigma),
+            risk_premium=np.where(dropped, premium, known.risk_premium),
         )
-        sure = view.sure[None]
+        sure = np.array([[each is SURE for each in View(self._frame, rows).standing]])
         eligible = sure if sure.any() else pools.present & ~dropped
         return self._decide(
             replace(pools, settled=Settled(statistics, eligible, dropped)), dropped[0]
@@ -228,11 +229,7 @@ class LazySearch:
         return self._known
 
     def _priorities(self, view: View) -> list[float]:
-        priority = self._plan(view, self._rule.parameters)
-        if not isinstance(priority, list):
-            # What is complete cannot be asked for, and what is undefined may be anything.
-            known = np.where(np.isnan(priority), np.inf, priority)
-            priority = np.where(view.complete, NEVER, known).tolist()
+        priority = list(self._plan(view, self._rule.parameters))
         if max(priority) == NEVER and DOUBTFUL in view.standing:
             return [NEVER if row.complete else float(row.total) for row in view.rows]
         return priority

@@ -11,17 +11,15 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from darc.core.features import c4
+from darc.core.bounds import lcb_coefficient
 from darc.core.plain import soft_minimum
+from darc.core.statistics import c4
 from darc.selection.calibration import Calibration, calibrations
-from darc.selection.rows import Row, SearchFrame
-from darc.selection.view import BARRED, DOUBTFUL, SURE, WAITING, View
+from darc.selection.rows import BARRED, DOUBTFUL, SURE, WAITING, Row, SearchFrame, View
 
 Parameters = Mapping[str, Any]
-Numbers = Sequence[float] | NDArray[np.float64]
-Plan = Callable[[View, Parameters], Numbers]
+Plan = Callable[[View, Parameters], Sequence[float]]
 
 NEVER = -math.inf
 
@@ -39,21 +37,23 @@ def by_row(bound: Callable[[Row, Parameters], float]) -> Plan:
     return plan
 
 
-def by_upper_bound(bound: Callable[[View, Parameters], Numbers]) -> Plan:
-    """The plan of a rule with one objective, given all upper bounds, (K,), by arrays."""
-
-    def plan(view: View, parameters: Parameters) -> list[float]:
-        return _by_bound(view, np.asarray(bound(view, parameters), dtype=np.float64).tolist())
-
-    return plan
-
-
 def lcb(view: View, parameters: Parameters) -> list[float]:
     """Mean less sigma: the weight counts the present candidates, so look at each once first."""
     unknown = [row.unseen > 0 and row.seen == 0 for row in view.rows]
     if any(unknown):
         return [0.0 if wanted else NEVER for wanted in unknown]
-    return _by_bound(view, view.lcb_bounds(parameters["lam"], parameters["delta"], parameters["c"]))
+    size = max(sum([row.total > 0 for row in view.rows]), 1)
+    lam, delta, c = (parameters[name] for name in ("lam", "delta", "c"))
+
+    def bound(row: Row) -> float:
+        return row.best_lcb(_lcb_weight(row.total, size, delta, c) if lam is None else lam)
+
+    return _by_bound(view, [row.kept(("lcb", size), bound) for row in view.rows])
+
+
+@lru_cache(maxsize=1024)
+def _lcb_weight(total: int, candidates: int, delta: float, c: float) -> float:
+    return float(lcb_coefficient(max(total, 1), candidates=candidates, delta=delta, c=c))
 
 
 def auto(view: View, parameters: Parameters) -> list[float]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from darc.core import risk
 from darc.core.arrays import check_level
 from darc.core.draws import Seeds
-from darc.core.normalization import ROUNDING, Normalization
+from darc.core.kernel import ROUNDING, Normalization
 from darc.core.statistics import batched, cut
 from darc.errors import InputError
 from darc.types import Statistics
@@ -20,10 +20,21 @@ from darc.typing import Array, Mask
 
 @dataclass(frozen=True, eq=False)
 class Ids:
-    """Names by number: `codes` (P, K, n) of raters or (P, K) of systems, -1 where not known."""
+    """Names by number: `codes` (P, K, n) of raters or (P, K) of systems, -1 where not known.
+
+    `groups` has the group of each rater that is in one.
+    """
 
     codes: NDArray[np.int64]
     names: tuple[str, ...]
+    groups: Mapping[str, str] = field(default_factory=dict)
+
+    def grouped(self) -> "Ids":
+        """The groups of the raters, in the order of their names."""
+        names = tuple(sorted({self.groups[name] for name in self.names if name in self.groups}))
+        places = {name: place for place, name in enumerate(names)}
+        group = [places.get(self.groups.get(name, ""), -1) for name in self.names]
+        return Ids(np.array([*group, -1])[self.codes], names)
 
     def part(self, rows: slice | NDArray[np.int64]) -> "Ids":
         """The ids of some prompts."""
@@ -207,20 +218,25 @@ class Pools:
         """The side input of this name, checked by `decide` to be there."""
         return self.side[name]
 
+    def part(self, rows: slice | NDArray[np.int64]) -> "Pools":
+        """The pools of some prompts."""
+        return replace(
+            self,
+            settled=None,
+            samples=self.samples[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            drawn=self.seeds[rows],
+            side={name: array[rows] for name, array in self.side.items()},
+            raters=None if self.raters is None else self.raters.part(rows),
+            systems=None if self.systems is None else self.systems.part(rows),
+        )
+
     def one(self, position: int) -> "Pools":
         """The pool of one prompt, as a batch of one that keeps the statistics."""
         part = slice(position, position + 1)
         dropped = np.zeros_like(self.eligible) if self.settled is None else self.settled.dropped
-        return replace(
-            self,
-            settled=Settled(cut(self.statistics, part), self.eligible[part], dropped[part]),
-            samples=self.samples[part],
-            weights=None if self.weights is None else self.weights[part],
-            drawn=self.seeds[part],
-            side={name: array[part] for name, array in self.side.items()},
-            raters=None if self.raters is None else self.raters.part(part),
-            systems=None if self.systems is None else self.systems.part(part),
-        )
+        settled = Settled(cut(self.statistics, part), self.eligible[part], dropped[part])
+        return replace(self.part(part), settled=settled)
 
     def keeping_few(self) -> "Pools":
         """The same pools, where a candidate with few samples is eligible unless told otherwise."""

@@ -7,11 +7,11 @@ the samples however the answers came, and the rows of all other candidates keep 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from enum import Enum
+from functools import cached_property
 
-from darc.core import completion, plain
-from darc.core.bounds import lcb_coefficient
-from darc.core.normalization import ROUNDING
+from darc.core import plain
+from darc.core.kernel import ROUNDING
 from darc.core.plain import RowSummary
 
 # One sample of all scorers, in the units of the statistics; a gap is (), an unseen sample None.
@@ -140,7 +140,7 @@ class Row:
         """Upper bound of V - lam RP."""
         frame = self.frame
         fill = [
-            completion.penalty(part.value, self.seen, self.total, high, frame.beta, lam)
+            plain.best_fill_penalty(part.value, self.seen, self.total, high, frame.beta, lam)
             for part, high in zip(self.partial, frame.high, strict=True)
         ]
         parts = self.completed(fill)
@@ -155,7 +155,7 @@ class Row:
         """Upper bound of the value or mean of what has a premium of at most `limit`."""
         frame, seen, total = self.frame, self.seen, self.total
         fill = [
-            completion.tau(part.value, part.risk_premium, seen, total, high, frame.beta, limit)
+            plain.best_fill_tau(part.value, part.risk_premium, seen, total, high, frame.beta, limit)
             for part, high in zip(self.partial, frame.high, strict=True)
         ]
         if self.complete or not seen:
@@ -178,18 +178,64 @@ class Row:
     def best_less(self, lams: Sequence[float]) -> list[float]:
         """Upper bounds of each scorer's mean - lam sigma, exact if complete, (M,)."""
         fill = [
-            completion.lcb(part.mean, part.sigma, self.seen, self.total, high, lam)
+            plain.best_fill_lcb(part.mean, part.sigma, self.seen, self.total, high, lam)
             for part, high, lam in zip(self.partial, self.frame.high, lams, strict=True)
         ]
         parts = self.completed(fill)
         return [p.mean - lam * _or_zero(p.sigma) for p, lam in zip(parts, lams, strict=True)]
 
 
-@lru_cache(maxsize=1024)
-def lcb_weight(total: int, candidates: int, delta: float, c: float) -> float:
-    """`lcb_coefficient` of a candidate with `total` samples among `candidates`."""
-    return float(lcb_coefficient(max(total, 1), candidates=candidates, delta=delta, c=c))
-
-
 def _or_zero(number: float) -> float:
     return 0.0 if math.isnan(number) else number
+
+
+class Standing(Enum):
+    """Whether a candidate may be chosen, as far as is known.
+
+    WAITING has samples to come and may be; SURE, DOUBTFUL and ABSENT (no sample at all) have none
+    to come; BARRED is certainly not eligible, whatever comes.
+    """
+
+    WAITING = 0
+    SURE = 1
+    DOUBTFUL = 2
+    ABSENT = 3
+    BARRED = 4
+
+
+WAITING, SURE, DOUBTFUL, ABSENT, BARRED = Standing
+
+
+def standings(rows: Sequence[Row], min_samples: int | None) -> list[Standing]:
+    """The `Standing` of each candidate."""
+    most, largest = max([row.seen for row in rows]), max([row.total for row in rows])
+    if min_samples is None:
+        enough, barred = largest / 2, most / 2
+    else:
+        enough = min_samples if largest >= min_samples else 0
+        barred = min_samples if most >= min_samples else 0
+    result = []
+    for row in rows:
+        if row.total < barred:
+            result.append(BARRED)
+        elif row.unseen:
+            result.append(WAITING)
+        elif not row.seen:
+            result.append(ABSENT)
+        else:
+            result.append(SURE if row.seen >= enough else DOUBTFUL)
+    return result
+
+
+class View:
+    """What a lazy search knows at one moment, in the units of the statistics.
+
+    `rows` has one `Row` a candidate, with bounds that are worked out once, and `standing` one
+    `Standing`.
+    """
+
+    def __init__(self, frame: SearchFrame, rows: Sequence[Row]) -> None:
+        self.frame = frame
+        self.rows = rows
+        self.tolerance = frame.tolerance
+        self.standing = standings(rows, frame.min_samples)

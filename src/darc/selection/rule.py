@@ -1,4 +1,4 @@
-"""A rule: a function from pools to choices, with its parameters bound; how ties are broken."""
+"""A rule: a function from pools to choices, with its parameters bound and its tuning grid."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -10,9 +10,58 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.errors import InputError, UnknownName
-from darc.selection.grids import Grid
 from darc.selection.pools import Pools
 from darc.typing import Array, Mask
+
+Knob = float | str
+Variants = list[dict[str, Knob]]
+Grid = Callable[["Scale", str], Variants]
+
+BETAS, STRENGTHS = {"coarse": 8, "fine": 45}, {"coarse": 9, "fine": 66}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What the grids are scaled by.
+
+    `unit` is the typical deviation of a prompt's samples in the units the rules see, `candidates`
+    the largest K, `spreads` the typical deviation of each side input within a prompt. Units and
+    spreads are rounded to 1, 2 or 5 times a power of ten, so that they hardly depend on the data.
+    """
+
+    unit: float
+    candidates: int
+    spreads: tuple[tuple[str, float], ...] = ()
+
+    def spread(self, name: str) -> float:
+        """The spread of a side input, 1 where it is not known."""
+        return dict(self.spreads).get(name, 1.0)
+
+
+def steps(low: float, high: float, count: int, unit: float = 1.0) -> list[float]:
+    """0 and `count` numbers from low to high in equal ratios, times the unit, in few digits."""
+    digits = 1 if count < 20 else 2
+    found = (float(f"{step:.{digits}e}") for step in np.geomspace(low, high, count))
+    return [0.0, *(float(f"{step * unit:.5g}") for step in found)]
+
+
+def knob(name: str, low: float, high: float, power: int = 0, per: str = "") -> Grid:
+    """A grid of one parameter: 0, then low to high in equal ratios, the mildest first.
+
+    They are times the samples' unit to this power, and over the spread of the side input `per`.
+    """
+
+    def variants(scale: Scale, size: str) -> Variants:
+        unit = scale.unit**power / (scale.spread(per) if per else 1.0)
+        return [{name: v} for v in steps(low, high, STRENGTHS[size], unit)]
+
+    return variants
+
+
+def no_knobs(scale: Scale, size: str) -> Variants:
+    """The rule as it is, or under every beta where it depends on beta."""
+    return [{}]
+
 
 if TYPE_CHECKING:
     from darc.selection.plans import Plan
@@ -32,6 +81,13 @@ class Choice:
     feasible: Mask
     flags: Mapping[str, Mask] = field(default_factory=dict)
     facts: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+    def one(self, position: int) -> "Choice":
+        """The choice for one prompt, as a batch of one."""
+        part = slice(position, position + 1)
+        arrays = self.index[part], self.objective[part], self.feasible[part]
+        told = ({name: each[part] for name, each in d.items()} for d in (self.flags, self.facts))
+        return Choice(*arrays, *told)
 
 
 def pick(keys: Sequence[Array], among: Mask, tolerance: Array) -> NDArray[np.int64]:
@@ -90,12 +146,11 @@ class Rule:
     `plan` makes lazy search possible; `calibrate(pools, parameters)` returns parameters that are
     fitted once, on the first batch. `by_value` marks rules that depend on beta; `weakness` is the
     statistic for which such a rule passes over a candidate with the largest mean and value. `few`
-    marks a rule that allows for few samples itself, so that none is left out for having few. Of the
-    parameters that are `exclusive` one may be given. How a parameter is annotated says what it may
-    be, and so what services and pages offer.
     marks a rule that allows for few samples itself, so that none is left out for having few;
-    `unasked` one that is evaluated beside the others where no rule is named. `grid` lists the
-    settings that `darc tune` tries, None for a rule that is not tuned, and `scorers` the fewest
+    `raters` one that wants to know who gave a sample, and `unasked` one that is evaluated beside
+    the others where no rule is named. Of the parameters that are `exclusive` one may be given. How
+    a parameter is annotated says what it may be, and so what services and pages offer. `grid` lists
+    the settings that `darc tune` tries, None for a rule that is not tuned, and `scorers` the fewest
     that it makes sense with.
     """
 
@@ -111,6 +166,7 @@ class Rule:
     plan: "Plan | None" = None
     few: bool = False
     exclusive: tuple[str, ...] = ()
+    raters: bool = False
     unasked: bool = True
     grid: Grid | None = None
     scorers: int = 1
@@ -120,12 +176,12 @@ class Rule:
     @property
     def summary(self) -> str:
         """The first line of the rule's docstring."""
-        return (inspect.getdoc(self.function) or "").split("\n", 1)[0]
+        return summary_of(self.function)
 
     @property
     def defaults(self) -> dict[str, Any]:
         """The rule's own parameters and their defaults."""
-        return dict(_defaults(self.function))
+        return dict(keywords_of(self.function))
 
     def bind(self, **parameters: Any) -> "Rule":
         """The same rule with some parameters set; an unknown one raises `UnknownName`."""
@@ -154,7 +210,13 @@ class Rule:
         return self.function(pools, **self.parameters)
 
 
+def summary_of(function: Callable[..., Any]) -> str:
+    """The first line of a docstring."""
+    return (inspect.getdoc(function) or "").split("\n", 1)[0]
+
+
 @lru_cache(maxsize=256)
-def _defaults(function: Callable[..., Choice]) -> Mapping[str, Any]:
+def keywords_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """The keyword-only parameters of a function, and their defaults."""
     signature = inspect.signature(function).parameters.values()
     return {p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import DarcError
-from darc.registry.names import Closing
+from darc.registry import Closing
 
 MEMORY_MB = 400
 

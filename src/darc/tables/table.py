@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from darc.registry.names import Closing
+from darc.registry import Closing
 from darc.tables.batch import PADDING, Batch, packed, plan
 from darc.tables.comparisons import fit_samples, game_faults, outcome
 from darc.tables.database import quoted

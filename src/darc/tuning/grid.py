@@ -10,8 +10,7 @@ from darc.api import SIDE_INPUTS
 from darc.core import risk
 from darc.errors import InputError, UnknownName
 from darc.registry import rules
-from darc.selection.grids import BETAS, STRENGTHS, Knob, Scale, steps
-from darc.selection.rule import Rule
+from darc.selection.rule import BETAS, STRENGTHS, Knob, Rule, Scale, steps
 from darc.typing import Array
 
 

@@ -18,7 +18,7 @@ from darc.evaluation.bootstrap import (
     unrounded,
 )
 from darc.evaluation.source import Source, shuffled
-from darc.selection.grids import Scale
+from darc.selection.rule import Scale
 from darc.tuning.crossfit import (
     Fitted,
     Objective,

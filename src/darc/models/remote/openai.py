@@ -22,7 +22,7 @@ from darc.models.remote.protocol import (
     read_choices,
     samples,
 )
-from darc.registry.names import Closing
+from darc.registry import Closing
 
 Result = TypeVar("Result")
 Finish = Callable[[], Coroutine[Any, Any, None]]

@@ -1,19 +1,27 @@
-"""Items by name, here or in other packages, the texts that users write, what parts declare."""
+"""Names for rules, generators, rewriters and scorers, in the tree or in other packages.
 
-import asyncio
-import inspect
+Also the texts that users write for them, and what they declare about themselves.
+"""
+
 import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from types import TracebackType
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from darc.errors import InputError, UnknownName
+from darc.selection.rule import Choice, Rule, keywords_of, summary_of
 
 Item = TypeVar("Item")
+Made = TypeVar("Made", bound=Callable[..., Any])
+
+# What decides where nobody names a rule.
+DEFAULT_RULE = "auto"
+BEST_OF_K = dict.fromkeys(("best-of-k", "best-of-n", "bok", "bon"), "mean")
+
+_OPTION = re.compile(r",\s*([a-z][a-z0-9_]*)\s*=\s*([^,]*)\Z")
 
 
 class Registry(Generic[Item]):
@@ -103,11 +111,6 @@ def parse_pairs(texts: Sequence[str], option: str) -> dict[str, Any]:
     return {key: parse_value(value) for key, value in split_pairs(texts, option).items()}
 
 
-Made = TypeVar("Made", bound=Callable[..., Any])
-
-_OPTION = re.compile(r",\s*([a-z][a-z0-9_]*)\s*=\s*([^,]*)\Z")
-
-
 @dataclass(frozen=True)
 class Maker:
     """Makes a generator, rewriter or scorer.
@@ -123,7 +126,7 @@ class Maker:
     @property
     def summary(self) -> str:
         """The first line of the docstring."""
-        return (inspect.getdoc(self.make) or "").split("\n", 1)[0]
+        return summary_of(self.make)
 
     @property
     def form(self) -> str:
@@ -135,8 +138,7 @@ class Maker:
     @property
     def options(self) -> dict[str, Any]:
         """The options and their defaults."""
-        signature = inspect.signature(self.make).parameters.values()
-        return {p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY}
+        return keywords_of(self.make)
 
 
 @dataclass(frozen=True)
@@ -228,102 +230,82 @@ class Closing(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 class Capabilities(Protocol):
-    """What every part has once it is `declared`, and what holds where it says nothing.
+    """What scorers, rewriters and generators declare about themselves, and what holds otherwise.
 
-    - `version`, "": what results depend on besides the input; empty, and they are not kept
-    - `licence`, "": of the weights
-    - `parallel`, 1: how many calls may run at a time, or answers a generator writes at once
-    - `remote`, False: it waits for a server; score_async, generate_async, rewrite_async are awaited
-    - `batch_size`, 16: texts a call; 1 where it makes a call a text anyway
-    - `in_process`, False: quick to load and busy with one processor; worker processes have one each
-    - `criteria`, (): names of the numbers a scorer gives each text, where they are more than one
-    - `samples`, None: stochastic passes of a scorer, samples(pairs) -> (n, T)
-    - `max_tokens`, None: a generator's own limit of an answer, 320 if None
-    - `continues`, False: a generator heeds `Settings.first`, and so can write candidates bit by bit
-    - `close` and `aclose`: give back what is held, the latter in the event loop that used it
+    `version` is what results depend on besides the input (empty, and they are not kept), `licence`
+    that of the weights; `parallel` is how many calls may run at a time, or answers a generator
+    writes at once; what is `remote` waits for a server, and its score_async, generate_async or
+    rewrite_async is awaited; `batch_size` is texts a call, 1 where it makes a call a text anyway;
+    what is `in_process` is quick to load and busy with one processor, and worker processes have
+    their own. `criteria` names the numbers a scorer gives each text, where they are more than one,
+    and `samples` (pairs) -> (n, T) are its stochastic passes. `max_tokens` is a generator's own
+    limit of an answer, 320 if None; one that `continues` heeds `Settings.first`, and so can write
+    candidates bit by bit.
     """
 
-    licence: str
-    parallel: int
-    remote: bool
-    batch_size: int
-    in_process: bool
-    criteria: tuple[str, ...]
-    samples: Any
-    max_tokens: int | None
-    continues: bool
+    licence: str = ""
+    parallel: int = 1
+    remote: bool = False
+    batch_size: int = 16
+    in_process: bool = False
+    criteria: tuple[str, ...] = ()
+    samples: Any = None
+    max_tokens: int | None = None
+    continues: bool = False
 
     def close(self) -> None:
         """Give back what is held."""
-        ...
 
     async def aclose(self) -> None:
         """Give back what is held, in the event loop that used it."""
-        ...
+        from asyncio import to_thread
 
-
-def _close(self: Any) -> None:
-    """Nothing is held."""
-
-
-async def _aclose(self: Any) -> None:
-    # In a thread: a model that is busy may take its time, and nothing else need wait for it.
-    try:
-        await asyncio.to_thread(self.close)
-    except RuntimeError:  # as the interpreter exits no thread can be had
-        self.close()
-
-
-async def _score_async(self: Any, pairs: Any) -> Any:
-    return await asyncio.to_thread(self.score, pairs)
-
-
-async def _generate_async(self: Any, *arguments: Any) -> Any:
-    return await asyncio.to_thread(self.generate, *arguments)
-
-
-async def _rewrite_async(self: Any, *arguments: Any) -> Any:
-    return await asyncio.to_thread(self.rewrite, *arguments)
-
-
-DEFAULTS: dict[str, Any] = {
-    "version": "",
-    "licence": "",
-    "parallel": 1,
-    "remote": False,
-    "batch_size": 16,
-    "in_process": False,
-    "criteria": (),
-    "samples": None,
-    "max_tokens": None,
-    "continues": False,
-    "close": _close,
-    "aclose": _aclose,
-}
-ASYNCHRONOUS = {
-    "score": ("score_async", _score_async),
-    "generate": ("generate_async", _generate_async),
-    "rewrite": ("rewrite_async", _rewrite_async),
-}
+        # In a thread: a model that is busy may take its time, and nothing else need wait for it.
+        try:
+            await to_thread(self.close)
+        except RuntimeError:  # as the interpreter exits no thread can be had
+            self.close()
 
 
 def declared(part: Any) -> Any:
     """The part, whose class now has every capability that it did not declare, by default."""
-    kind = type(part)
-    for name, default in DEFAULTS.items():
+    for name in ("version", *Capabilities.__annotations__, "close", "aclose"):
         if not hasattr(part, name):
-            setattr(kind, name, default)
-    for method, (name, default) in ASYNCHRONOUS.items():
-        if hasattr(part, method) and not hasattr(part, name):
-            setattr(kind, name, default)
+            setattr(type(part), name, getattr(Capabilities, name, ""))
+    for method in ("score", "generate", "rewrite"):
+        if hasattr(part, method) and not hasattr(part, f"{method}_async"):
+            setattr(type(part), f"{method}_async", _in_thread(method))
     return part
+
+
+def _in_thread(method: str) -> Callable[..., Any]:
+    async def call(self: Any, *arguments: Any) -> Any:
+        from asyncio import to_thread
+
+        return await to_thread(getattr(self, method), *arguments)
+
+    return call
+
+
+rules: Registry[Rule] = Registry("rule", "darc.rules", Rule, BEST_OF_K)
+generators = Makers("generator", "darc.generators")
+rewriters = Makers("rewriter", "darc.rewriters")
+scorers = Makers("scorer", "darc.scorers")
+
+generator = generators.register
+rewriter = rewriters.register
+scorer = scorers.register
+
+
+def rule(name: str, **traits: Any) -> Callable[[Callable[..., Choice]], Rule]:
+    """Decorator that makes and registers a `Rule` from a function; traits are its fields."""
+
+    def decorate(function: Callable[..., Choice]) -> Rule:
+        return rules.add(name, Rule(name, function, **traits))
+
+    return decorate

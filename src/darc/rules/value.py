@@ -1,23 +1,50 @@
-"""DARC with a cap on the risk premium."""
+"""DARC's rules: by the entropic value, and by what it falls short of the mean."""
 
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.core.arrays import check_level
+from darc.core.arrays import check_level, check_weight
 from darc.errors import InputError
 from darc.registry import rule
 from darc.selection import plans
-from darc.selection.grids import Scale, Variants, steps
 from darc.selection.pools import Pools
-from darc.selection.rule import Choice, largest
+from darc.selection.rule import Choice, Scale, Variants, knob, largest, no_knobs, pick, steps
 from darc.typing import Level, Share
+
+
+@rule(
+    "entropic",
+    because="the largest entropic value",
+    by_value=True,
+    plan=plans.by_row(lambda row, _: row.top.value),
+    grid=no_knobs,
+)
+def entropic(pools: Pools) -> Choice:
+    """Largest entropic value, soft-min over scorers (DARC)."""
+    return largest(pools, pools.statistics.value)
+
+
+@rule(
+    "penalty",
+    because="the largest value less {lam:g} times its risk premium",
+    instead={"no_sigma": "the largest value"},
+    by_value=True,
+    plan=plans.by_row(lambda row, p: row.best_penalty(p["lam"])),
+    grid=knob("lam", 0.05, 10.0),
+)
+def penalty(pools: Pools, *, lam: Level = 1.0) -> Choice:
+    """Largest value minus lam times the risk premium (the Lagrangian form of `tau`)."""
+    statistics = pools.statistics
+    objective = statistics.value - check_weight("lam", lam) * statistics.risk_premium
+    return largest(pools, objective, fallback=statistics.value)
+
 
 DEFAULT_QUANTILE = 0.25
 
 
-def _grid(scale: Scale, size: str) -> Variants:
+def _tau_grid(scale: Scale, size: str) -> Variants:
     count = {"coarse": 10, "fine": 25}[size]
     by_share: Variants = [
         {"quantile": round(1 - i / count, 4), "objective": objective}
@@ -35,7 +62,7 @@ def _grid(scale: Scale, size: str) -> Variants:
     by_value=True,
     plan=plans.tau,
     exclusive=("tau", "quantile"),
-    grid=_grid,
+    grid=_tau_grid,
 )
 def tau(
     pools: Pools,
@@ -85,3 +112,34 @@ def _quantile(premium: NDArray[np.float64], share: float) -> NDArray[np.float64]
     above = ordered[rows, np.minimum(lower + 1, ordered.shape[1] - 1)]
     rise = np.where(position > lower, above - below, 0.0)
     return np.asarray(below + (position - lower) * rise)
+
+
+@rule(
+    "epsilon",
+    because="the lowest sigma of {near} within {epsilon:g} of the best value",
+    alone="the only one within {epsilon:g} of the best value",
+    instead={"no_sigma": "the largest value"},
+    by_value=True,
+    weakness="sigma",
+    plan=plans.epsilon,
+    grid=knob("epsilon", 0.02, 4.0, power=1),
+)
+def epsilon(pools: Pools, *, epsilon: Level = 0.25) -> Choice:
+    """Lowest sigma among values within epsilon of the best (DARC-epsilon); ties to mean, value."""
+    statistics, eligible = pools.statistics, pools.eligible
+    band = check_level("epsilon", epsilon)
+    value = np.where(eligible & ~np.isnan(statistics.value), statistics.value, -np.inf)
+    top = value.argmax(axis=1)[:, None]
+    slack = np.maximum(pools.tolerance, np.take_along_axis(pools.tolerance, top, axis=1))
+    near = eligible & (value >= np.take_along_axis(value, top, axis=1) - band - slack)
+    calm = -statistics.sigma
+    undefined = ~np.any(near & ~np.isnan(calm), axis=1)
+    objective = np.where(undefined[:, None], statistics.value, calm)
+    index = pick([objective, statistics.mean, statistics.value], near, pools.tolerance)
+    return Choice(
+        index,
+        np.where(near, objective, np.nan),
+        near,
+        flags={"no_sigma": undefined},
+        facts={"near": near.sum(axis=1)},
+    )

@@ -1,4 +1,4 @@
-from darc.selection.grids import STRENGTHS, Scale, knob, no_knobs, steps
+from darc.selection.rule import STRENGTHS, Scale, knob, no_knobs, steps
 
 
 def test_steps_begin_with_none_and_rise_in_equal_ratios() -> None:

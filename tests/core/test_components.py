@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from darc.core.features import Features, c4
+from darc.core.components import Features
+from darc.core.statistics import c4
 
 
 def test_disagreement_has_no_bias_at_small_n() -> None:
