@@ -1,4 +1,9 @@
-"""What several tests share: bounded hypothesis settings and strategies of score arrays."""
+"""What several tests share: a command's run, bounded hypothesis settings, strategies of scores."""
+
+import io
+import subprocess
+import sys
+from unittest.mock import patch
 
 import numpy as np
 from hypothesis import settings
@@ -8,6 +13,23 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 fast_settings = settings(derandomize=True, max_examples=80, deadline=None, database=None)
+
+
+def command(*arguments: object, text: str = "") -> subprocess.CompletedProcess[str]:
+    """A command of darc in this process, which takes a tenth of the time of one of its own."""
+    from darc.cli import main
+
+    said, told = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
+    given = io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8")
+    with patch.multiple(sys, stdin=given, stdout=said, stderr=told):
+        try:
+            code = main(list(map(str, arguments)))
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        said.flush()
+        told.flush()
+    out, errors = (stream.buffer.getvalue().decode() for stream in (said, told))  # type: ignore[attr-defined]
+    return subprocess.CompletedProcess(list(arguments), code, out, errors)
 
 
 def assume_finite(array: Array) -> None:

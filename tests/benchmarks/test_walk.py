@@ -16,8 +16,8 @@ def test_a_walk_names_what_ran_and_nothing_that_was_only_imported() -> None:
             assert any(module.startswith("darc.core.") for module in modules), name
             assert "darc.training" not in modules
         assert "darc.runs.shard" in found["darc run"]
-        assert "darc.gateway.app" in found["chat completion"]
-        assert "darc.gateway.app" not in found["darc run"]
+        assert "darc.gateway.service" in found["chat completion"]
+        assert "darc.gateway.service" not in found["darc run"]
         assert "chat completion" in walk.table(found).text()
     finally:
         threading.setprofile(None)

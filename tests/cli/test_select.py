@@ -1,4 +1,4 @@
-"""`darc select` as a user runs it: in a process of its own."""
+"""`darc select` as a user runs it."""
 
 import csv
 import gzip
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers import command as darc
 
 TIDY = """prompt_id,candidate_id,rater_id,rating,answer
 p1,a,r1,9,bold
@@ -35,17 +36,6 @@ p1,a,c,r1,left
 p1,c,b,r2,tie
 p1,b,c,r1,left
 """
-
-
-def darc(*arguments: object, text: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "darc", *map(str, arguments)],
-        input=text,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
 
 
 @pytest.fixture

@@ -214,6 +214,7 @@ class Workers:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
             self._stops[slot] = 1
+            work.add_done_callback(_heard)
             await asyncio.wait([work])
             raise
         except TimeoutError:
