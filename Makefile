@@ -94,7 +94,7 @@ test: $(VENV)/.test check
 	$(BIN)/python -m pytest -n auto --durations 10
 
 test-slow: $(VENV)/.test
-	@echo "running the tests that take ten seconds or more each"
+	@echo "running the properties and tests that take several seconds each"
 	$(BIN)/python -m pytest -n auto -m slow --durations 10
 
 test-model: $(VENV)/.test

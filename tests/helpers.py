@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 fast_settings = settings(derandomize=True, max_examples=80, deadline=None, database=None)
 
 
-def command(*arguments: object, text: str = "") -> subprocess.CompletedProcess[str]:
+def run_command(*arguments: object, text: str = "") -> subprocess.CompletedProcess[str]:
     """A command of darc in this process, which takes a tenth of the time of one of its own."""
     from darc.cli import main
 
@@ -28,8 +28,8 @@ def command(*arguments: object, text: str = "") -> subprocess.CompletedProcess[s
             code = int(ended.code or 0)
         said.flush()
         told.flush()
-    out, errors = (stream.buffer.getvalue().decode() for stream in (said, told))  # type: ignore[attr-defined]
-    return subprocess.CompletedProcess(list(arguments), code, out, errors)
+    out, errors = (stream.buffer.getvalue().decode() for stream in (said, told))
+    return subprocess.CompletedProcess(list(map(str, arguments)), code, out, errors)
 
 
 def assume_finite(array: Array) -> None:

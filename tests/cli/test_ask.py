@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes import FakeServer, Fault
+from tests.helpers import run_command
 
 GOOD = (
     "The Moon pulls on the whole Earth, but hardest on the near side. The water there heaps up, "
@@ -24,8 +25,7 @@ ANSWERS = [
 
 
 def darc(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "darc", "ask", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return run_command("ask", *arguments)
 
 
 @pytest.fixture

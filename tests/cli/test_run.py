@@ -7,8 +7,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from tests.helpers import run_command
 
 from darc.evaluation.reading import read_any
 from darc.evaluation.split import join
@@ -35,10 +37,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def darc(environment: dict[str, str], *arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "darc", *map(str, arguments)]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=120, env=environment
-    )
+    with patch.dict(os.environ, environment):
+        return run_command(*arguments)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.helpers import command as darc
+from tests.helpers import run_command as darc
 
 TIDY = """prompt_id,candidate_id,rater_id,rating,answer
 p1,a,r1,9,bold

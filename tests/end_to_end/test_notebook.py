@@ -30,6 +30,7 @@ def test_the_file_ships_with_its_outputs() -> None:
     assert not re.search(r"/(home|root|tmp|work)/", NOTEBOOK.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_it_runs(tmp_path: Path) -> None:
     done = tmp_path / "done.ipynb"
     subprocess.run([sys.executable, "-c", EXECUTE, NOTEBOOK, done], check=True, timeout=120)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.fakes import FakeServer, Fault
 
 ANSWERS = (
@@ -71,6 +72,7 @@ def test_run_on_a_server_with_faults(openai_server: FakeServer, tmp_path: Path) 
     assert len(openai_server.received) == before
 
 
+@pytest.mark.slow
 def test_server_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> None:
     done = darc(
         *("ask", "Why?", "-k", 2, "--generator", "openai:m@http://127.0.0.1:9/v1,timeout=1"),

@@ -67,6 +67,7 @@ def test_what_was_scored_before_a_failure_decides(openai_server: FakeServer) -> 
     assert told["index"] == means.index(max(means))
 
 
+@pytest.mark.slow
 def test_broken_rewriter_leaves_the_originals(openai_server: FakeServer) -> None:
     openai_server.reply = lambda body, index: f"Answer number {index} of this fake server."
     llm = parts(rewriter="llm:other@http://127.0.0.1:9,timeout=1", scorers=(f"{HERE}lengths",))

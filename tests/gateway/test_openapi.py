@@ -116,6 +116,7 @@ def test_what_is_allowed_is_accepted_and_nothing_makes_a_500(openai_server: Fake
     assert 400 in answered
 
 
+@pytest.mark.slow
 def test_document_that_promises_too_much_is_found(openai_server: FakeServer) -> None:
     with running(openai_server, k=2, attempts=1, max_k=4, max_n_aug=2) as gateway:
         gateway.ready()

@@ -6,6 +6,7 @@ from darc.perturb import RulesRewriter
 from darc.perturb.rules_rewriter import Varied, distance, neighbours
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plain", "model", "chat"])
 def test_style_rewrites_differ_in_words_and_scores(name: str) -> None:
     files = {"model": "answers.jsonl", "chat": "chat.jsonl"}
@@ -20,6 +21,7 @@ def test_style_rewrites_differ_in_words_and_scores(name: str) -> None:
     assert found.worded_spread >= 0.85
 
 
+@pytest.mark.slow
 def test_hybrid_pools_are_nearly_full() -> None:
     for answers in (plain_answers(), answers_in(HERE / "answers.jsonl")):
         assert measure(answers, "hybrid", LONG).accepted >= 6.0

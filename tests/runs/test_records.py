@@ -385,6 +385,7 @@ def test_changed_timings_are_told_of_and_left_out(
     assert darc("show", folder, "82")[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sealed", [True, False])
 @pytest.mark.parametrize("junk", [b"\x00\xff\n", b"[" * 100_000 + b"\n"])
 def test_damaged_run_from_outside(junk: bytes, sealed: bool, base: Path, tmp_path: Path) -> None:

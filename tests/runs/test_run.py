@@ -355,6 +355,7 @@ def test_what_is_not_kept_is_said(keep: str, tmp_path: Path) -> None:
     assert summary(folder, deciding_of(folder))["prompts"] == 12
 
 
+@pytest.mark.slow
 def test_a_poison_prompt_is_named_and_the_others_finish(tmp_path: Path) -> None:
     class Picky(Lengths):
         poison = True

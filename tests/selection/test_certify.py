@@ -63,6 +63,7 @@ def test_several_scorers_have_a_bound_each() -> None:
     assert certificate.worst_case_weights.shape == (2, 200)
 
 
+@pytest.mark.slow
 @fast_settings
 @given(st.integers(0, 10_000), st.sampled_from(["mean", "entropic", "epsilon", "penalty", "cvar"]))
 def test_flip_is_where_the_choice_changes(seed: int, rule: str) -> None:

@@ -408,6 +408,7 @@ def side_inputs(rule: str, candidates: int, size: int) -> dict[str, Any]:
     return known.get(rule, {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "options"), FULL, ids=str)
 @explain_settings
 @given(data=st.data())
@@ -424,6 +425,7 @@ def test_every_claim_is_true(rule: str, options: dict[str, Any], data: st.DataOb
     check_words(decision, Facts(decision, scores, minimum))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "options"), LAZY, ids=str)
 @explain_settings
 @given(data=st.data())

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import httpx
 import numpy as np
+import pytest
 from sqlalchemy import select, update
 from tests.study.making import config_for, new_store, running, write_checks
 from tests.study.robots import Robot, form_of, obedient
@@ -40,6 +41,7 @@ def heedless(draw: random.Random) -> Person:
     return answer
 
 
+@pytest.mark.slow
 def test_bad_raters_are_caught_and_their_slots_rated_again(place: str, tmp_path: Path) -> None:
     gold = write_checks(tmp_path, "gold", 12)
     config = config_for(
@@ -90,6 +92,7 @@ def test_bad_raters_are_caught_and_their_slots_rated_again(place: str, tmp_path:
     store.close()
 
 
+@pytest.mark.slow
 def test_a_population_comes_back_from_the_pages(tmp_path: Path) -> None:
     people = simulate(two_minds(prompts=6, candidates=4, raters=7, polarising=0.4), seed=2)
     config = config_for(

@@ -103,6 +103,7 @@ def test_a_decimal_comma_is_no_number_and_neither_are_words_of_the_database() ->
         assert cells_of(TIDY + f"q,a,r,{text}\n") == ONE, text
 
 
+@pytest.mark.slow
 @repeatable
 @given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=20))
 def test_numbers_are_read_exactly(values: list[float]) -> None:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tables.helpers import TIDY, Cell, cells, table_of
@@ -43,6 +44,7 @@ def expected(table: list[Row]) -> list[Cell]:
     ]
 
 
+@pytest.mark.slow
 @repeatable
 @given(rows, st.integers(1, 12), st.integers(1, 200))
 def test_rows_in_any_order(table: list[Row], batch: int, block: int) -> None:
@@ -54,6 +56,7 @@ def test_rows_in_any_order(table: list[Row], batch: int, block: int) -> None:
     assert found == expected(table)
 
 
+@pytest.mark.slow
 @repeatable
 @given(rows, st.randoms(use_true_random=False), st.integers(1, 8))
 def test_shuffled_rows_give_the_batches_of_grouped_rows(

@@ -35,6 +35,7 @@ def first_lines(path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, str
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PEOPLE)
 def test_three_commands_give_one_advice(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
