@@ -1,9 +1,14 @@
 """Relevance: type of answer, evasion, echo."""
 
+from pathlib import Path
+
+import pytest
 from tests.scorers.test_scorers import all_three, scores
 
+from darc.errors import InputError
 from darc.language.text import Text
-from darc.scorers.relevance import evasion
+from darc.registry import scorers
+from darc.scorers.relevance import Relevance, evasion
 
 
 def test_the_kind_of_answer_counts() -> None:
@@ -34,3 +39,10 @@ def test_an_echo_is_no_answer() -> None:
     answer = "Cats purr by moving muscles in the throat; stroking relaxes them, so they do it more."
     good, echoed = scores(all_three()[0], question, answer, question)
     assert good > echoed
+
+
+def test_minilm_is_asked_for_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DARC_CACHE", str(tmp_path))
+    with pytest.raises(InputError, match="run: darc models install all-MiniLM-L6-v2"):
+        scorers.make("relevance,minilm=true")
+    assert scorers.make("relevance,minilm=false").version == Relevance.version

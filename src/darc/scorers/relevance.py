@@ -11,7 +11,8 @@ from darc.language.phrases import any_of, stored
 from darc.language.text import Text
 from darc.language.words import content_words, subject_words
 from darc.language.words import loose_stem as stem
-from darc.models.embeddings import Embeddings
+from darc.models.embeddings import Embeddings, MiniLM
+from darc.models.installed import MINILM, require
 from darc.registry import scorer
 from darc.scorers import flaws
 from darc.scorers.base import Embedder, Pair, from_costs, source_version
@@ -97,11 +98,11 @@ class EmbeddingScorer:
 class Relevance(EmbeddingScorer):
     """Closeness of an answer to its prompt, 0 to 1.
 
-    Measures: similarity of static word embeddings (the whole answer and its best sentences), how
-    many of the prompt's subject words return, how many other content words are added, and whether
-    code, items or numbers come where they were asked for; evasion of harmless prompts and repeating
-    the prompt cost. It is no judge of truth: a wrong answer on the subject scores as high as a
-    right one.
+    Measures: similarity of static word embeddings, or with `minilm` of slower ones of sentences
+    (the whole answer and its best sentences), how many of the prompt's subject words return, how
+    many other content words are added, and whether code, items or numbers come where they were
+    asked for; evasion of harmless prompts and repeating the prompt cost. It is no judge of truth: a
+    wrong answer on the subject scores as high as a right one.
     """
 
     name = "relevance"
@@ -109,6 +110,12 @@ class Relevance(EmbeddingScorer):
     # Printed by `python -m tests.scorers.calibrate`.
     location = 0.482
     scale = 0.176
+
+    def __init__(self, embedder: Embedder | None = None, *, minilm: bool = False) -> None:
+        super().__init__(MiniLM() if minilm else embedder)
+        if minilm:
+            self.version = f"{require(MINILM).sha256}-{type(self).version}"
+            self.location, self.scale = 0.596, 0.161
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One number between 0 and 1 a pair, (n,); 1 to 2 ms for 200 words, in one batch."""
