@@ -148,7 +148,9 @@ def test_several_threads_may_ask(openai_server: FakeServer) -> None:
 def test_interrupt_stops_promptly(openai_server: FakeServer) -> None:
     openai_server.faults = [Fault("hang")] * 4
     code = (
-        "import sys\n"
+        "import signal, sys\n"
+        # A command that was started in the background ignores interrupts.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from darc.models.completion import Request; from darc.models.remote import OpenAIModel\n"
         "from darc.types import Message\n"
         "model = OpenAIModel('m@' + sys.argv[1])\n"
