@@ -9,7 +9,7 @@ from tests.study.making import Running, config_for, running, write_checks
 from tests.study.robots import DEMAND
 
 from darc.study import schema
-from darc.study.status import status
+from darc.study.status import close, status
 
 PREFERRED = "please choose it as the better one"
 LONG = (
@@ -272,6 +272,36 @@ GROUPS = [{"name": "age", "question": "How old are you?", "choices": ["Under 30"
 CHECK = [{"question": "Whose opinion?", "choices": ["Mine", "That of others"], "answer": "Mine"}]
 
 
+def looked_at(browser: Browser, accessible: Callable[[], list[str]], name: str) -> None:
+    """Check what is open, at both widths, by day and by night."""
+    for width, scheme in browser.looks(name):
+        assert browser.overflow() <= 0, name
+        if scheme == "light" or width == WIDTHS["desktop"]:
+            assert accessible() == [], (name, width, scheme)
+
+
+def test_whoever_comes_by_an_open_door_is_told_when_it_is_shut(
+    browser: Browser, accessible: Callable[[], list[str]], tmp_path: Path
+) -> None:
+    config = config_for(tmp_path, study={"annotators": "open"}, comprehension=CHECK)
+    with running(str(tmp_path / "s.db"), config) as one:
+        browser.open(f"{one.url}/enrol/{one.enrol}")
+        looked_at(browser, accessible, "study-enrol")
+        click(browser, "button")
+        click(browser, "input[name=agreed]", leave=False)
+        click(browser, "button")
+        click(browser, "button")
+        for _ in range(2):
+            click(browser, "input[name=q0][value='1']", leave=False)
+            click(browser, "button")
+        assert "Thank you for your time" in browser.driver.page_source
+        looked_at(browser, accessible, "study-ended")
+        close(one.store)
+        browser.open(f"{one.url}/enrol/{one.enrol}")
+        looked_at(browser, accessible, "study-closed")
+        assert "closed" in browser.driver.page_source
+
+
 @pytest.mark.parametrize("mode", ["scalar", "pairwise"])
 def test_a_whole_study_is_accessible_by_day_and_by_night(
     browser: Browser, accessible: Callable[[], list[str]], tmp_path: Path, mode: str
@@ -289,11 +319,7 @@ def test_a_whole_study_is_accessible_by_day_and_by_night(
     )
 
     def look(name: str) -> None:
-        """Check what is open, at both widths, by day and by night."""
-        for width, scheme in browser.looks(f"study-{mode}-{name}"):
-            assert browser.overflow() <= 0, name
-            if scheme == "light" or width == WIDTHS["desktop"]:
-                assert accessible() == [], (name, width, scheme)
+        looked_at(browser, accessible, f"study-{mode}-{name}")
 
     with running(str(tmp_path / "s.db"), config) as one:
         browser.open(f"{one.url}/join/wrong")
