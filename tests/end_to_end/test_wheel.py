@@ -1,6 +1,7 @@
-"""The wheel, built and used from an environment that has nothing else."""
+"""The wheel in an environment that has nothing else, and the oldest of what it allows."""
 
 import os
+import re
 import subprocess
 import sys
 import venv
@@ -50,3 +51,30 @@ def test_wheel_works_in_a_clean_environment(tmp_path: Path) -> None:
         [scripts / "darc", "select", table, "--csv"], check=True, capture_output=True, text=True
     )
     assert ",y," in ran.stdout
+
+
+@pytest.mark.slow
+def test_doors_hold_with_the_oldest_starlette_that_is_allowed(tmp_path: Path) -> None:
+    bound = re.search(r'"starlette>=([\d.]+)"', (ROOT / "pyproject.toml").read_text())
+    assert bound is not None
+    package = ["--no-deps", "--target", str(tmp_path), f"starlette=={bound[1]}"]
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q", *package], check=True)
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    seen = subprocess.run(
+        [sys.executable, "-c", "import starlette; print(starlette.__version__)"],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert seen.stdout.strip() == bound[1]
+    tests = ["tests/gateway/test_proxy.py", "tests/gateway/test_doors.py"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", *tests],
+        env={**os.environ, "PYTHONPATH": path},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
