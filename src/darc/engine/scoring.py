@@ -224,7 +224,7 @@ class Batcher(Generic[Item, Result]):
             self._running.discard(asyncio.current_task())
 
     def _next_owner(self) -> Hashable:
-        return min(self._pending, key=self._had.cost, default=None)
+        return min(self._pending, key=self._had.__getitem__, default=None)
 
     def _take(self) -> list[_Wish[Item, Result]]:
         batch: list[_Wish[Item, Result]] = []

@@ -43,16 +43,21 @@ class Owner:
 
 
 class Shares(OrderedDict[Hashable, float]):
-    """What each owner has had."""
+    """What each owner has had and what its whole work is expected to be, by its characters."""
 
-    def cost(self, owner: Hashable, per_character: float = 1.0) -> float:
-        """What it has had and what its whole work is expected to be."""
-        expected = owner.characters if isinstance(owner, Owner) else 0
-        return self.get(owner, 0.0) + per_character * expected
+    def __init__(self, per_character: float = 1.0) -> None:
+        super().__init__()
+        self._per_character = per_character
+
+    def __missing__(self, owner: Hashable) -> float:
+        """Only the expected is known of an owner that has had nothing."""
+        self.charge(owner, 0.0)
+        return self[owner]
 
     def charge(self, owner: Hashable, amount: float) -> None:
-        """Add to it."""
-        self[owner] = self.pop(owner, 0.0) + amount
+        """Add to what an owner has had."""
+        expected = owner.characters if isinstance(owner, Owner) else 0
+        self[owner] = self.pop(owner, self._per_character * expected) + amount
         if len(self) > REMEMBERED:
             self.popitem(last=False)
 
@@ -66,7 +71,7 @@ class Turns:
     """
 
     def __init__(self, slots: int) -> None:
-        self.slots, self.had = slots, Shares()
+        self.slots, self.had = slots, Shares(SECONDS_PER_CHARACTER)
         self._free = list(range(slots))[::-1]
         self._waiting: list[tuple[Callable[[], Hashable], asyncio.Future[int]]] = []
 
@@ -113,7 +118,7 @@ class Turns:
     def _give(self, number: int) -> None:
         """Hand a slot to the next owner, or keep it free."""
         while self._waiting:
-            costs = [self.had.cost(who(), SECONDS_PER_CHARACTER) for who, _ in self._waiting]
+            costs = [self.had[who()] for who, _ in self._waiting]
             _, place = self._waiting.pop(costs.index(min(costs)))
             if not place.done():
                 place.set_result(number)

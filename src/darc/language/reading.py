@@ -5,9 +5,9 @@ Rewrites of one answer share most of their stretches, so that these are remember
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from darc.language.phrases import read_rows
@@ -114,6 +114,8 @@ def _spelt(words: list[str], at: int) -> tuple[str | None, int]:
 _TOKEN = re.compile(
     r"\d(?:[\d.,:/]*\d)?|[^\W\d_]\.[^\W\d_]\.(?:[^\W\d_]\.)*|[^\W\d_]+(?:'[^\W\d_]+)*|[$€£¥₹%°]|[.!?:;,\n\u2013—]"
 )
+# A kind of fact, and which of them it is.
+Fact = tuple[str, str]
 _STOPS = frozenset({".", "!", "?", "\n", ":"})
 _SKIPPED = LIGHT_WORDS.union(MONTHS, WEEKDAYS, _UNITS, _CURRENCIES)
 
@@ -139,14 +141,18 @@ class Stretch:
         return [token.word for token in self.tokens]
 
     @cached_property
-    def counts(self) -> Counter[str]:
-        """How often each word occurs, whatever its case."""
-        return Counter(self.words)
-
-    @cached_property
     def amounts(self) -> list[Amount]:
         """Every number with its unit or currency."""
         return amounts(self.words)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The last place of each word or number that carries meaning."""
+        return {
+            word: at
+            for at, word in enumerate(self.words)
+            if word[0].isalnum() and word not in LIGHT_WORDS
+        }
 
     @cached_property
     def cases(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
@@ -163,8 +169,8 @@ class Stretch:
         return frozenset(lower), frozenset(capitalised), frozenset(acronyms)
 
     @cached_property
-    def _grouped(self) -> tuple[dict[str, Counter[str]], list[list[str]]]:
-        counts: dict[str, Counter[str]] = {}
+    def _grouped(self) -> tuple[list[Fact], list[list[str]]]:
+        critical: list[Fact] = []
         content: list[list[str]] = [[]]
         index, empty = phrases(), dispensable()
         spent = {at for amount in self.amounts for at in range(amount.start, amount.end)}
@@ -179,7 +185,7 @@ class Stretch:
                     if kind == "content" and group not in empty:
                         content[-1].append(group)
                     elif kind not in ("content", "neutral"):
-                        counts.setdefault(kind, Counter())[group] += 1
+                        critical.append((kind, group))
                     at += len(phrase)
                     break
             else:
@@ -189,12 +195,23 @@ class Stretch:
                 elif word[0].isalpha() and word not in _SKIPPED:
                     content[-1].append(stem(word))
                 at += 1
-        return counts, [sentence for sentence in content if sentence]
+        return critical, [sentence for sentence in content if sentence]
 
-    @property
-    def critical(self) -> dict[str, Counter[str]]:
-        """By kind, how often each group of negations, conditions and the like occurs."""
-        return self._grouped[0]
+    @cached_property
+    def facts(self) -> list[Fact]:
+        """What no rewrite may change, in order, each as a kind and a key.
+
+        Numbers with their units ("3" and "three" are one, as are "%" and "percent"), sums of money
+        ("$5" and "5 dollars"), and groups of negations ("don't" and "do not"; "never" is another),
+        conditions (if, unless, only, until), quantities (how much, how often and how surely) and
+        comparisons (directions of change too).
+        """
+        amounts = self.amounts
+        return [
+            *(("number", f"{each.value} {each.unit}".strip()) for each in amounts),
+            *(("sum of money", f"{a.currency}{a.value}") for a in amounts if a.currency),
+            *self._grouped[0],
+        ]
 
     @property
     def sentences(self) -> list[list[str]]:
@@ -286,7 +303,7 @@ class Reading:
     @cached_property
     def words(self) -> Counter[str]:
         """How often each word occurs, whatever its case."""
-        return total(stretch.counts for stretch in self.stretches)
+        return Counter(chain.from_iterable(stretch.words for stretch in self.stretches))
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -316,13 +333,3 @@ class Reading:
     def means(self, key: str) -> bool:
         """Whether a content key counts as one with a key of the text."""
         return key in self._senses or not self._senses.isdisjoint(senses().get(key, ()))
-
-
-def total(counts: Iterable[Counter[str]]) -> Counter[str]:
-    """The sum of some counts."""
-    found: Counter[str] = Counter()
-    before = found.get
-    for each in counts:
-        for key, count in each.items():
-            found[key] = before(key, 0) + count
-    return found

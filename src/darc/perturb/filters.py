@@ -4,13 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from numpy.typing import ArrayLike
 
-from darc.language.reading import MONTHS, WEEKDAYS, Reading, Stretch, total
+from darc.language.reading import MONTHS, WEEKDAYS, Fact, Reading, Stretch
 from darc.language.text import STRAIGHT, mask
-from darc.language.words import LIGHT_WORDS, same, stem
+from darc.language.words import same, stem
 from darc.perturb.phrasing import STRIPS
 from darc.perturb.transform import Draws, unheaded
 
@@ -153,23 +153,33 @@ def _of_texts(what: str, found: Callable[[Reading], Iterable[str]]) -> Filter:
     )
 
 
-def _of_stretches(what: str, found: Callable[[Stretch], Iterable[str]]) -> Filter:
-    """The same of what is found in the stretches that only one of the texts has."""
+@lru_cache(maxsize=4)
+def words(original: Reading, rewrite: Reading) -> tuple[Counter[str], Counter[str]]:
+    """How often each word occurs in the stretches that only the original has, or the rewrite."""
+    gone, come = (chain.from_iterable(s.words for s in side) for side in apart(original, rewrite))
+    return Counter(gone), Counter(come)
+
+
+@lru_cache(maxsize=4)
+def facts(original: Reading, rewrite: Reading) -> tuple[Counter[Fact], Counter[Fact]]:
+    """The same of facts."""
+    gone, come = (chain.from_iterable(s.facts for s in side) for side in apart(original, rewrite))
+    return Counter(gone), Counter(come)
+
+
+def _of_facts(kind: str) -> Filter:
+    """A filter of one kind of facts, which must all be there as often as before."""
 
     def changed(original: Reading, rewrite: Reading, family: str) -> str | None:
-        gone, come = (
-            Counter(key for stretch in side for key in found(stretch))
-            for side in apart(original, rewrite)
+        both = facts(original, rewrite)
+        if dict.__eq__(*both):
+            return None
+        before, after = (
+            Counter({f[1]: n for f, n in each.items() if f[0] == kind}) for each in both
         )
-        return difference(what, gone, come)
+        return difference(kind, before, after)
 
     return changed
-
-
-def _critical(kind: str) -> Filter:
-    return _of_stretches(
-        kind, lambda stretch: stretch.critical[kind].elements() if kind in stretch.critical else ()
-    )
 
 
 _ADDRESS = re.compile(r"(?:https?|ftp)://|www\.|[\w.+-]+@[\w-]+\.\w")
@@ -216,8 +226,11 @@ def _names(original: Reading, rewrite: Reading, family: str) -> str | None:
     Its count is compared whatever its case, since a name may open a sentence.
     """
     known = (original.names | rewrite.names) - _NO_NAMES
-    found = _of_stretches("name", lambda stretch: filter(known.__contains__, stretch.words))
-    return found(original, rewrite, family) if known else None
+    if not known:
+        return None
+    both = words(original, rewrite)
+    before, after = (Counter({name: each[name] for name in known if name in each}) for each in both)
+    return difference("name", before, after)
 
 
 @lru_cache(maxsize=4)
@@ -287,7 +300,7 @@ def _roles(original: Reading, rewrite: Reading, family: str) -> str | None:
     its sentence round, so nothing is said where the number of "by" differs.
     """
     gone, come = apart(original, rewrite)
-    left, new = (total(stretch.counts for stretch in side) for side in (gone, come))
+    left, new = words(original, rewrite)
     if left["by"] != new["by"]:
         return None
     # What stands in a stretch that both texts have has the same neighbours in both.
@@ -312,8 +325,8 @@ def _places(stretches: list[Stretch], known: set[str]) -> dict[str, Near]:
     return {
         word: _near(stretch, at)
         for stretch in stretches
-        for at, word in enumerate(stretch.words)
-        if word in known and word not in LIGHT_WORDS and word[0].isalnum()
+        for word, at in stretch.places.items()
+        if word in known
     }
 
 
@@ -363,25 +376,15 @@ def _in_list(reading: Reading, first: str, second: str) -> bool:
 FILTERS: dict[str, Filter] = {
     "code": _of_texts("code", lambda r: (s.strip() for s in r.opaque if not _ADDRESS.match(s))),
     "addresses": _of_texts("address", lambda r: (s for s in r.opaque if _ADDRESS.match(s))),
-    # "3" and "three" are one, as are "%" and "percent"
-    "numerals": _of_stretches(
-        "number", lambda stretch: (f"{each.value} {each.unit}".strip() for each in stretch.amounts)
-    ),
-    # "$5" and "5 dollars" are one
-    "money": _of_stretches(
-        "sum of money", lambda s: (f"{a.currency}{a.value}" for a in s.amounts if a.currency)
-    ),
+    "numerals": _of_facts("number"),
+    "money": _of_facts("sum of money"),
     "dates": _of_texts("date", _dates),
-    # "don't" and "do not" are one, "never" is another
-    "negations": _critical("negation"),
+    "negations": _of_facts("negation"),
     "names": _names,
     "quotations": _of_texts("quotation", _quotations),
-    # if, unless, only, until and the like
-    "conditions": _critical("condition"),
-    # how much, how often and how surely
-    "quantities": _critical("quantity"),
-    # comparisons and directions of change
-    "comparisons": _critical("comparison"),
+    "conditions": _of_facts("condition"),
+    "quantities": _of_facts("quantity"),
+    "comparisons": _of_facts("comparison"),
     "additions": _additions,
     "omissions": _omissions,
     "roles": _roles,

@@ -140,7 +140,7 @@ def scores_of(settings: Mapping[str, Any], values: Array, names: Sequence[str] =
 
 def _plain(item: Any) -> dict[str, Any]:
     """A record without its prompt's id."""
-    return {key: value for key, value in asdict(item).items() if key != "prompt_id"}
+    return {key: value for key, value in vars(item).items() if key != "prompt_id"}
 
 
 class Fault(ValueError):
