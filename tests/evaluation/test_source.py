@@ -36,7 +36,7 @@ def test_a_square_side_input_is_cut_on_both_sides() -> None:
     cut = restrict(source, [1], [[2, 0]])
     assert np.array_equal(cut.side["similarity"][0], square[1][np.ix_([2, 0], [2, 0])])
     assert cut.side["tokens"].tolist() == [[5.0, 3.0]]
-    assert cut.texts == [["answer 1 2", "answer 1 0"]]
+    assert list(cut.texts) == [["answer 1 2", "answer 1 0"]]
 
 
 def test_as_many_dropout_samples_as_candidates_are_no_square() -> None:

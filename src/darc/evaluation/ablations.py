@@ -1,12 +1,18 @@
 """What moves when one setting moves: knobs of rules, and smaller pools."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from darc.engine.deciding import parse_rules
-from darc.evaluation.contest import Contest, ContestSettings, contest_of, lambdas_of
+from darc.evaluation.contest import (
+    Contest,
+    ContestSettings,
+    contest_of,
+    lambda_row,
+    settled_lambdas,
+)
 from darc.evaluation.frame import Frame, Record
 from darc.evaluation.methods import BASELINE, methods
 from darc.evaluation.rule_tables import (
@@ -51,7 +57,7 @@ FRONTIER = (
 
 
 def sweep_contest(
-    source: Source, halves: Sequence[Halves], settings: ContestSettings, sweeps: Sequence[Sweep]
+    source: Source, halves: Iterable[Halves], settings: ContestSettings, sweeps: Sequence[Sweep]
 ) -> Contest:
     """One contest whose methods are all settings of all sweeps."""
     labels = [sweep.label(setting) for sweep in sweeps for setting in sweep.settings]
@@ -135,20 +141,20 @@ def sizes_up_to(most: int, fewest: int) -> list[int]:
     return sorted(set(steps.tolist()))
 
 
-def size_table(source: Source, halves: Sequence[Halves], settings: ContestSettings) -> Frame:
+def size_table(source: Source, halves: Iterable[Halves], settings: ContestSettings) -> Frame:
     """Gains over Best-of-K of the same pool, as candidates or samples become fewer."""
-    _, _, candidates, samples = halves[0].select.shape
     samples = max(half.select.shape[3] for half in halves)
     cuts: list[tuple[str, list[int], Callable[[Halves, int, int], Halves]]] = [
-        ("K", sizes_up_to(candidates, 2), fewer_candidates),
+        ("K", sizes_up_to(source.shape[2], 2), fewer_candidates),
         ("samples", sizes_up_to(samples, 1), fewer_samples),
     ]
     split = choose_split(source, settings.split)
-    lambdas = lambdas_of(source, settings, halves, split)
+    found = [lambda_row(source, settings, half, split) for half in halves]
+    lambdas = settled_lambdas(source, found, split)
     rows: list[Record] = []
     for knob, sizes, cut in cuts:
         for size in sizes:
-            smaller = [cut(half, size, settings.seed + r) for r, half in enumerate(halves)]
+            smaller = (cut(half, size, settings.seed + r) for r, half in enumerate(halves))
             rows += _gains(source, smaller, settings, split, (knob, size, HELD_OUT), lambdas)
     return Frame.of("ablations", TITLE, rows)
 
@@ -196,7 +202,7 @@ def budget_table(
 
 def _gains(
     source: Source,
-    halves: Sequence[Halves],
+    halves: Iterable[Halves],
     settings: ContestSettings,
     split: str,
     case: tuple[str, int, str],

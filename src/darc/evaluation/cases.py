@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from darc.evaluation.contest import Contest, halves_of_seeds
+from darc.evaluation.contest import Contest, Splits
 from darc.evaluation.evaluate import Evaluation
 from darc.evaluation.pictures import few
 from darc.evaluation.split import Halves
@@ -107,7 +107,7 @@ def galleries(result: Evaluation) -> list[Gallery]:
     """The cases of every contest, with the halves of its first split."""
     found = []
     for contest in result.contests:
-        half = next(iter(halves_of_seeds(contest.source, contest.settings)))
+        half = next(iter(Splits(contest.source, contest.settings)))
         found.append(gallery(contest, half, list(contest.source.scorers)))
     for pair, contest in result.pairs:
         found.append(gallery(contest, pair.halves, list(pair.human.scorers)))

@@ -16,9 +16,9 @@ from darc.evaluation.contest import (
     Contest,
     ContestSettings,
     Report,
+    Splits,
     compare_rules,
     contest_of,
-    halves_of_seeds,
 )
 from darc.evaluation.frame import Frame, joined
 from darc.evaluation.source import Source, shuffled
@@ -260,7 +260,7 @@ def _of_source(result: Evaluation, source: Source, ablations: bool) -> list[Fram
         for table in (*RULE_TABLES, rule_tables.scorer_table, pool_tables.decision_cost_table):
             made += attempt(table, contest)
         made += attempt(rule_tables.held_out_scorer_table, source, settings)
-        halves = list(halves_of_seeds(source, settings))
+        halves = Splits(source, settings)
         made += attempt(pool_tables.calibration_table, contest, halves)
         made += attempt(pool_tables.density_table, contest, halves)
         if ablations:

@@ -7,6 +7,7 @@ prompts, in which all systems are resampled together, so that differences are pa
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from darc.core.raters import severity
 from darc.errors import InputError
-from darc.evaluation.bootstrap import DRAWS, draw_counts
+from darc.evaluation.bootstrap import DRAWS, draw_counts, resampled
 from darc.evaluation.source import NOBODY, Source
 from darc.typing import Array, Integers
 from darc.views.chart import new_figure, plainly, quiet
@@ -161,7 +162,7 @@ def _standings(
 ) -> tuple[list[SystemStanding], Array]:
     """The standings, the best first, and the mean of each prompt and system, (P, S)."""
     means = _by_cell(ratings, ratings.fair, len(names), counts.shape[1])
-    drawn = _averages(means, counts)
+    drawn = resampled(lambda part: _averages(means, part), counts)
     whole = _averages(means, np.ones((1, counts.shape[1])))[0]
     seen = [s for s in range(len(names)) if not np.isnan(whole[s])]
     standings = []
@@ -232,13 +233,12 @@ def _with_worst_group(
 
 def _wins(means: Array) -> Array:
     """How often the system of a row has the higher mean than that of a column, (S, S)."""
-    mine, theirs = means[:, :, None], means[:, None, :]
-    both = ~np.isnan(mine) & ~np.isnan(theirs)
-    won = np.where(both, (mine > theirs) + 0.5 * (mine == theirs), 0.0).sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        shares = won / both.sum(axis=0)
-    np.fill_diagonal(shares, np.nan)
-    return np.asarray(shares)
+    shares = np.full((means.shape[1],) * 2, np.nan)
+    for i, j in permutations(range(len(shares)), 2):
+        mine, theirs = means[~np.isnan(means[:, [i, j]]).any(axis=1)][:, [i, j]].T
+        if mine.size:
+            shares[i, j] = np.mean((mine > theirs) + 0.5 * (mine == theirs))
+    return shares
 
 
 def _turns(source: Source, lead: Array, top: int) -> list[tuple[str, float]]:

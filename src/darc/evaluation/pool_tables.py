@@ -1,6 +1,6 @@
 """The tables of pools and held-out samples: disagreement, cost, bounds kept, densities."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -235,24 +235,24 @@ def _asked(source: Source, spec: RuleSpec, prompt: int) -> tuple[Mask, int]:
 CALIBRATION_DELTAS = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
 
 
-def calibration_table(contest: Contest, halves: Sequence[Halves]) -> Frame:
+def calibration_table(contest: Contest, halves: Iterable[Halves]) -> Frame:
     """Share of choices whose held-out mean is at least the bound of the half that selected."""
-    rows = []
-    for delta in CALIBRATION_DELTAS:
-        held = []
-        for half, choice, reward in zip(halves, contest.choice, contest.reward, strict=True):
-            at = aggregated(half.select)
-            sizes = (at.count > 0).sum(axis=1).astype(np.float64)
+    shape = (len(CALIBRATION_DELTAS), len(contest.methods))
+    held, known = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    for half, choice, reward in zip(halves, contest.choice, contest.reward, strict=True):
+        at = aggregated(half.select)
+        sizes = (at.count > 0).sum(axis=1).astype(np.float64)
+        for d, delta in enumerate(CALIBRATION_DELTAS):
             bound = taken(lower_bound(at, sizes, delta), choice)
-            held.append(np.where(np.isnan(bound) | np.isnan(reward), np.nan, reward >= bound))
-        array = np.stack(held)
-        known = ~np.isnan(array)
-        for a, method in enumerate(contest.methods):
-            count = int(known[:, a].sum())
-            if count:
-                share = float(array[:, a][known[:, a]].mean())
-                row = {"source": contest.source.name, "method": method, "nominal": 1 - delta}
-                rows.append(row | {"observed": share, "decisions": count})
+            held[d] += (reward >= bound).sum(axis=1)
+            known[d] += (~np.isnan(bound) & ~np.isnan(reward)).sum(axis=1)
+    rows = [
+        {"source": contest.source.name, "method": contest.methods[a]}
+        | {"nominal": 1 - CALIBRATION_DELTAS[d]}
+        | {"observed": held[d, a] / known[d, a], "decisions": known[d, a]}
+        for d, a in np.ndindex(shape)
+        if known[d, a]
+    ]
     return Frame.of(
         "calibration",
         "How often the held-out mean exceeds the lower confidence bound",
@@ -272,28 +272,35 @@ def density(values: Array, grid: Array) -> Array:
     low, high = np.quantile(values, [0.25, 0.75])
     spread = min(deviation, (high - low) / 1.349) if high > low else deviation
     width = 0.9 * spread * values.size**-0.2 if spread > 0 else 0.01 * max(1.0, np.ptp(grid))
-    bells = np.exp(-0.5 * ((grid[:, None] - points) / width) ** 2)
-    return np.asarray(bells @ times / (values.size * width * np.sqrt(2 * np.pi)))
+    heights = np.array([np.exp(-0.5 * ((x - points) / width) ** 2) @ times for x in grid])
+    return heights / (values.size * width * np.sqrt(2 * np.pi))
 
 
-def density_table(contest: Contest, halves: Sequence[Halves]) -> Frame:
-    """Densities on a common grid, by scorer on its raw scale, over all splits."""
+def density_table(contest: Contest, halves: Iterable[Halves]) -> Frame:
+    """Densities on a common grid, by scorer on its raw scale, over all splits.
+
+    Of the held-out samples of a method's choices, which come back in many splits, the different
+    ones are kept, with how often they came.
+    """
     rows: list[Record] = []
     places = np.arange(len(contest.source.prompt_ids))
     for m in range(contest.rewards.shape[2]):
-        every = np.concatenate([half.judge[:, m].ravel() for half in halves])
-        every = every[~np.isnan(every)]
-        grid = np.linspace(every.min(), every.max(), POINTS)
+        ends = [np.inf, -np.inf]
+        found = [(np.empty(0), np.empty(0, dtype=np.int64)) for _ in contest.methods]
+        for half, choices in zip(halves, contest.choice, strict=True):
+            judge = half.judge[:, m]
+            ends = [np.nanmin(judge, initial=ends[0]), np.nanmax(judge, initial=ends[1])]
+            for a, choice in enumerate(choices):
+                own = judge[places, np.maximum(choice, 0)][choice >= 0]
+                points, times = np.unique(own[~np.isnan(own)], return_counts=True)
+                every, back = np.unique(np.append(found[a][0], points), return_inverse=True)
+                weights = np.append(found[a][1], times).astype(np.float64)
+                found[a] = every, np.bincount(back, weights).astype(np.int64)
+        grid = np.linspace(ends[0], ends[1], POINTS)
         scorer = contest.source.scorers[m] if m < len(contest.source.scorers) else ""
-        for a, method in enumerate(contest.methods):
-            found = [
-                half.judge[places, m, np.maximum(choice[a], 0)][choice[a] >= 0].ravel()
-                for half, choice in zip(halves, contest.choice, strict=True)
-            ]
-            values = np.concatenate(found)
-            values = values[~np.isnan(values)]
-            if values.size:
-                heights = density(values, grid)
+        for method, (points, times) in zip(contest.methods, found, strict=True):
+            if points.size:
+                heights = density(np.repeat(points, times), grid)
                 head = {"source": contest.source.name, "scorer": scorer, "method": method}
                 pairs = zip(grid, heights, strict=True)
                 rows += [head | {"x": x, "density": y} for x, y in pairs]

@@ -108,7 +108,7 @@ def _resampled(items: Items, draws: int, seed: int, share: float) -> Array:
     step = max(1, CELLS // len(items.prompt))
     parts = []
     for start in range(0, draws, step):
-        weights = counts[start : start + step, items.prompt]
+        weights = counts[start : start + step, items.prompt].astype(np.float64)
         weights = weights[weights.sum(axis=1) > 0]
         sides = (items.proxy, items.human, *items.controls)
         matrices = weighted_correlations([weighted_ranks(s, weights) for s in sides], weights)

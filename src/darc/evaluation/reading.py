@@ -1,9 +1,11 @@
 """Sources as users name them: files of ratings with the texts beside, run folders, audit logs."""
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,7 @@ import numpy as np
 
 from darc.core.arrays import stacked
 from darc.errors import InputError, TableError
-from darc.evaluation.source import NOBODY, Source
+from darc.evaluation.source import NOBODY, Lookup, Source
 from darc.files import json_lines
 from darc.runs import records
 from darc.runs.folder import RunFolder, check_complete, deciding_of
@@ -19,7 +21,7 @@ from darc.runs.records import Fault, check_decision
 from darc.runs.run import cost_by_stage
 from darc.runs.shard import Shard
 from darc.tables import Batch, read_ratings
-from darc.types import Candidate, Prompt
+from darc.types import Candidate
 from darc.typing import Array, Integers
 
 if TYPE_CHECKING:
@@ -134,26 +136,36 @@ def read_texts(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
 
 
 def read_run(path: Path, name: str | None = None) -> Source:
-    """The candidates, scores and side inputs of a finished run; a lazy one must be completed."""
+    """The scores and side inputs of a finished run; a lazy one must be completed.
+
+    It is read shard by shard. What is kept are its numbers, which every rule looks at in every
+    split: the scores, a length and the side inputs of each candidate. The texts are read again, a
+    shard at a time, where they are looked at.
+    """
     folder = RunFolder(path)
     check_complete(folder)
     deciding_of(folder)
     settings = folder.manifest()["settings"]
     ids: list[str] = []
-    prompts: list[Prompt] = []
-    candidates: list[list[Candidate]] = []
+    places: list[int] = []
+    candidate_ids: list[list[str]] = []
+    named: list[list[str]] = []
+    tokens: list[Array] = []
     values: list[Array] = []
-    side: list[dict[str, Any]] = []
+    side: list[dict[str, Array]] = []
     spent: list[dict[str, Array]] = []
     rewrites = Counter[str]()
     for shard in folder.shards():
         for prompt_id in shard.rows("decisions.jsonl"):
+            own = records.read_candidates(shard, prompt_id)
             ids.append(prompt_id)
-            prompts.append(records.read_prompt(shard, prompt_id))
-            candidates.append(records.read_candidates(shard, prompt_id))
+            places.append(int(shard.name or 0))
+            candidate_ids.append([sys.intern(each.id) for each in own])
+            named.append([sys.intern(each.name) for each in own])
+            tokens.append(np.array([float(each.tokens) for each in own]))
             values.append(records.read_scores(shard, prompt_id).values)
-            side.append(shard.rows("side.jsonl").get(prompt_id, {}))
-            spent.append(_spent(shard, prompt_id, candidates[-1], values[-1].shape[2]))
+            side.append(_arrays(shard.rows("side.jsonl").get(prompt_id, {})))
+            spent.append(_spent(shard, prompt_id, own, values[-1].shape[2]))
         if "variants.jsonl" in shard.kept:
             for fate, key in (("accepted", "variants"), ("refused", "rejected")):
                 rows = shard.rows(f"{key}.jsonl").values()
@@ -161,23 +173,32 @@ def read_run(path: Path, name: str | None = None) -> Source:
     samples = stacked(values)
     described = records.scores_of(settings, samples[0])
     cost = cost_by_stage(folder.shards())
-    named = [[candidate.name for candidate in own] for own in candidates]
+    shard_of = lru_cache(maxsize=1)(folder.shard)
     return Source(
         name=name or path.resolve().name,
         kind="panel" if described.sample == records.RATER else "rewrite",
         prompt_ids=ids,
-        candidate_ids=[[c.id for c in own] for own in candidates],
+        candidate_ids=candidate_ids,
         scorers=list(described.scorers),
         samples=samples,
         givers=np.where(np.isnan(samples), NOBODY, np.arange(samples.shape[3])),
         giver_names=list(described.samples),
-        tokens=stacked([np.array([float(c.tokens) for c in own]) for own in candidates]),
-        side=_side(side),
+        tokens=stacked(tokens),
+        side={
+            name: stacked([each[name] for each in side])
+            for name in side[0]
+            if all(name in each for each in side)
+        },
         systems=named if any(map(any, named)) else (),
         constants=described.constants,
         bounds=described.bounds,
-        questions=[prompt.question for prompt in prompts],
-        texts=[[candidate.text for candidate in own] for own in candidates],
+        questions=Lookup(
+            len(ids), lambda p: records.read_prompt(shard_of(places[p]), ids[p]).question
+        ),
+        texts=Lookup(
+            len(ids),
+            lambda p: [c.text for c in records.read_candidates(shard_of(places[p]), ids[p])],
+        ),
         costs={
             **{f"{s} {u}": x for s, counts in cost.items() for u, x in counts.items()},
             **rewrites,
@@ -213,13 +234,8 @@ def _spent(shard: Shard, prompt_id: str, own: list[Candidate], size: int) -> dic
     }
 
 
-def _side(rows: list[dict[str, Any]]) -> dict[str, Array]:
-    """The side inputs that every prompt has, with a leading prompt axis."""
-    names = set.intersection(*(set(row) for row in rows)) - {"prompt_id"}
-    return {
-        name: stacked([np.asarray(row[name], dtype=np.float64) for row in rows])
-        for name in sorted(names)
-    }
+def _arrays(row: dict[str, Any]) -> dict[str, Array]:
+    return {n: np.array(row[n], dtype=np.float64) for n in sorted(row) if n != "prompt_id"}
 
 
 def is_audit(path: Path) -> bool:

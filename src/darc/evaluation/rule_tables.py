@@ -8,7 +8,7 @@ import numpy as np
 
 from darc.core import risk
 from darc.evaluation.bootstrap import average, estimate, over_splits, tail
-from darc.evaluation.contest import Contest, ContestSettings, contest_of, halves_of_seeds
+from darc.evaluation.contest import Contest, ContestSettings, Splits, contest_of
 from darc.evaluation.frame import Frame, Record
 from darc.evaluation.ranks import spearman
 from darc.evaluation.source import Source
@@ -329,7 +329,7 @@ def held_out_scorer_table(source: Source, settings: ContestSettings) -> Frame:
     rows: list[Record] = []
     for m, name in enumerate(source.scorers if len(source.scorers) > 1 else ()):
         others = [o for o in range(len(source.scorers)) if o != m]
-        halves = _judged_by(halves_of_seeds(source, settings), others, m)
+        halves = _judged_by(Splits(source, settings), others, m)
         kept = with_scorers(source, others)
         contest = contest_of(kept, halves, settings, settings.methods, "sample")
         rows += _scorer_rows(contest, {name: contest.reward})

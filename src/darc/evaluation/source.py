@@ -1,7 +1,8 @@
 """What is evaluated: the candidates of many prompts with everything that is known of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,20 @@ from darc.core.draws import candidate_lots
 from darc.typing import Array, Integers
 
 NOBODY = -1
+
+
+class Lookup(Sequence[Any]):
+    """So many items, each made from its place whenever it is looked at."""
+
+    def __init__(self, size: int, make: Callable[[int], Any]) -> None:
+        self.size, self.make = size, make
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, at: Any) -> Any:
+        places = range(self.size)[at]
+        return [*map(self.make, places)] if isinstance(at, slice) else self.make(places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +39,8 @@ class Source:
     `constants` are the scorers' fixed (locations, scales), None where they have none; `bounds` one
     (low, high) a scorer to which a rule's input is clipped.
     `systems[p][k]` names who wrote a candidate, "" where unknown, empty where it does not matter.
-    `texts[p][k]` are the candidates' texts and `questions[p]` the prompts', empty where unknown.
+    `texts[p][k]` are the candidates' texts and `questions[p]` the prompts', empty where unknown;
+    those of a run are read from its shards when they are looked at.
     `length_unit` says what `tokens` counts. `groups` maps a giver's name to a group. `costs` are
     totals by name (seconds, calls, tokens); `spent` the tokens that each part took, by what took
     them: "generated" and "rewritten" (P, K), "scored" (P, K, n) for one scorer.
@@ -72,6 +88,11 @@ def restrict(source: Source, prompts: Sequence[int], candidates: Sequence[Sequen
         row[: len(chosen)] = chosen
     rows = np.asarray(prompts, dtype=np.int64)
     samples = _gathered(source.samples.transpose(0, 2, 1, 3), rows, place).transpose(0, 2, 1, 3)
+
+    def own_texts(row: int) -> list[str]:
+        every = source.texts[prompts[row]]
+        return [every[k] for k in candidates[row]]
+
     turned = source.givers.transpose(0, 2, 1, 3).astype(np.float64)
     givers = _gathered(turned, rows, place)
     return replace(
@@ -82,9 +103,11 @@ def restrict(source: Source, prompts: Sequence[int], candidates: Sequence[Sequen
         givers=np.nan_to_num(givers, nan=NOBODY).transpose(0, 2, 1, 3).astype(np.int64),
         tokens=_gathered(source.tokens, rows, place),
         side={name: _side(name, array, rows, place) for name, array in source.side.items()},
-        questions=[source.questions[p] for p in prompts] if source.questions else (),
+        questions=Lookup(len(rows), lambda row: source.questions[prompts[row]])
+        if source.questions
+        else (),
         systems=_picked(source.systems, prompts, candidates) if source.systems else (),
-        texts=_picked(source.texts, prompts, candidates) if source.texts else (),
+        texts=Lookup(len(rows), own_texts) if source.texts else (),
         spent={name: _gathered(array, rows, place) for name, array in source.spent.items()},
     )
 

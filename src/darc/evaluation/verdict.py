@@ -12,6 +12,7 @@ from darc.evaluation.bootstrap import (
     largest,
     noise_band,
     over_splits,
+    resampled,
     tail,
     unrounded,
 )
@@ -82,7 +83,7 @@ def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
 
     ones = np.ones((1, among.shape[1]))
     reward = contest.reward - contest.reward[:, :1]
-    whole, drawn = measured(ones)[0], measured(contest.counts)
+    whole, drawn = measured(ones)[0], resampled(measured, contest.counts)
     return Verdict(
         source=contest.source.name,
         subset=subset,
