@@ -1,3 +1,4 @@
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,3 +94,19 @@ def test_lazy_run_is_refused(tmp_path: Path) -> None:
     start(tmp_path / "lazy", lazy=True)
     with pytest.raises(InputError, match="--complete"):
         read_run(tmp_path / "lazy")
+
+
+def test_texts_are_read_from_the_shards_when_they_are_looked_at(tmp_path: Path) -> None:
+    start(tmp_path / "run", shard_size=2)
+    source = read_run(tmp_path / "run")
+    answers = [[text.split()[0] for text in own] for own in source.texts]
+    turned = restrict(source, [4, 0], [[2, 1], [0, 3]])
+    assert [[text.split()[0] for text in own] for own in turned.texts] == [
+        [answers[4][2], answers[4][1]],
+        [answers[0][0], answers[0][3]],
+    ]
+    assert turned.questions[0] == source.questions[4] != source.questions[0]
+    assert source.texts[:2] == [source.texts[0], source.texts[1]]
+    shutil.rmtree(tmp_path / "run")
+    with pytest.raises(InputError):
+        list(source.texts)
