@@ -17,7 +17,7 @@ from darc.experiments.result import (
     Rows,
     average,
     groups,
-    line,
+    lines,
     of,
     silent,
 )
@@ -70,11 +70,12 @@ def disagreement(preset: Preset, seed: int = 0, *, report: Report = silent) -> F
         ),
     }
     report(2, 2)
-    rows = []
+    rows, table = [], []
     for name, value in found.items():
         low, high = PAPER.get(name, (None, None))
         rows.append({"measure": name, "value": value, "paper_low": low, "paper_high": high})
-    table = [[name, value, _range(PAPER.get(name))] for name, value in found.items()]
+        paper = "" if low is None else f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        table.append([name, value, paper])
     panels = [_variances(largest), _tenths(guess[known], human[known])]
     return Findings("disagreement", rows, ["", "here", "paper"], table, panels=panels)
 
@@ -100,12 +101,6 @@ def _tenths(guess: Array, human: Array) -> Plot:
     line = Line("Best-of-K's choice", list(range(1, len(found) + 1)), y, half)
     title = "does the proxy tell?"
     return Plot(title, "tenth of prompts by the proxy's sigma", "people's sigma", [line])
-
-
-def _range(pair: tuple[float, float] | None) -> str:
-    if pair is None:
-        return ""
-    return f"{pair[0]:g}" if pair[0] == pair[1] else f"{pair[0]:g} to {pair[1]:g}"
 
 
 SIZES = (5, 16, 64, 256, 1024)
@@ -140,11 +135,25 @@ def coverage(
         for size in sizes:
             rows += _held(kind, np.ascontiguousarray(given[..., :size]), people, delta)
             report(2 + len(rows) // len(BOUNDS), 2 + 2 * len(sizes))
-    table = [list(row.values()) for row in rows]
+    notes, panels = [], []
+    titles = {"raters": "independent raters", "rewrites": "rewrites, one scorer"}
+    for kind, own in groups(rows, "samples").items():
+        for bound, mine in groups(own, "bound").items():
+            worst = min(mine, key=lambda row: row["actual"])
+            verdict = "holds" if worst["actual"] >= 1 - delta else "does not hold"
+            notes.append(
+                f"{kind}, {bound}: {verdict}; at the least {worst['actual']:.1%} "
+                f"of the choices (n = {worst['n']}) against {1 - delta:.0%}"
+            )
+        drawn = [
+            line
+            for rule, mine in groups(own, "rule").items()
+            for line in lines(mine, "rule", "n", "actual", name=f"{mine[0]['bound']} of {rule}")
+        ]
+        panels.append(Plot(titles[kind], "samples a candidate", "coverage", drawn, True, 1 - delta))
     header = ["samples", "n", "bound", "chosen by", "nominal", "actual", "slack", "empty"]
-    return Findings(
-        "coverage", rows, header, table, _notes(rows, 1 - delta), _panels(rows, 1 - delta)
-    )
+    table = [list(row.values()) for row in rows]
+    return Findings("coverage", rows, header, table, notes, panels)
 
 
 def _held(kind: str, samples: Array, people: Population, delta: float) -> Rows:
@@ -183,28 +192,3 @@ def lower_bounds(decided: Decisions, bound: str, scale: tuple[float, float], del
     return lower_confidence_bound(
         mean, np.nan_to_num(sigma), count, candidates=present, bounds=scale, delta=delta
     )
-
-
-def _notes(rows: Rows, nominal: float) -> list[str]:
-    notes = []
-    for kind, own in groups(rows, "samples").items():
-        for bound, mine in groups(own, "bound").items():
-            worst = min(mine, key=lambda row: row["actual"])
-            verdict = "holds" if worst["actual"] >= nominal else "does not hold"
-            notes.append(
-                f"{kind}, {bound}: {verdict}; at the least {worst['actual']:.1%} "
-                f"of the choices (n = {worst['n']}) against {nominal:.0%}"
-            )
-    return notes
-
-
-def _panels(rows: Rows, nominal: float) -> list[Plot]:
-    panels = []
-    titles = {"raters": "independent raters", "rewrites": "rewrites, one scorer"}
-    for kind, own in groups(rows, "samples").items():
-        lines = [
-            line(f"{mine[0]['bound']} of {rule}", mine, "n", "actual")
-            for rule, mine in groups(own, "rule").items()
-        ]
-        panels.append(Plot(titles[kind], "samples a candidate", "coverage", lines, True, nominal))
-    return panels
