@@ -1,5 +1,6 @@
 """Paired bootstrap over prompts."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -100,14 +101,10 @@ def over_splits(values: Array) -> Array:
 
 def interval(draws: Array, level: float = LEVEL) -> Array:
     """The central interval (2, ...) of resampled statistics (B, ...); NaN where none is known."""
-    share = (1 - level) / 2
-    flat = draws.reshape(len(draws), -1)
-    result = np.full((2, flat.shape[1]), np.nan)
-    for place, column in enumerate(flat.T):
-        known = column[~np.isnan(column)]
-        if known.size:
-            result[:, place] = np.quantile(known, [share, 1 - share])
-    return result.reshape(2, *draws.shape[1:])
+    ends = [(1 - level) / 2, (1 + level) / 2]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="All-NaN slice")
+        return np.asarray(np.nanquantile(draws, ends, axis=0))
 
 
 def largest(values: Array) -> float:

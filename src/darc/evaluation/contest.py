@@ -15,7 +15,7 @@ from darc.core.draws import folds, prompt_seeds
 from darc.engine.deciding import Calibrations, RuleSpec
 from darc.errors import InputError
 from darc.evaluation import metrics
-from darc.evaluation.bootstrap import draw_counts
+from darc.evaluation.bootstrap import draw_counts, largest
 from darc.evaluation.methods import BASELINE, decide_all, methods, normalization, runnable
 from darc.evaluation.source import Source
 from darc.evaluation.split import Halves, choose_split, draw_halves
@@ -152,8 +152,8 @@ class Contest:
 
     def against(self, values: Array) -> Array:
         """Win, tie or loss against Best-of-K by values (R, A, P)."""
-        scale = float(np.nanmax(np.abs(values), initial=0.0))
-        return metrics.outcome_signs(values - values[:, :1], self.settings.threshold, scale)
+        difference, scale = values - values[:, :1], largest(values)
+        return metrics.outcome_signs(difference, self.settings.threshold, scale)
 
     @property
     def subsets(self) -> dict[str, Mask]:
@@ -200,9 +200,8 @@ def contest_of(
     each. `lambdas` (R, P) are those of other halves than these, such as larger ones.
     """
     able, not_run = runnable(specs, source.side)
-    parts: list[dict[str, Array]] = []
+    parts: list[dict[str, Any]] = []
     labels: list[list[str]] = []
-    rows: list[Array] = []
     flags: dict[str, Counter[str]] = {}
     seconds = Counter[str]()
     left_out = 0
@@ -216,23 +215,24 @@ def contest_of(
         able = [spec for spec in able if spec.label not in not_run]
         labels.append([spec.label for spec in able])
         choice = np.stack([decided.index.get(label, none) for label in labels[-1]])
-        parts.append(_judged(source, settings, half, choice))
-        if lambdas is None:
-            rows.append(lambda_row(source, settings, half, split))
+        own = lambda_row(source, settings, half, split) if lambdas is None else lambdas[repeat]
+        parts.append({**_judged(source, settings, half, choice), "lambdas": own})
         for label in labels[-1]:
             flags.setdefault(label, Counter()).update(decided.flags.get(label, {}))
         seconds.update(decided.seconds)
         left_out += half.left_out
-    kept = np.stack([part.pop("kept") for part in parts])
-    if not kept.any():
+    alone: dict[str, Any] = {
+        name: np.stack([part.pop(name) for part in parts]) for name in OF_SPLITS
+    }
+    if not alone["kept"].any():
         raise InputError(
             f"{source.name}: no candidate has samples for both selecting and judging",
             "rate each candidate at least twice",
         )
-    alone = {name: np.stack([part.pop(name) for part in parts]) for name in OF_SPLITS}
+    alone["lambdas"] = settled_lambdas(source, alone["lambdas"], split)
     places = [[own.index(label) for label in labels[-1]] for own in labels]
     names = list(parts[0])
-    by_method = {
+    by_method: dict[str, Any] = {
         name: np.stack([part.pop(name)[own] for part, own in zip(parts, places, strict=True)])
         for name in names
     }
@@ -240,31 +240,31 @@ def contest_of(
         by_method["outcome"] = by_method["reward"]
     high = [
         metrics.high_subset(one, keep, list(source.prompt_ids), settings.share)
-        for one, keep in zip(alone["disagreement"], kept, strict=True)
+        for one, keep in zip(alone["disagreement"], alone["kept"], strict=True)
     ]
     shares = {
-        label: {name: times / int(kept.sum()) for name, times in flags[label].items()}
+        label: {name: times / alone["kept"].sum() for name, times in flags[label].items()}
         for label in labels[-1]
     }
+    # What is missing is no sample, and is not moved.
+    moved = np.abs(clipped(source.samples, source.bounds) - source.samples) > 0
     return Contest(
         source=source,
         settings=settings,
         split=split,
         methods=labels[-1],
-        kept=kept,
         high=np.stack(high),
-        lambdas=settled_lambdas(source, rows, split) if lambdas is None else lambdas,
         not_run=not_run,
         flags=shares,
         seconds={label: seconds[label] for label in labels[-1]},
         left_out=left_out / len(parts),
-        clipped_share=_clipped_share(source),
+        clipped_share=float(moved.sum() / max(1, (~np.isnan(source.samples)).sum())),
         **alone,
         **by_method,
     )
 
 
-OF_SPLITS = ("scales", "disagreement", "judged_disagreement")
+OF_SPLITS = ("kept", "lambdas", "scales", "disagreement", "judged_disagreement")
 
 
 def _judged(
@@ -315,9 +315,8 @@ def lambda_row(source: Source, settings: ContestSettings, half: Halves, split: s
     return row
 
 
-def settled_lambdas(source: Source, rows: Sequence[Array], split: str) -> Array:
+def settled_lambdas(source: Source, result: Array, split: str) -> Array:
     """Lambda for every split and prompt, (R, P); a split without a sigma takes the others' mean."""
-    result = np.stack(rows)
     if split != "joined" and not np.isnan(result).all():
         result = np.where(np.isnan(result), np.nanmean(result), result)
     if np.isnan(result).any():
@@ -327,9 +326,3 @@ def settled_lambdas(source: Source, rows: Sequence[Array], split: str) -> Array:
             "give --lambda a number",
         )
     return result
-
-
-def _clipped_share(source: Source) -> float:
-    there = ~np.isnan(source.samples)
-    moved = clipped(source.samples, source.bounds) != source.samples
-    return float((moved & there).sum() / max(1, there.sum()))

@@ -50,11 +50,12 @@ def hacking(
             report(1 + len(rows) // len(sizes), steps)
     table, notes, panels = [], [], []
     for world, own in groups(rows, "world").items():
-        steady, fallen = [], []
-        for rule, curve in groups(own, "rule").items():
+        curves = groups(own, "rule")
+        for rule, curve in curves.items():
             means, last = [f"{row['true_mean']:.2f}" for row in curve], curve[-1]
             table.append([world, rule, *means, last["peak"], f"{last['lost']:.2f}"])
-            (steady if resists(curve) else fallen).append(rule)
+        steady = [rule for rule, curve in curves.items() if resists(curve)]
+        fallen = [rule for rule in curves if rule not in steady]
         notes.append(
             f"{world}: at the largest K still at their best, within noise: "
             f"{', '.join(steady) or 'none'}; fallen: {', '.join(fallen) or 'none'}"
