@@ -1,6 +1,8 @@
 import shutil
+import weakref
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from darc.evaluation.methods import methods
 from darc.evaluation.pool_tables import latency_table, token_table
 from darc.evaluation.reading import read_run
 from darc.evaluation.source import NOBODY, restrict
+from darc.runs.records import read_scores
 
 
 def test_run_folder_as_a_source(tmp_path: Path) -> None:
@@ -110,3 +113,18 @@ def test_texts_are_read_from_the_shards_when_they_are_looked_at(tmp_path: Path) 
     shutil.rmtree(tmp_path / "run")
     with pytest.raises(InputError):
         list(source.texts)
+
+
+def test_what_a_run_is_read_by_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start(tmp_path / "run", shard_size=2)
+    seen: list[weakref.ref[object]] = []
+
+    def noted(*given: Any) -> Any:
+        scores = read_scores(*given)
+        seen.append(weakref.ref(scores.values))
+        return scores
+
+    monkeypatch.setattr("darc.runs.records.read_scores", noted)
+    source = read_run(tmp_path / "run")
+    assert len(seen) == len(source.prompt_ids)
+    assert not any(each() is not None for each in seen)

@@ -12,12 +12,6 @@ from darc.evaluation.bootstrap import draw_counts, interval
 from darc.evaluation.contest import Contest
 from darc.evaluation.frame import Frame, Record
 from darc.evaluation.metrics import aggregated, pooled_units, taken
-from darc.evaluation.ranks import (
-    partial_of,
-    weighted_correlations,
-    weighted_overlap,
-    weighted_ranks,
-)
 from darc.evaluation.rule_tables import (
     BUCKETS,
     bucket_masks,
@@ -107,9 +101,11 @@ def _resampled(items: Items, draws: int, seed: int, share: float) -> Array:
         weights = counts[start : start + step, items.prompt].astype(np.float64)
         weights = weights[weights.sum(axis=1) > 0]
         sides = (items.proxy, items.human, *items.controls)
-        matrices = weighted_correlations([weighted_ranks(s, weights) for s in sides], weights)
-        overlap = weighted_overlap(items.proxy, items.human, weights, share)
-        parts.append(np.stack([matrices[:, 0, 1], partial_of(matrices), overlap], axis=1))
+        matrices = ranks.weighted_correlations(
+            [ranks.weighted_ranks(s, weights) for s in sides], weights
+        )
+        overlap = ranks.weighted_overlap(items.proxy, items.human, weights, share)
+        parts.append(np.stack([matrices[:, 0, 1], ranks.partial_of(matrices), overlap], axis=1))
     return np.concatenate(parts)
 
 

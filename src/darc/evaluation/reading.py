@@ -150,17 +150,18 @@ def read_run(path: Path, name: str | None = None) -> Source:
     def column(name: str) -> list[Any]:
         return [each[name] for each in found]
 
-    def read(p: int) -> tuple[Shard, str]:
-        return shard_of(found[p]["shard"]), found[p]["id"]
+    ids, places, shard_of = column("id"), column("shard"), lru_cache(maxsize=1)(folder.shard)
 
-    shard_of = lru_cache(maxsize=1)(folder.shard)
+    def read(p: int) -> tuple[Shard, str]:
+        return shard_of(places[p]), ids[p]
+
     samples, sides = stacked(column("scores")), column("side")
     described = records.scores_of(settings, samples[0])
     cost = cost_by_stage(folder.shards())
     return Source(
         name=name or path.resolve().name,
         kind="panel" if described.sample == records.RATER else "rewrite",
-        prompt_ids=column("id"),
+        prompt_ids=ids,
         candidate_ids=column("candidates"),
         scorers=list(described.scorers),
         samples=samples,
@@ -175,8 +176,8 @@ def read_run(path: Path, name: str | None = None) -> Source:
         systems=column("names") if any(map(any, column("names"))) else (),
         constants=described.constants,
         bounds=described.bounds,
-        questions=Lookup(len(found), lambda p: records.read_prompt(*read(p)).question),
-        texts=Lookup(len(found), lambda p: [c.text for c in records.read_candidates(*read(p))]),
+        questions=Lookup(len(ids), lambda p: records.read_prompt(*read(p)).question),
+        texts=Lookup(len(ids), lambda p: [c.text for c in records.read_candidates(*read(p))]),
         costs={
             **{f"{s} {u}": x for s, counts in cost.items() for u, x in counts.items()},
             **rewrites,

@@ -88,7 +88,7 @@ def restrict(source: Source, prompts: Sequence[int], candidates: Sequence[Sequen
     place = np.full((len(prompts), max(map(len, candidates))), -1, dtype=np.int64)
     for row, chosen in zip(place, candidates, strict=True):
         row[: len(chosen)] = chosen
-    rows = np.asarray(prompts, dtype=np.int64)
+    rows, questions = np.asarray(prompts, dtype=np.int64), source.questions
 
     def turned(array: NDArray[Any], fill: float) -> NDArray[Any]:
         found = _gathered(array.transpose(0, 2, 1, 3), rows, place, fill)
@@ -105,9 +105,7 @@ def restrict(source: Source, prompts: Sequence[int], candidates: Sequence[Sequen
         givers=turned(source.givers, NOBODY),
         tokens=_gathered(source.tokens, rows, place),
         side={name: _side(name, array, rows, place) for name, array in source.side.items()},
-        questions=Lookup(len(rows), lambda row: source.questions[prompts[row]])
-        if source.questions
-        else (),
+        questions=Lookup(len(rows), lambda row: questions[prompts[row]]) if questions else (),
         systems=list(picked(source.systems)) if source.systems else (),
         texts=picked(source.texts) if source.texts else (),
         spent={name: _gathered(array, rows, place) for name, array in source.spent.items()},
