@@ -208,7 +208,7 @@ def evaluate(
     made.
 
     In memory are the samples, (P, M, K, n) numbers a source, as every rule looks at them again in
-    every split, one split at a time, and six numbers a prompt, rule and split of each contest, as
+    every split, one split at a time, and a few numbers a prompt, rule and split of each contest, as
     the bootstrap draws the prompts anew for every table.
     """
     if not sources:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from darc.evaluation.frame import Frame
 from darc.evaluation.methods import BASELINE
-from darc.views.chart import MOST_SERIES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,9 +35,8 @@ def numbers(frame: Frame, name: str) -> list[float]:
     return [float(cell) if isinstance(cell, int | float) else float("nan") for cell in cells]
 
 
-def few(methods: Sequence[str], most: int = 6) -> list[str]:
+def few(methods: Sequence[str], most: int) -> list[str]:
     """At most `most` methods without Best-of-K, well-known rules first, whatever their results."""
-    most = min(most, MOST_SERIES)
     others = [method for method in methods if method != BASELINE]
     known = [method for method in FIRST if method in others]
     return (known + [method for method in others if method not in known])[:most]

@@ -20,7 +20,7 @@ from darc.evaluation.contest import Contest
 from darc.evaluation.evaluate import Evaluation
 from darc.evaluation.frame import Frame
 from darc.evaluation.pictures import metric_name
-from darc.evaluation.rule_tables import prompts_in
+from darc.evaluation.rule_tables import mean_of, prompts_in
 from darc.typing import Array, Mask
 
 NAMED = 4
@@ -85,9 +85,9 @@ def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
         found = [over_splits(average(tradeoff, among, counts)), worst - worst[:, :1]]
         return unrounded(np.stack(found, axis=1), size)
 
-    ones = np.ones((1, among.shape[1]))
     reward = contest.reward - contest.reward[:, :1]
-    whole, drawn = measured(ones)[0], resampled(measured, contest.counts)
+    whole = measured(np.ones((1, among.shape[1])))[0]
+    drawn = resampled(measured, contest.counts)
     return Verdict(
         source=contest.source.name,
         subset=subset,
@@ -97,7 +97,7 @@ def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
         delta=whole,
         margin=noise_band(whole, drawn, size),
         low=interval(drawn)[0],
-        mean=over_splits(average(reward, among, ones))[0],
+        mean=mean_of(reward, among),
     )
 
 

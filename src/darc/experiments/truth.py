@@ -1,6 +1,7 @@
 """What simulated people are like, and how often bounds on their mean hold."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from darc.experiments.result import (
     silent,
 )
 from darc.selection.decision import Decisions
-from darc.simulate import Population, Preset, proxy_scores, simulate
+from darc.simulate import Preset, proxy_scores, simulate
 from darc.typing import Array
 
 PAPER = {
@@ -109,12 +110,7 @@ BOUNDS = (("certificate", "mean"), ("certificate", "epsilon"), ("lcb score", "lc
 
 
 def coverage(
-    preset: Preset,
-    seed: int = 0,
-    *,
-    sizes: tuple[int, ...] = SIZES,
-    delta: float = DELTA,
-    report: Report = silent,
+    preset: Preset, seed: int = 0, *, sizes: tuple[int, ...] = SIZES, report: Report = silent
 ) -> Findings:
     """Nominal and actual coverage, for independent raters and for rewrites under one scorer.
 
@@ -131,51 +127,43 @@ def coverage(
     report(2, 2 + 2 * len(sizes))
     samples = {"raters": people.ratings, "rewrites": np.clip(proxy.samples[:, 0], *scale)}
     rows: Rows = []
-    for kind, given in samples.items():
-        for size in sizes:
-            rows += _held(kind, np.ascontiguousarray(given[..., :size]), people, delta)
-            report(2 + len(rows) // len(BOUNDS), 2 + 2 * len(sizes))
+    for (kind, given), size in product(samples.items(), sizes):
+        for bound, rule in BOUNDS:
+            decided = select_batch(np.ascontiguousarray(given[:, None, :, :size]), rule)
+            limit = lower_bounds(decided, bound, scale, DELTA)
+            true = of(people.truth.mean, decided.index)
+            rows.append(
+                {
+                    "samples": kind,
+                    "n": size,
+                    "bound": bound,
+                    "rule": rule,
+                    "nominal": 1 - DELTA,
+                    "actual": float(np.mean(limit <= true)),
+                    "slack": float(np.mean(true - limit)),
+                    "empty": float(np.mean(limit <= scale[0])),
+                }
+            )
+        report(2 + len(rows) // len(BOUNDS), 2 + 2 * len(sizes))
     notes, panels = [], []
     titles = {"raters": "independent raters", "rewrites": "rewrites, one scorer"}
     for kind, own in groups(rows, "samples").items():
         for bound, mine in groups(own, "bound").items():
             worst = min(mine, key=lambda row: row["actual"])
-            verdict = "holds" if worst["actual"] >= 1 - delta else "does not hold"
+            verdict = "holds" if worst["actual"] >= 1 - DELTA else "does not hold"
             notes.append(
                 f"{kind}, {bound}: {verdict}; at the least {worst['actual']:.1%} "
-                f"of the choices (n = {worst['n']}) against {1 - delta:.0%}"
+                f"of the choices (n = {worst['n']}) against {1 - DELTA:.0%}"
             )
         drawn = [
             line
             for rule, mine in groups(own, "rule").items()
             for line in lines(mine, "rule", "n", "actual", name=f"{mine[0]['bound']} of {rule}")
         ]
-        panels.append(Plot(titles[kind], "samples a candidate", "coverage", drawn, True, 1 - delta))
+        panels.append(Plot(titles[kind], "samples a candidate", "coverage", drawn, True, 1 - DELTA))
     header = ["samples", "n", "bound", "chosen by", "nominal", "actual", "slack", "empty"]
     table = [list(row.values()) for row in rows]
     return Findings("coverage", rows, header, table, notes, panels)
-
-
-def _held(kind: str, samples: Array, people: Population, delta: float) -> Rows:
-    """One row a bound."""
-    rows: Rows = []
-    for bound, rule in BOUNDS:
-        decided = select_batch(samples[:, None], rule)
-        limit = lower_bounds(decided, bound, (people.recipe.low, people.recipe.high), delta)
-        true = of(people.truth.mean, decided.index)
-        rows.append(
-            {
-                "samples": kind,
-                "n": samples.shape[-1],
-                "bound": bound,
-                "rule": rule,
-                "nominal": 1 - delta,
-                "actual": float(np.mean(limit <= true)),
-                "slack": float(np.mean(true - limit)),
-                "empty": float(np.mean(limit <= people.recipe.low)),
-            }
-        )
-    return rows
 
 
 def lower_bounds(decided: Decisions, bound: str, scale: tuple[float, float], delta: float) -> Array:
