@@ -18,7 +18,7 @@ from darc.evaluation.ablations import (
     sizes_up_to,
     sweep_contest,
 )
-from darc.evaluation.contest import ContestSettings, compare_rules, halves_of_seeds
+from darc.evaluation.contest import ContestSettings, Splits, compare_rules
 from darc.evaluation.pool_tables import calibration_table, density, density_table
 from darc.evaluation.split import draw_halves, join
 
@@ -27,7 +27,7 @@ SETTINGS = ContestSettings(rules=("epsilon", "lcb"), repeats=3, draws=40)
 
 def test_every_setting_is_the_rule_by_itself() -> None:
     source = make_source(15, 4, 6)
-    halves = list(halves_of_seeds(source, SETTINGS))
+    halves = list(Splits(source, SETTINGS))
     sweep = sweep_contest(source, halves, SETTINGS, FRONTIER)
     frame = frontier_table(sweep)
     alone = compare_rules(source, ContestSettings(rules=("penalty:lam=4",), repeats=3, draws=5))
@@ -43,7 +43,7 @@ def test_every_setting_is_the_rule_by_itself() -> None:
 def test_ablations_are_against_best_of_k() -> None:
     source = make_source(15, 4, 6)
     sweeps = (Sweep("lcb", "lam", (0.0, 1.0)),)
-    contest = sweep_contest(source, list(halves_of_seeds(source, SETTINGS)), SETTINGS, sweeps)
+    contest = sweep_contest(source, list(Splits(source, SETTINGS)), SETTINGS, sweeps)
     frame = ablation_table(contest, sweeps).where(subset="overall")
     assert frame.column("setting") == [0.0, 1.0]
     assert frame.column("delta_tradeoff")[0] == 0.0
@@ -75,7 +75,7 @@ def test_sizes() -> None:
 
 def test_size_table_ends_with_the_whole_pool() -> None:
     source = make_source(12, 4, 6)
-    halves = list(halves_of_seeds(source, SETTINGS))
+    halves = list(Splits(source, SETTINGS))
     frame = size_table(source, halves, SETTINGS).where(subset="overall", method="epsilon")
     contest = compare_rules(source, SETTINGS)
     expected = (contest.tradeoff[:, 1] - contest.tradeoff[:, 0]).mean()
@@ -134,7 +134,7 @@ def test_a_run_alone_says_by_what_its_rewrites_are_judged() -> None:
 
 def test_calibration_by_loops() -> None:
     source = make_source(12, 4, 6)
-    halves = list(halves_of_seeds(source, SETTINGS))
+    halves = list(Splits(source, SETTINGS))
     contest = compare_rules(source, SETTINGS)
     frame = calibration_table(contest, halves)
     held = []
@@ -164,6 +164,6 @@ def test_density_against_scipy() -> None:
 def test_density_table_has_every_method() -> None:
     source = make_source(6, 3, 4, scorers=2)
     contest = compare_rules(source, SETTINGS)
-    frame = density_table(contest, list(halves_of_seeds(source, SETTINGS)))
+    frame = density_table(contest, list(Splits(source, SETTINGS)))
     assert len(frame) == 2 * 3 * 101
     assert set(frame.column("scorer")) == {"s0", "s1"}

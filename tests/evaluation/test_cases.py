@@ -3,7 +3,7 @@ import pytest
 from tests.evaluation.helpers import make_source
 
 from darc.evaluation.cases import galleries
-from darc.evaluation.contest import ContestSettings, halves_of_seeds
+from darc.evaluation.contest import ContestSettings, Splits
 from darc.evaluation.evaluate import Evaluation, evaluate
 
 SETTINGS = ContestSettings(rules=("epsilon", "lcb"), repeats=2, draws=30)
@@ -17,7 +17,7 @@ def result() -> Evaluation:
 
 def test_cases_are_those_of_the_first_split(result: Evaluation) -> None:
     for found, contest in zip(galleries(result), result.contests, strict=False):
-        half = next(iter(halves_of_seeds(contest.source, contest.settings)))
+        half = next(iter(Splits(contest.source, contest.settings)))
         place = contest.methods.index("epsilon")
         changed = np.flatnonzero(contest.choice[0, 0] != contest.choice[0, place])
         assert found.changed == len(changed)

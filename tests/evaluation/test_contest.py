@@ -1,3 +1,6 @@
+import tracemalloc
+import weakref
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -6,10 +9,10 @@ from tests.evaluation.helpers import make_source
 
 from darc.config import made
 from darc.errors import InputError
-from darc.evaluation.contest import ContestSettings, compare_rules
+from darc.evaluation.contest import ContestSettings, Splits, compare_rules, contest_of
 from darc.evaluation.evaluate import judged_by_people
 from darc.evaluation.rule_tables import compared, compared_tail, mean_of, tail_of
-from darc.evaluation.split import draw_halves, join
+from darc.evaluation.split import Halves, draw_halves, join
 
 SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), repeats=3, draws=50)
 
@@ -136,3 +139,38 @@ def test_one_rating_each_cannot_be_held_out() -> None:
 def test_settings_are_checked(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError):
         made(ContestSettings, wrong)
+
+
+def test_a_contest_keeps_no_samples_of_its_splits() -> None:
+    source, settings = make_source(6, 3, 4), with_repeats(8)
+    seen: list[weakref.ref[object]] = []
+
+    def halves() -> Iterator[Halves]:
+        for half in Splits(source, settings):
+            seen.extend(map(weakref.ref, (half.select, half.judge)))
+            yield half
+            assert sum(each() is not None for each in seen) <= 4
+
+    contest = contest_of(source, halves(), settings, settings.methods, "rater")
+    assert len(contest.kept) == len(seen) / 2 == 8
+    assert not any(each() is not None for each in seen)
+
+
+def test_more_splits_take_a_few_numbers_a_prompt_and_rule() -> None:
+    source = make_source(60, 8, 9, 2, kind="rewrite")
+
+    def peak(repeats: int) -> int:
+        tracemalloc.start()
+        compare_rules(source, with_repeats(repeats))
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    peak(2)
+    # Eight bytes a prompt and method, of six numbers and of what is made of them; a split's samples
+    # would be a hundred times eight.
+    assert (peak(22) - peak(2)) / 20 < 8 * 60 * 4 * 20
+
+
+def with_repeats(repeats: int) -> ContestSettings:
+    return SETTINGS.model_copy(update={"repeats": repeats})

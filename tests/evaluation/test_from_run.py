@@ -1,5 +1,8 @@
+import shutil
+import weakref
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ from darc.evaluation.methods import methods
 from darc.evaluation.pool_tables import latency_table, token_table
 from darc.evaluation.reading import read_run
 from darc.evaluation.source import NOBODY, restrict
+from darc.runs.records import read_scores
 
 
 def test_run_folder_as_a_source(tmp_path: Path) -> None:
@@ -93,3 +97,34 @@ def test_lazy_run_is_refused(tmp_path: Path) -> None:
     start(tmp_path / "lazy", lazy=True)
     with pytest.raises(InputError, match="--complete"):
         read_run(tmp_path / "lazy")
+
+
+def test_texts_are_read_from_the_shards_when_they_are_looked_at(tmp_path: Path) -> None:
+    start(tmp_path / "run", shard_size=2)
+    source = read_run(tmp_path / "run")
+    answers = [[text.split()[0] for text in own] for own in source.texts]
+    turned = restrict(source, [4, 0], [[2, 1], [0, 3]])
+    assert [[text.split()[0] for text in own] for own in turned.texts] == [
+        [answers[4][2], answers[4][1]],
+        [answers[0][0], answers[0][3]],
+    ]
+    assert turned.questions[0] == source.questions[4] != source.questions[0]
+    assert source.texts[:2] == [source.texts[0], source.texts[1]]
+    shutil.rmtree(tmp_path / "run")
+    with pytest.raises(InputError):
+        list(source.texts)
+
+
+def test_what_a_run_is_read_by_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start(tmp_path / "run", shard_size=2)
+    seen: list[weakref.ref[object]] = []
+
+    def noted(*given: Any) -> Any:
+        scores = read_scores(*given)
+        seen.append(weakref.ref(scores.values))
+        return scores
+
+    monkeypatch.setattr("darc.runs.records.read_scores", noted)
+    source = read_run(tmp_path / "run")
+    assert len(seen) == len(source.prompt_ids)
+    assert not any(each() is not None for each in seen)

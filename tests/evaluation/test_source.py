@@ -1,3 +1,4 @@
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -36,7 +37,7 @@ def test_a_square_side_input_is_cut_on_both_sides() -> None:
     cut = restrict(source, [1], [[2, 0]])
     assert np.array_equal(cut.side["similarity"][0], square[1][np.ix_([2, 0], [2, 0])])
     assert cut.side["tokens"].tolist() == [[5.0, 3.0]]
-    assert cut.texts == [["answer 1 2", "answer 1 0"]]
+    assert list(cut.texts) == [["answer 1 2", "answer 1 0"]]
 
 
 def test_as_many_dropout_samples_as_candidates_are_no_square() -> None:
@@ -51,3 +52,12 @@ def test_ids_that_do_not_join_are_told_by_example() -> None:
         join(make_source(kind="rewrite", name="run"), other)
     assert "'p000'" in str(caught.value)
     assert "'q0'" in str(caught.value)
+
+
+def test_what_is_cut_from_a_source_does_not_keep_it() -> None:
+    source = make_source(3, 3, 4)
+    whole = weakref.ref(source.samples)
+    cut = restrict(source, [1], [[2, 0]])
+    del source
+    assert whole() is None
+    assert (cut.texts[0], cut.questions[0]) == (["answer 1 2", "answer 1 0"], "question 1")

@@ -33,14 +33,11 @@ def test_noise_is_seldom_taken_for_a_gain() -> None:
         generator = np.random.default_rng(seed)
         source = make_source(prompts=40, candidates=4, raters=8, seed=seed)
         samples = generator.normal(5, 1, source.samples.shape)
-        result = evaluate(
-            [replace(source, samples=samples)],
-            SETTINGS.model_copy(
-                update={"draws": 200, "rules": ("cvar", "median", "lcb", "entropic")}
-            ),
-            ablations=False,
+        settings = {"draws": 200, "rules": ("cvar", "median", "lcb", "entropic")}
+        contest = compare_rules(
+            replace(source, samples=samples), SETTINGS.model_copy(update=settings)
         )
-        overall = verdicts(result)[0]
+        overall = judge(contest, "overall", contest.kept)
         wrong += bool(overall.better(0) or overall.better(1))
     assert wrong <= 4
 

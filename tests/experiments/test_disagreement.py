@@ -3,7 +3,7 @@ import math
 import pytest
 
 from darc.errors import InputError
-from darc.experiments import disagreement
+from darc.experiments.truth import disagreement
 from darc.simulate import preset
 
 

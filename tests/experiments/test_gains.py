@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from darc.experiments import Findings, buckets
-from darc.experiments.gains import trend
+from darc.experiments import Findings
+from darc.experiments.gains import buckets, trend
 from darc.simulate import preset
 
 

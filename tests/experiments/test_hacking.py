@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from darc.errors import InputError
-from darc.experiments import Findings, hacking
-from darc.experiments.hacking import resists
+from darc.experiments import Findings
+from darc.experiments.hacking import hacking, resists
 from darc.simulate import preset
 
 

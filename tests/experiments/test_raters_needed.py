@@ -1,12 +1,13 @@
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from darc.experiments import raters_needed
-from darc.experiments.gains import RULES, known
+from darc.experiments.gains import RULES, known, raters_needed
 from darc.simulate import preset, simulate
 
 
+@cache
 def by_rule(name: str, prompts: int = 1000) -> dict[tuple[Any, Any], Any]:
     result = raters_needed(preset(name).changed({"prompts": prompts}), 0)
     return {(row["n"], row["rule"]): row for row in result.rows}

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from darc.api import select_batch
-from darc.experiments import coverage
-from darc.experiments.truth import lower_bounds
+from darc.experiments.truth import coverage, lower_bounds
 from darc.simulate import preset, simulate
 
 SIZES = (5, 64, 1024)

@@ -6,6 +6,7 @@ points, and a baseline sigma of 0.67.
 """
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from scipy.stats import kendalltau, spearmanr
@@ -15,6 +16,7 @@ from darc.simulate import Preset, preset, proxy_scores, simulate
 PROMPTS = 4000
 
 
+@cache
 def attained(given: Preset, seed: int) -> dict[str, float]:
     """Quantiles of the largest variance, and the proxy's sigma against people's, by Best-of-K."""
     people = simulate(replace(given.people, prompts=PROMPTS), seed)

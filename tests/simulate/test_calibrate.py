@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.simulate.calibrate import PROMPTS, attained
 
-from darc.experiments import disagreement
+from darc.experiments.truth import disagreement
 from darc.simulate import preset
 
 

@@ -1,12 +1,20 @@
 """What moves when one setting moves: knobs of rules, and smaller pools."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import cycle
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from darc.engine.deciding import parse_rules
-from darc.evaluation.contest import Contest, ContestSettings, contest_of, lambdas_of
+from darc.evaluation.contest import (
+    Contest,
+    ContestSettings,
+    contest_of,
+    lambda_row,
+    settled_lambdas,
+)
 from darc.evaluation.frame import Frame, Record
 from darc.evaluation.methods import BASELINE, methods
 from darc.evaluation.rule_tables import (
@@ -26,8 +34,7 @@ HELD_OUT = "the half held out"
 TITLE = "Gains over Best-of-K as one knob moves"
 
 
-@dataclass(frozen=True)
-class Sweep:
+class Sweep(NamedTuple):
     """The settings of one knob of one rule."""
 
     rule: str
@@ -51,7 +58,7 @@ FRONTIER = (
 
 
 def sweep_contest(
-    source: Source, halves: Sequence[Halves], settings: ContestSettings, sweeps: Sequence[Sweep]
+    source: Source, halves: Iterable[Halves], settings: ContestSettings, sweeps: Sequence[Sweep]
 ) -> Contest:
     """One contest whose methods are all settings of all sweeps."""
     labels = [sweep.label(setting) for sweep in sweeps for setting in sweep.settings]
@@ -64,7 +71,7 @@ def frontier_table(contest: Contest, sweeps: Sequence[Sweep] = FRONTIER) -> Fram
     rows: list[Record] = []
     for subset, among in contest.subsets.items():
         columns = outcomes(contest, among)
-        for rule, knob, setting, at in _places(contest, sweeps):
+        for at, (rule, knob, setting) in _places(contest, sweeps):
             head: Record = {"source": contest.source.name, "method": rule, "knob": knob}
             head |= {"setting": setting, "subset": subset}
             rows.append(head | {name: column[at] for name, column in columns.items()})
@@ -73,25 +80,21 @@ def frontier_table(contest: Contest, sweeps: Sequence[Sweep] = FRONTIER) -> Fram
 
 def ablation_table(contest: Contest, sweeps: Sequence[Sweep] = ABLATIONS) -> Frame:
     """Gains of every setting over Best-of-K, with 95 % intervals."""
-    contest = contest.only([at for _, _, _, at in _places(contest, sweeps)])
-    names = {at: (knob, setting, rule) for rule, knob, setting, at in _places(contest, sweeps)}
-    rows = [
-        row | dict(zip(("knob", "setting", "method"), names[1 + place % (len(names) - 1)]))  # noqa: B905
-        for place, row in enumerate(_rows(contest, "", 0, HELD_OUT))
-    ]
+    places, names = zip(*_places(contest, sweeps), strict=True)
+    rows = _rows(contest.only(places), "", 0, HELD_OUT)
+    for row, (rule, knob, setting) in zip(rows, cycle(names[1:]), strict=False):
+        row |= {"knob": knob, "setting": setting, "method": rule}
     return Frame.of("ablations", TITLE, rows)
 
 
-def _places(contest: Contest, sweeps: Sequence[Sweep]) -> list[tuple[str, str, float | None, int]]:
-    """Rule, knob, setting and place of every setting that was run, Best-of-K first."""
-    places: list[tuple[str, str, float | None, int]] = [(BASELINE, "", None, 0)]
-    for sweep in sweeps:
-        places += [
-            (sweep.rule, sweep.knob, setting, contest.methods.index(sweep.label(setting)))
-            for setting in sweep.settings
-            if sweep.label(setting) in contest.methods
-        ]
-    return places
+def _places(contest: Contest, sweeps: Sequence[Sweep]) -> list[tuple[int, tuple[Any, ...]]]:
+    """The place, and rule, knob and setting, of every setting that was run, Best-of-K first."""
+    return [(0, (BASELINE, "", None))] + [
+        (contest.methods.index(sweep.label(setting)), (sweep.rule, sweep.knob, setting))
+        for sweep in sweeps
+        for setting in sweep.settings
+        if sweep.label(setting) in contest.methods
+    ]
 
 
 RULES = ("entropic", "epsilon")
@@ -135,20 +138,20 @@ def sizes_up_to(most: int, fewest: int) -> list[int]:
     return sorted(set(steps.tolist()))
 
 
-def size_table(source: Source, halves: Sequence[Halves], settings: ContestSettings) -> Frame:
+def size_table(source: Source, halves: Iterable[Halves], settings: ContestSettings) -> Frame:
     """Gains over Best-of-K of the same pool, as candidates or samples become fewer."""
-    _, _, candidates, samples = halves[0].select.shape
     samples = max(half.select.shape[3] for half in halves)
-    cuts: list[tuple[str, list[int], Callable[[Halves, int, int], Halves]]] = [
-        ("K", sizes_up_to(candidates, 2), fewer_candidates),
-        ("samples", sizes_up_to(samples, 1), fewer_samples),
-    ]
+    cuts = {
+        "K": (sizes_up_to(source.shape[2], 2), fewer_candidates),
+        "samples": (sizes_up_to(samples, 1), fewer_samples),
+    }
     split = choose_split(source, settings.split)
-    lambdas = lambdas_of(source, settings, halves, split)
+    found = np.stack([lambda_row(source, settings, half, split) for half in halves])
+    lambdas = settled_lambdas(source, found, split)
     rows: list[Record] = []
-    for knob, sizes, cut in cuts:
+    for knob, (sizes, cut) in cuts.items():
         for size in sizes:
-            smaller = [cut(half, size, settings.seed + r) for r, half in enumerate(halves)]
+            smaller = (cut(half, size, settings.seed + r) for r, half in enumerate(halves))
             rows += _gains(source, smaller, settings, split, (knob, size, HELD_OUT), lambdas)
     return Frame.of("ablations", TITLE, rows)
 
@@ -166,16 +169,16 @@ def budget_table(
     select too.
     """
     cases: list[tuple[Source, Halves, str]] = []
+    alone = halves is None and len(source.scorers) == 1
     if halves is not None:
         cases.append((source, halves, judge))
-    elif len(source.scorers) == 1:
+    elif alone:
         there = ~np.isnan(source.samples)
         cases.append((source, halves_of(source, there, there), "the samples that select"))
     else:
         for m, name in enumerate(source.scorers):
             others = with_scorers(source, [o for o in range(len(source.scorers)) if o != m])
-            alone = with_scorers(source, [m])
-            pair = Joined(others, alone, (0, 0)).halves
+            pair = Joined(others, with_scorers(source, [m]), (0, 0)).halves
             cases.append((others, pair, f"scorer {name}, which does not select"))
     rows: list[Record] = []
     for proxy, pair, by in cases:
@@ -186,7 +189,7 @@ def budget_table(
             fewer = replace(pair, select=select, select_givers=raters, kept=kept)
             rows += _gains(proxy, [fewer], settings, "joined", ("n_aug", size, by))
     note = "n_aug: the original and its first n_aug rewrites select, all that there are at the end."
-    if any(by == "the samples that select" for _, _, by in cases):
+    if alone:
         note += (
             f" {source.name} has one scorer, whose samples judge although they select as well: such"
             " gains are partly luck, the more so the more rewrites select."
@@ -196,7 +199,7 @@ def budget_table(
 
 def _gains(
     source: Source,
-    halves: Sequence[Halves],
+    halves: Iterable[Halves],
     settings: ContestSettings,
     split: str,
     case: tuple[str, int, str],

@@ -1,21 +1,41 @@
 """Paired bootstrap over prompts."""
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from darc.typing import Array, Mask
 
 DRAWS = 2000
 LEVEL = 0.95
 ROUNDING = 1e-12
+CELLS = 1_000_000
+Statistic = Callable[[Array], Array]
 
 
-def draw_counts(prompts: int, draws: int, seed: int) -> Array:
-    """How often each prompt is drawn in each resample, (draws, prompts)."""
+def draw_counts(prompts: int, draws: int, seed: int) -> NDArray[Any]:
+    """How often each prompt is drawn in each resample, (draws, prompts), a byte each."""
     generator = np.random.default_rng([seed, prompts])
     share = np.full(prompts, 1.0 / prompts)
-    return generator.multinomial(prompts, share, size=draws).astype(np.float64)
+    result = np.empty((draws, prompts), dtype=np.uint8)
+    for part in _blocks(result):
+        part[:] = generator.multinomial(prompts, share, size=len(part))
+    return result
+
+
+def _blocks(counts: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Some resamples at a time, of about `CELLS` cells together."""
+    step = max(1, CELLS // max(1, counts.shape[1]))
+    for start in range(0, len(counts), step):
+        yield counts[start : start + step]
+
+
+def resampled(statistic: Statistic, counts: NDArray[Any]) -> Array:
+    """A statistic of every resample, (B, ...), computed for some of them at a time."""
+    return np.concatenate([statistic(part.astype(np.float64)) for part in _blocks(counts)])
 
 
 def average(values: Array, among: Mask, counts: Array) -> Array:
@@ -49,7 +69,7 @@ def tail(values: Array, among: Mask, counts: Array, share: float = 0.1) -> Array
     """
     there = among[:, None, :] & ~np.isnan(values)
     wanted = np.ceil(share * _weighted(there.astype(np.float64), counts) - 1e-9)
-    by_prompt = np.ascontiguousarray(counts.T)
+    by_prompt = np.ascontiguousarray(counts.T, dtype=np.float64)
     result = np.full((len(counts), *values.shape[:2]), np.nan)
     for r, a in np.ndindex(*values.shape[:2]):
         place = np.flatnonzero(there[r, a])
@@ -81,14 +101,10 @@ def over_splits(values: Array) -> Array:
 
 def interval(draws: Array, level: float = LEVEL) -> Array:
     """The central interval (2, ...) of resampled statistics (B, ...); NaN where none is known."""
-    share = (1 - level) / 2
-    flat = draws.reshape(len(draws), -1)
-    result = np.full((2, flat.shape[1]), np.nan)
-    for place, column in enumerate(flat.T):
-        known = column[~np.isnan(column)]
-        if known.size:
-            result[:, place] = np.quantile(known, [share, 1 - share])
-    return result.reshape(2, *draws.shape[1:])
+    ends = [(1 - level) / 2, (1 + level) / 2]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="All-NaN slice")
+        return np.asarray(np.nanquantile(draws, ends, axis=0))
 
 
 def largest(values: Array) -> float:
@@ -119,10 +135,7 @@ def noise_band(whole: Array, drawn: Array, size: Array) -> Array:
     return np.where(moving, limit * deviation, 0.0)
 
 
-Statistic = Callable[[Array], Array]
-
-
-def estimate(statistic: Statistic, counts: Array) -> tuple[Array, Array]:
+def estimate(statistic: Statistic, counts: NDArray[Any]) -> tuple[Array, Array]:
     """A statistic (A,) of the prompts as they are, and its interval (2, A).
 
     `statistic(counts)` gives (B, R, A) for weights (B, P). One prompt has no interval: NaN.
@@ -130,4 +143,4 @@ def estimate(statistic: Statistic, counts: Array) -> tuple[Array, Array]:
     whole = over_splits(statistic(np.ones((1, counts.shape[1]))))[0]
     if counts.shape[1] < 2:
         return whole, np.full((2, *whole.shape), np.nan)
-    return whole, interval(over_splits(statistic(counts)))
+    return whole, interval(resampled(lambda part: over_splits(statistic(part)), counts))

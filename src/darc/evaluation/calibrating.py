@@ -30,15 +30,16 @@ def calibrate_source(source: Source, lam: float = 2.0) -> Calibrations:
     Rewrites show how wording moves a scorer, not whether people disagree: from them nothing but the
     systems' effects is learnt, and disagreement keeps its usual weight.
     """
-    ratings, systems = _on_one_scale(source), _systems(source)
+    ratings, systems = _on_one_scale(source), None
+    if source.systems:
+        systems = recurring(system_ids(source.systems, source.shape[2]))
     found = []
     for m in range(ratings.shape[1]):
-        raters = Ids(source.givers[:, m], tuple(source.giver_names))
-        if source.rated:
-            learnt = learn(ratings[:, m], raters, systems, lam)
+        raters = Ids(source.givers[:, m], tuple(source.giver_names)) if source.rated else None
+        learnt = learn(ratings[:, m], raters, systems, lam)
+        if raters is not None:
             found.append(with_intervals(learnt, ratings[:, m], raters, systems))
         else:
-            learnt = learn(ratings[:, m], None, systems, lam)
             names = ("within", "within_df", "systems", "system_errors", "inflation")
             kept = {name: getattr(learnt, name) for name in names}
             found.append(_told(replace(DEFAULT, lam=lam, **kept), ratings[:, m]))
@@ -95,8 +96,10 @@ def _earned(
     prompts = np.flatnonzero(among.any(axis=1))
     if len(prompts) < FEWEST_PROMPTS:
         return None
-    columns = [features.mean, features.disagreement, worth, spread]
-    rows = np.stack([_centred(each, among)[among] for each in columns], axis=1)
+    columns = np.stack([features.mean, features.disagreement, worth, spread], axis=2)
+    middle = np.where(among[..., None], columns, 0.0).sum(axis=1, keepdims=True)
+    middle /= np.maximum(among.sum(axis=1), 1)[:, None, None]
+    rows = (columns - middle)[among]
     group = (np.random.default_rng(0).permutation(len(worth)) % GROUPS)[np.nonzero(among)[0]]
     weight = _weight(rows, lam)
     without = [_weight(rows[group != each], lam) for each in range(GROUPS)]
@@ -171,10 +174,6 @@ def _on_one_scale(source: Source) -> Array:
     return pools.normalized(samples)
 
 
-def _systems(source: Source) -> Ids | None:
-    return recurring(system_ids(source.systems, source.shape[2])) if source.systems else None
-
-
 def _named(source: Source, found: Sequence[Calibration]) -> Calibrations:
     names = source.scorers if len(source.scorers) > 1 else [""]
     kept = tuple(sorted(prompt_hashes(source))[:KEPT])
@@ -201,12 +200,6 @@ def leak(source: Source, calibrations: Calibrations | None) -> str:
         "flatters the rules that use it: fit it on other prompts, or leave --calibration away, as "
         "every split then learns from the half that selects"
     )
-
-
-def _centred(values: Array, among: NDArray[np.bool_]) -> Array:
-    """Values (P, K) less their prompt's mean over the marked ones."""
-    total = np.where(among, values, 0.0).sum(axis=1, keepdims=True)
-    return np.asarray(values - total / np.maximum(among.sum(axis=1, keepdims=True), 1))
 
 
 def _without(values: Array, other: Array) -> Array:

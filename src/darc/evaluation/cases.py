@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from darc.evaluation.contest import Contest, halves_of_seeds
+from darc.evaluation.contest import Contest, Splits
 from darc.evaluation.evaluate import Evaluation
 from darc.evaluation.pictures import few
+from darc.evaluation.source import Source
 from darc.evaluation.split import Halves
 from darc.views.html import StripRow, strip
 
@@ -51,36 +52,54 @@ class Gallery:
     losses: list[Case]
 
 
-def gallery(contest: Contest, halves: Halves, judges: Sequence[str], shown: int = SHOWN) -> Gallery:
-    """The gallery of the contest's first split, whose halves are given; `judges` name its scorers.
+def galleries(result: Evaluation) -> list[Gallery]:
+    """The cases of every contest, with the halves of its first split."""
+    own = [
+        _gallery(contest, next(iter(Splits(contest.source, contest.settings))), contest.source)
+        for contest in result.contests
+    ]
+    return own + [_gallery(contest, pair.halves, pair.human) for pair, contest in result.pairs]
+
+
+def _gallery(contest: Contest, halves: Halves, judge: Source) -> Gallery:
+    """The gallery of the contest's first split, whose halves are given.
 
     The rule is epsilon, or else the first that was run. Gains are by tradeoff where it is known of
     all changed prompts, otherwise by reward.
     """
+    source = contest.source
     rule = next(iter(few(contest.methods, 1)), contest.methods[0])
     place = contest.methods.index(rule)
     base, ours = contest.choice[0, 0], contest.choice[0, place]
     changed = np.flatnonzero((base >= 0) & (ours >= 0) & (base != ours))
-    gain, measure = contest.tradeoff[0, place] - contest.tradeoff[0, 0], "tradeoff"
-    if np.isnan(gain[changed]).any():
-        gain, measure = contest.reward[0, place] - contest.reward[0, 0], "mean"
-    order = changed[np.argsort(-gain[changed], kind="stable")]
+    gains, measure = contest.tradeoff[0], "tradeoff"
+    if np.isnan((gains[place] - gains[0])[changed]).any():
+        gains, measure = contest.reward[0], "mean"
+    gain = gains[place] - gains[0]
+
+    def pick(prompt: int, candidate: int) -> Pick:
+        sides = (halves.select[prompt, :, candidate], halves.judge[prompt, :, candidate])
+        known = ([row[~np.isnan(row)].tolist() for row in side] for side in sides)
+        text = source.texts[prompt][candidate] if source.texts else ""
+        return Pick(source.candidate_ids[prompt][candidate], text, *known)
+
+    order = changed[np.argsort(-gain[changed], kind="stable")].tolist()
     cases = [
         Case(
-            contest.source.prompt_ids[p],
-            contest.source.questions[p] if contest.source.questions else "",
-            _pick(contest, halves, p, int(base[p])),
-            _pick(contest, halves, p, int(ours[p])),
+            source.prompt_ids[p],
+            source.questions[p] if source.questions else "",
+            pick(p, base[p]),
+            pick(p, ours[p]),
             float(gain[p]),
         )
-        for p in dict.fromkeys([*order[:shown].tolist(), *order[::-1][:shown].tolist()])
+        for p in dict.fromkeys([*order[:SHOWN], *order[::-1][:SHOWN]])
     ]
     return Gallery(
-        contest.source.name,
+        source.name,
         rule,
         measure,
-        list(contest.source.scorers),
-        list(judges),
+        list(source.scorers),
+        list(judge.scorers),
         len(changed),
         int((base >= 0).sum()),
         [case for case in cases if case.gain > 0],
@@ -88,73 +107,33 @@ def gallery(contest: Contest, halves: Halves, judges: Sequence[str], shown: int 
     )
 
 
-def _pick(contest: Contest, halves: Halves, prompt: int, candidate: int) -> Pick:
-    source = contest.source
-    return Pick(
-        source.candidate_ids[prompt][candidate],
-        source.texts[prompt][candidate] if source.texts else "",
-        _known(halves.select[prompt, :, candidate]),
-        _known(halves.judge[prompt, :, candidate]),
-    )
-
-
-def _known(samples: np.ndarray) -> list[list[float]]:
-    """The samples of each scorer, (M, n), without the missing ones."""
-    return [[float(value) for value in row if not np.isnan(value)] for row in samples]
-
-
-def galleries(result: Evaluation) -> list[Gallery]:
-    """The cases of every contest, with the halves of its first split."""
-    found = []
-    for contest in result.contests:
-        half = next(iter(halves_of_seeds(contest.source, contest.settings)))
-        found.append(gallery(contest, half, list(contest.source.scorers)))
-    for pair, contest in result.pairs:
-        found.append(gallery(contest, pair.halves, list(pair.human.scorers)))
-    return found
-
-
 def shown_gallery(gallery: Gallery) -> dict[str, Any]:
     """A gallery as the template wants it, the largest gain and the largest loss first."""
     gains, losses = gallery.gains, gallery.losses
-    cases = [*gains[:1], *losses[:1], *gains[1:], *losses[1:]]
-    sides = [
-        [
-            ("Best-of-K", case.base, _strips(gallery, case, case.base)),
-            (gallery.rule, case.ours, _strips(gallery, case, case.ours)),
-        ]
-        for case in cases
-    ]
-    return {
-        **vars(gallery),
-        "cases": [
-            {
-                **vars(case),
-                "change": f"{case.gain:+.3f}" if case.gain == case.gain else "unknown",
-                "sides": own,
-            }
-            for case, own in zip(cases, sides, strict=True)
-        ],
-    }
+    cases = []
+    for case in (*gains[:1], *losses[:1], *gains[1:], *losses[1:]):
+        picks = (("Best-of-K", case.base), (gallery.rule, case.ours))
+        sides = [(name, pick, _strips(gallery, case, pick)) for name, pick in picks]
+        change = f"{case.gain:+.3f}" if case.gain == case.gain else "unknown"
+        cases.append({**vars(case), "change": change, "sides": sides})
+    return {**vars(gallery), "cases": cases}
 
 
 def _strips(gallery: Gallery, case: Case, pick: Pick) -> list[tuple[str, str]]:
     """A strip a scorer, by name; selecting and judging share one where they share the scale."""
-    both = (case.base, case.ours)
-
-    def drawn(name: str, m: int, sides: Sequence[str]) -> tuple[str, str] | None:
-        every = [value for each in both for side in sides for value in getattr(each, side)[m]]
-        if not every:
-            return None
-        rows = [StripRow(f"{s}s", getattr(pick, s)[m], hollow=s == "judge") for s in sides]
-        numbers = "; ".join(f"{r.name}: {', '.join(f'{v:.3g}' for v in r.values)}" for r in rows)
-        return name, strip(rows, min(every), max(every), f"{name} {numbers}".strip())
-
     sides: list[tuple[Sequence[str], tuple[str, ...]]] = [(gallery.scorers, ("select", "judge"))]
     if gallery.scorers != gallery.judges:
         sides = [(gallery.scorers, ("select",)), (gallery.judges, ("judge",))]
-    wanted = [(name, m, own) for names, own in sides for m, name in enumerate(names[:MOST_SCORERS])]
-    return [made for each in wanted if (made := drawn(*each)) is not None]
+    drawn = []
+    for names, own in sides:
+        for m, name in enumerate(names[:MOST_SCORERS]):
+            every = [x for each in (case.base, case.ours) for s in own for x in getattr(each, s)[m]]
+            rows = [StripRow(f"{s}s", getattr(pick, s)[m], hollow=s == "judge") for s in own]
+            told = "; ".join(f"{r.name}: {', '.join(f'{v:.3g}' for v in r.values)}" for r in rows)
+            if every:
+                made = strip(rows, min(every), max(every), f"{name} {told}".strip())
+                drawn.append((name, made))
+    return drawn
 
 
 def clipped_text(text: str) -> str:

@@ -1,11 +1,13 @@
 """Every method judged on every split of one source."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from darc.config import Model
@@ -13,8 +15,8 @@ from darc.core.draws import folds, prompt_seeds
 from darc.engine.deciding import Calibrations, RuleSpec
 from darc.errors import InputError
 from darc.evaluation import metrics
-from darc.evaluation.bootstrap import draw_counts
-from darc.evaluation.methods import BASELINE, Decided, decide_all, methods, normalization, runnable
+from darc.evaluation.bootstrap import draw_counts, largest
+from darc.evaluation.methods import BASELINE, decide_all, methods, normalization, runnable
 from darc.evaluation.source import Source
 from darc.evaluation.split import Halves, choose_split, draw_halves
 from darc.types import clipped
@@ -82,14 +84,13 @@ class ContestSettings(Model):
 class Contest:
     """What R splits say of A methods on P prompts; the first method is Best-of-K.
 
-    `choice`, `reward`, `risk`, `length`, `outcome` (what the CVaR is of) and `pairwise` are
-    (R, A, P), NaN (-1 for `choice`) where a prompt is not kept in a split; `rewards`
-    (R, A, M, P) are per scorer on its raw scale. `lambdas` (R, P) weigh sigma: one number, or by
-    median matching that of each split's selecting half. `kept`, `high` (the high-variance subset)
-    and `disagreement` (of the baseline's choice, on the selection half; `judged_disagreement` on
-    the half that judges) are (R, P). `scales` (R, M)
-    are the scorers' pooled deviations on the half that judges. `not_run` has a reason for each
-    method left out.
+    `choice`, `reward`, `risk`, `outcome` (what the CVaR is of) and `pairwise` are (R, A, P), NaN
+    (-1 for `choice`) where a prompt is not kept in a split; `rewards` (R, A, M, P) are per scorer
+    on its raw scale. `lambdas` (R, P) weigh sigma: one number, or by median matching that of each
+    split's selecting half. `kept`, `high` (the high-variance subset) and `disagreement` (of the
+    baseline's choice, on the selection half; `judged_disagreement` on the half that judges) are
+    (R, P). `scales` (R, M) are the scorers' pooled deviations on the half that judges. `not_run`
+    has a reason for each method left out.
     """
 
     source: Source
@@ -99,7 +100,6 @@ class Contest:
     choice: Integers
     reward: Array
     risk: Array
-    length: Array
     outcome: Array
     pairwise: Array
     rewards: Array
@@ -115,10 +115,15 @@ class Contest:
     left_out: float = 0.0
     clipped_share: float = 0.0
 
-    @cached_property
+    @property
     def tradeoff(self) -> Array:
         """The tradeoff reward - lambda risk, (R, A, P)."""
         return self.weighed()
+
+    @property
+    def length(self) -> Array:
+        """The lengths of the choices, (R, A, P)."""
+        return metrics.taken(self.source.tokens, self.choice)
 
     @property
     def lam(self) -> float:
@@ -130,25 +135,25 @@ class Contest:
         return np.asarray(self.reward - factor * self.lambdas[:, None, :] * self.risk)
 
     @cached_property
-    def counts(self) -> Array:
+    def counts(self) -> NDArray[Any]:
         """The bootstrap's resamples of prompts, (B, P)."""
         return draw_counts(len(self.source.prompt_ids), self.settings.draws, self.settings.seed)
 
-    @cached_property
+    @property
     def signs(self) -> Array:
         """Win, tie or loss against Best-of-K by reward, (R, A, P)."""
         return self.against(self.reward)
 
     def only(self, places: Sequence[int]) -> "Contest":
         """The contest of some methods; the first place should be Best-of-K's."""
-        names = ("choice", "reward", "risk", "length", "outcome", "pairwise", "rewards")
+        names = ("choice", "reward", "risk", "outcome", "pairwise", "rewards")
         arrays = {name: getattr(self, name)[:, list(places)] for name in names}
         return replace(self, methods=[self.methods[a] for a in places], **arrays)
 
     def against(self, values: Array) -> Array:
         """Win, tie or loss against Best-of-K by values (R, A, P)."""
-        scale = float(np.nanmax(np.abs(values), initial=0.0))
-        return metrics.outcome_signs(values - values[:, :1], self.settings.threshold, scale)
+        difference, scale = values - values[:, :1], largest(values)
+        return metrics.outcome_signs(difference, self.settings.threshold, scale)
 
     @property
     def subsets(self) -> dict[str, Mask]:
@@ -165,15 +170,20 @@ def compare_rules(source: Source, settings: ContestSettings) -> Contest:
     O(R) passes over the samples a method.
     """
     split = choose_split(source, settings.split)
-    halves = halves_of_seeds(source, settings)
-    return contest_of(source, halves, settings, settings.methods, split)
+    return contest_of(source, Splits(source, settings), settings, settings.methods, split)
 
 
-def halves_of_seeds(source: Source, settings: ContestSettings) -> Iterator[Halves]:
-    """The halves of each split of the settings."""
-    split = choose_split(source, settings.split)
-    for repeat in range(settings.repeats):
-        yield draw_halves(source, split, settings.seed + repeat)
+@dataclass(frozen=True)
+class Splits:
+    """The halves of each split of the settings, drawn one at a time whenever they are gone over."""
+
+    source: Source
+    settings: ContestSettings
+
+    def __iter__(self) -> Iterator[Halves]:
+        split = choose_split(self.source, self.settings.split)
+        for repeat in range(self.settings.repeats):
+            yield draw_halves(self.source, split, self.settings.seed + repeat)
 
 
 def contest_of(
@@ -186,60 +196,80 @@ def contest_of(
 ) -> Contest:
     """The contest of given halves; the source names prompts, side inputs, lengths and bounds.
 
-    `lambdas` (R, P) are those of other halves than these, such as larger ones.
+    The halves are looked at one after the other, and a few numbers a prompt and method are kept of
+    each. `lambdas` (R, P) are those of other halves than these, such as larger ones.
     """
     able, not_run = runnable(specs, source.side)
-    made: list[Halves] = []
-    decided: list[Decided] = []
+    parts: list[dict[str, Any]] = []
+    labels: list[list[str]] = []
+    flags: dict[str, Counter[str]] = {}
+    seconds = Counter[str]()
+    left_out = 0
     normalize = normalization(source, settings.normalize)
+    none = np.full(len(source.prompt_ids), -1, dtype=np.int64)
     for repeat, half in enumerate(halves):
-        verdict = decide_all(able, half, source, settings.seed + repeat, normalize)
-        not_run |= verdict.failures
+        decided = decide_all(able, half, source, settings.seed + repeat, normalize)
+        not_run |= decided.failures
+        if BASELINE in not_run:
+            raise InputError(f"{source.name}: Best-of-K failed: {not_run[BASELINE]}")
         able = [spec for spec in able if spec.label not in not_run]
-        made.append(half)
-        decided.append(verdict)
-    kept = np.stack([half.kept for half in made])
-    if not kept.any():
+        labels.append([spec.label for spec in able])
+        choice = np.stack([decided.index.get(label, none) for label in labels[-1]])
+        own = lambda_row(source, settings, half, split) if lambdas is None else lambdas[repeat]
+        parts.append({**_judged(source, settings, half, choice), "lambdas": own})
+        for label in labels[-1]:
+            flags.setdefault(label, Counter()).update(decided.flags.get(label, {}))
+        seconds.update(decided.seconds)
+        left_out += half.left_out
+    alone: dict[str, Any] = {
+        name: np.stack([part.pop(name) for part in parts]) for name in OF_SPLITS
+    }
+    if not alone["kept"].any():
         raise InputError(
             f"{source.name}: no candidate has samples for both selecting and judging",
             "rate each candidate at least twice",
         )
-    if BASELINE in not_run:
-        raise InputError(f"{source.name}: Best-of-K failed: {not_run[BASELINE]}")
-    labels = [spec.label for spec in able]
-    none = np.full(len(source.prompt_ids), -1, dtype=np.int64)
-    choice = np.stack([np.stack([d.index.get(label, none) for label in labels]) for d in decided])
-    parts = [_judged(source, settings, *each) for each in zip(made, choice, strict=True)]
-    names = ("reward", "risk", "length", "outcome", "pairwise", "rewards", "scales")
-    arrays = {name: np.stack([part[name] for part in parts]) for name in names}
-    disagreement = np.stack([part["disagreement"] for part in parts])
+    alone["lambdas"] = settled_lambdas(source, alone["lambdas"], split)
+    places = [[own.index(label) for label in labels[-1]] for own in labels]
+    names = list(parts[0])
+    by_method: dict[str, Any] = {
+        name: np.stack([part.pop(name)[own] for part, own in zip(parts, places, strict=True)])
+        for name in names
+    }
+    if settings.outcome == "mean":
+        by_method["outcome"] = by_method["reward"]
     high = [
         metrics.high_subset(one, keep, list(source.prompt_ids), settings.share)
-        for one, keep in zip(disagreement, kept, strict=True)
+        for one, keep in zip(alone["disagreement"], alone["kept"], strict=True)
     ]
+    shares = {
+        label: {name: times / alone["kept"].sum() for name, times in flags[label].items()}
+        for label in labels[-1]
+    }
+    # What is missing is no sample, and is not moved.
+    moved = np.abs(clipped(source.samples, source.bounds) - source.samples) > 0
     return Contest(
         source=source,
         settings=settings,
         split=split,
-        methods=labels,
-        choice=choice,
-        kept=kept,
+        methods=labels[-1],
         high=np.stack(high),
-        disagreement=disagreement,
-        judged_disagreement=np.stack([part["judged_disagreement"] for part in parts]),
-        lambdas=lambdas_of(source, settings, made, split) if lambdas is None else lambdas,
         not_run=not_run,
-        flags=_flag_shares(decided, labels, int(kept.sum())),
-        seconds={label: sum(d.seconds.get(label, 0.0) for d in decided) for label in labels},
-        left_out=float(np.mean([half.left_out for half in made])),
-        clipped_share=_clipped_share(source),
-        **arrays,
+        flags=shares,
+        seconds={label: seconds[label] for label in labels[-1]},
+        left_out=left_out / len(parts),
+        clipped_share=float(moved.sum() / max(1, (~np.isnan(source.samples)).sum())),
+        **alone,
+        **by_method,
     )
+
+
+OF_SPLITS = ("kept", "lambdas", "scales", "disagreement", "judged_disagreement")
 
 
 def _judged(
     source: Source, settings: ContestSettings, halves: Halves, choice: Integers
-) -> dict[str, Array]:
+) -> dict[str, Any]:
     """The numbers of one split, (A, P) unless said otherwise, from its choices (A, P)."""
     each = metrics.moments(halves.judge)
     at = metrics.aggregated(halves.judge)
@@ -248,54 +278,47 @@ def _judged(
     spread = metrics.taken(seen.sigma, base)
     if settings.subset == "pool":
         spread = np.where(halves.kept, np.fmax.reduce(seen.sigma, axis=1), np.nan)
-    reward = metrics.taken(at.mean, choice)
-    sizes = (at.count > 0).sum(axis=1).astype(np.float64)
-    bound = (
-        metrics.taken(metrics.lower_bound(at, sizes), choice)
-        if settings.outcome == "lcb"
-        else reward
-    )
-    scorers = range(halves.judge.shape[1])
-    return {
-        "reward": reward,
+    found = {
+        "kept": halves.kept,
+        "choice": choice.astype(np.int32),
+        "reward": metrics.taken(at.mean, choice),
         "risk": metrics.taken((at if settings.sigma == "evaluation" else seen).sigma, choice),
-        "length": metrics.taken(source.tokens, choice),
-        "outcome": bound,
         "pairwise": metrics.pairwise_scores(halves.judge, halves.givers, choice, base),
-        "rewards": np.stack([metrics.taken(each.mean[:, m], choice) for m in scorers], axis=1),
+        "rewards": np.stack([metrics.taken(m, choice) for m in each.mean.swapaxes(0, 1)], axis=1),
         "scales": metrics.pooled_units(halves.judge)[1],
         "disagreement": spread,
         "judged_disagreement": metrics.taken(at.sigma, base),
     }
+    if settings.outcome == "lcb":
+        sizes = (at.count > 0).sum(axis=1).astype(np.float64)
+        found["outcome"] = metrics.taken(metrics.lower_bound(at, sizes), choice)
+    return found
 
 
-def lambdas_of(
-    source: Source, settings: ContestSettings, halves: Sequence[Halves], split: str
-) -> Array:
-    """Lambda for every split and prompt, (R, P); by median matching from what is not judged there.
+def lambda_row(source: Source, settings: ContestSettings, half: Halves, split: str) -> Array:
+    """Lambda for every prompt of one split, (P,); by median matching from what is not judged there.
 
-    A split's own selecting half gives it, or the other splits' where that half knows no sigma.
-    Where a proxy selects, on a scale of its own, each half of the prompts takes it from the ratings
-    of the other half.
+    The split's own selecting half gives it. Where a proxy selects, on a scale of its own, each half
+    of the prompts takes it from the ratings of the other half.
     """
-    result = np.full((len(halves), len(source.prompt_ids)), np.nan)
+    row = np.full(len(source.prompt_ids), np.nan)
     if settings.lam is not None:
-        result[:] = settings.lam
+        row[:] = settings.lam
     elif split == "joined":
-        names = [f"lambda {name}" for name in source.prompt_ids]
-        fold = folds(prompt_seeds(settings.seed, names), 2)
-        for row, half in zip(result, halves, strict=True):
-            at = metrics.aggregated(half.judge)
-            for own in (0, 1):
-                row[fold == own] = metrics.matched_lambda(
-                    at.mean[fold != own], at.sigma[fold != own]
-                )
+        fold = folds(prompt_seeds(settings.seed, [f"lambda {p}" for p in source.prompt_ids]), 2)
+        at = metrics.aggregated(half.judge)
+        for own in (0, 1):
+            row[fold == own] = metrics.matched_lambda(at.mean[fold != own], at.sigma[fold != own])
     else:
-        for row, half in zip(result, halves, strict=True):
-            at = metrics.aggregated(half.select)
-            row[:] = metrics.matched_lambda(at.mean, at.sigma)
-        if not np.isnan(result).all():
-            result = np.where(np.isnan(result), np.nanmean(result), result)
+        at = metrics.aggregated(half.select)
+        row[:] = metrics.matched_lambda(at.mean, at.sigma)
+    return row
+
+
+def settled_lambdas(source: Source, result: Array, split: str) -> Array:
+    """Lambda for every split and prompt, (R, P); a split without a sigma takes the others' mean."""
+    if split != "joined" and not np.isnan(result).all():
+        result = np.where(np.isnan(result), np.nanmean(result), result)
     if np.isnan(result).any():
         raise InputError(
             f"{source.name}: no lambda matches the medians: sigma is 0 or unknown where it is "
@@ -303,23 +326,3 @@ def lambdas_of(
             "give --lambda a number",
         )
     return result
-
-
-def _flag_shares(
-    decided: Sequence[Decided], labels: Sequence[str], total: int
-) -> dict[str, dict[str, float]]:
-    """The share of decisions that each method flagged, by the flag's name."""
-    result: dict[str, dict[str, float]] = {}
-    for label in labels:
-        shares: dict[str, float] = {}
-        for verdict in decided:
-            for name, times in verdict.flags.get(label, {}).items():
-                shares[name] = shares.get(name, 0.0) + times / total
-        result[label] = shares
-    return result
-
-
-def _clipped_share(source: Source) -> float:
-    there = ~np.isnan(source.samples)
-    moved = clipped(source.samples, source.bounds) != source.samples
-    return float((moved & there).sum() / max(1, there.sum()))

@@ -1,5 +1,6 @@
 """An evaluation: sources in, frames and warnings out."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -9,16 +10,16 @@ import numpy as np
 
 from darc.engine.parts import surface_note
 from darc.errors import DarcError, InputError
-from darc.evaluation import ablations as ablation_tables
+from darc.evaluation import ablations as knobs
 from darc.evaluation import pool_tables, proxy_tables, rule_tables
 from darc.evaluation.calibrating import leak
 from darc.evaluation.contest import (
     Contest,
     ContestSettings,
     Report,
+    Splits,
     compare_rules,
     contest_of,
-    halves_of_seeds,
 )
 from darc.evaluation.frame import Frame, joined
 from darc.evaluation.source import Source, shuffled
@@ -66,10 +67,9 @@ def source_warnings(source: Source) -> list[str]:
 def contest_warnings(contest: Contest) -> list[str]:
     """Sentences about what was done with a source."""
     said = []
-    total, name = contest.kept.size, contest.source.name
-    dropped = total - int(contest.kept.sum())
-    if dropped:
-        never = int((~contest.kept.any(axis=0)).sum())
+    kept, total = contest.kept, contest.kept.size
+    if dropped := total - int(kept.sum()):
+        never = int((~kept.any(axis=0)).sum())
         said.append(
             f"{dropped / total:.1%} of prompts were dropped from a split for want of both halves"
             + (f", {never} of them from every split" if never else "")
@@ -78,25 +78,24 @@ def contest_warnings(contest: Contest) -> list[str]:
         said.append(
             f"{contest.left_out:.1f} candidates a split were left out for want of both halves"
         )
-    unknown = np.isnan(contest.risk[:, 0]) & contest.kept
-    blind = np.isnan(contest.disagreement) & contest.kept
-    nowhere = unknown.any() and blind.any() and not (contest.kept & ~unknown & ~blind).any()
-    if unknown.any() and not nowhere:
+    unknown, blind = np.isnan(contest.risk[:, 0]) & kept, np.isnan(contest.disagreement) & kept
+    nowhere = unknown.any() and blind.any() and not (kept & ~unknown & ~blind).any()
+    if nowhere:
         said.append(
-            f"sigma is undefined for {unknown.sum() / contest.kept.sum():.0%} of the judged "
+            "no split both selects and judges with a sigma (there are too few raters for that), so "
+            "risk and tradeoff cannot show what rules that look at sigma gain or lose"
+        )
+    elif unknown.any():
+        said.append(
+            f"sigma is undefined for {unknown.sum() / kept.sum():.0%} of the judged "
             "choices (one sample in the half): risk and tradeoff are over the others, so their "
             "columns do not follow from one another, and only the paired changes compare the same "
             "prompts"
         )
     if blind.any() and not nowhere:
         said.append(
-            f"in {blind.sum() / contest.kept.sum():.0%} of the decisions Best-of-K's choice had "
+            f"in {blind.sum() / kept.sum():.0%} of the decisions Best-of-K's choice had "
             "one sample to select by, so no rule saw a sigma of it"
-        )
-    if nowhere:
-        said.append(
-            "no split both selects and judges with a sigma (there are too few raters for that), so "
-            "risk and tradeoff cannot show what rules that look at sigma gain or lose"
         )
     if contest.clipped_share > 0:
         said.append(f"{contest.clipped_share:.2%} of samples were clipped for selection")
@@ -105,7 +104,8 @@ def contest_warnings(contest: Contest) -> list[str]:
     for label, reason in contest.not_run.items():
         said.append(f"{label} was not run: {reason.rstrip('.')}")
     # Without a sigma on either side the flags say no more than that.
-    return [f"{name}: {each}" for each in said + ([] if nowhere else _flagged(contest))]
+    said += [] if nowhere else _flagged(contest)
+    return [f"{contest.source.name}: {each}" for each in said]
 
 
 def flag_table(contest: Contest) -> Frame:
@@ -137,16 +137,12 @@ def _flagged(contest: Contest) -> list[str]:
 
 def join_warnings(pair: Joined) -> list[str]:
     """Sentences about candidates that only one of two sources has."""
-    said = []
-    for source, other, missing in (
-        (pair.proxy, pair.human, pair.unmatched[0]),
-        (pair.human, pair.proxy, pair.unmatched[1]),
-    ):
-        if missing:
-            said.append(
-                f"{source.name}: {missing} candidates are not in {other.name}, and left out"
-            )
-    return said
+    sides = ((pair.proxy, pair.human), (pair.human, pair.proxy))
+    return [
+        f"{source.name}: {missing} candidates are not in {other.name}, and left out"
+        for (source, other), missing in zip(sides, pair.unmatched, strict=True)
+        if missing
+    ]
 
 
 Made = TypeVar("Made")
@@ -210,12 +206,15 @@ def evaluate(
     The candidates of a prompt are put in a random order first, drawn from the settings' seed.
     `report(done, total)` counts tables. Without `ablations` no knob is moved and no lazy search is
     made.
+
+    In memory are the samples, (P, M, K, n) numbers a source, as every rule looks at them again in
+    every split, one split at a time, and a few numbers a prompt, rule and split of each contest, as
+    the bootstrap draws the prompts anew for every table.
     """
     if not sources:
         raise InputError("there is nothing to evaluate", "name a file of ratings or a run folder")
-    names = [source.name for source in sources]
-    for name in names:
-        if names.count(name) > 1:
+    for name, times in Counter(source.name for source in sources).items():
+        if times > 1:
             raise InputError(f"two sources are called {name!r}", "rename one")
     chosen = settings or ContestSettings()
     sources = [shuffled(source, chosen.seed) for source in sources]
@@ -232,7 +231,7 @@ def evaluate(
     made += result.attempt(proxy_tables.family_table, result.contests, result.pairs)
     draws, seed = result.settings.draws, result.settings.seed
     made += result.attempt(proxy_tables.family_agreement_table, result.pairs, draws, seed)
-    frames = joined(frame for frame in made if len(frame))
+    frames = joined(made)
     place = {name: at for at, name in enumerate(ORDER)}
     result.frames = sorted(frames, key=lambda frame: place.get(frame.name, len(ORDER)))
     return result
@@ -260,23 +259,18 @@ def _of_source(result: Evaluation, source: Source, ablations: bool) -> list[Fram
         for table in (*RULE_TABLES, rule_tables.scorer_table, pool_tables.decision_cost_table):
             made += attempt(table, contest)
         made += attempt(rule_tables.held_out_scorer_table, source, settings)
-        halves = list(halves_of_seeds(source, settings))
+        halves = Splits(source, settings)
         made += attempt(pool_tables.calibration_table, contest, halves)
         made += attempt(pool_tables.density_table, contest, halves)
-        if ablations:
-            specs = settings.methods
-            made += attempt(pool_tables.call_table, source, specs)
-            made += attempt(pool_tables.token_table, source, specs)
-            for sweep in attempt(
-                ablation_tables.sweep_contest, source, halves, settings, ablation_tables.FRONTIER
-            ):
-                made += [
-                    *attempt(ablation_tables.frontier_table, sweep),
-                    *attempt(ablation_tables.ablation_table, sweep),
-                ]
-            made += attempt(ablation_tables.size_table, source, halves, settings)
-            if source.kind == "rewrite":
-                made += attempt(ablation_tables.budget_table, source, settings)
+        if not ablations:
+            continue
+        made += attempt(pool_tables.call_table, source, settings.methods)
+        made += attempt(pool_tables.token_table, source, settings.methods)
+        for sweep in attempt(knobs.sweep_contest, source, halves, settings, knobs.FRONTIER):
+            made += [*attempt(knobs.frontier_table, sweep), *attempt(knobs.ablation_table, sweep)]
+        made += attempt(knobs.size_table, source, halves, settings)
+        if source.kind == "rewrite":
+            made += attempt(knobs.budget_table, source, settings)
     return made
 
 
@@ -297,14 +291,12 @@ def _of_pair(result: Evaluation, proxy: Source, human: Source, ablations: bool) 
                 made += attempt(each, contest)
             made += attempt(proxy_tables.error_table, pair, contest)
             if ablations:
-                made += attempt(
-                    ablation_tables.budget_table, contest.source, settings, pair.halves, human.name
-                )
+                given = (contest.source, settings, pair.halves, human.name)
+                made += attempt(knobs.budget_table, *given)
     return made
 
 
 def judged_by_people(pair: Joined, settings: ContestSettings) -> Contest:
     """The contest in which the proxy selects and people judge."""
     source = replace(pair.proxy, name=f"{pair.proxy.name} judged by {pair.human.name}")
-    specs = settings.methods
-    return contest_of(source, [pair.halves], settings, specs, "joined")
+    return contest_of(source, [pair.halves], settings, settings.methods, "joined")

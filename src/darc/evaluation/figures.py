@@ -14,8 +14,8 @@ from darc.evaluation.pictures import (
     few,
     left_out,
     metric_name,
-    number,
     numbers,
+    parts,
     tail_name,
     values,
 )
@@ -33,47 +33,29 @@ def draw_gains(human: Frame) -> list[Picture]:
 
 @by_source
 def _gains(source: str, frame: Frame) -> Picture:
-    methods = values(frame, "method")
+    methods, subsets = values(frame, "method"), parts(frame, "subset")
+    styles = looks([subset for subset, _ in subsets])
     metrics = ("mean", "tradeoff", tail_name(frame))
-    subsets = values(frame, "subset")
-    styles = looks(subsets)
     figure = new_figure(8.4, 1.5 + 0.34 * len(methods))
     grid = figure.subplots(1, len(metrics), sharey=True)
     for axes, metric in zip(grid, metrics, strict=True):
         axes.axvline(0, color=PALE, linewidth=1.2)
-        for place, subset in enumerate(subsets):
-            rows = {row["method"]: row for row in frame.where(subset=subset).records()}
-            shift = 0.16 * (2 * place - (len(subsets) - 1))
+        for place, (subset, rows) in enumerate(subsets):
             look = styles[subset]
-            found = [
-                (y + shift, *(number(rows[m][f"{part}_{metric}"]) for part in PARTS))
-                for y, m in enumerate(methods)
-                if m in rows and rows[m][f"delta_{metric}"] is not None
-            ]
-            if not found:
-                continue
-            heights, deltas, lows, highs = zip(*found, strict=True)
-            axes.hlines(heights, lows, highs, color=look.color, linewidth=1.8)
-            axes.plot(
-                deltas,
-                heights,
-                linestyle="none",
-                marker=look.marker,
-                color=look.color,
-                markerfacecolor=look.color if place == 0 else "white",
-                markersize=5.5,
-                label=subset,
-            )
+            shift = 0.16 * (2 * place - (len(subsets) - 1))
+            heights = [methods.index(method) + shift for method in values(rows, "method")]
+            middle, low, high = (numbers(rows, f"{part}_{metric}") for part in PARTS)
+            axes.hlines(heights, low, high, color=look.color, linewidth=1.8)
+            inside = look.color if place == 0 else "white"
+            style = {"marker": look.marker, "color": look.color, "markerfacecolor": inside}
+            axes.plot(middle, heights, linestyle="none", markersize=5.5, label=subset, **style)
         quiet(axes, metric_name(metric), "change against Best-of-K")
         axes.grid(visible=False, axis="y")
         axes.locator_params(axis="x", nbins=4)
     grid[0].set_yticks(range(len(methods)), methods, color=INK)
     grid[0].set_ylim(len(methods) - 0.5, -0.5)
-    handles, labels = grid[0].get_legend_handles_labels()
-    if len(labels) > 1:
-        figure.legend(
-            handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=9
-        )
+    if len(subsets) > 1:
+        legend_below(figure, grid[0], 2)
     caption = "Differences to Best-of-K on held-out samples, with 95 % intervals."
     return Picture("gains", caption, source, figure)
 
@@ -86,19 +68,18 @@ VISIBLE = 0.003
 @by_source
 def draw_ridges(source: str, frame: Frame) -> Picture:
     """A ridge a rule with Best-of-K's outline, a panel a scorer."""
-    scorers, methods = values(frame, "scorer"), values(frame, "method")
+    scorers, methods = parts(frame, "scorer"), values(frame, "method")
     across = min(COLUMNS, len(scorers))
     down = -(-len(scorers) // across)
     width = 7.2 if across == 1 else 1.4 + 2.9 * across
     figure = new_figure(width, (1.3 + 0.36 * len(methods)) * down)
-    grid = figure.subplots(down, across, sharey=True, squeeze=False)
-    for place, axes in enumerate(grid.ravel()):
-        if place >= len(scorers):
-            axes.set_visible(False)
-            continue
-        _panel(axes, frame.where(scorer=scorers[place]), methods)
-        quiet(axes, scorers[place], "held-out score")
+    grid = figure.subplots(down, across, sharey=True, squeeze=False).ravel()
+    for axes, (scorer, rows) in zip(grid, scorers, strict=False):
+        _panel(axes, rows, methods)
+        quiet(axes, scorer, "held-out score")
         axes.grid(visible=False, axis="y")
+    for axes in grid[len(scorers) :]:
+        axes.set_visible(False)
     caption = (
         "Densities of the held-out samples of what each rule chose, over all splits; "
         "the dashed line on each is Best-of-K's."
@@ -112,23 +93,18 @@ def _panel(axes: Any, frame: Frame, methods: list[str]) -> None:
         rows = frame.where(method=method)
         curves[method] = (numbers(rows, "x"), numbers(rows, "density"))
     top = max((max(y) for _, y in curves.values() if y), default=1.0) or 1.0
-    base = curves.get(BASELINE)
+    base = curves.get(BASELINE, ([], []))
     for place, (method, (x, y)) in enumerate(curves.items()):
-        floor = len(methods) - 1 - place
-        heights = [floor + OVERLAP * each / top for each in y]
-        layer = 2 * place + 2
+        floor, layer = len(methods) - 1 - place, 2 * place + 2
         color = INK if method == BASELINE else SERIES[0]
+        heights, outline = ([floor + OVERLAP * each / top for each in own] for own in (y, base[1]))
         axes.fill_between(x, floor, heights, color=color, alpha=0.22, linewidth=0, zorder=layer)
         axes.plot(x, heights, color=color, linewidth=1.3, zorder=layer + 1)
-        if base is not None and method != BASELINE:
-            outline = [floor + OVERLAP * each / top for each in base[1]]
-            axes.plot(
-                base[0], outline, color=INK, linewidth=1.0, linestyle=(0, (4, 2)), zorder=layer + 1
-            )
+        if method != BASELINE:
+            dashed = {"color": INK, "linewidth": 1.0, "linestyle": (0, (4, 2))}
+            axes.plot(base[0], outline, zorder=layer + 1, **dashed)
         axes.axhline(floor, color=PALE, linewidth=0.6, zorder=layer)
-    far = [
-        x for xs, ys in curves.values() for x, y in zip(xs, ys, strict=True) if y > VISIBLE * top
-    ]
+    far = [x for xy in curves.values() for x, y in zip(*xy, strict=True) if y > VISIBLE * top]
     if far and min(far) < max(far):
         axes.set_xlim(min(far), max(far))
     axes.set_yticks(range(len(methods)), reversed(methods))
@@ -138,22 +114,18 @@ def _panel(axes: Any, frame: Frame, methods: list[str]) -> None:
 def draw_buckets(buckets: Frame) -> list[Picture]:
     """A picture a source and measure: tradeoff and CVaR by bucket, with 95 % intervals."""
     pictures = []
-    for source in values(buckets, "source"):
-        frame = buckets.where(source=source)
-        pictures += [_buckets_picture(source, by, frame.where(by=by)) for by in values(frame, "by")]
+    for source, by, frame in parts(buckets, "source", "by"):
+        every = values(frame, "method")
+        methods = few(every, 5)
+        series = {method: frame.where(method=method) for method in methods}
+        figure = _changes(frame, series, "bucket", "fifth of the prompts by disagreement", 0.13, 5)
+        caption = (
+            f"Gains over Best-of-K by the disagreement on its choice as {by} shows it, least (Q1) "
+            f"to most, with 95 % intervals.{left_out(methods, every)}"
+        )
+        name = "buckets-people" if by == "people" else "buckets"
+        pictures.append(Picture(name, caption, source, figure))
     return pictures
-
-
-def _buckets_picture(source: str, by: str, frame: Frame) -> Picture:
-    every = values(frame, "method")
-    methods = few(every, 5)
-    series = {method: frame.where(method=method) for method in methods}
-    figure = _changes(frame, series, "bucket", "fifth of the prompts by disagreement", 0.13, 5)
-    caption = (
-        f"Gains over Best-of-K by the disagreement on its choice as {by} shows it, least (Q1) to "
-        f"most, with 95 % intervals.{left_out(methods, every)}"
-    )
-    return Picture("buckets-people" if by == "people" else "buckets", caption, source, figure)
 
 
 def _changes(
@@ -185,16 +157,22 @@ def _changes(
     return figure
 
 
+def _lines(axes: Any, series: dict[str, Frame], x: str, y: str) -> None:
+    """A line through two columns of each frame, by name."""
+    for name, look in looks(list(series)).items():
+        axes.plot(numbers(series[name], x), numbers(series[name], y), label=name, **look.line)
+
+
 MANY = 400
 
 
 @by_source
 def draw_scatter(source: str, frame: Frame) -> Picture:
     """A panel a file of ratings, a dot a candidate."""
-    ratings = values(frame, "ratings")
+    ratings = parts(frame, "ratings")
     figure = new_figure(6.2 if len(ratings) == 1 else 4.2 * len(ratings), 4.6)
-    for axes, name in zip(figure.subplots(1, len(ratings), squeeze=False)[0], ratings, strict=True):
-        every = frame.where(ratings=name)
+    panels = figure.subplots(1, len(ratings), squeeze=False)[0]
+    for axes, (name, every) in zip(panels, ratings, strict=True):
         many = len(every) >= MANY
         for chosen, marker, color in (("", "o", 0), ("no", "o", 0), ("yes", "^", 1)):
             rows = every.where(best_of_k=chosen)
@@ -218,24 +196,16 @@ def draw_scatter(source: str, frame: Frame) -> Picture:
 @by_source
 def draw_overlap(source: str, frame: Frame) -> Picture:
     """A line for each file of ratings and kind of items, and for chance."""
-    series = list(dict.fromkeys(zip(*map(frame.column, ("ratings", "items")), strict=True)))[:7]
-    styles = looks([f"{ratings}, {items}" for ratings, items in series])
+    series = {
+        f"{ratings}, {items}": own for ratings, items, own in parts(frame, "ratings", "items")
+    }
     figure = new_figure(6.2, 4.2)
-    axes = figure.add_subplot()
-    for ratings, items in series:
-        name = f"{ratings}, {items}"
-        rows = frame.where(ratings=ratings, items=items)
-        share = numbers(rows, "share")
-        axes.plot(share, numbers(rows, "overlap"), label=name, **styles[name].line)
-    rows = frame.where(ratings=series[0][0], items=series[0][1])
-    axes.plot(
-        numbers(rows, "share"),
-        numbers(rows, "by_chance"),
-        color=PALE,
-        linestyle="--",
-        linewidth=1.4,
-        label="by chance",
-    )
+    axes: Any = figure.add_subplot()
+    shown = dict(list(series.items())[: MOST_SERIES - 1])
+    _lines(axes, shown, "share", "overlap")
+    rows = next(iter(series.values()))
+    chance = {"color": PALE, "linestyle": "--", "linewidth": 1.4, "label": "by chance"}
+    axes.plot(numbers(rows, "share"), numbers(rows, "by_chance"), **chance)
     quiet(axes, "", "top share q by sigma", "share of the proxy's top q in people's")
     axes.set_ylim(0, None)
     axes.legend(loc="upper left", frameon=False, fontsize=9, handlelength=3.6)
@@ -255,70 +225,40 @@ KNOBS = {
 def draw_ablations(ablations: Frame) -> list[Picture]:
     """A picture a knob, source and judge: tradeoff and CVaR, of all prompts and the contested."""
     pictures = []
-    for source in values(ablations, "source"):
-        for knob in values(ablations.where(source=source), "knob"):
-            frame = ablations.where(source=source, knob=knob)
-            for place, by in enumerate(values(frame, "judged_by")):
-                name = f"ablation-{knob}" + (f"-judge{place + 1}" if place else "")
-                pictures.append(_ablation_picture(source, knob, name, frame.where(judged_by=by)))
+    for source, knob, every in parts(ablations, "source", "knob"):
+        for place, (by, frame) in enumerate(parts(every, "judged_by")):
+            series = {f"{m}, {subset}": own for m, subset, own in parts(frame, "method", "subset")}
+            across = KNOBS.get(knob, knob)
+            figure = _changes(frame, series, "setting", across, 0.3 / len(series), 2)
+            caption = f"Gains over Best-of-K, with 95 % intervals, by {across}; judged by {by}."
+            name = f"ablation-{knob}" + (f"-judge{place + 1}" if place else "")
+            pictures.append(Picture(name, caption, source, figure))
     return pictures
-
-
-def _ablation_picture(source: str, knob: str, name: str, frame: Frame) -> Picture:
-    series = {
-        f"{method}, {subset}": frame.where(method=method, subset=subset)
-        for method in values(frame, "method")
-        for subset in values(frame, "subset")
-    }
-    across = KNOBS.get(knob, knob)
-    figure = _changes(frame, series, "setting", across, 0.3 / len(series), 2)
-    by = values(frame, "judged_by")[0]
-    caption = f"Gains over Best-of-K, with 95 % intervals, by {across}; judged by {by}."
-    return Picture(name, caption, source, figure)
 
 
 @by_source
 def draw_frontier(source: str, frame: Frame) -> Picture:
     """A line a knob, a panel a subset; Best-of-K is the star."""
-    subsets = values(frame, "subset")
-    pairs = dict.fromkeys(
-        (str(row["method"]), str(row["knob"]))
-        for row in frame.records()
-        if row["method"] != BASELINE
-    )
-    knobs = list(pairs)[: MOST_SERIES - 1]
-    names = {(m, k): f"{m}, {'lambda' if k == 'lam' else k}" for m, k in knobs}
-    styles = looks(list(names.values()))
+    subsets = parts(frame, "subset")
+    moved = frame.without(method=BASELINE)
+    knobs = dict.fromkeys(zip(moved.column("method"), moved.column("knob"), strict=True))
+    names = {
+        f"{m}, {'lambda' if k == 'lam' else k}": {"method": m, "knob": k}
+        for m, k in list(knobs)[: MOST_SERIES - 1]
+    }
     figure = new_figure(4.2 * max(len(subsets), 1.7), 4.7)
     panels = figure.subplots(1, len(subsets), squeeze=False)[0]
-    for axes, subset in zip(panels, subsets, strict=True):
-        rows = frame.where(subset=subset)
-        for method, knob in knobs:
-            name = names[method, knob]
-            look = styles[name]
-            line = rows.where(method=method, knob=knob)
+    for axes, (subset, rows) in zip(panels, subsets, strict=True):
+        for name, look in looks(list(names)).items():
+            line = rows.where(**names[name])
             risk, reward = numbers(line, "risk"), numbers(line, "reward")
             axes.plot(risk, reward, label=name, **look.line)
-            axes.plot(
-                risk[:1],
-                reward[:1],
-                marker=look.marker,
-                markersize=7,
-                markerfacecolor="white",
-                color=look.color,
-                linestyle="none",
-            )
+            first = {"marker": look.marker, "markersize": 7, "markerfacecolor": "white"}
+            axes.plot(risk[:1], reward[:1], color=look.color, linestyle="none", **first)
         base = rows.where(method=BASELINE)
-        axes.plot(
-            numbers(base, "risk"),
-            numbers(base, "reward"),
-            marker="*",
-            markersize=15,
-            color=INK,
-            markeredgecolor="white",
-            linestyle="none",
-            label="Best-of-K",
-        )
+        star = {"marker": "*", "markersize": 15, "color": INK, "markeredgecolor": "white"}
+        place = numbers(base, "risk"), numbers(base, "reward")
+        axes.plot(*place, linestyle="none", label="Best-of-K", **star)
         quiet(axes, subset, "risk (held-out sigma)")
         axes.margins(0.08)
     panels[0].set_ylabel("reward (held-out mean)", fontsize=9.5)
@@ -335,27 +275,15 @@ def draw_calibration(source: str, frame: Frame) -> Picture:
     """What was observed against what was promised."""
     every = values(frame, "method")
     methods = [*(m for m in every if m == BASELINE), *few(every, 5)]
-    styles = looks(methods)
     figure = new_figure(7.2, 4.4)
-    axes = figure.add_subplot()
+    axes: Any = figure.add_subplot()
     ends = [min(numbers(frame, "nominal")), max(numbers(frame, "nominal"))]
     axes.plot(ends, ends, color=PALE, linewidth=1.4, label="as promised")
-    for method in methods:
-        rows = frame.where(method=method)
-        axes.plot(
-            numbers(rows, "nominal"),
-            numbers(rows, "observed"),
-            label="Best-of-K" if method == BASELINE else method,
-            **styles[method].line,
-        )
+    shown = {"Best-of-K" if m == BASELINE else m: frame.where(method=m) for m in methods}
+    _lines(axes, shown, "nominal", "observed")
     quiet(axes, "", "promised share (1 - delta)", "share of choices at or above the bound")
-    axes.legend(
-        loc="center left",
-        bbox_to_anchor=(1.02, 0.5),
-        frameon=False,
-        fontsize=9,
-        handlelength=3.6,
-    )
+    beside = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5)}
+    axes.legend(**beside, frameon=False, fontsize=9, handlelength=3.6)
     caption = (
         "How often the held-out mean is at least the lower confidence bound of the half that "
         f"selected; below the grey line the bound promises too much.{left_out(methods, every)}"
@@ -378,17 +306,17 @@ FIGURES: dict[str, Callable[[Frame], list[Picture]]] = {
 def draw_figures(frames: Sequence[Frame]) -> list[Picture]:
     """The pictures of all frames that have one; of several sources each has its own, by name."""
     with plainly():
-        drawn = [picture for frame in frames for picture in _drawn(frame)]
+        drawn = [
+            picture
+            for frame in frames
+            if frame.name in FIGURES and len(frame)
+            for picture in FIGURES[frame.name](frame)
+        ]
     sources = list(dict.fromkeys(picture.source for picture in drawn))
     if len(sources) < 2:
         return drawn
     slugs = {source: f"{place}-{_slug(source)}" for place, source in enumerate(sources, 1)}
     return [replace(each, name=f"{each.name}-{slugs[each.source]}") for each in drawn]
-
-
-def _drawn(frame: Frame) -> list[Picture]:
-    draw = FIGURES.get(frame.name)
-    return draw(frame) if draw is not None and len(frame) else []
 
 
 def _slug(text: str) -> str:

@@ -16,20 +16,16 @@ from darc.files import atomic_writer
 Cell = str | float | int | None
 Record = dict[str, Any]
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-}
+_LATEX = str.maketrans(
+    {letter: f"\\{letter}" for letter in "&%$#_{}"}
+    | {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -91,36 +87,30 @@ class Frame:
 
     def markdown(self, digits: int = 3) -> str:
         """A pipe table under the title, with the note below."""
-        lines = [f"**{self.title}**", "", _piped(self.columns)]
-        lines.append(_piped(["---:" if self._numeric(i) else "---" for i in self._places()]))
-        lines += [
-            _piped([shown(c, digits).replace("|", "\\|").replace("\n", " ") for c in row])
-            for row in self.rows
-        ]
-        return "\n".join(lines + ["", self.note] * bool(self.note)) + "\n"
+        kinds = ["---:" if self.numeric(at) else "---" for at in range(len(self.columns))]
+        cells = [[shown(cell, digits) for cell in row] for row in self.rows]
+        plain = [[text.replace("|", "\\|").replace("\n", " ") for text in row] for row in cells]
+        table = [f"| {' | '.join(row)} |" for row in (self.columns, kinds, *plain)]
+        return "\n".join([f"**{self.title}**", "", *table, *["", self.note] * bool(self.note), ""])
 
     def latex(self, digits: int = 3) -> str:
         """A tabular without packages, every special letter escaped."""
-        kinds = "".join("r" if self._numeric(i) else "l" for i in self._places())
-        lines = [f"% {self.title}".replace("\n", " "), f"\\begin{{tabular}}{{{kinds}}}", "\\hline"]
-        lines.append(" & ".join(map(_escaped, self.columns)) + " \\\\ \\hline")
-        lines += [
-            " & ".join(_escaped(shown(cell, digits)) for cell in row) + " \\\\" for row in self.rows
-        ]
-        lines += ["\\hline", "\\end{tabular}"]
-        return "\n".join(lines + [f"% {self.note}".replace("\n", " ")] * bool(self.note)) + "\n"
+        kinds = "".join("r" if self.numeric(at) else "l" for at in range(len(self.columns)))
+        cells = [self.columns, *([shown(cell, digits) for cell in row] for row in self.rows)]
+        head, *rows = [" & ".join(map(_escaped, row)) + " \\\\" for row in cells]
+        lines = [f"% {self.title}", f"\\begin{{tabular}}{{{kinds}}}", "\\hline", f"{head} \\hline"]
+        lines += [*rows, "\\hline", "\\end{tabular}", *[f"% {self.note}"] * bool(self.note)]
+        return "\n".join(line.replace("\n", " ") for line in lines) + "\n"
+
+    def numeric(self, place: int) -> bool:
+        """Whether the cells of a column are numbers, or absent."""
+        cells = [row[place] for row in self.rows]
+        return bool(cells) and all(cell is None or isinstance(cell, int | float) for cell in cells)
 
     def _place(self, name: str) -> int:
         if name not in self.columns:
             raise UnknownName("column", name, self.columns)
         return self.columns.index(name)
-
-    def _places(self) -> range:
-        return range(len(self.columns))
-
-    def _numeric(self, place: int) -> bool:
-        cells = [row[place] for row in self.rows]
-        return bool(cells) and all(cell is None or isinstance(cell, int | float) for cell in cells)
 
 
 FORMS: Mapping[str, Callable[[Frame], str]] = {
@@ -143,20 +133,14 @@ def shown(cell: Cell, digits: int = 3) -> str:
 
 
 def joined(frames: Iterable[Frame]) -> list[Frame]:
-    """Frames of one name made into one, in order of first appearance."""
+    """Frames of one name made into one, in order of first appearance; empty ones are left out."""
     found: dict[str, Frame] = {}
-    for frame in frames:
-        seen = found.get(frame.name)
-        if seen is None or not len(seen):
-            found[frame.name] = frame
-        elif not len(frame):
-            continue
-        elif seen.columns != frame.columns:
+    for frame in (each for each in frames if len(each)):
+        seen = found.setdefault(frame.name, replace(frame, rows=()))
+        if seen.columns != frame.columns:
             raise ValueError(f"{frame.name} has different columns in different sources")
-        else:
-            notes = seen.note if frame.note in seen.note else f"{seen.note} {frame.note}".strip()
-            rows = seen.rows + frame.rows
-            found[frame.name] = Frame(frame.name, seen.title, seen.columns, rows, notes)
+        note = seen.note if frame.note in seen.note else f"{seen.note} {frame.note}".strip()
+        found[frame.name] = replace(seen, rows=seen.rows + frame.rows, note=note)
     return list(found.values())
 
 
@@ -194,9 +178,5 @@ def _full(cell: Cell) -> str:
     return f"{cell:.10g}" if isinstance(cell, float) else str(cell)
 
 
-def _piped(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
+    return " ".join(text.split()).translate(_LATEX)

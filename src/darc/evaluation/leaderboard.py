@@ -7,16 +7,17 @@ prompts, in which all systems are resampled together, so that differences are pa
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from darc.core.raters import severity
 from darc.errors import InputError
-from darc.evaluation.bootstrap import DRAWS, draw_counts
+from darc.evaluation.bootstrap import DRAWS, draw_counts, resampled
 from darc.evaluation.source import NOBODY, Source
-from darc.typing import Array, Integers
+from darc.typing import Array
 from darc.views.chart import new_figure, plainly, quiet
 from darc.views.palette import SERIES
 
@@ -88,22 +89,6 @@ class Leaderboard:
         return f"{first.system} is best: the highest mean, and nobody leaves fewer people unhappy."
 
 
-@dataclass(frozen=True, eq=False)
-class _Ratings:
-    """Ratings one by one: their prompts, systems, cells, raters and values."""
-
-    prompt: Integers
-    system: Integers
-    cell: Integers
-    rater: Integers
-    value: Array
-    fair: Array
-
-    def part(self, among: NDArray[np.bool_]) -> "_Ratings":
-        names = ("prompt", "system", "cell", "rater", "value", "fair")
-        return replace(self, **{name: getattr(self, name)[among] for name in names})
-
-
 def leaderboard(
     source: Source, threshold: float | None = None, draws: int = DRAWS, seed: int = 0, top: int = 5
 ) -> Leaderboard:
@@ -123,12 +108,21 @@ def leaderboard(
     limit = float(np.mean(ends)) if threshold is None else threshold
     counts = draw_counts(len(source.prompt_ids), draws, seed)
     standings, means = _standings(ratings, names, limit, counts)
-    groups = {}
+    groups: dict[str, list[SystemStanding]] = {}
     member = np.array([source.groups.get(name, "") for name in source.giver_names] + [""])
     for group in sorted(set(member.tolist()) - {""}):
-        own = ratings.part(member[ratings.rater] == group)
-        groups[group] = _standings(own, names, limit, counts)[0] if len(own.value) else []
-    standings = [_with_worst_group(each, groups) for each in standings]
+        own = ratings[member[ratings.rater] == group]
+        groups[group] = _standings(own, names, limit, counts)[0] if len(own) else []
+    for place, each in enumerate(standings):
+        found = [
+            (own.mean, group)
+            for group, theirs in groups.items()
+            for own in theirs
+            if own.system == each.system
+        ]
+        if found:
+            mean, group = min(found)
+            standings[place] = replace(each, worst_group=group, worst_group_mean=mean)
     order = [names.index(each.system) for each in standings]
     return Leaderboard(
         source.name,
@@ -141,8 +135,8 @@ def leaderboard(
     )
 
 
-def _ratings(source: Source, names: Sequence[str]) -> _Ratings:
-    """The ratings of candidates whose system is known."""
+def _ratings(source: Source, names: Sequence[str]) -> Any:
+    """The ratings of candidates whose system is known, one by one, as a record array."""
     prompts, _, candidates, _ = source.shape
     systems = np.full((prompts, candidates), -1)
     for row, own in zip(systems, source.systems, strict=True):
@@ -153,26 +147,32 @@ def _ratings(source: Source, names: Sequence[str]) -> _Ratings:
     cell, rater, value = prompt * candidates + candidate, givers[known], samples[known]
     offset = severity(value, cell, rater, len(source.giver_names)).offset
     fair = value - np.where(rater == NOBODY, 0.0, np.append(offset, 0.0)[rater])
-    return _Ratings(prompt, systems[prompt, candidate], cell, rater, value, fair)
+    columns = (prompt, systems[prompt, candidate], cell, rater, value, fair)
+    records: Any = np.rec
+    return records.fromarrays(columns, names="prompt,system,cell,rater,value,fair")
 
 
 def _standings(
-    ratings: _Ratings, names: Sequence[str], limit: float, counts: Array
+    ratings: Any, names: Sequence[str], limit: float, counts: NDArray[Any]
 ) -> tuple[list[SystemStanding], Array]:
     """The standings, the best first, and the mean of each prompt and system, (P, S)."""
-    means = _by_cell(ratings, ratings.fair, len(names), counts.shape[1])
-    drawn = _averages(means, counts)
+    shape = counts.shape[1], len(names)
+    place, size = ratings.prompt * len(names) + ratings.system, counts.shape[1] * len(names)
+    with np.errstate(invalid="ignore"):
+        means = np.bincount(place, ratings.fair, size) / np.bincount(place, minlength=size)
+    means = means.reshape(shape)
+    drawn = resampled(lambda part: _averages(means, part), counts)
     whole = _averages(means, np.ones((1, counts.shape[1])))[0]
     seen = [s for s in range(len(names)) if not np.isnan(whole[s])]
     standings = []
     for s in seen:
-        better = sum(_beyond(drawn[:, other] - drawn[:, s]) for other in seen if other != s)
+        ahead = [np.nanpercentile(drawn[:, o] - drawn[:, s], ENDS[0]) for o in seen if o != s]
         own = ratings.value[ratings.system == s]
         low, high = np.nanpercentile(drawn[:, s], ENDS).tolist()
         standings.append(
             SystemStanding(
                 names[s],
-                1 + better,
+                1 + sum(bool(low_end > 0) for low_end in ahead),
                 float(whole[s]),
                 (low, high),
                 float((own < limit).mean()),
@@ -185,14 +185,6 @@ def _standings(
     return sorted(standings, key=lambda each: (each.rank, -each.mean, each.system)), means
 
 
-def _by_cell(ratings: _Ratings, values: Array, systems: int, prompts: int) -> Array:
-    """The mean value of each prompt and system, (P, S), NaN where there is none."""
-    place, size = ratings.prompt * systems + ratings.system, prompts * systems
-    times = np.bincount(place, minlength=size)
-    with np.errstate(invalid="ignore"):
-        return np.asarray((np.bincount(place, values, size) / times).reshape(prompts, systems))
-
-
 def _averages(means: Array, counts: Array) -> Array:
     """Averages over prompts (B, S) of means (P, S), the prompts drawn `counts` (B, P) times."""
     there = ~np.isnan(means)
@@ -200,12 +192,7 @@ def _averages(means: Array, counts: Array) -> Array:
         return np.asarray((counts @ np.where(there, means, 0.0)) / (counts @ there.astype(float)))
 
 
-def _beyond(differences: Array) -> bool:
-    """Whether the lower end of an interval of differences is above 0."""
-    return bool(np.nanpercentile(differences, ENDS[0]) > 0)
-
-
-def _disagreement(ratings: _Ratings, system: int) -> float:
+def _disagreement(ratings: Any, system: int) -> float:
     """The standard deviation within a candidate, pooled over a system's candidates."""
     among = ratings.system == system
     _, cell = np.unique(ratings.cell[among], return_inverse=True)
@@ -215,30 +202,14 @@ def _disagreement(ratings: _Ratings, system: int) -> float:
     return float(np.sqrt((left**2).sum() / df)) if df > 0 else float("nan")
 
 
-def _with_worst_group(
-    own: SystemStanding, groups: Mapping[str, Sequence[SystemStanding]]
-) -> SystemStanding:
-    found = [
-        (each.mean, group)
-        for group, standings in groups.items()
-        for each in standings
-        if each.system == own.system
-    ]
-    if not found:
-        return own
-    mean, group = min(found)
-    return replace(own, worst_group=group, worst_group_mean=mean)
-
-
 def _wins(means: Array) -> Array:
     """How often the system of a row has the higher mean than that of a column, (S, S)."""
-    mine, theirs = means[:, :, None], means[:, None, :]
-    both = ~np.isnan(mine) & ~np.isnan(theirs)
-    won = np.where(both, (mine > theirs) + 0.5 * (mine == theirs), 0.0).sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        shares = won / both.sum(axis=0)
-    np.fill_diagonal(shares, np.nan)
-    return np.asarray(shares)
+    shares = np.full((means.shape[1],) * 2, np.nan)
+    for i, j in permutations(range(len(shares)), 2):
+        mine, theirs = means[~np.isnan(means[:, [i, j]]).any(axis=1)][:, [i, j]].T
+        if mine.size:
+            shares[i, j] = np.mean((mine > theirs) + 0.5 * (mine == theirs))
+    return shares
 
 
 def _turns(source: Source, lead: Array, top: int) -> list[tuple[str, float]]:

@@ -144,7 +144,14 @@ def decide_all(
                 shared[key] = Pools(samples, *key, normalize, drawn=seeds, **ids)
             known = spec.learns and learnt is not None
             rule = spec.rule.bind(calibration=learnt) if known else spec.rule
-            decisions = decide(rule, _with_side(shared[key], spec, source.side, kept))
+            names = [name for name in (*rule.required(), *rule.takes) if name in source.side]
+            pools = shared[key]
+            if names:  # which change nothing of the statistics
+                side = {name: source.side[name][kept] for name in names}
+                none = np.zeros_like(pools.eligible)
+                settled = Settled(pools.statistics, pools.eligible, none)
+                pools = replace(pools, side=side, settled=settled)
+            decisions = decide(rule, pools)
         except Exception as problem:  # a rule of another package may fail in any way
             result.failures[spec.label] = str(problem)
             continue
@@ -156,16 +163,3 @@ def decide_all(
         }
         result.seconds[spec.label] = time.perf_counter() - started
     return result
-
-
-def _with_side(pools: Pools, spec: RuleSpec, side: Mapping[str, Array], kept: Integers) -> Pools:
-    """The pools with the side inputs that the rule uses, and the statistics they have already."""
-    names = [name for name in (*spec.rule.required(), *spec.rule.takes) if name in side]
-    if not names:
-        return pools
-    none = np.zeros_like(pools.eligible)
-    return replace(
-        pools,
-        side={name: side[name][kept] for name in names},
-        settled=Settled(pools.statistics, pools.eligible, none),
-    )

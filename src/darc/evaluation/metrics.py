@@ -6,11 +6,10 @@ import numpy as np
 
 from darc.core import risk
 from darc.core.bounds import lcb_coefficient
+from darc.evaluation.bootstrap import ROUNDING
 from darc.evaluation.ranks import share_size
 from darc.evaluation.source import NOBODY
 from darc.typing import Array, Integers, Mask
-
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)

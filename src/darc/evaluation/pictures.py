@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from darc.evaluation.frame import Cell, Frame
+from darc.evaluation.frame import Frame
 from darc.evaluation.methods import BASELINE
-from darc.views.chart import MOST_SERIES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,19 +29,14 @@ def values(frame: Frame, name: str) -> list[str]:
     return list(dict.fromkeys(str(cell) for cell in frame.column(name)))
 
 
-def number(cell: Cell) -> float:
-    """A cell as a number, NaN where it has none."""
-    return float(cell) if isinstance(cell, int | float) else float("nan")
-
-
 def numbers(frame: Frame, name: str) -> list[float]:
     """A column as numbers, NaN where there is none."""
-    return [number(cell) for cell in frame.column(name)]
+    cells = frame.column(name)
+    return [float(cell) if isinstance(cell, int | float) else float("nan") for cell in cells]
 
 
-def few(methods: Sequence[str], most: int = 6) -> list[str]:
+def few(methods: Sequence[str], most: int) -> list[str]:
     """At most `most` methods without Best-of-K, well-known rules first, whatever their results."""
-    most = min(most, MOST_SERIES)
     others = [method for method in methods if method != BASELINE]
     known = [method for method in FIRST if method in others]
     return (known + [method for method in others if method not in known])[:most]
@@ -55,23 +49,26 @@ def left_out(shown: Sequence[str], methods: Sequence[str]) -> str:
 
 
 def metric_name(name: str) -> str:
-    """A metric as an axis names it."""
-    return name.replace("cvar_", "CVaR ").replace("cvar", "CVaR") + (
-        " %" if name.startswith("cvar_") else ""
-    )
+    """A metric as people read it."""
+    return f"CVaR {name.removeprefix('cvar_')} %" if name.startswith("cvar_") else name
 
 
 def tail_name(frame: Frame) -> str:
     """What the CVaR is called in a frame with its differences."""
-    return next(
-        name.removeprefix("delta_") for name in frame.columns if name.startswith("delta_cvar")
-    )
+    return next(n.removeprefix("delta_") for n in frame.columns if n.startswith("delta_cvar"))
+
+
+def parts(frame: Frame, *columns: str) -> list[tuple[Any, ...]]:
+    """The parts of a frame by the different cells of some columns, each after its cells."""
+    if not columns:
+        return [(frame,)]
+    return [
+        (cell, *rest)
+        for cell in values(frame, columns[0])
+        for rest in parts(frame.where(**{columns[0]: cell}), *columns[1:])
+    ]
 
 
 def by_source(draw: Callable[[str, Frame], Picture]) -> Callable[[Frame], list[Picture]]:
     """A function that draws a picture for each source of a frame."""
-
-    def drawn(frame: Frame) -> list[Picture]:
-        return [draw(source, frame.where(source=source)) for source in values(frame, "source")]
-
-    return drawn
+    return lambda frame: [draw(*part) for part in parts(frame, "source")]

@@ -1,6 +1,6 @@
 """The tables of pools and held-out samples: disagreement, cost, bounds kept, densities."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,22 +11,18 @@ from darc.engine.deciding import RuleSpec
 from darc.evaluation.contest import Contest
 from darc.evaluation.frame import Frame, Record
 from darc.evaluation.metrics import aggregated, lower_bound, taken
-from darc.evaluation.source import Source
+from darc.evaluation.source import GIVEN, SPENT, Source
 from darc.evaluation.split import Halves
 from darc.selection.lazy import Pair
 from darc.types import clipped
 from darc.typing import Array, Mask
 
 
-def largest_variance(samples: Array) -> Array:
-    """The largest variance (ddof = 1) over the candidates, (P, M), of samples (P, M, K, n)."""
-    return np.asarray(np.fmax.reduce(risk.sigma(samples) ** 2, axis=2))
-
-
 def pool_table(source: Source) -> Frame:
     """Mean, Q80 and Q90 over prompts of the largest variance, per scorer on its raw scale."""
     rows = []
-    for name, values in zip(source.scorers, largest_variance(source.samples).T, strict=True):
+    largest = np.fmax.reduce(risk.sigma(source.samples) ** 2, axis=2)
+    for name, values in zip(source.scorers, largest.T, strict=True):
         known = values[~np.isnan(values)]
         numbers = [float("nan")] * 4
         if known.size:
@@ -64,9 +60,8 @@ def call_table(source: Source, specs: list[RuleSpec], most: int = MOST) -> Frame
             # A sample that the search asks for and that does not exist is no text.
             there: Mask = np.asarray((~np.isnan(samples)).any(axis=0))
             asked, index = _asked(source, spec, prompt)
-            full = select_batch(samples[None], spec.rule, **shared)
             whole, lazy = whole + int(there.sum()), lazy + int((asked[: len(there)] & there).sum())
-            same += bool(index == full.index[0])
+            same += bool(index == select_batch(samples[None], spec.rule, **shared).index[0])
         count = len(prompts)
         row = {"source": source.name, "method": spec.label, "prompts": count}
         row |= {"full": whole / count, "lazy": lazy / count, "share": lazy / whole}
@@ -85,8 +80,7 @@ def _spread(source: Source, most: int) -> list[int]:
     return np.unique(np.linspace(0, len(source.prompt_ids) - 1, most).astype(int)).tolist()
 
 
-SECONDS, GIVEN = " seconds", "given"
-PARTS = ("generated", "rewritten", "scored")
+SECONDS = " seconds"
 
 
 def cost_table(source: Source) -> Frame:
@@ -112,11 +106,8 @@ def latency_table(source: Source) -> Frame:
     }
     there = ~np.isnan(source.samples[:, 0])
     share = there[:, :, 0].sum() / max(1, there.sum())
-    plain = {
-        stage: {"rewrite": 0.0, "score": spent * share}.get(stage, spent)
-        for stage, spent in seconds.items()
-    }
-    whole, alone, most = sum(seconds.values()), sum(plain.values()), there.shape[2] - 1
+    plain = seconds | {"rewrite": 0.0, "score": seconds.get("score", 0.0) * share}
+    whole, alone = sum(seconds.values()), sum(plain[stage] for stage in seconds)
     rows = [
         {"source": source.name, "stage": stage, "seconds_per_prompt": spent, "at_n_aug_0": least}
         for stage, spent, least in [
@@ -127,9 +118,9 @@ def latency_table(source: Source) -> Frame:
     # Beside answers that nobody had to write everything is much: a share would say nothing.
     written = bool(alone) and source.generator != GIVEN
     added = f"{whole / alone - 1:.1%}" if written else f"{whole - alone:.3f} s a prompt"
+    most = there.shape[2] - 1
     note = f"{source.name}: {most} rewrites asked for add {added} to the time without any."
-    if not written:
-        note += " The answers were given, not written."
+    note += "" if written else " The answers were given, not written."
     return Frame.of("latency", "Latency by stage", rows, note)
 
 
@@ -137,8 +128,9 @@ def decision_cost_table(contest: Contest) -> Frame:
     """Milliseconds that each rule took to decide a prompt of the cached pools, on this machine."""
     decided = max(1, int(contest.kept.sum()))
     rows = [
-        {"source": contest.source.name, "method": method, "milliseconds_per_prompt": 1000 * spent}
-        for method, spent in ((each, contest.seconds[each] / decided) for each in contest.methods)
+        {"source": contest.source.name, "method": method}
+        | {"milliseconds_per_prompt": 1000 * contest.seconds[method] / decided}
+        for method in contest.methods
     ]
     return Frame.of(
         "decision_cost",
@@ -165,7 +157,7 @@ def token_table(source: Source, specs: list[RuleSpec], most: int = MOST) -> Fram
             asked = [_spent(source, p, _asked(source, spec, p)[0]) for p in prompts]
             lazily = float(np.sum(asked, axis=1).mean())
         row = {"source": source.name, "method": spec.label, "prompts": len(prompts)}
-        row |= dict(zip(PARTS, parts, strict=True))
+        row |= dict(zip(SPENT, parts, strict=True))
         rows.append(row | {"total": parts.sum(), "lazily": lazily})
     return Frame.of(
         "tokens",
@@ -181,7 +173,7 @@ def token_table(source: Source, specs: list[RuleSpec], most: int = MOST) -> Fram
 
 def _spent(source: Source, prompt: int, wanted: Mask) -> list[float]:
     """Tokens generated, rewritten and scored for one prompt when `wanted` (K, n) are scored."""
-    generated, rewritten, scored = (source.spent[name][prompt] for name in PARTS)
+    generated, rewritten, scored = (source.spent[name][prompt] for name in SPENT)
     return [
         float(np.nansum(generated)),
         float(np.nansum(rewritten[wanted[:, 1:].any(axis=1)])),
@@ -235,24 +227,24 @@ def _asked(source: Source, spec: RuleSpec, prompt: int) -> tuple[Mask, int]:
 CALIBRATION_DELTAS = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
 
 
-def calibration_table(contest: Contest, halves: Sequence[Halves]) -> Frame:
+def calibration_table(contest: Contest, halves: Iterable[Halves]) -> Frame:
     """Share of choices whose held-out mean is at least the bound of the half that selected."""
-    rows = []
-    for delta in CALIBRATION_DELTAS:
-        held = []
-        for half, choice, reward in zip(halves, contest.choice, contest.reward, strict=True):
-            at = aggregated(half.select)
-            sizes = (at.count > 0).sum(axis=1).astype(np.float64)
+    shape = (len(CALIBRATION_DELTAS), len(contest.methods))
+    held, known = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    for half, choice, reward in zip(halves, contest.choice, contest.reward, strict=True):
+        at = aggregated(half.select)
+        sizes = (at.count > 0).sum(axis=1).astype(np.float64)
+        for d, delta in enumerate(CALIBRATION_DELTAS):
             bound = taken(lower_bound(at, sizes, delta), choice)
-            held.append(np.where(np.isnan(bound) | np.isnan(reward), np.nan, reward >= bound))
-        array = np.stack(held)
-        known = ~np.isnan(array)
-        for a, method in enumerate(contest.methods):
-            count = int(known[:, a].sum())
-            if count:
-                share = float(array[:, a][known[:, a]].mean())
-                row = {"source": contest.source.name, "method": method, "nominal": 1 - delta}
-                rows.append(row | {"observed": share, "decisions": count})
+            held[d] += (reward >= bound).sum(axis=1)
+            known[d] += (~np.isnan(bound) & ~np.isnan(reward)).sum(axis=1)
+    rows = [
+        {"source": contest.source.name, "method": contest.methods[a]}
+        | {"nominal": 1 - CALIBRATION_DELTAS[d]}
+        | {"observed": held[d, a] / known[d, a], "decisions": known[d, a]}
+        for d, a in np.ndindex(shape)
+        if known[d, a]
+    ]
     return Frame.of(
         "calibration",
         "How often the held-out mean exceeds the lower confidence bound",
@@ -272,28 +264,35 @@ def density(values: Array, grid: Array) -> Array:
     low, high = np.quantile(values, [0.25, 0.75])
     spread = min(deviation, (high - low) / 1.349) if high > low else deviation
     width = 0.9 * spread * values.size**-0.2 if spread > 0 else 0.01 * max(1.0, np.ptp(grid))
-    bells = np.exp(-0.5 * ((grid[:, None] - points) / width) ** 2)
-    return np.asarray(bells @ times / (values.size * width * np.sqrt(2 * np.pi)))
+    heights = np.array([np.exp(-0.5 * ((x - points) / width) ** 2) @ times for x in grid])
+    return heights / (values.size * width * np.sqrt(2 * np.pi))
 
 
-def density_table(contest: Contest, halves: Sequence[Halves]) -> Frame:
-    """Densities on a common grid, by scorer on its raw scale, over all splits."""
+def density_table(contest: Contest, halves: Iterable[Halves]) -> Frame:
+    """Densities on a common grid, by scorer on its raw scale, over all splits.
+
+    Of the held-out samples of a method's choices, which come back in many splits, the different
+    ones are kept, with how often they came.
+    """
     rows: list[Record] = []
     places = np.arange(len(contest.source.prompt_ids))
     for m in range(contest.rewards.shape[2]):
-        every = np.concatenate([half.judge[:, m].ravel() for half in halves])
-        every = every[~np.isnan(every)]
-        grid = np.linspace(every.min(), every.max(), POINTS)
+        ends = [np.inf, -np.inf]
+        found = [(np.empty(0), np.empty(0, dtype=np.int64)) for _ in contest.methods]
+        for half, choices in zip(halves, contest.choice, strict=True):
+            judge = half.judge[:, m]
+            ends = [np.nanmin(judge, initial=ends[0]), np.nanmax(judge, initial=ends[1])]
+            for a, choice in enumerate(choices):
+                own = judge[places, np.maximum(choice, 0)][choice >= 0]
+                points, times = np.unique(own[~np.isnan(own)], return_counts=True)
+                every, back = np.unique(np.append(found[a][0], points), return_inverse=True)
+                weights = np.append(found[a][1], times).astype(np.float64)
+                found[a] = every, np.bincount(back, weights).astype(np.int64)
+        grid = np.linspace(ends[0], ends[1], POINTS)
         scorer = contest.source.scorers[m] if m < len(contest.source.scorers) else ""
-        for a, method in enumerate(contest.methods):
-            found = [
-                half.judge[places, m, np.maximum(choice[a], 0)][choice[a] >= 0].ravel()
-                for half, choice in zip(halves, contest.choice, strict=True)
-            ]
-            values = np.concatenate(found)
-            values = values[~np.isnan(values)]
-            if values.size:
-                heights = density(values, grid)
+        for method, (points, times) in zip(contest.methods, found, strict=True):
+            if points.size:
+                heights = density(np.repeat(points, times), grid)
                 head = {"source": contest.source.name, "scorer": scorer, "method": method}
                 pairs = zip(grid, heights, strict=True)
                 rows += [head | {"x": x, "density": y} for x, y in pairs]

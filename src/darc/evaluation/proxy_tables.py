@@ -1,6 +1,6 @@
 """The tables that compare a proxy with people: sigmas, their errors, rewrite families."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +12,6 @@ from darc.evaluation.bootstrap import draw_counts, interval
 from darc.evaluation.contest import Contest
 from darc.evaluation.frame import Frame, Record
 from darc.evaluation.metrics import aggregated, pooled_units, taken
-from darc.evaluation.ranks import (
-    partial_of,
-    weighted_correlations,
-    weighted_overlap,
-    weighted_ranks,
-)
 from darc.evaluation.rule_tables import (
     BUCKETS,
     bucket_masks,
@@ -48,11 +42,6 @@ class Items:
     human: Array
     controls: Array
 
-    @property
-    def places(self) -> list[tuple[int, int]]:
-        """Prompt and candidate of every item."""
-        return list(zip(self.prompt.tolist(), self.candidate.tolist(), strict=True))
-
 
 def items_of(joined: Joined, scorer: int | None = None, among: Array | None = None) -> Items:
     """The items of one scorer on its raw scale, or of all; `among` (P, K) limits them."""
@@ -70,12 +59,13 @@ def items_of(joined: Joined, scorer: int | None = None, among: Array | None = No
 
 
 def agreement(items: Items, draws: int, seed: int, share: float = SHARE) -> list[Record]:
-    """Rows of metric, value, low, high and p; intervals resample whole prompts."""
+    """Rows of metric, value, low, high and p, none of fewer than four items.
+
+    Intervals resample whole prompts.
+    """
     size = len(items.proxy)
     if size < 4:
-        raise InputError(
-            f"{size} candidates have both a proxy's and people's sigma, too few to compare"
-        )
+        return []
     left, right = ranks.top(items.proxy, share), ranks.top(items.human, share)
     both, top = int((left & right).sum()), int(left.sum())
     rho = float(ranks.spearman(items.proxy, items.human))
@@ -108,22 +98,25 @@ def _resampled(items: Items, draws: int, seed: int, share: float) -> Array:
     step = max(1, CELLS // len(items.prompt))
     parts = []
     for start in range(0, draws, step):
-        weights = counts[start : start + step, items.prompt]
+        weights = counts[start : start + step, items.prompt].astype(np.float64)
         weights = weights[weights.sum(axis=1) > 0]
         sides = (items.proxy, items.human, *items.controls)
-        matrices = weighted_correlations([weighted_ranks(s, weights) for s in sides], weights)
-        overlap = weighted_overlap(items.proxy, items.human, weights, share)
-        parts.append(np.stack([matrices[:, 0, 1], partial_of(matrices), overlap], axis=1))
+        matrices = ranks.weighted_correlations(
+            [ranks.weighted_ranks(s, weights) for s in sides], weights
+        )
+        overlap = ranks.weighted_overlap(items.proxy, items.human, weights, share)
+        parts.append(np.stack([matrices[:, 0, 1], ranks.partial_of(matrices), overlap], axis=1))
     return np.concatenate(parts)
 
 
-def _limits(joined: Joined, base: Integers | None) -> list[tuple[str, Array | None]]:
-    """What items are limited to, by name: nothing, and Best-of-K's choice (P,) where known."""
-    every: list[tuple[str, Array | None]] = [("all candidates", None)]
-    if base is None:
-        return every
-    chosen = np.arange(joined.proxy.shape[2]) == base[:, None]
-    return [*every, ("Best-of-K's choice", chosen)]
+def _kinds(
+    joined: Joined, base: Integers | None, scorer: int | None = None
+) -> Iterator[tuple[str, Items]]:
+    """All candidates and, where it is known, Best-of-K's choices (P,) as items, by name."""
+    yield "all candidates", items_of(joined, scorer)
+    if base is not None:
+        chosen = np.arange(joined.proxy.shape[2]) == base[:, None]
+        yield "Best-of-K's choice", items_of(joined, scorer, chosen)
 
 
 def validity_table(joined: Joined, base: Integers, draws: int = 2000, seed: int = 0) -> Frame:
@@ -138,10 +131,7 @@ def validity_table(joined: Joined, base: Integers, draws: int = 2000, seed: int 
     rows: list[Record] = []
     for scorer in scorers:
         label = "all" if scorer is None else proxy.scorers[scorer]
-        for what, among in _limits(joined, base):
-            items = items_of(joined, scorer, among)
-            if len(items.proxy) < 4:
-                continue
+        for what, items in _kinds(joined, base, scorer):
             head: Record = {"source": proxy.name, "ratings": joined.human.name, "scorer": label}
             head |= {"items": what, "n": len(items.proxy)}
             rows += [head | row for row in agreement(items, draws, seed)]
@@ -163,8 +153,7 @@ def overlap_table(joined: Joined, base: Integers | None = None) -> Frame:
     Of all candidates and, where `base` (P,) says which, of Best-of-K's choices.
     """
     rows = []
-    for what, among in _limits(joined, base):
-        items = items_of(joined, None, among)
+    for what, items in _kinds(joined, base):
         for share in CURVE:
             left, right = ranks.top(items.proxy, share), ranks.top(items.human, share)
             if left.any():
@@ -176,12 +165,10 @@ def overlap_table(joined: Joined, base: Integers | None = None) -> Frame:
 
 def points_table(joined: Joined, base: Integers | None = None) -> Frame:
     """Both sigmas of every candidate, and whether it is Best-of-K's choice, `base` (P,)."""
-    items = items_of(joined)
     rows = []
-    for at, (p, k) in enumerate(items.places):
-        row = _head(joined, p, k) | {"ratings": joined.human.name}
-        row["best_of_k"] = "" if base is None else "yes" if base[p] == k else "no"
-        rows.append(row | _sigmas(items, at))
+    for p, k, named, sigmas in _rows(joined, items_of(joined)):
+        chosen = "" if base is None else "yes" if base[p] == k else "no"
+        rows.append({**named, "ratings": joined.human.name, "best_of_k": chosen, **sigmas})
     return Frame.of("points", "The proxy's and people's sigma of every candidate", rows)
 
 
@@ -192,31 +179,29 @@ def mismatch_table(joined: Joined, base: Integers | None = None, cases: int = CA
     """
     proxy = joined.proxy
     rows = []
-    for what, among in _limits(joined, base):
-        items = items_of(joined, None, among)
+    for what, items in _kinds(joined, base):
         gap = ranks.ranks(items.proxy) - ranks.ranks(items.human)
+        every = _rows(joined, items)
         for kind, sign in (("proxy high, people agree", 1), ("proxy low, people disagree", -1)):
             for at in np.argsort(-sign * gap, kind="stable")[:cases]:
                 if sign * gap[at] <= 0:
                     break
-                p, k = items.places[at]
-                row = {"kind": kind, "items": what} | _head(joined, p, k) | _sigmas(items, int(at))
+                p, k, named, sigmas = every[at]
+                row = {"kind": kind, "items": what, **named, **sigmas}
                 row["prompt"] = proxy.questions[p] if proxy.questions else ""
                 row["response"] = proxy.texts[p][k] if proxy.texts else ""
                 rows.append(row)
     return Frame.of("mismatches", "Where proxy and people differ most", rows)
 
 
-def _head(joined: Joined, p: int, k: int) -> dict[str, object]:
-    ids = {
-        "prompt_id": joined.proxy.prompt_ids[p],
-        "candidate_id": joined.proxy.candidate_ids[p][k],
-    }
-    return {"source": joined.proxy.name, **ids}
-
-
-def _sigmas(items: Items, at: int) -> dict[str, object]:
-    return {"sigma_proxy": items.proxy[at], "sigma_human": items.human[at]}
+def _rows(joined: Joined, items: Items) -> list[tuple[int, int, Record, Record]]:
+    """Prompt and candidate of every item, with their names and its sigmas as parts of a row."""
+    found = []
+    for p, k, *sigmas in zip(items.prompt, items.candidate, items.proxy, items.human, strict=True):
+        named = {"source": joined.proxy.name, "prompt_id": joined.proxy.prompt_ids[p]}
+        named["candidate_id"] = joined.proxy.candidate_ids[p][k]
+        found.append((p, k, named, dict(zip(("sigma_proxy", "sigma_human"), sigmas, strict=True))))
+    return found
 
 
 def sigma_errors(joined: Joined, contest: Contest, rescaled: bool = False) -> Array:
@@ -309,8 +294,6 @@ def family_agreement_table(pairs: Pairs, draws: int, seed: int) -> Frame:
             for part, among in _slices(contest, [each for _, each in own]).items():
                 wanted = np.repeat(among[0][:, None], joined.proxy.shape[2], axis=1)
                 items = items_of(joined, None, wanted)
-                if len(items.proxy) < 4:
-                    continue
                 head: Record = {"source": joined.proxy.name, "family": joined.proxy.family}
                 head |= {"ratings": human, "slice": part, "n": len(items.proxy)}
                 rows += [head | row for row in agreement(items, draws, seed)]

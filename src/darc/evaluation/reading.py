@@ -1,9 +1,11 @@
 """Sources as users name them: files of ratings with the texts beside, run folders, audit logs."""
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,26 +13,23 @@ import numpy as np
 
 from darc.core.arrays import stacked
 from darc.errors import InputError, TableError
-from darc.evaluation.source import NOBODY, Source
+from darc.evaluation.source import GIVEN, NOBODY, SPENT, Lookup, Source
 from darc.files import json_lines
 from darc.runs import records
 from darc.runs.folder import RunFolder, check_complete, deciding_of
 from darc.runs.records import Fault, check_decision
 from darc.runs.run import cost_by_stage
 from darc.runs.shard import Shard
-from darc.tables import Batch, read_ratings
-from darc.types import Candidate, Prompt
-from darc.typing import Array, Integers
+from darc.tables import read_ratings
+from darc.types import Candidate
+from darc.typing import Array
 
 if TYPE_CHECKING:
     from darc.perturb import Perturbed
 
 SUFFIXES = (".gz", ".zst", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq", ".xlsx")
-GIVEN, RULES = "given", "rules"
-SPENT = ("generated", "rewritten", "scored")
+RULES = "rules"
 WANTED = {"prompt_id", "candidates", "answer", "request_id"}
-
-Texts = Mapping[tuple[str, str], tuple[str, str]]
 
 
 def read_source(
@@ -51,56 +50,36 @@ def read_source(
     """
     with read_ratings(path, columns=columns) as table:
         batch = table.batch(0, table.prompts)
-        if isinstance(path, str | os.PathLike):
-            name, texts = name or stem(Path(path)), texts or texts_beside(Path(path))
-        known = {} if texts is None else read_texts(Path(texts))
-        made = _source(name or "ratings", batch, known)
-        systems = table.systems(batch) if system != "none" else []
-        return replace(made, systems=systems, groups=table.groups())
-
-
-def _source(name: str, batch: Batch, texts: Texts) -> Source:
-    prompt_ids, candidate_ids = batch.prompt_ids, batch.candidate_ids
-    givers, names = _renumbered(batch.raters, batch.rater_names)
-    responses = [
-        [texts.get((prompt, candidate), ("", ""))[1] for candidate in row]
-        for prompt, row in zip(prompt_ids, candidate_ids, strict=True)
+        groups, systems = table.groups(), table.systems(batch) if system != "none" else []
+    if isinstance(path, str | os.PathLike):
+        name, texts = name or stem(Path(path)), texts or texts_beside(Path(path))
+    known = {} if texts is None else read_texts(Path(texts))
+    words = [
+        [known.get((prompt, candidate), ("", "")) for candidate in row]
+        for prompt, row in zip(batch.prompt_ids, batch.candidate_ids, strict=True)
     ]
-    questions = [
-        next((q for c in row if (q := texts.get((prompt, c), ("", ""))[0])), "")
-        for prompt, row in zip(prompt_ids, candidate_ids, strict=True)
-    ]
+    lengths = [[len(text.split()) if text else np.nan for _, text in own] for own in words]
+    # Givers are numbered by their first appearance in the prompts.
+    used, first = np.unique(batch.raters[batch.raters != NOBODY], return_index=True)
+    order = used[np.argsort(first)]
+    place = np.full(len(batch.rater_names) + 1, NOBODY)
+    place[order] = np.arange(len(order))
     return Source(
-        name=name,
+        name=name or "ratings",
         kind="rater",
-        prompt_ids=prompt_ids,
-        candidate_ids=candidate_ids,
+        prompt_ids=batch.prompt_ids,
+        candidate_ids=batch.candidate_ids,
         scorers=batch.scorer_ids,
         samples=batch.scores,
-        givers=givers,
-        giver_names=names,
-        tokens=count_words(responses, batch.scores.shape[2]),
-        questions=questions,
-        texts=responses if texts else (),
+        givers=place[batch.raters],
+        giver_names=[batch.rater_names[rater] for rater in order.tolist()],
+        tokens=stacked([np.array(own) for own in lengths]),
+        questions=[next((question for question, _ in own if question), "") for own in words],
+        texts=[[text for _, text in own] for own in words] if known else (),
         length_unit="words",
+        systems=systems,
+        groups=groups,
     )
-
-
-def _renumbered(givers: Integers, names: list[str]) -> tuple[Integers, list[str]]:
-    """Givers numbered by first appearance in the prompts, and their names in that order."""
-    used, first = np.unique(givers[givers != NOBODY], return_index=True)
-    order = used[np.argsort(first)]
-    place = np.full(len(names) + 1, NOBODY)
-    place[order] = np.arange(len(order))
-    return place[givers], [names[rater] for rater in order.tolist()]
-
-
-def count_words(texts: list[list[str]], candidates: int) -> Array:
-    """Words of each text, (P, K), NaN where there is no text."""
-    result = np.full((len(texts), candidates), np.nan)
-    for row, each in zip(result, texts, strict=True):
-        row[: len(each)] = [len(text.split()) if text else np.nan for text in each]
-    return result
 
 
 def stem(path: Path) -> str:
@@ -134,55 +113,76 @@ def read_texts(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
 
 
 def read_run(path: Path, name: str | None = None) -> Source:
-    """The candidates, scores and side inputs of a finished run; a lazy one must be completed."""
+    """The scores and side inputs of a finished run; a lazy one must be completed.
+
+    It is read shard by shard. What is kept are its numbers, which every rule looks at in every
+    split: the scores, a length and the side inputs of each candidate. The texts are read again, a
+    shard at a time, where they are looked at.
+    """
     folder = RunFolder(path)
     check_complete(folder)
     deciding_of(folder)
     settings = folder.manifest()["settings"]
-    ids: list[str] = []
-    prompts: list[Prompt] = []
-    candidates: list[list[Candidate]] = []
-    values: list[Array] = []
-    side: list[dict[str, Any]] = []
-    spent: list[dict[str, Array]] = []
+    found: list[dict[str, Any]] = []
     rewrites = Counter[str]()
     for shard in folder.shards():
         for prompt_id in shard.rows("decisions.jsonl"):
-            ids.append(prompt_id)
-            prompts.append(records.read_prompt(shard, prompt_id))
-            candidates.append(records.read_candidates(shard, prompt_id))
-            values.append(records.read_scores(shard, prompt_id).values)
-            side.append(shard.rows("side.jsonl").get(prompt_id, {}))
-            spent.append(_spent(shard, prompt_id, candidates[-1], values[-1].shape[2]))
+            own = records.read_candidates(shard, prompt_id)
+            scores = records.read_scores(shard, prompt_id).values
+            side = shard.rows("side.jsonl").get(prompt_id, {})
+            found.append(
+                {
+                    "id": prompt_id,
+                    "shard": int(shard.name or 0),
+                    "candidates": [sys.intern(each.id) for each in own],
+                    "names": [sys.intern(each.name) for each in own],
+                    "tokens": np.array([float(each.tokens) for each in own]),
+                    "scores": scores,
+                    "side": {n: np.array(side[n]) for n in sorted(side) if n != "prompt_id"},
+                    **_spent(shard, prompt_id, own, scores.shape[2]),
+                }
+            )
         if "variants.jsonl" in shard.kept:
             for fate, key in (("accepted", "variants"), ("refused", "rejected")):
                 rows = shard.rows(f"{key}.jsonl").values()
                 rewrites[f"rewrites {fate}"] += sum(len(row[key]) for row in rows)
-    samples = stacked(values)
+
+    def column(name: str) -> list[Any]:
+        return [each[name] for each in found]
+
+    ids, places, shard_of = column("id"), column("shard"), lru_cache(maxsize=1)(folder.shard)
+
+    def read(p: int) -> tuple[Shard, str]:
+        return shard_of(places[p]), ids[p]
+
+    samples, sides = stacked(column("scores")), column("side")
     described = records.scores_of(settings, samples[0])
     cost = cost_by_stage(folder.shards())
-    named = [[candidate.name for candidate in own] for own in candidates]
     return Source(
         name=name or path.resolve().name,
         kind="panel" if described.sample == records.RATER else "rewrite",
         prompt_ids=ids,
-        candidate_ids=[[c.id for c in own] for own in candidates],
+        candidate_ids=column("candidates"),
         scorers=list(described.scorers),
         samples=samples,
         givers=np.where(np.isnan(samples), NOBODY, np.arange(samples.shape[3])),
         giver_names=list(described.samples),
-        tokens=stacked([np.array([float(c.tokens) for c in own]) for own in candidates]),
-        side=_side(side),
-        systems=named if any(map(any, named)) else (),
+        tokens=stacked(column("tokens")),
+        side={
+            name: stacked([each[name] for each in sides])
+            for name in sides[0]
+            if all(name in each for each in sides)
+        },
+        systems=column("names") if any(map(any, column("names"))) else (),
         constants=described.constants,
         bounds=described.bounds,
-        questions=[prompt.question for prompt in prompts],
-        texts=[[candidate.text for candidate in own] for own in candidates],
+        questions=Lookup(len(ids), lambda p: records.read_prompt(*read(p)).question),
+        texts=Lookup(len(ids), lambda p: [c.text for c in records.read_candidates(*read(p))]),
         costs={
             **{f"{s} {u}": x for s, counts in cost.items() for u, x in counts.items()},
             **rewrites,
         },
-        spent={name: stacked([each[name] for each in spent]) for name in SPENT},
+        spent={name: stacked(column(name)) for name in SPENT},
         generator=settings["generator"]["name"],
         family=settings["rewrites"]["family"],
     )
@@ -213,15 +213,6 @@ def _spent(shard: Shard, prompt_id: str, own: list[Candidate], size: int) -> dic
     }
 
 
-def _side(rows: list[dict[str, Any]]) -> dict[str, Array]:
-    """The side inputs that every prompt has, with a leading prompt axis."""
-    names = set.intersection(*(set(row) for row in rows)) - {"prompt_id"}
-    return {
-        name: stacked([np.asarray(row[name], dtype=np.float64) for row in rows])
-        for name in sorted(names)
-    }
-
-
 def is_audit(path: Path) -> bool:
     """Whether the first line of a file is a decision of a gateway."""
     if path.suffix != ".jsonl" or not path.is_file():
@@ -238,7 +229,14 @@ def read_audit_log(path: Path, name: str | None = None) -> Source:
 
     A lazy search leaves scores out: requests with darc = {"full": true} keep them all.
     """
-    rows = [row for row in _rows(path) if row.get("scores") and not row.get("lazy")]
+    rows = []
+    for number, row in json_lines(path, "remove the line"):
+        try:
+            check_decision(row)
+        except Fault as problem:
+            raise TableError(str(path), str(problem), "remove the line", number) from None
+        if row.get("scores") and not row.get("lazy"):
+            rows.append(row)
     if not rows:
         raise InputError(
             f"{path} has no decision with complete scores",
@@ -262,17 +260,6 @@ def read_audit_log(path: Path, name: str | None = None) -> Source:
         tokens=np.full((samples.shape[0], samples.shape[2]), np.nan),
         generator="gateway",
     )
-
-
-def _rows(path: Path) -> list[dict[str, Any]]:
-    rows = []
-    for number, row in json_lines(path, "remove the line"):
-        try:
-            check_decision(row)
-        except Fault as problem:
-            raise TableError(str(path), str(problem), "remove the line", number) from None
-        rows.append(row)
-    return rows
 
 
 def read_any(

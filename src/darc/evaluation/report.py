@@ -5,20 +5,22 @@ import hashlib
 import platform
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from darc.config import read_toml
 from darc.errors import MissingExtra
 from darc.evaluation.cases import clipped_text, galleries, shown_gallery
 from darc.evaluation.contest import Report
 from darc.evaluation.evaluate import Evaluation
 from darc.evaluation.figures import draw_figures
-from darc.evaluation.frame import Cell, Frame, shown, write_frames
+from darc.evaluation.frame import Cell, Frame, Record, shown, write_frames
 from darc.evaluation.pictures import Picture
+from darc.evaluation.rule_tables import SPLIT
 from darc.evaluation.verdict import Verdict, answer, wins_frame
 from darc.files import atomic_writer
 from darc.views.chart import inline_svg, write_picture
@@ -32,117 +34,35 @@ KEPT_IN_FILES = ("densities", "main", "points")
 COUNTS = ("prompts", "win", "tie", "loss", "length", "prompts kept", "total", "per prompt", "n")
 FIRST = ("gains", "buckets", "scatter", "frontier", "ridges")
 PACKAGES = ("numpy", "scipy", "matplotlib")
-HOW = {
-    "rater": "raters split into halves",
-    "sample": "each candidate's samples split into halves",
-    "rewrite": "rewrites split by number into halves",
-}
-GLOSSARY = {
-    "Best-of-K": "the rule mean: take the candidate with the largest average rating",
-    "reward": "the average rating of what a rule took, by raters who did not select",
-    "mean": "the same as reward",
-    "risk": "the same as sigma",
-    "sigma": "how far those raters disagree, as a standard deviation",
-    "tradeoff": "reward less twice the risk, or the weight given",
-    "cvar": "the average reward of the worst prompts, of a tenth of them for CVaR 10 %",
-    "change": "against Best-of-K on the same prompts, with a 95 % interval, bold if it excludes 0",
-    "high-variance": "the fifth of the prompts on whose Best-of-K answer raters disagree most",
-}
+WORDS = read_toml(Path(__file__).parents[1] / "data" / "report.toml")
+GLOSSARY: dict[str, str] = WORDS["glossary"]
+TOPICS: dict[str, dict[str, Any]] = WORDS["topics"]
 
 
-@dataclass(frozen=True)
-class Topic:
-    """A section: the frames and figures (by the start of their names) it has, and why not."""
-
-    key: str
-    title: str
-    frames: tuple[str, ...]
-    figures: tuple[str, ...] = ()
-    missing: str = ""
-
-
-TOPICS = (
-    Topic("rules", "Rules compared", ("human", "main", "flags", "densities"), ("gains", "ridges")),
-    Topic("buckets", "Gains by disagreement", ("buckets",), ("buckets",)),
-    Topic(
-        "proxy",
-        "The proxy and people",
-        ("validity", "overlap", "points", "mismatches", "errors"),
-        ("scatter", "overlap"),
-        "proxy and people are not compared: that takes a run folder and ratings of its candidates",
-    ),
-    Topic(
-        "scorers",
-        "Scorer by scorer",
-        ("scorers", "held_out_scorers"),
-        (),
-        "scorers are not compared: there is one",
-    ),
-    Topic("pool", "Disagreement in the raw pool", ("pool",)),
-    Topic("forms", "Absolute and pairwise judgements", ("scalarisation",)),
-    Topic(
-        "families",
-        "Rewrite families",
-        ("families", "family_agreement"),
-        (),
-        "rewrite families are not compared: that takes run folders of several",
-    ),
-    Topic(
-        "knobs",
-        "As one setting changes",
-        ("ablations", "frontier"),
-        ("ablation", "frontier"),
-        "no knob was moved",
-    ),
-    Topic("lambda", "Sensitivity to lambda", ("sensitivity",)),
-    Topic("calibration", "Calibration of the bound", ("calibration",), ("calibration",)),
-    Topic("cost", "Cost", ("calls", "tokens", "cost", "latency", "decision_cost")),
-)
-
-
-def source_frame(result: Evaluation) -> Frame:
-    """One row a source: its size and how it was split."""
+def _about(result: Evaluation, release: str) -> list[Frame]:
+    """The sources with their sizes and splits, the settings, and the versions of packages."""
     contests = {contest.source.name: contest for contest in result.contests}
-    rows = []
+    sources = []
     for source in result.sources:
-        prompts, scorers, candidates, samples = source.shape
         contest = contests.get(source.name)
-        how = HOW.get(contest.split, contest.split) if contest else "not split"
-        times = len(contest.kept) if contest else 0
-        kept = float(np.mean(contest.kept.sum(axis=1))) if contest else 0.0
-        rows.append(
-            {
-                "name": source.name,
-                "samples_by": source.kind,
-                "prompts": prompts,
-                "scorers": scorers,
-                "candidates": candidates,
-                "samples": samples,
-                "generator": source.generator or "-",
-                "rewrites": source.family or "-",
-                "split": how,
-                "splits": times,
-                "prompts_kept": kept,
-            }
-        )
-    return Frame.of("sources", "Sources and splits", rows)
-
-
-def settings_frame(result: Evaluation) -> Frame:
-    """The settings by name."""
-    found = dict(result.settings).items()
-    rows = [{"setting": name, "value": _text(value)} for name, value in found]
-    return Frame.of("settings", "Settings", rows)
-
-
-def version_frame(release: str) -> Frame:
-    """The versions of what the numbers hang on."""
-    found = {"darc": release, "python": platform.python_version()}
+        row: Record = {"name": source.name, "samples_by": source.kind}
+        row |= zip(("prompts", "scorers", "candidates", "samples"), source.shape, strict=True)
+        row |= {"generator": source.generator or "-", "rewrites": source.family or "-"}
+        row["split"] = SPLIT[contest.split] if contest else "not split"
+        row["splits"] = len(contest.kept) if contest else 0
+        row["prompts_kept"] = float(np.mean(contest.kept.sum(axis=1))) if contest else 0.0
+        sources.append(row)
+    versions = {"darc": release, "python": platform.python_version()}
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    rows = [{"package": name, "version": number} for name, number in found.items()]
-    return Frame.of("versions", "Versions", rows)
+            versions[name] = version(name)
+    settings = [{"setting": name, "value": _text(value)} for name, value in result.settings]
+    packages = [{"package": name, "version": number} for name, number in versions.items()]
+    return [
+        Frame.of("sources", "Sources and splits", sources),
+        Frame.of("settings", "Settings", settings),
+        Frame.of("versions", "Versions", packages),
+    ]
 
 
 def _text(value: object) -> str:
@@ -158,59 +78,40 @@ def by_gain(frame: Frame) -> Frame:
     names = [name for name in ("delta_tradeoff", "delta_mean") if name in frame.columns]
     if frame.name != "human" or not names:
         return frame
-    heads = [frame.columns.index(name) for name in ("source", "subset")]
-    order = {tuple(row[place] for place in heads): at for at, row in enumerate(frame.rows[::-1])}
+    heads = list(dict.fromkeys(zip(frame.column("source"), frame.column("subset"), strict=True)))
 
     def key(row: tuple[Cell, ...]) -> tuple[float, ...]:
-        changes = [row[frame.columns.index(name)] for name in names]
+        cells = dict(zip(frame.columns, row, strict=True))
+        changes = [cells[name] for name in names]
         known = [-each if isinstance(each, float) and each == each else 0.0 for each in changes]
-        return (-order[tuple(row[place] for place in heads)], *known)
+        return (heads.index((cells["source"], cells["subset"])), *known)
 
     return replace(frame, rows=tuple(sorted(frame.rows, key=key)))
 
 
 def _groups(frame: Frame) -> list[tuple[str, list[int]]]:
-    """Columns that share a cell, with their name: (delta, low, high) go together."""
+    """Columns that share a cell, with their name: a value or change stands with its interval.
+
+    A column without a filled cell, or that names one source for all rows, is left out.
+    """
     names = list(frame.columns)
     groups: list[tuple[str, list[int]]] = []
     used: set[int] = set()
     for place, name in enumerate(names):
-        if place in used or _idle(frame, place):
+        cells = {row[place] for row in frame.rows}
+        one = name in ("source", "length_unit") and len(cells) == 1
+        if place in used or one or all(shown(cell) in ("-", "") for cell in cells):
             continue
-        part = _ends_of(name)
-        if part is not None and all(end in names for end in part):
-            places = [place, *(names.index(end) for end in part)]
+        what = name.removeprefix("delta_")
+        said = "value" if name == "value" else "change" if name == "delta" else f"{what} change"
+        ends = ["low", "high"] if name == "value" else [f"low_{what}", f"high_{what}"]
+        if (name == "value" or name.startswith("delta")) and set(ends) <= set(names):
+            places = [place, *map(names.index, ends)]
             used |= set(places)
-            what = name.removeprefix("delta_")
-            said = "change [95 %]" if name == "delta" else f"{what} change [95 %]"
-            groups.append(("value [95 %]" if name == "value" else said, places))
+            groups.append((f"{said} [95 %]", places))
         else:
             groups.append((name.replace("_", " "), [place]))
     return groups
-
-
-def _ends_of(name: str) -> tuple[str, str] | None:
-    """The columns of the interval that belongs to a column."""
-    if name == "value":
-        return "low", "high"
-    what = name.removeprefix("delta_")
-    return (f"low_{what}", f"high_{what}") if name.startswith("delta") else None
-
-
-def _idle(frame: Frame, place: int) -> bool:
-    """Whether a column says nothing: no cell filled, or one source for all rows."""
-    cells = {row[place] for row in frame.rows}
-    if frame.columns[place] in ("source", "length_unit") and len(cells) == 1:
-        return True
-    return all(shown(cell) in ("-", "") for cell in cells)
-
-
-def _numeric(frame: Frame, places: Sequence[int]) -> bool:
-    return all(
-        cell is None or isinstance(cell, int | float)
-        for row in frame.rows
-        for cell in (row[place] for place in places)
-    )
 
 
 Drawn = tuple[Picture, str]  # a picture and its SVG text
@@ -263,30 +164,30 @@ def report_page(
     first = [figures[starts.index(start)] for start in FIRST if start in starts][:3]
     rest = [each for each in figures if each not in first]
     topics, absent = [], []
-    for topic in [*TOPICS, *_rest(result.frames)]:
-        frames = [frame for name in topic.frames if (frame := result.frame(name)) is not None]
-        own = [each for start in topic.figures for each in rest if each["start"] == start]
+    known = {name for topic in TOPICS.values() for name in topic["frames"]}
+    others = [frame.name for frame in result.frames if frame.name not in known]
+    for key, topic in (TOPICS | {"others": {"title": "Other tables", "frames": others}}).items():
+        frames = [frame for name in topic["frames"] if (frame := result.frame(name)) is not None]
+        starts = topic.get("figures", ())
+        own = [each for start in starts for each in rest if each["start"] == start]
         if frames or own:
             tables = [_shown_frame(by_gain(frame)) for frame in frames]
-            topics.append(
-                {"key": topic.key, "title": topic.title, "frames": tables, "figures": own}
-            )
-        elif topic.missing:
-            absent.append(topic.missing)
+            topics.append({"key": key, "title": topic["title"], "frames": tables, "figures": own})
+        elif "missing" in topic:
+            absent.append(topic["missing"])
     cases = [each for each in galleries(result) if each.rule != "mean"]
     changed = any(each.changed for each in cases)
     if not changed:
-        absent.append("no case is shown: no choice differs from Best-of-K's")
+        absent.append("No case is shown: no choice differs from Best-of-K's.")
     if cases and not any(source.texts for source in result.sources):
-        absent.append("the cases have no texts: none were given")
+        absent.append("The cases have no texts: none were given.")
     if not drawn:
-        absent.append("there are no figures")
+        absent.append("There are no figures.")
     lists = [
         ("warnings", "Warnings", result.warnings),
-        ("absent", "Left out", [f"{each[0].upper()}{each[1:]}." for each in absent]),
+        ("absent", "Left out", absent),
         ("glossary", "Words", [f"{word}: {words}." for word, words in GLOSSARY.items()]),
     ]
-    about = (source_frame(result), settings_frame(result), version_frame(release))
     script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
     environment(TEMPLATES).filters["clipped"] = clipped_text
     return render(
@@ -300,7 +201,7 @@ def report_page(
         galleries=[shown_gallery(each) for each in cases] if changed else [],
         topics=topics,
         lists=[each for each in lists if each[2]],
-        about=[_shown_frame(frame) for frame in about],
+        about=[_shown_frame(frame) for frame in _about(result, release)],
         script=script,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
@@ -308,18 +209,19 @@ def report_page(
 
 def frame_table(frame: Frame) -> str:
     """A table in a box that scrolls by itself; what excludes 0 is bold."""
-    return str(_macros().table(_shown_frame(frame), frame.title))
-
-
-def _macros() -> Any:
-    return environment(TEMPLATES).get_template("frames.html").module
+    macros: Any = environment(TEMPLATES).get_template("frames.html").module
+    return str(macros.table(_shown_frame(frame), frame.title))
 
 
 def _shown_frame(frame: Frame) -> dict[str, Any]:
     """A frame as the templates want it: groups of columns, cells as texts with a class."""
     groups = _groups(frame)
-    kinds = ["" if _numeric(frame, places) else "left" for _, places in groups]
+    kinds = ["" if all(map(frame.numeric, places)) else "left" for _, places in groups]
     pairs = list(zip(groups, kinds, strict=True))
+    columns = []
+    for (name, _), kind in pairs:
+        words = [f"{word}: {said}" for word, said in GLOSSARY.items() if word in name.lower()]
+        columns.append({"name": name, "numeric": not kind, "words": "; ".join(words)})
     return {
         "name": frame.name,
         "title": frame.title,
@@ -327,10 +229,7 @@ def _shown_frame(frame: Frame) -> dict[str, Any]:
         "size": len(frame),
         "in_files": frame.name in KEPT_IN_FILES,
         "folded": len(frame) > OPEN_ROWS,
-        "columns": [
-            {"name": name, "numeric": not kind, "words": _meaning(name)}
-            for (name, _), kind in pairs
-        ],
+        "columns": columns,
         "rows": [
             [_cell([row[at] for at in places], kind, name) for (name, places), kind in pairs]
             for row in frame.rows
@@ -338,35 +237,28 @@ def _shown_frame(frame: Frame) -> dict[str, Any]:
     }
 
 
-def _meaning(column: str) -> str:
-    """What the glossary says of the words in a column's name."""
-    name = column.lower()
-    found = [f"{word}: {said}" for word, said in GLOSSARY.items() if word in name]
-    return "; ".join(found)
-
-
 def _cell(cells: Sequence[Cell], kind: str, name: str) -> tuple[str, str]:
     """A cell's text and class."""
-    text = shown(cells[0])
-    if name in COUNTS and isinstance(cells[0], float) and text != "-":
-        text = f"{cells[0]:.1f}".removesuffix(".0")
-    if len(cells) == 3:
-        low, high = cells[1], cells[2]
-        signed = "" if name.startswith("value") else "+"
-        if isinstance(cells[0], float) and text != "-":
-            text = _signed(cells[0], signed)
-        if isinstance(low, float) and isinstance(high, float) and shown(low) != "-":
-            text += f" [{_signed(low, signed)}, {_signed(high, signed)}]"
-            if signed and (low > 0 or high < 0):
-                kind = f"{kind} sure".strip()
-    elif len(text) > LONG:
+    first, *ends = cells
+    text = shown(first)
+    if isinstance(first, float) and text != "-":
+        if name in COUNTS:
+            text = f"{first:.1f}".removesuffix(".0")
+        elif ends:
+            text = _signed(first, name)
+    if not ends and len(text) > LONG:
         kind = f"{kind} words".strip()
         text = text if len(text) <= CLIP else f"{text[:CLIP]}…"
+    known = [each for each in ends if isinstance(each, float) and each == each]
+    if len(known) == 2:
+        text += f" [{_signed(known[0], name)}, {_signed(known[1], name)}]"
+        if not name.startswith("value") and (known[0] > 0 or known[1] < 0):
+            kind = f"{kind} sure".strip()
     return text, kind
 
 
-def _signed(number: float, sign: str) -> str:
-    return f"{round(number, 9) + 0.0:{sign}.3f}"
+def _signed(number: float, name: str) -> str:
+    return f"{round(number, 9) + 0.0:{'' if name.startswith('value') else '+'}.3f}"
 
 
 def _figure(drawn: Drawn, several: bool) -> dict[str, str]:
@@ -375,10 +267,3 @@ def _figure(drawn: Drawn, several: bool) -> dict[str, str]:
     svg = inline_svg(text, picture.name, caption)
     start = picture.name.split("-")[0]
     return {"name": picture.name, "start": start, "caption": caption, "svg": svg}
-
-
-def _rest(frames: Sequence[Frame]) -> list[Topic]:
-    """A section for the frames that no topic names."""
-    known = {name for topic in TOPICS for name in topic.frames}
-    others = tuple(frame.name for frame in frames if frame.name not in known)
-    return [Topic("others", "Other tables", others)] if others else []

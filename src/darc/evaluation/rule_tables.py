@@ -8,7 +8,7 @@ import numpy as np
 
 from darc.core import risk
 from darc.evaluation.bootstrap import average, estimate, over_splits, tail
-from darc.evaluation.contest import Contest, ContestSettings, contest_of, halves_of_seeds
+from darc.evaluation.contest import Contest, ContestSettings, Splits, contest_of
 from darc.evaluation.frame import Frame, Record
 from darc.evaluation.ranks import spearman
 from darc.evaluation.source import Source
@@ -95,27 +95,29 @@ def prompts_in(among: Mask) -> float:
     return float(sizes[sizes > 0].mean()) if (sizes > 0).any() else 0.0
 
 
+SPLIT = {
+    "rater": "raters split into halves",
+    "sample": "each candidate's samples split into halves",
+    "rewrite": "rewrites split by number into halves",
+}
+
+
 def described(contest: Contest) -> str:
     """How the numbers of a contest came about."""
-    source, settings = contest.source, contest.settings
-    how = {
-        "rater": "raters split into halves that select and judge",
-        "sample": "each candidate's samples split into halves that select and judge",
-        "rewrite": "rewrites split by number into halves that select and judge",
-        "joined": "proxy scores select and human ratings judge",
-    }[contest.split]
-    joined = contest.split == "joined"
-    times = "" if joined else f", averaged over {len(contest.kept)} splits"
-    note = f"{source.name}: {how}{times}. Tradeoff is reward - {contest.lam:g} sigma"
-    if settings.lam is None:
-        half = "the other half of the prompts" if joined else "the half that selects"
-        note += f" (lambda by median matching on {half})"
+    settings, scorers = contest.settings, contest.rewards.shape[2]
+    if contest.split == "joined":
+        how, half = "proxy scores select and human ratings judge", "the other half of the prompts"
+    else:
+        how = f"{SPLIT[contest.split]} that select and judge, averaged over "
+        how, half = f"{how}{len(contest.kept)} splits", "the half that selects"
+    note = f"{contest.source.name}: {how}. Tradeoff is reward - {contest.lam:g} sigma"
+    note += f" (lambda by median matching on {half})" if settings.lam is None else ""
     note += f", sigma from the {settings.sigma} half."
     if any(name.startswith("hedgetune") and "rate=" not in name for name in contest.methods):
         note += " hedgetune decides each half of the prompts by the rate chosen on the other half."
-    if contest.rewards.shape[2] > 1:
+    if scorers > 1:
         note += (
-            f" {contest.rewards.shape[2]} scorers, each normalised by its own mean and deviation"
+            f" {scorers} scorers, each normalised by its own mean and deviation"
             " over the whole half that judges; reward is their mean, sigma their largest."
         )
     return note
@@ -329,7 +331,7 @@ def held_out_scorer_table(source: Source, settings: ContestSettings) -> Frame:
     rows: list[Record] = []
     for m, name in enumerate(source.scorers if len(source.scorers) > 1 else ()):
         others = [o for o in range(len(source.scorers)) if o != m]
-        halves = _judged_by(halves_of_seeds(source, settings), others, m)
+        halves = _judged_by(Splits(source, settings), others, m)
         kept = with_scorers(source, others)
         contest = contest_of(kept, halves, settings, settings.methods, "sample")
         rows += _scorer_rows(contest, {name: contest.reward})
@@ -338,19 +340,12 @@ def held_out_scorer_table(source: Source, settings: ContestSettings) -> Frame:
 
 
 def _scorer_rows(contest: Contest, verdicts: Mapping[str, Array]) -> list[Record]:
-    return [
-        row
-        for subset, among in contest.subsets.items()
-        for name, values in verdicts.items()
-        for row in rows_of(
-            contest,
-            among,
-            judged_columns(contest, values, among),
-            1,
-            subset=subset,
-            scorer=name,
-        )
-    ]
+    rows: list[Record] = []
+    for subset, among in contest.subsets.items():
+        for name, values in verdicts.items():
+            columns = judged_columns(contest, values, among)
+            rows += rows_of(contest, among, columns, 1, subset=subset, scorer=name)
+    return rows
 
 
 def with_scorers(source: Source, wanted: list[int]) -> Source:

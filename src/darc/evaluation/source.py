@@ -1,15 +1,33 @@
 """What is evaluated: the candidates of many prompts with everything that is known of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from darc.api import SIDE_INPUTS
 from darc.core.draws import candidate_lots
 from darc.typing import Array, Integers
 
 NOBODY = -1
+GIVEN = "given"
+SPENT = ("generated", "rewritten", "scored")
+
+
+class Lookup(Sequence[Any]):
+    """So many items, each made from its place whenever it is looked at."""
+
+    def __init__(self, size: int, make: Callable[[int], Any]) -> None:
+        self.size, self.make = size, make
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, at: Any) -> Any:
+        places = range(self.size)[at]
+        return [*map(self.make, places)] if isinstance(at, slice) else self.make(places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +42,8 @@ class Source:
     `constants` are the scorers' fixed (locations, scales), None where they have none; `bounds` one
     (low, high) a scorer to which a rule's input is clipped.
     `systems[p][k]` names who wrote a candidate, "" where unknown, empty where it does not matter.
-    `texts[p][k]` are the candidates' texts and `questions[p]` the prompts', empty where unknown.
+    `texts[p][k]` are the candidates' texts and `questions[p]` the prompts', empty where unknown;
+    those of a run are read from its shards when they are looked at.
     `length_unit` says what `tokens` counts. `groups` maps a giver's name to a group. `costs` are
     totals by name (seconds, calls, tokens); `spent` the tokens that each part took, by what took
     them: "generated" and "rewritten" (P, K), "scored" (P, K, n) for one scorer.
@@ -66,25 +85,29 @@ class Source:
 
 def restrict(source: Source, prompts: Sequence[int], candidates: Sequence[Sequence[int]]) -> Source:
     """The source cut to some prompts, in order, and some candidates of each, in order."""
-    most = max(map(len, candidates))
-    place = np.full((len(prompts), most), -1, dtype=np.int64)
+    place = np.full((len(prompts), max(map(len, candidates))), -1, dtype=np.int64)
     for row, chosen in zip(place, candidates, strict=True):
         row[: len(chosen)] = chosen
-    rows = np.asarray(prompts, dtype=np.int64)
-    samples = _gathered(source.samples.transpose(0, 2, 1, 3), rows, place).transpose(0, 2, 1, 3)
-    turned = source.givers.transpose(0, 2, 1, 3).astype(np.float64)
-    givers = _gathered(turned, rows, place)
+    rows, questions = np.asarray(prompts, dtype=np.int64), source.questions
+
+    def turned(array: NDArray[Any], fill: float) -> NDArray[Any]:
+        found = _gathered(array.transpose(0, 2, 1, 3), rows, place, fill)
+        return np.ascontiguousarray(found.transpose(0, 2, 1, 3))
+
+    def picked(words: Sequence[Sequence[str]]) -> Sequence[list[str]]:
+        return Lookup(len(rows), lambda row: [words[prompts[row]][k] for k in candidates[row]])
+
     return replace(
         source,
         prompt_ids=[source.prompt_ids[p] for p in prompts],
-        candidate_ids=_picked(source.candidate_ids, prompts, candidates),
-        samples=np.ascontiguousarray(samples),
-        givers=np.nan_to_num(givers, nan=NOBODY).transpose(0, 2, 1, 3).astype(np.int64),
+        candidate_ids=list(picked(source.candidate_ids)),
+        samples=turned(source.samples, np.nan),
+        givers=turned(source.givers, NOBODY),
         tokens=_gathered(source.tokens, rows, place),
         side={name: _side(name, array, rows, place) for name, array in source.side.items()},
-        questions=[source.questions[p] for p in prompts] if source.questions else (),
-        systems=_picked(source.systems, prompts, candidates) if source.systems else (),
-        texts=_picked(source.texts, prompts, candidates) if source.texts else (),
+        questions=Lookup(len(rows), lambda row: questions[prompts[row]]) if questions else (),
+        systems=list(picked(source.systems)) if source.systems else (),
+        texts=picked(source.texts) if source.texts else (),
         spent={name: _gathered(array, rows, place) for name, array in source.spent.items()},
     )
 
@@ -103,10 +126,12 @@ def shuffled(source: Source, seed: int) -> Source:
     return restrict(source, range(len(orders)), orders)
 
 
-def _gathered(array: Array, rows: Integers, place: Integers) -> Array:
-    """Rows and candidates of (P, K, ...), NaN where the place is -1."""
+def _gathered(
+    array: NDArray[Any], rows: Integers, place: Integers, fill: float = np.nan
+) -> NDArray[Any]:
+    """Rows and candidates of (P, K, ...), filled where the place is -1."""
     found = array[rows[:, None], np.maximum(place, 0)]
-    found[place < 0] = np.nan
+    found[place < 0] = fill
     return np.asarray(found)
 
 
@@ -117,9 +142,3 @@ def _side(name: str, array: Array, rows: Integers, place: Integers) -> Array:
         turned = found.transpose(0, 2, 1)
         found = _gathered(turned, np.arange(len(rows)), place).transpose(0, 2, 1)
     return found
-
-
-def _picked(
-    words: Sequence[Sequence[str]], prompts: Sequence[int], candidates: Sequence[Sequence[int]]
-) -> list[list[str]]:
-    return [[words[p][k] for k in chosen] for p, chosen in zip(prompts, candidates, strict=True)]

@@ -12,13 +12,15 @@ from darc.evaluation.bootstrap import (
     largest,
     noise_band,
     over_splits,
+    resampled,
     tail,
     unrounded,
 )
 from darc.evaluation.contest import Contest
 from darc.evaluation.evaluate import Evaluation
 from darc.evaluation.frame import Frame
-from darc.evaluation.rule_tables import prompts_in
+from darc.evaluation.pictures import metric_name
+from darc.evaluation.rule_tables import mean_of, prompts_in
 from darc.typing import Array, Mask
 
 NAMED = 4
@@ -56,18 +58,21 @@ class Verdict:
 
     def better(self, measure: int) -> list[int]:
         """The methods that beat Best-of-K beyond noise, best first."""
-        found = np.flatnonzero(self.delta[measure] > self.margin[measure])
-        return sorted(found.tolist(), key=lambda a: (-self.delta[measure, a], a))
+        return self._beyond(measure, 1)
+
+    def worse(self, measure: int) -> list[int]:
+        """The methods that lose to Best-of-K beyond noise, worst first."""
+        return self._beyond(measure, -1)
 
     def lucky(self, measure: int) -> list[int]:
         """The methods whose own interval lies above 0, which may be luck among so many."""
         found = np.flatnonzero(self.low[measure] > 0)
         return [a for a in found.tolist() if a not in self.better(measure)]
 
-    def worse(self, measure: int) -> list[int]:
-        """The methods that lose to Best-of-K beyond noise, worst first."""
-        found = np.flatnonzero(self.delta[measure] < -self.margin[measure])
-        return sorted(found.tolist(), key=lambda a: (self.delta[measure, a], a))
+    def _beyond(self, measure: int, sign: int) -> list[int]:
+        delta = sign * self.delta[measure]
+        found = np.flatnonzero(delta > self.margin[measure])
+        return sorted(found.tolist(), key=lambda a: (-delta[a], a))
 
 
 def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
@@ -80,9 +85,9 @@ def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
         found = [over_splits(average(tradeoff, among, counts)), worst - worst[:, :1]]
         return unrounded(np.stack(found, axis=1), size)
 
-    ones = np.ones((1, among.shape[1]))
     reward = contest.reward - contest.reward[:, :1]
-    whole, drawn = measured(ones)[0], measured(contest.counts)
+    whole = measured(np.ones((1, among.shape[1])))[0]
+    drawn = resampled(measured, contest.counts)
     return Verdict(
         source=contest.source.name,
         subset=subset,
@@ -92,7 +97,7 @@ def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
         delta=whole,
         margin=noise_band(whole, drawn, size),
         low=interval(drawn)[0],
-        mean=over_splits(average(reward, among, ones))[0],
+        mean=mean_of(reward, among),
     )
 
 
@@ -110,32 +115,36 @@ def told(verdict: Verdict) -> str:
     """A verdict in words."""
     rules = len(verdict.methods) - 1
     where = f"{verdict.source}, {verdict.subset} ({verdict.prompts} prompts)"
-    wins = [verdict.better(0), verdict.better(1)]
-    names = [measure_name(name) for name in verdict.measures]
+    names = [metric_name(name) for name in verdict.measures]
     if np.isnan(verdict.delta[0]).all():
         names[0] = "tradeoff (unknown here)"
-    if not any(wins):
-        said = f"{where}: of {rules} rules as given none beats Best-of-K beyond noise, by "
-        said += f"{names[0]} or by {names[1]}."
-    else:
+
+    def listed(measure: int, a: int) -> str:
+        delta = verdict.delta[measure, a]
+        return f"{verdict.methods[a]} {delta:+.3f} (mean {verdict.mean[a]:+.3f})"
+
+    wins = [verdict.better(0), verdict.better(1)]
+    if any(wins):
         parts = [
-            f"by {name} {_count(found, rules)}: {_listed(verdict, measure, found)}"
+            f"by {name} {len(found)} of {rules}: {_named([listed(m, a) for a in found])}"
             if found
             else f"by {name} none"
-            for measure, (name, found) in enumerate(zip(names, wins, strict=True))
+            for m, (name, found) in enumerate(zip(names, wins, strict=True))
         ]
         said = f"{where}: rules as given that beat Best-of-K beyond noise: {'; '.join(parts)}."
-    for text, found in (
-        ("Taken alone, intervals above 0", [verdict.lucky(0), verdict.lucky(1)]),
-        ("Worse beyond noise", [verdict.worse(0), verdict.worse(1)]),
+    else:
+        said = f"{where}: of {rules} rules as given none beats Best-of-K beyond noise, by "
+        said += f"{names[0]} or by {names[1]}."
+    for text, found_by in (
+        ("Taken alone, intervals above 0", verdict.lucky),
+        ("Worse beyond noise", verdict.worse),
     ):
         parts = [
-            f"by {name} {_named([verdict.methods[a] for a in places])}"
-            for name, places in zip(names, found, strict=True)
-            if places
+            f"by {name} {_named([verdict.methods[a] for a in found_by(m)])}"
+            for m, name in enumerate(names)
+            if found_by(m)
         ]
-        if parts:
-            said += f" {text}: {'; '.join(parts)}."
+        said += f" {text}: {'; '.join(parts)}." if parts else ""
     return said
 
 
@@ -146,8 +155,8 @@ def summary(result: Evaluation, found: Sequence[Verdict], advice: Sequence[str] 
         why = f"there are fewer than {FEWEST} prompts or no other rule"
         return [*said, f"Whether a rule beats Best-of-K cannot be told: {why}."]
     said.append(f"{BAND} {AS_GIVEN}" if advice else BAND)
-    if any(contest.source.kind != "rater" for contest in result.contests):
-        names = ", ".join(s.source.name for s in result.contests if s.source.kind != "rater")
+    sources = [contest.source for contest in result.contests]
+    if names := ", ".join(source.name for source in sources if source.kind != "rater"):
         said.append(f"In {names} scorers judge held-out rewrites; no person was asked.")
     return said + _followed(result)
 
@@ -157,34 +166,15 @@ def _followed(result: Evaluation) -> list[str]:
     frame = result.frame("validity")
     if frame is None:
         return []
-    rows = frame.where(metric="spearman", scorer="all", items="all candidates").records()
     said = []
-    for row in rows:
+    for row in frame.where(metric="spearman", scorer="all", items="all candidates").records():
         low, high = row["low"], row["high"]
         text = f"The sigma of {row['source']} follows that of {row['ratings']} with a rank "
         text += f"correlation of {row['value']:.2f}"
         if isinstance(low, float) and isinstance(high, float):
-            text += f" [{low:.2f}, {high:.2f}]"
-            text += "" if low > 0 else ", which may be none"
+            text += f" [{low:.2f}, {high:.2f}]" + ("" if low > 0 else ", which may be none")
         said.append(f"{text} ({row['n']} candidates).")
     return said
-
-
-def measure_name(name: str) -> str:
-    """A measure as people read it."""
-    return f"CVaR {name.removeprefix('cvar_')} %" if name.startswith("cvar_") else name
-
-
-def _count(found: Sequence[int], rules: int) -> str:
-    return f"{len(found)} of {rules}"
-
-
-def _listed(verdict: Verdict, measure: int, found: Sequence[int]) -> str:
-    words = [
-        f"{verdict.methods[a]} {verdict.delta[measure, a]:+.3f} (mean {verdict.mean[a]:+.3f})"
-        for a in found
-    ]
-    return _named(words)
 
 
 def _named(words: Sequence[str]) -> str:
@@ -204,7 +194,7 @@ def answer(found: Sequence[Verdict]) -> str:
     more = "" if not others else f" ({others} other{'s' * (others > 1)} too)"
     return (
         f"Yes: {verdict.methods[at]}{more} beats Best-of-K beyond noise, by "
-        f"{verdict.delta[measure, at]:+.3f} in {measure_name(verdict.measures[measure])} on "
+        f"{verdict.delta[measure, at]:+.3f} in {metric_name(verdict.measures[measure])} on "
         f"{_for_whom(verdict)}."
     )
 
@@ -227,7 +217,7 @@ def wins_frame(found: Sequence[Verdict]) -> Frame:
                 {
                     "source": verdict.source,
                     "on": _for_whom(verdict),
-                    "in": measure_name(name),
+                    "in": metric_name(name),
                     "beaten": "yes" if better else "no",
                     "best rule": verdict.methods[at],
                     "delta": delta,

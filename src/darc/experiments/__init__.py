@@ -26,14 +26,4 @@ def experiment(name: str) -> Callable[..., Findings]:
     return EXPERIMENTS[name]
 
 
-__all__ = [
-    "EXPERIMENTS",
-    "PROMPTS",
-    "Findings",
-    "buckets",
-    "coverage",
-    "disagreement",
-    "experiment",
-    "hacking",
-    "raters_needed",
-]
+__all__ = ["EXPERIMENTS", "PROMPTS", "Findings", "experiment"]

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from darc.api import select_batch
 from darc.core import risk
 from darc.engine.deciding import parse_rules
-from darc.experiments.result import Findings, Plot, Report, Rows, average, groups, line, of, silent
+from darc.experiments.result import Findings, Plot, Report, Rows, average, groups, lines, of, silent
 from darc.simulate import Preset, Truth, proxy_scores, simulate
-from darc.typing import Array
 
 COUNT = 5
 WEIGHT = 2.0
@@ -30,31 +29,31 @@ def buckets(
     """
     spec = parse_rules([rule], {})[0]
     people = simulate(preset.people, seed)
-    true = people.truth
+    true, ratings = people.truth, people.ratings
     proxy = proxy_scores(people, preset.proxy).samples[:, 0]
     report(1, 3)
-    base = select_batch(people.ratings[:, None], "mean").index
-    other = select_batch(
-        people.ratings[:, None], spec.rule, beta=spec.beta, gamma=spec.gamma, seed=seed
-    ).index
+    base = select_batch(ratings[:, None], "mean").index
+    shared: dict[str, Any] = {"beta": spec.beta, "gamma": spec.gamma, "seed": seed}
+    other = select_batch(ratings[:, None], spec.rule, **shared).index
     report(2, 3)
-    sigma = np.nan_to_num(risk.sigma(people.ratings))
-    gains = {
-        "mean": _gain(true.mean, base, other),
-        "tradeoff": _gain(true.mean - WEIGHT * true.sigma, base, other),
-        "cvar": _gain(true.cvar(0.1), base, other),
-        "seen": _gain(risk.mean(people.ratings) - WEIGHT * sigma, base, other),
+    sigma = np.nan_to_num(risk.sigma(ratings))
+    outcomes = {
+        "mean": true.mean,
+        "tradeoff": true.mean - WEIGHT * true.sigma,
+        "cvar": true.cvar(0.1),
+        "seen": risk.mean(ratings) - WEIGHT * sigma,
     }
+    gains = {name: of(each, other) - of(each, base) for name, each in outcomes.items()}
     orders = {
         "ratings": of(sigma, base),
         "truth": of(true.sigma, base),
         "proxy": np.nan_to_num(of(risk.sigma(proxy), base)),
     }
-    rows: Rows = []
     same = float(np.ptp(orders["truth"])) < 0.01 * float(orders["truth"].mean())
+    if same:
+        del orders["truth"]
+    rows: Rows = []
     for by, height in orders.items():
-        if by == "truth" and same:
-            continue
         place = np.argsort(np.argsort(height, kind="stable"), kind="stable")
         bucket = place * COUNT // len(place)
         for number in range(COUNT):
@@ -66,13 +65,31 @@ def buckets(
                 row[name], row[f"{name}_half"] = average(gain[inside])
             rows.append(row)
     report(3, 3)
-    notes = _notes(rows, rule)
+    notes, panels = [], []
+    for by, mine in groups(rows, "by").items():
+        for name in TITLES:
+            means, halves = ([row[key] for row in mine] for key in (name, f"{name}_half"))
+            notes.append(
+                f"by {by}: {rule}'s true gain in {name} {trend(means, halves)}; "
+                f"Q5 - Q1 = {means[-1] - means[0]:+.3f} +- {np.hypot(halves[-1], halves[0]):.3f}"
+            )
     if same:
         notes.append("the true sigma is the same for all choices, so no buckets are made by it")
-    return Findings("buckets", rows, HEADER, _table(rows), notes, _panels(rows))
+    for name, title in TITLES.items():
+        drawn = lines(rows, "by", "bucket", name, f"{name}_half", "true gain, by {}")
+        if name == "tradeoff":
+            seen = [row for row in rows if row["by"] == "ratings"]
+            drawn += lines(seen, "by", "bucket", "seen", name="seen gain, by {}")
+        panels.append(Plot(title, "bucket of disagreement", "gain over Best-of-K", drawn, level=0))
+    table = [[row["by"], f"Q{row['bucket']}", *(row[name] for name in SHOWN)] for row in rows]
+    return Findings("buckets", rows, HEADER, table, notes, panels)
 
 
 HEADER = ["by", "", "prompts", "sigma", "changed", "mean", "tradeoff", "+-", "CVaR", "+-", "seen"]
+SHOWN = (
+    *("prompts", "sigma", "changed", "mean", "tradeoff", "tradeoff_half"),
+    *("cvar", "cvar_half", "seen"),
+)
 TITLES = {"tradeoff": "mean - 2 sigma", "cvar": "CVaR of people, 10 %"}
 
 
@@ -87,44 +104,6 @@ def trend(numbers: list[float], halves: list[float]) -> str:
     if (steps >= -noise).all():
         return "rises, falling nowhere beyond noise"
     return "rises over all but falls on the way"
-
-
-def _gain(outcome: Array, base: NDArray[np.int64], other: NDArray[np.int64]) -> Array:
-    return of(outcome, other) - of(outcome, base)
-
-
-def _table(rows: Rows) -> list[list[object]]:
-    names = ("sigma", "changed", "mean", "tradeoff", "tradeoff_half", "cvar", "cvar_half", "seen")
-    return [
-        [row["by"], f"Q{row['bucket']}", row["prompts"], *(row[name] for name in names)]
-        for row in rows
-    ]
-
-
-def _notes(rows: Rows, rule: str) -> list[str]:
-    notes = []
-    for by, mine in groups(rows, "by").items():
-        for name in TITLES:
-            gain, half = ([row[key] for row in mine] for key in (name, f"{name}_half"))
-            notes.append(
-                f"by {by}: {rule}'s true gain in {name} {trend(gain, half)}; "
-                f"Q5 - Q1 = {gain[-1] - gain[0]:+.3f} +- {np.hypot(half[-1], half[0]):.3f}"
-            )
-    return notes
-
-
-def _panels(rows: Rows) -> list[Plot]:
-    panels = []
-    for name, title in TITLES.items():
-        lines = [
-            line(f"true gain, by {by}", mine, "bucket", name, f"{name}_half")
-            for by, mine in groups(rows, "by").items()
-        ]
-        if name == "tradeoff":
-            seen = groups(rows, "by")["ratings"]
-            lines.append(line("seen gain, by ratings", seen, "bucket", "seen"))
-        panels.append(Plot(title, "bucket of disagreement", "gain over Best-of-K", lines, level=0))
-    return panels
 
 
 SIZES = (2, 3, 4, 5, 8, 16, 32, 64)
@@ -179,7 +158,13 @@ def raters_needed(
     table = [[row["n"] or "truth", *(row[name] for name in columns)] for row in rows]
     header = ["n", "rule", "mean", "sigma"]
     header += ["value gain", "+-", "CVaR gain", "+-", "mean - 2 sigma gain", "+-"]
-    return Findings("raters", rows, header, table, _raters_notes(rows), _raters_panels(rows))
+    seen = [row for row in rows if row["n"] and row["rule"] != RULES[0]]
+    up = "true gain over Best-of-K"
+    panels = []
+    for name, title in GAINS.items():
+        drawn = lines(seen, "rule", "n", f"{name}_gain", f"{name}_half")
+        panels.append(Plot(title, "raters a candidate", up, drawn, True, 0))
+    return Findings("raters", rows, header, table, _raters_notes(seen), panels)
 
 
 def known(true: Truth) -> dict[str, NDArray[np.int64]]:
@@ -201,33 +186,14 @@ def known(true: Truth) -> dict[str, NDArray[np.int64]]:
 
 def _raters_notes(rows: Rows) -> list[str]:
     notes = []
-    for rule, mine in _seen(rows).items():
+    for rule, mine in groups(rows, "rule").items():
         parts = []
         for name, words in GAINS.items():
-            sides = []
-            for sign in (1, -1):
-                sure = [
-                    str(row["n"])
-                    for row in mine
-                    if sign * row[f"{name}_gain"] > row[f"{name}_half"]
-                ]
-                sides.append(", ".join(sure) or "none")
+            better, worse = (
+                [str(r["n"]) for r in mine if sign * r[f"{name}_gain"] > r[f"{name}_half"]]
+                for sign in (1, -1)
+            )
+            sides = ", ".join(better) or "none", ", ".join(worse) or "none"
             parts.append(f"{words}: better with {sides[0]}, worse with {sides[1]}")
         notes.append(f"{rule} against Best-of-K (mean) beyond noise, raters: {'; '.join(parts)}")
     return notes
-
-
-def _raters_panels(rows: Rows) -> list[Plot]:
-    panels = []
-    for name, title in GAINS.items():
-        lines = [
-            line(rule, mine, "n", f"{name}_gain", f"{name}_half")
-            for rule, mine in _seen(rows).items()
-        ]
-        panels.append(Plot(title, "raters a candidate", "true gain over Best-of-K", lines, True, 0))
-    return panels
-
-
-def _seen(rows: Rows) -> dict[str, Rows]:
-    """The rows of raters, not of the truth, by rules other than Best-of-K."""
-    return groups([row for row in rows if row["n"] and row["rule"] != RULES[0]], "rule")

@@ -1,7 +1,7 @@
 """What an experiment gives, and its lines as a picture."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +59,7 @@ class Findings:
     header: Sequence[str]
     table: Sequence[Sequence[object]]
     notes: Sequence[str] = ()
-    panels: Sequence[Plot] = field(default_factory=tuple)
+    panels: Sequence[Plot] = ()
 
 
 def average(numbers: Array) -> tuple[float, float]:
@@ -83,10 +83,17 @@ def groups(rows: Rows, name: str) -> dict[Any, Rows]:
     return found
 
 
-def line(name: str, rows: Rows, x: str, y: str, half: str = "") -> Line:
-    """A line through two columns of some rows, with the half-widths of a third."""
-    across, up = [row[x] for row in rows], [row[y] for row in rows]
-    return Line(name, across, up, [row[half] for row in rows] if half else None)
+def lines(rows: Rows, by: str, x: str, y: str, half: str = "", name: str = "{}") -> list[Line]:
+    """A line through two columns for each group of rows, with the half-widths of a third."""
+    return [
+        Line(
+            name.format(key),
+            [row[x] for row in own],
+            [row[y] for row in own],
+            [row[half] for row in own] if half else None,
+        )
+        for key, own in groups(rows, by).items()
+    ]
 
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h", "p")

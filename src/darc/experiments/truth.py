@@ -1,6 +1,7 @@
 """What simulated people are like, and how often bounds on their mean hold."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
@@ -17,12 +18,12 @@ from darc.experiments.result import (
     Rows,
     average,
     groups,
-    line,
+    lines,
     of,
     silent,
 )
 from darc.selection.decision import Decisions
-from darc.simulate import Population, Preset, proxy_scores, simulate
+from darc.simulate import Preset, proxy_scores, simulate
 from darc.typing import Array
 
 PAPER = {
@@ -70,11 +71,12 @@ def disagreement(preset: Preset, seed: int = 0, *, report: Report = silent) -> F
         ),
     }
     report(2, 2)
-    rows = []
+    rows, table = [], []
     for name, value in found.items():
         low, high = PAPER.get(name, (None, None))
         rows.append({"measure": name, "value": value, "paper_low": low, "paper_high": high})
-    table = [[name, value, _range(PAPER.get(name))] for name, value in found.items()]
+        paper = "" if low is None else f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        table.append([name, value, paper])
     panels = [_variances(largest), _tenths(guess[known], human[known])]
     return Findings("disagreement", rows, ["", "here", "paper"], table, panels=panels)
 
@@ -102,24 +104,13 @@ def _tenths(guess: Array, human: Array) -> Plot:
     return Plot(title, "tenth of prompts by the proxy's sigma", "people's sigma", [line])
 
 
-def _range(pair: tuple[float, float] | None) -> str:
-    if pair is None:
-        return ""
-    return f"{pair[0]:g}" if pair[0] == pair[1] else f"{pair[0]:g} to {pair[1]:g}"
-
-
 SIZES = (5, 16, 64, 256, 1024)
 DELTA = 0.05
 BOUNDS = (("certificate", "mean"), ("certificate", "epsilon"), ("lcb score", "lcb"))
 
 
 def coverage(
-    preset: Preset,
-    seed: int = 0,
-    *,
-    sizes: tuple[int, ...] = SIZES,
-    delta: float = DELTA,
-    report: Report = silent,
+    preset: Preset, seed: int = 0, *, sizes: tuple[int, ...] = SIZES, report: Report = silent
 ) -> Findings:
     """Nominal and actual coverage, for independent raters and for rewrites under one scorer.
 
@@ -136,37 +127,43 @@ def coverage(
     report(2, 2 + 2 * len(sizes))
     samples = {"raters": people.ratings, "rewrites": np.clip(proxy.samples[:, 0], *scale)}
     rows: Rows = []
-    for kind, given in samples.items():
-        for size in sizes:
-            rows += _held(kind, np.ascontiguousarray(given[..., :size]), people, delta)
-            report(2 + len(rows) // len(BOUNDS), 2 + 2 * len(sizes))
-    table = [list(row.values()) for row in rows]
+    for (kind, given), size in product(samples.items(), sizes):
+        for bound, rule in BOUNDS:
+            decided = select_batch(np.ascontiguousarray(given[:, None, :, :size]), rule)
+            limit = lower_bounds(decided, bound, scale, DELTA)
+            true = of(people.truth.mean, decided.index)
+            rows.append(
+                {
+                    "samples": kind,
+                    "n": size,
+                    "bound": bound,
+                    "rule": rule,
+                    "nominal": 1 - DELTA,
+                    "actual": float(np.mean(limit <= true)),
+                    "slack": float(np.mean(true - limit)),
+                    "empty": float(np.mean(limit <= scale[0])),
+                }
+            )
+        report(2 + len(rows) // len(BOUNDS), 2 + 2 * len(sizes))
+    notes, panels = [], []
+    titles = {"raters": "independent raters", "rewrites": "rewrites, one scorer"}
+    for kind, own in groups(rows, "samples").items():
+        for bound, mine in groups(own, "bound").items():
+            worst = min(mine, key=lambda row: row["actual"])
+            verdict = "holds" if worst["actual"] >= 1 - DELTA else "does not hold"
+            notes.append(
+                f"{kind}, {bound}: {verdict}; at the least {worst['actual']:.1%} "
+                f"of the choices (n = {worst['n']}) against {1 - DELTA:.0%}"
+            )
+        drawn = [
+            line
+            for rule, mine in groups(own, "rule").items()
+            for line in lines(mine, "rule", "n", "actual", name=f"{mine[0]['bound']} of {rule}")
+        ]
+        panels.append(Plot(titles[kind], "samples a candidate", "coverage", drawn, True, 1 - DELTA))
     header = ["samples", "n", "bound", "chosen by", "nominal", "actual", "slack", "empty"]
-    return Findings(
-        "coverage", rows, header, table, _notes(rows, 1 - delta), _panels(rows, 1 - delta)
-    )
-
-
-def _held(kind: str, samples: Array, people: Population, delta: float) -> Rows:
-    """One row a bound."""
-    rows: Rows = []
-    for bound, rule in BOUNDS:
-        decided = select_batch(samples[:, None], rule)
-        limit = lower_bounds(decided, bound, (people.recipe.low, people.recipe.high), delta)
-        true = of(people.truth.mean, decided.index)
-        rows.append(
-            {
-                "samples": kind,
-                "n": samples.shape[-1],
-                "bound": bound,
-                "rule": rule,
-                "nominal": 1 - delta,
-                "actual": float(np.mean(limit <= true)),
-                "slack": float(np.mean(true - limit)),
-                "empty": float(np.mean(limit <= people.recipe.low)),
-            }
-        )
-    return rows
+    table = [list(row.values()) for row in rows]
+    return Findings("coverage", rows, header, table, notes, panels)
 
 
 def lower_bounds(decided: Decisions, bound: str, scale: tuple[float, float], delta: float) -> Array:
@@ -183,28 +180,3 @@ def lower_bounds(decided: Decisions, bound: str, scale: tuple[float, float], del
     return lower_confidence_bound(
         mean, np.nan_to_num(sigma), count, candidates=present, bounds=scale, delta=delta
     )
-
-
-def _notes(rows: Rows, nominal: float) -> list[str]:
-    notes = []
-    for kind, own in groups(rows, "samples").items():
-        for bound, mine in groups(own, "bound").items():
-            worst = min(mine, key=lambda row: row["actual"])
-            verdict = "holds" if worst["actual"] >= nominal else "does not hold"
-            notes.append(
-                f"{kind}, {bound}: {verdict}; at the least {worst['actual']:.1%} "
-                f"of the choices (n = {worst['n']}) against {nominal:.0%}"
-            )
-    return notes
-
-
-def _panels(rows: Rows, nominal: float) -> list[Plot]:
-    panels = []
-    titles = {"raters": "independent raters", "rewrites": "rewrites, one scorer"}
-    for kind, own in groups(rows, "samples").items():
-        lines = [
-            line(f"{mine[0]['bound']} of {rule}", mine, "n", "actual")
-            for rule, mine in groups(own, "rule").items()
-        ]
-        panels.append(Plot(titles[kind], "samples a candidate", "coverage", lines, True, nominal))
-    return panels

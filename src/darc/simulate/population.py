@@ -60,22 +60,14 @@ def simulate(recipe: Recipe, seed: int = 0) -> Population:
     rater, group, severity = _people(recipe, people)
     wishes = np.take_along_axis(centre, group[rater][:, None, :], axis=2)
     wishes = wishes + severity[rater][:, None, :]
-    errors = _noise(recipe, noise)
-    ratings = on_scale(recipe, wishes + scale[..., None] * errors)
-    ratings[_gaps(recipe, ratings.shape, noise)] = np.nan
-    return Population(
-        recipe,
-        seed,
-        ratings,
-        quality,
-        centre,
-        scale,
-        polarising,
-        exploit,
-        rater,
-        group,
-        severity,
-    )
+    ratings = on_scale(recipe, wishes + scale[..., None] * _noise(recipe, noise))
+    if recipe.missing:
+        keys = noise.random(ratings.shape)
+        # Every candidate keeps at least one.
+        gone = (keys < recipe.missing) & (keys < keys.max(axis=-1, keepdims=True))
+        ratings[gone] = np.nan
+    drawn = (quality, centre, scale, polarising, exploit, rater, group, severity)
+    return Population(recipe, seed, ratings, *drawn)
 
 
 def on_scale(recipe: Recipe, wishes: Array) -> Array:
@@ -128,14 +120,6 @@ def _noise(recipe: Recipe, noise: np.random.Generator) -> Array:
     if math.isfinite(recipe.df):
         errors *= np.sqrt(recipe.df / noise.chisquare(recipe.df, errors.shape))
     return errors
-
-
-def _gaps(recipe: Recipe, shape: tuple[int, ...], noise: np.random.Generator) -> NDArray[np.bool_]:
-    """Which ratings are missing, (P, K, n); every candidate keeps at least one."""
-    if not recipe.missing:
-        return np.zeros(shape, dtype=bool)
-    keys = noise.random(shape)
-    return np.asarray((keys < recipe.missing) & (keys < keys.max(axis=-1, keepdims=True)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from typing import Any
 from darc.errors import InputError, UnknownName
 
 LARGEST = 200_000_000
+GROUPS = (0.7, 0.3)
 FILE = Path(__file__).parents[1] / "data" / "presets.toml"
 
 
@@ -35,7 +36,7 @@ class Recipe:
     candidates: int = 5
     raters: int = 5
     crowd: int = 0
-    groups: tuple[float, ...] = (0.7, 0.3)
+    groups: tuple[float, ...] = GROUPS
     location: float = 7.0
     prompt_spread: float = 0.8
     candidate_spread: float = 0.5
@@ -74,10 +75,10 @@ class Recipe:
             raise InputError("groups must be shares above 0", "such as 0.7 0.3")
         if abs(sum(self.groups) - 1) > 1e-9:
             raise InputError(f"the groups' shares sum to {sum(self.groups):g}, not to 1")
-        _between(self, -math.inf, math.inf, "location", "gap", "lure", "harm", "low", "high")
-        _between(self, 0, math.inf, "prompt_spread", "candidate_spread", "taste", "severity")
-        _between(self, 0, math.inf, "noise", "uneven_prompts", "uneven", "step")
-        _between(self, 0, 1, "leaning", "polarising", "exploiting")
+        _between(self, -math.inf, math.inf, "location gap lure harm low high")
+        _between(self, 0, math.inf, "prompt_spread candidate_spread taste severity noise")
+        _between(self, 0, math.inf, "uneven_prompts uneven step")
+        _between(self, 0, 1, "leaning polarising exploiting")
         if not 0 <= self.missing < 1:
             raise InputError(f"missing must lie in [0, 1), not {self.missing}")
         if not self.df > 2:
@@ -123,9 +124,9 @@ class ProxyRecipe:
                 f"{self.scorers} scorers of {self.rewrites} rewrites are too many",
                 "at most 100 and 10000",
             )
-        _between(self, 0, math.inf, "error", "spread", "uneven")
-        _between(self, 0, 1, "shared", "fooled", "fragility")
-        _between(self, -math.inf, math.inf, "bias", "oddity")
+        _between(self, 0, math.inf, "error spread uneven")
+        _between(self, 0, 1, "shared fooled fragility")
+        _between(self, -math.inf, math.inf, "bias oddity")
         _between(self, -1, 1, "tracking")
 
 
@@ -136,11 +137,11 @@ def _whole(recipe: Recipe | ProxyRecipe, **least: int) -> None:
             raise InputError(f"{name} must be a whole number of at least {limit}, not {value}")
 
 
-def _between(recipe: Recipe | ProxyRecipe, low: float, high: float, *names: str) -> None:
+def _between(recipe: Recipe | ProxyRecipe, low: float, high: float, names: str) -> None:
     words = f"lie in [{low}, {high}]"
     if math.isinf(high):
         words = "be finite" if math.isinf(low) else f"be {low} or larger"
-    for name in names:
+    for name in names.split():
         value = getattr(recipe, name)
         if not low <= value <= high or math.isinf(value):
             raise InputError(f"{name} must {words}, not {value}")
@@ -183,17 +184,14 @@ def _fits(value: Any, default: Any) -> bool:
     return not isinstance(default, int) or float(value).is_integer()
 
 
-def _read() -> dict[str, Preset]:
-    presets = {}
-    for name, found in tomllib.loads(FILE.read_text(encoding="utf-8")).items():
-        people: dict[str, Any] = {
-            k: tuple(v) if k == "groups" else v for k, v in found["people"].items()
-        }
-        presets[name] = Preset(found["summary"], Recipe(**people), ProxyRecipe(**found["proxy"]))
-    return presets
-
-
-PRESETS = _read()
+PRESETS = {
+    name: Preset(
+        found["summary"],
+        Recipe(**found["people"] | {"groups": tuple(found["people"].get("groups", GROUPS))}),
+        ProxyRecipe(**found["proxy"]),
+    )
+    for name, found in tomllib.loads(FILE.read_text(encoding="utf-8")).items()
+}
 
 
 def preset(name: str) -> Preset:

@@ -91,8 +91,7 @@ def noise_below(x: Array, scale: Array, severity: float, df: float) -> Array:
 
 def normal_below(x: Array) -> Array:
     """Standard normal distribution function, by interpolation; within 1e-7."""
-    grid, table = _table()
-    return np.interp(x, grid, table)
+    return np.interp(x, *_table())
 
 
 @cache

@@ -30,22 +30,30 @@ def candidate_id(candidate: int) -> str:
 
 def write_ratings(file: TextIO, population: Population) -> None:
     """Write one line a rating, as `darc select` reads it; missing ones have none."""
-    _write(file, RATINGS, _ratings(population))
+
+    def lines() -> Iterator[tuple[str, ...]]:
+        for p, k, j in np.ndindex(population.ratings.shape):
+            rating, person = population.ratings[p, k, j], population.rater[p, j]
+            if not np.isnan(rating):
+                group = f"group {population.group[person] + 1}"
+                yield prompt_id(p), candidate_id(k), f"rater {person + 1}", f"{rating:.6g}", group
+
+    _write(file, RATINGS, lines())
 
 
 def write_truth(file: TextIO, population: Population, beta: float = 1.0) -> None:
     """Write one line a candidate: what all people think of it, and what it is."""
-    true = population.truth
-    value, tail = true.value(beta), true.cvar(0.1)
+    true, exploit = population.truth, population.exploit
+    numbers = (true.mean, true.sigma, true.value(beta), true.cvar(0.1))
     lines = (
         (
             prompt_id(p),
             candidate_id(k),
-            *(f"{array[p, k]:.6g}" for array in (true.mean, true.sigma, value, tail)),
+            *(f"{array[p, k]:.6g}" for array in numbers),
             int(population.polarising[p, k]),
-            f"{population.exploit[p, k]:.6g}",
+            f"{exploit[p, k]:.6g}",
         )
-        for p, k in np.ndindex(true.mean.shape)
+        for p, k in np.ndindex(exploit.shape)
     )
     _write(file, TRUTH, lines)
 
@@ -64,14 +72,6 @@ def write_proxy(file: TextIO, proxy: Proxy) -> None:
         for p, m, k, i in np.ndindex(proxy.samples.shape)
     )
     _write(file, PROXY, lines)
-
-
-def _ratings(population: Population) -> Iterator[tuple[str, ...]]:
-    for p, k, j in np.ndindex(population.ratings.shape):
-        rating, person = population.ratings[p, k, j], population.rater[p, j]
-        if not np.isnan(rating):
-            group = f"group {population.group[person] + 1}"
-            yield prompt_id(p), candidate_id(k), f"rater {person + 1}", f"{rating:.6g}", group
 
 
 def _write(file: TextIO, header: tuple[str, ...], lines: Iterable[tuple[object, ...]]) -> None:
