@@ -49,17 +49,14 @@ class ChatGenerator:
         if isinstance(self.model, OpenAIModel):
             return self.model.run(self.generate_async(prompts, settings, report))
         seeds = [candidate_seeds(settings, prompt.id) for prompt in prompts]
-        pairs = zip(prompts, seeds, strict=True)
         requests = [
-            replace(_request(prompt, settings), seed=s) for prompt, own in pairs for s in own
+            replace(request, seed=seed)
+            for request, own in zip(_requests(prompts, settings), seeds, strict=True)
+            for seed in own
         ]
         completions = iter(self.model.complete(requests, report))
         return [
-            [
-                candidate(prompt.id, index, seed, completion)
-                # The seeds come first: zip must not take an answer that belongs to the next prompt.
-                for (index, seed), completion in zip(enumerate(own), completions, strict=False)
-            ]
+            [candidate(prompt.id, i, seed, next(completions)) for i, seed in enumerate(own)]
             for prompt, own in zip(prompts, seeds, strict=True)
         ]
 
@@ -70,11 +67,10 @@ class ChatGenerator:
         if not isinstance(self.model, OpenAIModel):
             return await asyncio.to_thread(self.generate, prompts, settings, report)
         seeds = [candidate_seeds(settings, prompt.id) for prompt in prompts]
-        requests = [_request(prompt, settings) for prompt in prompts]
-        samples = await self.model.remote.sample(requests, seeds, report)
+        drawn = await self.model.remote.sample(_requests(prompts, settings), seeds, report)
         return [
-            [candidate(prompt.id, i, each.seed, each.completion) for i, each in enumerate(own)]
-            for prompt, own in zip(prompts, samples, strict=True)
+            [candidate(prompt.id, one.index, one.seed, one.choice.completion) for one in own]
+            for prompt, own in zip(prompts, drawn, strict=True)
         ]
 
     def close(self) -> None:
@@ -89,9 +85,9 @@ class ChatGenerator:
             await asyncio.to_thread(self.close)
 
 
-def _request(prompt: Prompt, settings: Settings) -> Request:
-    tokens, heat = settings.tokens(), settings.temperature
-    return Request(prompt.messages, max_tokens=tokens, temperature=heat, top_p=settings.top_p)
+def _requests(prompts: Sequence[Prompt], settings: Settings) -> list[Request]:
+    sampling = settings.tokens(), settings.temperature, settings.top_p
+    return [Request(prompt.messages, *sampling) for prompt in prompts]
 
 
 @generator("embedded")

@@ -145,7 +145,8 @@ class DealGenerator:
         ends = end_tokens(loaded)
         asked = shortened(loaded, prompt, plan.reward_tokens // 2)
         left = max(plan.reward_tokens - size(loaded, asked), 1)
-        prefix = LookaheadPrefix.start(loaded, ids)
+        prefix = LookaheadPrefix(loaded)
+        prefix.read(ids)
         written: list[int] = []
         logs: list[float] = []
         rollouts, ended = 0, False
@@ -161,7 +162,7 @@ class DealGenerator:
                 written.append(choices[best])
                 logs.append(chances[best])
                 if len(written) < limit:
-                    prefix.advance(choices[best])
+                    prefix.read([choices[best]])
         (seed,) = candidate_seeds(settings, prompt.id)
         candidate = Candidate(
             prompt_id=prompt.id,

@@ -3,7 +3,7 @@
 from darc.models.remote.client import AsyncClient, together
 from darc.models.remote.endpoints import Address, Breaker, Retry, RetryClock, parse_address
 from darc.models.remote.http import METER, Meter
-from darc.models.remote.openai import AsyncOpenAI, Background, OpenAIModel, Sample
+from darc.models.remote.openai import AsyncOpenAI, Background, OpenAIModel
 from darc.models.remote.problems import (
     ErrorStatus,
     Failed,
@@ -39,7 +39,6 @@ __all__ = [
     "Retry",
     "RetryClock",
     "Said",
-    "Sample",
     "TimedOut",
     "TooLarge",
     "Unreachable",

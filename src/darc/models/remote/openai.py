@@ -6,7 +6,7 @@ import threading
 import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import wait
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from darc.models.completion import Completion, Report, Request
@@ -17,6 +17,7 @@ from darc.models.remote.protocol import (
     CALLER,
     HOST,
     Dialect,
+    DrawnChoice,
     Said,
     chat_body,
     read_choices,
@@ -30,14 +31,6 @@ Finish = Callable[[], Coroutine[Any, Any, None]]
 # Stands for the model that the request in scope names, asked with its headers.
 NAMED = "*"
 HEARING = 0.2
-
-
-@dataclass(frozen=True)
-class Sample:
-    """An answer and the seed that makes it again, None where no seed does."""
-
-    seed: int | None
-    completion: Completion
 
 
 class AsyncOpenAI:
@@ -71,23 +64,23 @@ class AsyncOpenAI:
             begun = self._client.clock.now()
             try:
                 found = await self._client.post(CHAT, dialect.adapted(body), read_choices, headers)
+                break
             except Refused as refused:
                 milder = dialect.after(refused)
                 if milder is None:
                     raise
                 dialect = milder
-                continue
-            self.dialect = self.dialect.narrowed(dialect)
-            milliseconds = (self._client.clock.now() - begun) * 1000
-            return [
-                replace(one, completion=replace(one.completion, milliseconds=milliseconds))
-                for one in found
-            ]
+        self.dialect = self.dialect.narrowed(dialect)
+        milliseconds = (self._client.clock.now() - begun) * 1000
+        return [
+            replace(one, completion=replace(one.completion, milliseconds=milliseconds))
+            for one in found
+        ]
 
     async def models(self) -> list[str]:
         """The names of the models that the server lists."""
         return await self._client.get(
-            "/models", lambda answer: [str(one["id"]) for one in answer["data"]]
+            "/models", lambda got: [str(one["id"]) for one in got["data"]]
         )
 
     async def complete(
@@ -114,15 +107,14 @@ class AsyncOpenAI:
         requests: Sequence[Request],
         seeds: Sequence[Sequence[int]],
         report: Report | None = None,
-    ) -> list[list[Sample]]:
+    ) -> list[list[DrawnChoice[Said]]]:
         """As many answers to each request as it has seeds; see `samples`."""
         tell = counter(report, sum(len(own) for own in seeds))
 
-        async def all_of(request: Request, own: Sequence[int]) -> list[Sample]:
-            body = chat_body(self.address.model, request)
+        async def all_of(request: Request, own: Sequence[int]) -> list[DrawnChoice[Said]]:
             found = await samples(
                 self.choices,
-                body,
+                chat_body(self.address.model, request),
                 own,
                 same=lambda said: said.completion.text,
                 several=self.dialect.n,
@@ -130,7 +122,7 @@ class AsyncOpenAI:
             )
             if not found.several:
                 self.dialect = replace(self.dialect, n=False)
-            return [Sample(drawn.seed, drawn.choice.completion) for drawn in found.drawn]
+            return found.drawn
 
         pairs = zip(requests, seeds, strict=True)
         return await together([all_of(request, own) for request, own in pairs])
@@ -173,15 +165,6 @@ class OpenAIModel(Closing):
         """Like `complete`, with the `top` likeliest tokens at each place where they are given."""
         return self.run(self.remote.say(requests, top))
 
-    def sample(
-        self,
-        requests: Sequence[Request],
-        seeds: Sequence[Sequence[int]],
-        report: Report | None = None,
-    ) -> list[list[Sample]]:
-        """As many answers to each request as it has seeds; see `AsyncOpenAI.sample`."""
-        return self.run(self.remote.sample(requests, seeds, report))
-
     def close(self) -> None:
         """Close the connections and end the thread; the next call begins again."""
         self._background.close()
@@ -194,12 +177,7 @@ class OpenAIModel(Closing):
 def counter(report: Report | None, total: int) -> Callable[[object], None]:
     """A function that counts what has come, and reports it."""
     done = itertools.count(1)
-
-    def tell(_: object) -> None:
-        if report is not None:
-            report(next(done), total)
-
-    return tell
+    return lambda _: None if report is None else report(next(done), total)
 
 
 class Background:
@@ -255,13 +233,9 @@ class Background:
 
 def _serve(loop: asyncio.AbstractEventLoop, finish: Finish) -> None:
     """Run the loop until it is stopped, and leave nothing open."""
-    asyncio.set_event_loop(loop)
-    try:
-        loop.run_forever()
-    finally:
-        loop.run_until_complete(_wind_up(finish))
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.get_loop().run_forever()
+        runner.run(_wind_up(finish))
 
 
 async def _wind_up(finish: Finish) -> None:

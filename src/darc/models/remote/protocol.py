@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from darc.models.completion import THOUGHT, Completion, Request
+from darc.models.remote.client import together
 from darc.models.remote.problems import Failed, Malformed, Refused
 
 LIMIT, NEWER_LIMIT = "max_tokens", "max_completion_tokens"
@@ -88,13 +89,15 @@ def read_choices(answer: Any) -> list[Said]:
     """
     try:
         choices = sorted(answer["choices"], key=lambda choice: choice.get("index", 0))
-        texts = [_text(choice["message"]) for choice in choices]
+        texts = [said_in(choice["message"]) for choice in choices]
         contents = [token_entries(choice) for choice in choices]
         used = int((answer.get("usage") or {}).get("completion_tokens") or 0)
     except (KeyError, TypeError, AttributeError, ValueError):
         raise Malformed("no chat completion") from None
     if not choices:
         raise Malformed("no choices")
+    if not all(isinstance(text, str) for text in texts):
+        raise Malformed("no chat completion")
     counts = [used] if len(choices) == 1 and used else [len(content) for content in contents]
     if not all(counts):
         counts = shared(used, [len(text) for text in texts])
@@ -124,13 +127,6 @@ def shared(total: int, sizes: Sequence[int]) -> list[int]:
     for i in rest[: total - sum(counts)]:
         counts[i] += 1
     return counts
-
-
-def _text(message: dict[str, Any]) -> str:
-    text = said_in(message)
-    if not isinstance(text, str):
-        raise TypeError
-    return text
 
 
 def said_in(message: Mapping[str, Any]) -> Any:
@@ -225,6 +221,8 @@ async def samples(
     choices as they come.
     """
     found: ServerSamples[Choice] = ServerSamples(several=several)
+    several = several and len(seeds) > 1
+    there = 0
 
     def take(index: int, seed: int | None, choice: Choice) -> None:
         drawn = DrawnChoice(index, seed, choice)
@@ -232,76 +230,39 @@ async def samples(
         if arrived is not None:
             arrived(drawn)
 
-    several = several and len(seeds) > 1
-    if several:
+    async def at_once() -> Sequence[Choice]:
         try:
-            async with asyncio.timeout_at(deadline):
-                choices = await _at_once(ask, body, seeds, same)
-        except TimeoutError:
-            found.late = True
-            return found
-        for index, choice in enumerate(choices):
-            take(index, None if index else seeds[0], choice)
-    there = len(found.drawn)
-    calls: dict[asyncio.Future[Sequence[Choice]], int] = {
-        asyncio.ensure_future(ask({**body, "seed": seeds[index]})): index
-        for index in range(there, len(seeds))
-    }
-    await _collect(
-        calls, lambda index, choice: take(index, seeds[index], choice), found, strict, deadline
-    )
+            choices = await ask({**body, "n": len(seeds), "seed": seeds[0]})
+        except Refused as refused:
+            if refused.status not in (400, 422):
+                raise
+            return []
+        copies = body.get("temperature") != 0 and len({same(choice) for choice in choices}) == 1
+        return choices[:1] if copies else choices[: len(seeds)]
+
+    async def single(index: int) -> None:
+        try:
+            choices = await ask({**body, "seed": seeds[index]})
+        except Failed as problem:
+            if strict:
+                raise
+            found.failures.append(problem)
+        else:
+            take(index, seeds[index], choices[0])
+
+    try:
+        async with asyncio.timeout_at(deadline):
+            for index, choice in enumerate(await at_once() if several else ()):
+                take(index, None if index else seeds[0], choice)
+            there = len(found.drawn)
+            await together(single(index) for index in range(there, len(seeds)))
+    except TimeoutError:
+        found.late = True
     different = len({same(drawn.choice) for drawn in found.drawn}) > 1
     if several and there < len(seeds) and (different or not there) and found.drawn:
         found.several = False
     found.drawn.sort(key=lambda drawn: drawn.index)
     return found
-
-
-async def _at_once(
-    ask: Callable[[dict[str, Any]], Awaitable[Sequence[Choice]]],
-    body: Mapping[str, Any],
-    seeds: Sequence[int],
-    same: Callable[[Choice], Hashable],
-) -> Sequence[Choice]:
-    """The choices of one call for all; none where the server refuses to give several."""
-    try:
-        choices = await ask({**body, "n": len(seeds), "seed": seeds[0]})
-    except Refused as refused:
-        if refused.status not in (400, 422):
-            raise
-        return []
-    copies = body.get("temperature") != 0 and len({same(choice) for choice in choices}) == 1
-    return choices[:1] if copies else choices[: len(seeds)]
-
-
-async def _collect(
-    calls: Mapping["asyncio.Future[Sequence[Choice]]", int],
-    take: Callable[[int, Choice], None],
-    found: ServerSamples[Choice],
-    strict: bool,
-    deadline: float | None,
-) -> None:
-    """Take choices as they come, until all are there, the deadline, or a failure that ends it."""
-    loop, left = asyncio.get_running_loop(), set(calls)
-    try:
-        while left:
-            wait = None if deadline is None else max(0.0, deadline - loop.time())
-            done, left = await asyncio.wait(left, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
-            if not done:
-                found.late = True
-                break
-            for call in done:
-                problem = call.exception()
-                if problem is None:
-                    take(calls[call], call.result()[0])
-                elif strict or not isinstance(problem, Failed):
-                    raise problem
-                else:
-                    found.failures.append(problem)
-    finally:
-        for call in calls:
-            call.cancel()
-        await asyncio.gather(*calls, return_exceptions=True)
 
 
 class Host(Protocol):
