@@ -62,12 +62,10 @@ class Generator(Protocol):
     @property
     def name(self) -> str:
         """What the generator is called in files and messages."""
-        ...
 
     @property
     def version(self) -> str:
         """What the answers depend on besides name, prompt and settings: the weights' hash, say."""
-        ...
 
     def generate(
         self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
@@ -76,7 +74,6 @@ class Generator(Protocol):
 
         `report(done, total)` counts the answers.
         """
-        ...
 
 
 class ReadyGenerator(Generator, Capabilities, Protocol):
@@ -86,7 +83,6 @@ class ReadyGenerator(Generator, Capabilities, Protocol):
         self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
     ) -> list[list[Candidate]]:
         """`generate`, awaited."""
-        ...
 
 
 def candidate(prompt_id: str, index: int, seed: int | None, completion: Completion) -> Candidate:

@@ -24,16 +24,13 @@ class Reward(Protocol):
     @property
     def name(self) -> str:
         """The scorer's name."""
-        ...
 
     @property
     def version(self) -> str:
         """What its scores depend on."""
-        ...
 
     def score(self, pairs: Sequence[tuple[Prompt, str]]) -> NDArray[np.float64]:
         """One number a pair of prompt and answer, (n,)."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -71,13 +71,11 @@ class ChatModel(Protocol):
     @property
     def name(self) -> str:
         """What the model is called in files and messages."""
-        ...
 
     def complete(
         self, requests: Sequence[Request], report: Report | None = None
     ) -> list[Completion]:
         """One completion a request, in their order; `report(done, total)` counts them."""
-        ...
 
 
 def chat_model(text: str = "", **options: Any) -> ChatModel:

@@ -8,12 +8,14 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.completion import Completion, Report, Request
 from darc.models.installed import import_asleep
+from darc.models.remote.protocol import chat_body, read_choices
 from darc.registry import Closing
 
 logger = logging.getLogger(__name__)
@@ -103,7 +105,7 @@ class EmbeddedModel(Closing):
         milliseconds = (time.perf_counter() - started) * 1000
         if "error" in answer or "choices" not in answer:
             raise refused(answer)
-        return completion(answer, milliseconds)
+        return replace(read_choices(answer)[0].completion, milliseconds=milliseconds)
 
 
 def load(path: Path, threads: int | None, slots: int, context: int) -> Any:
@@ -143,31 +145,8 @@ def body(request: Request) -> dict[str, Any]:
     """The request as llama.cpp's chat completions take it."""
     if request.max_tokens < 1:
         raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
-    return {
-        "messages": [{"role": m.role, "content": m.content} for m in request.messages],
-        "max_tokens": request.max_tokens,
-        "temperature": request.temperature,
-        "top_p": request.top_p,
-        "top_k": TOP_K,
-        "min_p": 0.0,
-        "seed": request.seed % RANDOM_SEED,
-        "stop": list(request.stop),
-        "logprobs": True,
-    }
-
-
-def completion(answer: dict[str, Any], milliseconds: float) -> Completion:
-    """The first choice of a chat completion."""
-    choice = answer["choices"][0]
-    content = (choice.get("logprobs") or {}).get("content") or []
-    logs = [token["logprob"] for token in content]
-    return Completion(
-        text=choice["message"]["content"] or "",
-        tokens=answer["usage"]["completion_tokens"],
-        finish_reason=choice["finish_reason"],
-        log_likelihood=sum(logs) / len(logs) if logs else None,
-        milliseconds=milliseconds,
-    )
+    own = {"top_k": TOP_K, "min_p": 0.0, "seed": request.seed % RANDOM_SEED}
+    return {**chat_body(EmbeddedModel.name, request), **own}
 
 
 def refused(answer: dict[str, Any]) -> DarcError:

@@ -270,7 +270,6 @@ class Host(Protocol):
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """The coroutine's result."""
-        ...
 
 
 @dataclass(frozen=True)
