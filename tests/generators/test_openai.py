@@ -6,7 +6,8 @@ from tests.fakes import FakeServer, Fault
 from darc.errors import InputError
 from darc.generators import ChatGenerator, Generator, Settings, candidate_seeds
 from darc.generators.chat import openai
-from darc.models.remote import OpenAIModel, Refused
+from darc.models.remote.openai import OpenAIModel
+from darc.models.remote.problems import Refused
 from darc.registry import generators
 from darc.types import Candidate, Message, Prompt
 

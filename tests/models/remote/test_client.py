@@ -8,7 +8,9 @@ from tests.fakes import FakeServer, Fault
 from tests.fakes.clock import FakeClock
 
 from darc.errors import DarcError, InputError
-from darc.models.remote import AsyncClient, Breaker, Failed, Malformed, Refused, Retry, together
+from darc.models.remote.client import AsyncClient, together
+from darc.models.remote.endpoints import Breaker, Retry
+from darc.models.remote.problems import Failed, Malformed, Refused
 
 BODY: dict[str, list[str]] = {"pairs": []}
 

@@ -8,25 +8,21 @@ from tests.fakes import FakeServer, Fault
 from tests.fakes.clock import FakeClock
 
 from darc.errors import DarcError, InputError
-from darc.models.remote import (
-    AsyncClient,
-    Breaker,
-    LeftAlone,
-    Refused,
-    Retry,
-    RetryClock,
-    Unreachable,
-)
+from darc.models.remote.client import AsyncClient
 from darc.models.remote.endpoints import (
     Address,
+    Breaker,
     Call,
     Endpoints,
+    Retry,
+    RetryClock,
     base_url,
     is_loopback,
     is_passing,
     parse_address,
     retry_after,
 )
+from darc.models.remote.problems import LeftAlone, Refused, Unreachable
 
 
 @pytest.fixture

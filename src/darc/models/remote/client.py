@@ -82,14 +82,9 @@ class AsyncClient:
             raise InputError(
                 f"concurrency is {concurrency} and timeout {timeout}", "give at least 1 and over 0"
             )
-        self.url = url
-        self.key_env = key_env
-        self.concurrency = concurrency
-        self.timeout = timeout
-        self.largest = largest
-        self.key = read_key(key_env)
-        self._retry = retry or Retry()
-        self.clock = clock or RetryClock()
+        self.url, self.timeout, self.largest = url, timeout, largest
+        self.key_env, self.key = key_env, read_key(key_env)
+        self._retry, self.clock = retry or Retry(), clock or RetryClock()
         urls = dict.fromkeys(url.split(SEVERAL))
         self.endpoints = Endpoints(urls, concurrency, breaker or Breaker(), self.clock)
         self._own = {"authorization": f"Bearer {self.key}"} if self.key else {}
@@ -162,10 +157,7 @@ class AsyncClient:
                     pause = 0.0 if following is None else self._pause(following, call)
                     late = self.clock.now() + pause - begun > self._retry.seconds
                     if attempt >= attempts or following is None or late:
-                        where = " at " + " and ".join(each.url for each in call.failures)
-                        if attempt > 1:
-                            several = where if len(call.failures) > 1 else ""
-                            problem.tried(f" ({attempt} attempts{several})")
+                        problem.tried(attempt, [each.url for each in call.failures])
                         raise
                     logger.info("%s; trying again in %.1f s", problem.message, pause)
                     if following is not here:
@@ -248,7 +240,12 @@ class AsyncClient:
             if response.status >= 300:
                 raise self.problem_of(response, held)
             try:
-                answer = decoded(held)
+                if not held.strip():
+                    raise Malformed("an empty body")
+                try:
+                    answer = json.loads(held)
+                except (ValueError, RecursionError):
+                    raise Malformed("something that is not JSON") from None
                 count_usage(answer)
                 return read(answer)
             except Malformed as problem:
@@ -283,16 +280,6 @@ class AsyncClient:
             state = "is not accepted" if self.key else "is not set"
             hint = f"the key is read from the environment variable {self.key_env}, which {state}"
         return Refused(told, hint, status, message, text)
-
-
-def decoded(content: bytes) -> Any:
-    """The JSON of an answer."""
-    if not content.strip():
-        raise Malformed("an empty body")
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        raise Malformed("something that is not JSON") from None
 
 
 def read_key(name: str) -> str:

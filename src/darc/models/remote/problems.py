@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from html import unescape
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -63,10 +64,12 @@ class Failed(DarcError):
         super().__init__(message, hint)
         self.status, self.after, self.body = status, after, body
 
-    def tried(self, how: str) -> None:
-        """Add to the message how often and where it was tried."""
-        self.message += how
-        self.args = (self.message, self.hint)
+    def tried(self, attempts: int, urls: Sequence[str]) -> None:
+        """Add to the message how often it was tried, and where if at several URLs."""
+        if attempts > 1:
+            where = f" at {' and '.join(urls)}" if len(urls) > 1 else ""
+            self.message += f" ({attempts} attempts{where})"
+            self.args = (self.message, self.hint)
 
 
 class Unreachable(Failed):
