@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import wraps
+from typing import Any
 
 from darc.errors import InputError
 from darc.generators.base import Settings, candidate, candidate_seeds
-from darc.models.completion import ChatModel, Report, Request
+from darc.models.completion import ChatModel, ChatUser, Report, Request
 from darc.models.embedded import EmbeddedModel
 from darc.models.installed import require
 from darc.models.remote.client import KEY
@@ -18,7 +20,7 @@ from darc.types import Candidate, Prompt
 LISTED = 5
 
 
-class ChatGenerator:
+class ChatGenerator(ChatUser):
     """Answers by a chat model; candidate i depends on the prompt, the settings and i alone.
 
     All prompts' candidates are asked for together, `parallel` of them at a time. A server is asked
@@ -33,8 +35,8 @@ class ChatGenerator:
     def __init__(
         self, model: ChatModel, name: str = "", version: str = "", parallel: int = 1
     ) -> None:
-        self.model, self.name, self.parallel = model, name or model.name, parallel
-        self.remote = isinstance(model, OpenAIModel)
+        super().__init__(model)
+        self.name, self.parallel = name or model.name, parallel
         self._version = version
 
     @property
@@ -73,17 +75,6 @@ class ChatGenerator:
             for prompt, own in zip(prompts, drawn, strict=True)
         ]
 
-    def close(self) -> None:
-        """Free the model's memory, or close its connections."""
-        getattr(self.model, "close", lambda: None)()
-
-    async def aclose(self) -> None:
-        """The same, from the loop that used them."""
-        if isinstance(self.model, OpenAIModel):
-            await self.model.remote.aclose()
-        else:
-            await asyncio.to_thread(self.close)
-
 
 def _requests(prompts: Sequence[Prompt], settings: Settings) -> list[Request]:
     sampling = settings.tokens(), settings.temperature, settings.top_p
@@ -98,18 +89,10 @@ def embedded() -> ChatGenerator:
 
 
 @generator("transformers", "MODEL")
-def transformers(
-    model: str,
-    *,
-    batch_size: int = 16,
-    base: str = "",
-    dtype: str = "auto",
-    device: str = "auto",
-) -> ChatGenerator:
+@wraps(TransformersModel, assigned=(), updated=())
+def transformers(model: str, **options: Any) -> ChatGenerator:
     """A hub model, a folder, a GGUF file or an adapter, on torch and transformers."""
-    return ChatGenerator(
-        TransformersModel(model, batch_size=batch_size, base=base, dtype=dtype, device=device)
-    )
+    return ChatGenerator(TransformersModel(model, **options))
 
 
 @generator("openai", "MODEL@URL")

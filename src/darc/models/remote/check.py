@@ -13,7 +13,7 @@ from darc.models.remote.endpoints import CHAT, Address, Breaker, Retry, base_url
 from darc.models.remote.http import METER, Meter, Response
 from darc.models.remote.openai import AsyncOpenAI
 from darc.models.remote.problems import Failed, Refused, json_object, said
-from darc.models.remote.protocol import LIMIT, Said, chat_body, read_choices
+from darc.models.remote.protocol import LIMIT, Said, chat_body, limit_name, read_choices
 from darc.types import Message
 
 TEXT = "Write one short and unusual sentence about the sea."
@@ -225,7 +225,7 @@ class _Trial:
                 await report.attempt("the least request", self.least, "")
             return False
         seconds = monotonic() - begun
-        self.first, limit = one.completion.text, self.model.dialect.limit
+        self.first, limit = one.completion.text, limit_name(self.model.lacks)
         took = f"{seconds:.1f} s for {one.completion.tokens} tokens"
         report.add("chat completions", f"yes: {report.model}", took)
         if one.completion.tokens > TOKENS:
@@ -274,15 +274,15 @@ class _Trial:
         return f"{CHOICES} copies of one text", SINGLY, False
 
     async def log_probabilities(self) -> Found:
-        known = self.model.dialect
+        known = self.model.lacks
         without = "no log-likelihood; judges read the number in the reply instead"
-        if not known.logprobs:
+        if "logprobs" in known:
             return "refused", without, False
         try:
             (one,) = await self.choices(top_logprobs=5)
-            refused = not self.model.dialect.logprobs
+            refused = "logprobs" in self.model.lacks
         finally:
-            self.model.dialect = known
+            self.model.lacks = known
         if refused:
             return "given; top_logprobs is refused", "judges read the number", False
         if one.completion.log_likelihood is None:
@@ -358,5 +358,5 @@ class _Trial:
     def body(
         self, messages: Sequence[dict[str, str]] = USER, tokens: int = TOKENS, **fields: Any
     ) -> dict[str, Any]:
-        limit = {self.model.dialect.limit: tokens}
+        limit = {limit_name(self.model.lacks): tokens}
         return {"model": self.report.model, "messages": messages, **limit, **fields}

@@ -10,6 +10,7 @@ import os
 import threading
 import zlib
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, TypeGuard
 from urllib.parse import quote, urlsplit
@@ -109,9 +110,7 @@ class Response:
     """
 
     def __init__(self, raw: Any, url: str, timeout: float) -> None:
-        self._raw = raw
-        self._timeout = timeout
-        self.url = url
+        self._raw, self._timeout, self.url = raw, timeout, url
         self.status: int = raw.status
         self.headers: Mapping[str, str] = raw.headers
         self.raw_headers: tuple[tuple[bytes, bytes], ...] = raw.raw_headers
@@ -158,18 +157,13 @@ class Response:
         """What was compressed with gzip or deflate; anything else as it is."""
         if coding.strip().lower() not in ("gzip", "x-gzip", "deflate"):
             return bytes(body)
-        found = b""
         for bits in (zlib.MAX_WBITS | 32, -zlib.MAX_WBITS):
-            try:
+            with suppress(zlib.error):
                 found = zlib.decompressobj(bits).decompress(body, largest + 1)
-                break
-            except zlib.error:
-                continue
-        else:
-            raise Malformed(f"{self.url} answered with {coding} that cannot be unpacked")
-        if len(found) > largest:
-            raise TooLarge(self.url, largest)
-        return found
+                if len(found) > largest:
+                    raise TooLarge(self.url, largest)
+                return found
+        raise Malformed(f"{self.url} answered with {coding} that cannot be unpacked")
 
 
 def failure(problem: Exception, url: str, timeout: float) -> Exception:

@@ -16,12 +16,13 @@ from darc.models.remote.problems import Refused
 from darc.models.remote.protocol import (
     CALLER,
     HOST,
-    Dialect,
     DrawnChoice,
     Said,
+    adapted,
     chat_body,
     read_choices,
     samples,
+    unknown_field,
 )
 from darc.registry import Closing
 
@@ -36,13 +37,13 @@ HEARING = 0.2
 class AsyncOpenAI:
     """The model of a MODEL@URL; what the server turns out not to understand is not sent again.
 
-    `dialect` is what is known so far. The `options` (concurrency, time-outs, retries) are those of
-    `AsyncClient`.
+    `lacks` are such fields: n, logprobs, max_tokens. The `options` (concurrency, time-outs,
+    retries) are those of `AsyncClient`.
     """
 
     def __init__(self, address: str, *, n: bool = True, **options: Any) -> None:
         self.address = parse_address(address)
-        self.dialect = Dialect(n=n)
+        self.lacks: frozenset[str] = frozenset() if n else frozenset({"n"})
         self._client = AsyncClient(self.address.url, **options)
 
     def __repr__(self) -> str:
@@ -54,7 +55,7 @@ class AsyncOpenAI:
         Log-probabilities are left out, and the token limit is called by its newer name, where an
         error of the server names them.
         """
-        dialect, headers = self.dialect, None
+        lacks, headers = self.lacks, None
         caller = CALLER.get()
         if self.address.model == NAMED and caller is not None and caller.url == self.address.url:
             others = {name: value for name, value in body.items() if name != "model"}
@@ -63,14 +64,15 @@ class AsyncOpenAI:
         while True:
             begun = self._client.clock.now()
             try:
-                found = await self._client.post(CHAT, dialect.adapted(body), read_choices, headers)
+                sent = adapted(body, lacks)
+                found = await self._client.post(CHAT, sent, read_choices, headers)
                 break
             except Refused as refused:
-                milder = dialect.after(refused)
-                if milder is None:
+                field = unknown_field(refused, lacks)
+                if not field:
                     raise
-                dialect = milder
-        self.dialect = self.dialect.narrowed(dialect)
+                lacks |= {field}
+        self.lacks |= lacks
         milliseconds = (self._client.clock.now() - begun) * 1000
         return [
             replace(one, completion=replace(one.completion, milliseconds=milliseconds))
@@ -117,11 +119,11 @@ class AsyncOpenAI:
                 chat_body(self.address.model, request),
                 own,
                 same=lambda said: said.completion.text,
-                several=self.dialect.n,
+                several="n" not in self.lacks,
                 arrived=tell,
             )
             if not found.several:
-                self.dialect = replace(self.dialect, n=False)
+                self.lacks |= {"n"}
             return found.drawn
 
         pairs = zip(requests, seeds, strict=True)

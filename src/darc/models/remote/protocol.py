@@ -3,9 +3,10 @@
 import asyncio
 import math
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence, Set
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from typing import Any, Generic, Protocol, TypeVar
 
 from darc.models.completion import THOUGHT, Completion, Request
@@ -19,37 +20,28 @@ Result = TypeVar("Result")
 _LOGPROBS = re.compile(r"\b(?:top_)?logprobs\b")
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """What a server understands: several choices a call, log-probabilities, which token limit."""
+def unknown_field(refused: Refused, lacks: Set[str]) -> str:
+    """Which of `logprobs` and `max_tokens` an error says that the server lacks; empty if none.
 
-    n: bool = True
-    logprobs: bool = True
-    limit: str = LIMIT
+    What it is known to lack already is not what the error is about.
+    """
+    if refused.status not in (400, 422):
+        return ""
+    if "logprobs" not in lacks and _LOGPROBS.search(refused.said):
+        return "logprobs"
+    return LIMIT if LIMIT not in lacks and NEWER_LIMIT in refused.said else ""
 
-    def after(self, refused: Refused) -> "Dialect | None":
-        """The dialect to try next when this one was refused; None if the error is not about it."""
-        if refused.status not in (400, 422):
-            return None
-        if self.logprobs and _LOGPROBS.search(refused.said):
-            return replace(self, logprobs=False)
-        if self.limit == LIMIT and NEWER_LIMIT in refused.said:
-            return replace(self, limit=NEWER_LIMIT)
-        return None
 
-    def adapted(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """A body as the server understands it."""
-        gone = () if self.logprobs else ("logprobs", "top_logprobs")
-        names = {LIMIT: self.limit}
-        return {names.get(name, name): value for name, value in body.items() if name not in gone}
+def adapted(body: Mapping[str, Any], lacks: Set[str]) -> dict[str, Any]:
+    """A body as a server that lacks some fields understands it."""
+    gone = ("logprobs", "top_logprobs") if "logprobs" in lacks else ()
+    names = {LIMIT: limit_name(lacks)}
+    return {names.get(name, name): value for name, value in body.items() if name not in gone}
 
-    def narrowed(self, other: "Dialect") -> "Dialect":
-        """What both understand."""
-        return Dialect(
-            self.n and other.n,
-            self.logprobs and other.logprobs,
-            self.limit if other.limit == LIMIT else other.limit,
-        )
+
+def limit_name(lacks: Set[str]) -> str:
+    """What the server calls the token limit."""
+    return NEWER_LIMIT if LIMIT in lacks else LIMIT
 
 
 @dataclass(frozen=True)
@@ -118,15 +110,9 @@ def read_choices(answer: Any) -> list[Said]:
 
 def shared(total: int, sizes: Sequence[int]) -> list[int]:
     """Whole numbers that sum to `total` and are near to proportional to `sizes`."""
-    weight = sum(sizes)
-    if not weight:
-        sizes, weight = [1] * len(sizes), len(sizes)
-    exact = [total * size / weight for size in sizes]
-    counts = [math.floor(share) for share in exact]
-    rest = sorted(range(len(sizes)), key=lambda i: counts[i] - exact[i])
-    for i in rest[: total - sum(counts)]:
-        counts[i] += 1
-    return counts
+    sizes = sizes if any(sizes) else [1] * len(sizes)
+    ends = [-(-total * size // sum(sizes)) for size in accumulate(sizes)]
+    return [end - start for start, end in pairwise([0, *ends])]
 
 
 def said_in(message: Mapping[str, Any]) -> Any:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from darc.errors import InputError
@@ -282,21 +283,16 @@ class LookaheadPrefix:
         part of it.
         """
         rows = [[token] for token in first]
-        done = [token in ends for token in first]
         cache = copy.deepcopy(self.cache)
         cache.batch_repeat_interleave(len(first))
-        last = list(first)
         for _ in range(steps):
-            if all(done):
+            if all(set(ends).intersection(row) for row in rows):
                 break
-            out = self._forward([[token] for token in last], cache)
+            out = self._forward([row[-1:] for row in rows], cache)
             cache = out.past_key_values
-            last = out.logits[:, -1].argmax(-1).tolist()
-            for place, token in enumerate(last):
-                done[place] = done[place] or token in ends
-                if not done[place]:
-                    rows[place].append(token)
-        return [row if row[0] not in ends else [] for row in rows]
+            for row, token in zip(rows, out.logits[:, -1].argmax(-1).tolist(), strict=True):
+                row.append(token)
+        return [list(takewhile(lambda token: token not in ends, row)) for row in rows]
 
     def read(self, tokens: Sequence[int]) -> None:
         """Put tokens behind the prefix; one forward pass over them."""
