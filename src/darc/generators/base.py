@@ -183,6 +183,8 @@ class GivenGenerator:
                 raise TableError(
                     str(path), f"candidate {entry[1]!r} comes twice", "give each its own id", line
                 ) from None
+            except sqlite3.OperationalError as problem:
+                raise DarcError(f"no room for {path}: {problem}", "set TMPDIR") from None
         digest = hashlib.sha256()
         for each in output_files(self._path) if self._path.is_dir() else [self._path]:
             with each.open("rb") as file:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ RANDOM_SEED = 0xFFFFFFFF
 QUIET, LOUD = -1, 4
 
 
+@dataclass(eq=False)
 class EmbeddedModel(Closing):
     """A chat model from a GGUF file, loaded at the first use; answers `slots` requests at a time.
 
@@ -37,24 +38,16 @@ class EmbeddedModel(Closing):
     `complete` may be called from several threads; in an asyncio program use `asyncio.to_thread`.
     """
 
-    name = "embedded"
+    path: Path
+    threads: int | None = None
+    slots: int = 16
+    context: int = 2048
+    version: str = ""
 
-    def __init__(
-        self,
-        path: Path,
-        threads: int | None = None,
-        slots: int = 16,
-        context: int = 2048,
-        version: str = "",
-    ) -> None:
-        self.path = Path(path)
-        self.version = version
-        self.threads = threads
-        self.slots = slots
-        self.context = context
-        self._lock = threading.Lock()
-        self._server: Any = None
-        self._workers: ThreadPoolExecutor | None = None
+    name = "embedded"
+    _server: Any = field(default=None, init=False)
+    _workers: ThreadPoolExecutor | None = field(default=None, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def complete(
         self, requests: Sequence[Request], report: Report | None = None

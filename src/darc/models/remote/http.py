@@ -12,6 +12,7 @@ import zlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 from urllib.parse import quote, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -211,6 +212,7 @@ def sendable(value: str) -> str:
         return value
 
 
+@dataclass(eq=False)
 class Meter:
     """Counts calls and tokens, and refuses calls beyond `max_calls` or `max_tokens`.
 
@@ -219,16 +221,13 @@ class Meter:
     for that one as well, whose limits hold for all its parts together.
     """
 
-    def __init__(
-        self,
-        max_calls: int | None = None,
-        max_tokens: int | None = None,
-        whole: "Meter | None" = None,
-    ) -> None:
-        self.max_calls, self.max_tokens, self.whole = max_calls, max_tokens, whole
-        self.calls = self.tokens = 0
-        self.usage: dict[str, Any] = {}
-        self._lock = threading.Lock()
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    whole: "Meter | None" = None
+    calls: int = field(default=0, init=False)
+    tokens: int = field(default=0, init=False)
+    usage: dict[str, Any] = field(default_factory=dict, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     @property
     def limited(self) -> bool:
