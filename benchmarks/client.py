@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.gateway import started
 from benchmarks.report import Table
-from darc.models.remote import AsyncClient
+from darc.models.remote.client import AsyncClient
 
 LATENCY, GOAL, REPEATS = 0.05, 0.5, 3
 CALLS = {32: 640, 512: 5120}

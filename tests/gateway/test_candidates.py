@@ -2,7 +2,7 @@ import pytest
 
 from darc.gateway.bodies import Budget
 from darc.gateway.candidates import Spent
-from darc.models.remote import OverLimit
+from darc.models.remote.problems import OverLimit
 
 
 def test_calls_are_counted_by_stage_even_if_they_fail() -> None:

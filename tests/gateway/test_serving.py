@@ -21,7 +21,7 @@ from darc.evaluation.evaluate import evaluate
 from darc.evaluation.reading import read_any
 from darc.gateway.app import make_gateway
 from darc.gateway.backends import RemoteBackend
-from darc.models.remote import Breaker, Retry
+from darc.models.remote.endpoints import Breaker, Retry
 from darc.web.clients import make_key
 
 BODY: dict[str, Any] = {"model": "fake", "messages": QUESTION}

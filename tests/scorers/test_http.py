@@ -5,7 +5,7 @@ from tests.fakes import FakeServer, Fault
 from tests.fakes.scoring import logit
 
 from darc.errors import DarcError, InputError
-from darc.models.remote import Malformed
+from darc.models.remote.problems import Malformed
 from darc.registry import scorers
 from darc.scorers import HttpScorer, Scorer
 from darc.scorers.base import Pair

@@ -8,7 +8,7 @@ import darc
 from darc.cli import main
 from darc.errors import InputError
 from darc.models.completion import without_thoughts
-from darc.models.remote import OpenAIModel
+from darc.models.remote.openai import OpenAIModel
 from darc.scorers.judge import grades_in
 from darc.scorers.panel import Rater, as_panel, read_panel
 

@@ -15,7 +15,8 @@ from darc.engine.stopping import Stopping, WaveDrawing
 from darc.errors import DarcError
 from darc.generators.base import Settings
 from darc.models.completion import ChatModel
-from darc.models.remote import Meter, OverLimit
+from darc.models.remote.http import Meter
+from darc.models.remote.problems import OverLimit
 from darc.perturb import Rewriter
 from darc.scorers.base import Scorer
 from darc.scorers.panel import Panel

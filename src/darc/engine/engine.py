@@ -30,8 +30,8 @@ from darc.generators.base import (
     spoken,
 )
 from darc.models.completion import ChatModel, Report
-from darc.models.remote import Meter, OpenAIModel
-from darc.models.remote.openai import Background
+from darc.models.remote.http import Meter
+from darc.models.remote.openai import Background, OpenAIModel
 from darc.perturb import Rewriter
 from darc.registry import DEFAULT_RULE, Closing, declared, generators
 from darc.scorers.base import Scorer

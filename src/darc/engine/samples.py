@@ -15,7 +15,8 @@ import numpy as np
 from darc.engine.parts import Unfinished
 from darc.engine.workers import WorkTimedOut
 from darc.errors import DarcError
-from darc.models.remote import METER, Meter, OverLimit
+from darc.models.remote.http import METER, Meter
+from darc.models.remote.problems import OverLimit
 from darc.perturb import Perturbed
 from darc.types import Candidate, CutOff, Prompt, Scores
 from darc.typing import Array

@@ -16,7 +16,7 @@ import numpy as np
 
 from darc.engine.samples import UPSTREAM, OutOfCalls, PartFailed, Samples
 from darc.errors import InputError
-from darc.models.remote import OverLimit
+from darc.models.remote.problems import OverLimit
 from darc.registry import parse_pairs
 from darc.types import Candidate, Prompt, Scores
 from darc.typing import Array

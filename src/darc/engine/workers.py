@@ -16,7 +16,7 @@ from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from darc.errors import DarcError
-from darc.models.remote import HOST
+from darc.models.remote.protocol import HOST
 
 if TYPE_CHECKING:
     from darc.engine.parts import Parts, Tools

@@ -25,8 +25,8 @@ from darc.gateway.requests import PREFIX, Forms
 from darc.gateway.service import Gateway
 from darc.gateway.settings import ServeSettings
 from darc.gateway.telemetry import TYPE, Tracing, provider_of
-from darc.models.remote import Breaker, OpenAIModel, Retry
-from darc.models.remote.openai import NAMED
+from darc.models.remote.endpoints import Breaker, Retry
+from darc.models.remote.openai import NAMED, OpenAIModel
 from darc.views.palette import style_sheet
 from darc.web.clients import Keys, read_keys, trusted_proxies
 from darc.web.middleware import Guard, Hosts, Shell

@@ -17,10 +17,11 @@ from darc.gateway.errors import is_openai_error, told, too_large, unavailable, u
 from darc.gateway.requests import wrong
 from darc.gateway.streaming import BrokeOff, ClosingResponse, error_event
 from darc.models.embedded import EmbeddedModel, refused
-from darc.models.remote import AsyncClient, ErrorStatus, Failed, Malformed, Moved
+from darc.models.remote.client import AsyncClient
 from darc.models.remote.endpoints import CHAT, base_url, is_passing
 from darc.models.remote.http import Response as Answer
 from darc.models.remote.http import begin_call, count_usage
+from darc.models.remote.problems import ErrorStatus, Failed, Malformed, Moved
 from darc.web.problems import Problem
 
 logger = logging.getLogger(__name__)

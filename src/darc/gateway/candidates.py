@@ -17,7 +17,8 @@ from darc.gateway.errors import told
 from darc.gateway.requests import Method, wrong
 from darc.gateway.settings import ServeSettings
 from darc.models.completion import without_thoughts
-from darc.models.remote import Failed, Meter, OverLimit
+from darc.models.remote.http import Meter
+from darc.models.remote.problems import Failed, OverLimit
 from darc.models.remote.protocol import mean_log, said_in, samples, token_entries
 from darc.types import Candidate, Prompt
 from darc.web.problems import Problem

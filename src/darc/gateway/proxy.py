@@ -17,8 +17,8 @@ from darc.gateway.candidates import Spent
 from darc.gateway.requests import ChatRequest
 from darc.gateway.service import Gateway
 from darc.gateway.streaming import DONE, ClosingResponse, event
-from darc.models.remote import METER
 from darc.models.remote.endpoints import CHAT
+from darc.models.remote.http import METER
 from darc.models.remote.problems import json_object
 from darc.web.bodies import read_body, unless_gone
 from darc.web.problems import Problem

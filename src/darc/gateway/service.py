@@ -32,7 +32,8 @@ from darc.gateway.settings import ServeSettings
 from darc.gateway.telemetry import Metrics, Tracing
 from darc.generators.base import Settings as Sampling
 from darc.generators.base import candidate_seeds
-from darc.models.remote import METER, OverLimit
+from darc.models.remote.http import METER
+from darc.models.remote.problems import OverLimit
 from darc.models.remote.protocol import CALLER, Caller
 from darc.types import Prompt
 from darc.web.clients import Gate

@@ -1,17 +1,13 @@
 """Prompts and candidates as users give them, what every generator has, and answers in a file."""
 
 import hashlib
-import json
+import sqlite3
 import weakref
-from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryFile
 from threading import Lock
 from typing import Protocol, runtime_checkable
-
-import numpy as np
 
 from darc.core.draws import prompt_seeds
 from darc.errors import DarcError, InputError, TableError
@@ -66,12 +62,10 @@ class Generator(Protocol):
     @property
     def name(self) -> str:
         """What the generator is called in files and messages."""
-        ...
 
     @property
     def version(self) -> str:
         """What the answers depend on besides name, prompt and settings: the weights' hash, say."""
-        ...
 
     def generate(
         self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
@@ -80,7 +74,6 @@ class Generator(Protocol):
 
         `report(done, total)` counts the answers.
         """
-        ...
 
 
 class ReadyGenerator(Generator, Capabilities, Protocol):
@@ -90,7 +83,6 @@ class ReadyGenerator(Generator, Capabilities, Protocol):
         self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
     ) -> list[list[Candidate]]:
         """`generate`, awaited."""
-        ...
 
 
 def candidate(prompt_id: str, index: int, seed: int | None, completion: Completion) -> Candidate:
@@ -167,78 +159,57 @@ class GivenGenerator:
     """Answers from a file: JSON lines with prompt_id, candidate_id and response; or of a folder.
 
     Each prompt has as many candidates as the file, at most K; sampling settings mean nothing here.
+    The texts stay on the disk.
     """
 
     name = "given"
 
     def __init__(self, path: str) -> None:
-        self._path, self._texts = Path(path), TemporaryFile()  # noqa: SIM115
-        self._lock = Lock()
-        weakref.finalize(self, self._texts.close)
-        prompts, ends, seen = array("Q"), array("Q", [0]), set[int]()
+        self._path, self._lock = Path(path), Lock()
+        # Without a name it is a file that is gone with the connection.
+        self._answers = sqlite3.connect("", check_same_thread=False)
+        weakref.finalize(self, self._answers.close)
+        self._answers.execute("CREATE TABLE answers (prompt, name, text, UNIQUE (prompt, name))")
         for line, row in read_entries(self._path):
             try:
-                name, text = str(row["candidate_id"]), str(row["response"])
-                prompt_id = str(row["prompt_id"])
+                entry = [str(row[name]) for name in ("prompt_id", "candidate_id", "response")]
             except (KeyError, TypeError):
                 raise TableError(
                     str(path), "an answer lacks prompt_id, candidate_id or response", "add it", line
                 ) from None
-            if (answer := _number(prompt_id, name)) in seen:
+            try:
+                self._answers.execute("INSERT INTO answers VALUES (?, ?, ?)", [*map(_bytes, entry)])
+            except sqlite3.IntegrityError:
                 raise TableError(
-                    str(path), f"candidate {name!r} comes twice", "give each its own id", line
-                )
-            seen.add(answer)
-            prompts.append(_number(prompt_id))
-            written = self._texts.write(json.dumps([prompt_id, name, text]).encode())
-            ends.append(ends[-1] + written)
-        self._texts.flush()
-        # The texts stay on the disk: a prompt's are found by a number made of its id.
-        numbers, self._ends = np.array(prompts, dtype=np.uint64), np.array(ends, dtype=np.int64)
-        self._order = np.argsort(numbers, kind="stable")
-        self._prompts = numbers[self._order]
+                    str(path), f"candidate {entry[1]!r} comes twice", "give each its own id", line
+                ) from None
+            except sqlite3.OperationalError as problem:
+                raise DarcError(f"no room for {path}: {problem}", "set TMPDIR") from None
         digest = hashlib.sha256()
         for each in output_files(self._path) if self._path.is_dir() else [self._path]:
             with each.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
-        self._version = digest.hexdigest()[:16]
-
-    @property
-    def version(self) -> str:
-        """A hash of the file."""
-        return self._version
+        self.version = digest.hexdigest()[:16]
 
     def generate(
         self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
     ) -> list[list[Candidate]]:
-        """The first K answers of the file to each prompt."""
+        """The first K answers of the file to each prompt, in its order."""
         return [self._of(prompt, settings.k) for prompt in prompts]
 
     def _of(self, prompt: Prompt, most: int) -> list[Candidate]:
-        answers = self._read(prompt.id)[:most]
-        if not answers:
+        query = "SELECT name, text FROM answers WHERE prompt = ? ORDER BY rowid LIMIT ?"
+        with self._lock:
+            rows = self._answers.execute(query, (_bytes(prompt.id), most)).fetchall()
+        if not rows:
             raise InputError(f"{self._path} has no answer to prompt {prompt.id!r}", "add one")
+        answers = [[each.decode("utf-8", "surrogatepass") for each in row] for row in rows]
         return [
             Candidate(prompt.id, index, text, len(text.split()), name=name)
             for index, (name, text) in enumerate(answers)
         ]
 
-    def _read(self, prompt_id: str) -> list[tuple[str, str]]:
-        """The name and the text of every answer to a prompt, in the order of the file."""
-        number = np.uint64(_number(prompt_id))
-        first, last = (np.searchsorted(self._prompts, number, side) for side in ("left", "right"))
-        found = []
-        for place in self._order[first:last]:
-            begin, end = map(int, self._ends[place : place + 2])
-            with self._lock:
-                self._texts.seek(begin)
-                other, name, text = json.loads(self._texts.read(end - begin))
-            if other == prompt_id:
-                found.append((name, text))
-        return found
 
-
-def _number(*names: str) -> int:
-    """A number of 64 bits for some names."""
-    data = json.dumps(names).encode()
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big")
+def _bytes(text: str) -> bytes:
+    """A text as it is kept; JSON may have halves of letters that are no Unicode."""
+    return text.encode("utf-8", "surrogatepass")

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import wraps
+from typing import Any
 
 from darc.errors import InputError
 from darc.generators.base import Settings, candidate, candidate_seeds
-from darc.models.completion import ChatModel, Report, Request
+from darc.models.completion import ChatModel, ChatUser, Report, Request
 from darc.models.embedded import EmbeddedModel
 from darc.models.installed import require
 from darc.models.remote.client import KEY
@@ -18,7 +20,7 @@ from darc.types import Candidate, Prompt
 LISTED = 5
 
 
-class ChatGenerator:
+class ChatGenerator(ChatUser):
     """Answers by a chat model; candidate i depends on the prompt, the settings and i alone.
 
     All prompts' candidates are asked for together, `parallel` of them at a time. A server is asked
@@ -33,8 +35,8 @@ class ChatGenerator:
     def __init__(
         self, model: ChatModel, name: str = "", version: str = "", parallel: int = 1
     ) -> None:
-        self.model, self.name, self.parallel = model, name or model.name, parallel
-        self.remote = isinstance(model, OpenAIModel)
+        super().__init__(model)
+        self.name, self.parallel = name or model.name, parallel
         self._version = version
 
     @property
@@ -49,17 +51,14 @@ class ChatGenerator:
         if isinstance(self.model, OpenAIModel):
             return self.model.run(self.generate_async(prompts, settings, report))
         seeds = [candidate_seeds(settings, prompt.id) for prompt in prompts]
-        pairs = zip(prompts, seeds, strict=True)
         requests = [
-            replace(_request(prompt, settings), seed=s) for prompt, own in pairs for s in own
+            replace(request, seed=seed)
+            for request, own in zip(_requests(prompts, settings), seeds, strict=True)
+            for seed in own
         ]
         completions = iter(self.model.complete(requests, report))
         return [
-            [
-                candidate(prompt.id, index, seed, completion)
-                # The seeds come first: zip must not take an answer that belongs to the next prompt.
-                for (index, seed), completion in zip(enumerate(own), completions, strict=False)
-            ]
+            [candidate(prompt.id, i, seed, next(completions)) for i, seed in enumerate(own)]
             for prompt, own in zip(prompts, seeds, strict=True)
         ]
 
@@ -70,28 +69,16 @@ class ChatGenerator:
         if not isinstance(self.model, OpenAIModel):
             return await asyncio.to_thread(self.generate, prompts, settings, report)
         seeds = [candidate_seeds(settings, prompt.id) for prompt in prompts]
-        requests = [_request(prompt, settings) for prompt in prompts]
-        samples = await self.model.remote.sample(requests, seeds, report)
+        drawn = await self.model.remote.sample(_requests(prompts, settings), seeds, report)
         return [
-            [candidate(prompt.id, i, each.seed, each.completion) for i, each in enumerate(own)]
-            for prompt, own in zip(prompts, samples, strict=True)
+            [candidate(prompt.id, one.index, one.seed, one.choice.completion) for one in own]
+            for prompt, own in zip(prompts, drawn, strict=True)
         ]
 
-    def close(self) -> None:
-        """Free the model's memory, or close its connections."""
-        getattr(self.model, "close", lambda: None)()
 
-    async def aclose(self) -> None:
-        """The same, from the loop that used them."""
-        if isinstance(self.model, OpenAIModel):
-            await self.model.remote.aclose()
-        else:
-            await asyncio.to_thread(self.close)
-
-
-def _request(prompt: Prompt, settings: Settings) -> Request:
-    tokens, heat = settings.tokens(), settings.temperature
-    return Request(prompt.messages, max_tokens=tokens, temperature=heat, top_p=settings.top_p)
+def _requests(prompts: Sequence[Prompt], settings: Settings) -> list[Request]:
+    sampling = settings.tokens(), settings.temperature, settings.top_p
+    return [Request(prompt.messages, *sampling) for prompt in prompts]
 
 
 @generator("embedded")
@@ -102,18 +89,10 @@ def embedded() -> ChatGenerator:
 
 
 @generator("transformers", "MODEL")
-def transformers(
-    model: str,
-    *,
-    batch_size: int = 16,
-    base: str = "",
-    dtype: str = "auto",
-    device: str = "auto",
-) -> ChatGenerator:
+@wraps(TransformersModel, assigned=(), updated=())
+def transformers(model: str, **options: Any) -> ChatGenerator:
     """A hub model, a folder, a GGUF file or an adapter, on torch and transformers."""
-    return ChatGenerator(
-        TransformersModel(model, batch_size=batch_size, base=base, dtype=dtype, device=device)
-    )
+    return ChatGenerator(TransformersModel(model, **options))
 
 
 @generator("openai", "MODEL@URL")

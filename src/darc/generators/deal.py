@@ -3,8 +3,8 @@
 import hashlib
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Protocol
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,16 +24,13 @@ class Reward(Protocol):
     @property
     def name(self) -> str:
         """The scorer's name."""
-        ...
 
     @property
     def version(self) -> str:
         """What its scores depend on."""
-        ...
 
     def score(self, pairs: Sequence[tuple[Prompt, str]]) -> NDArray[np.float64]:
         """One number a pair of prompt and answer, (n,)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -50,63 +47,57 @@ class Cost:
         return Cost(*(getattr(self, name) + getattr(other, name) for name in names))
 
 
-@dataclass(frozen=True)
-class Lookahead:
-    """How the next token is chosen: argmax of log p(token) + g reward(text, token, rollout).
+@generator("deal", "MODEL")
+@dataclass(eq=False, repr=False)
+class DealGenerator:
+    """Token by token, the best of the likeliest by a scorer of greedy rollouts (DeAL).
 
-    Among the `k` likeliest tokens, each with a greedy rollout of `steps` tokens; at most
-    `max_tokens` tokens are written, and the reward sees at most `reward_tokens`.
+    The next token is argmax of log p(token) + g reward(text, token, rollout) among the `k`
+    likeliest, each with a greedy rollout of `lookahead` tokens: k L + 1 tokens through the model
+    and k rewards, against one token for ordinary decoding. One answer a prompt; temperature, top-p
+    and seed have no effect. It ends at `max_tokens` or the settings' limit, whichever is lower, and
+    the reward sees at most `reward_tokens`. `cost` sums up everything so far, `costs` holds the
+    last `generate`'s by prompt id.
     """
 
+    model: str | Checkpoint
+    _: KW_ONLY
+    reward: str | Reward = "form"
     k: int = 8
-    steps: int = 16
+    lookahead: int = 16
     g: float = 0.05
     max_tokens: int = 512
     reward_tokens: int = 256
+    base: str = ""
+    dtype: str = "auto"
+    device: str = "auto"
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be decoded by."""
-        if min(self.k, self.max_tokens) < 1 or self.steps < 0 or self.reward_tokens < 2:
+        """Find the model, which is loaded at the first use, and make the reward."""
+        if min(self.k, self.max_tokens) < 1 or self.lookahead < 0 or self.reward_tokens < 2:
             raise InputError(
-                f"{self} cannot be used",
+                f"k={self.k}, lookahead={self.lookahead}, max_tokens={self.max_tokens}, "
+                f"reward_tokens={self.reward_tokens} cannot be used",
                 "k and max_tokens are at least 1, lookahead at least 0, reward_tokens at least 2",
             )
-
-
-class DealGenerator:
-    """One answer a prompt by top-k lookahead; temperature, top-p and seed have no effect.
-
-    A token costs k L + 1 tokens through the model and k rewards, against one token for ordinary
-    decoding. `cost` sums up everything so far, `costs` holds the last `generate`'s by prompt id.
-    The answer ends at the lookahead's token limit or the settings', whichever is lower.
-    """
-
-    def __init__(
-        self, checkpoint: Checkpoint, reward: Reward, lookahead: Lookahead | None = None
-    ) -> None:
-        self.checkpoint = checkpoint
-        self.reward = reward
-        self.lookahead = lookahead or Lookahead()
+        where = {"base": self.base, "dtype": self.dtype, "device": self.device}
+        given = self.model
+        self.checkpoint = Checkpoint(given, **where) if isinstance(given, str) else given
+        self.judge: Reward = (
+            scorers.make(self.reward) if isinstance(self.reward, str) else self.reward
+        )
+        self.name = f"deal:{self.checkpoint.source.text}"
         self.cost = Cost()
         self.costs: dict[str, Cost] = {}
 
     @property
-    def name(self) -> str:
-        """The model's name with "deal:" before it."""
-        return f"deal:{self.checkpoint.source.text}"
-
-    @property
-    def max_tokens(self) -> int:
-        """How many tokens it writes where nothing else is asked for."""
-        return self.lookahead.max_tokens
-
-    @property
     def version(self) -> str:
-        """A hash of the weights, the reward and the lookahead; empty where one is unknown."""
-        parts = (self.checkpoint.version, self.reward.version)
+        """A hash of the weights, the reward and the options; empty where one is unknown."""
+        parts = (self.checkpoint.version, self.judge.version)
         if not all(parts):
             return ""
-        text = repr((*parts, self.reward.name, self.lookahead))
+        plan = (self.k, self.lookahead, self.g, self.max_tokens, self.reward_tokens)
+        text = repr((*parts, self.judge.name, *plan))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def generate(
@@ -136,32 +127,33 @@ class DealGenerator:
         from darc.models.transformers.generation import LookaheadPrefix, decoded, end_tokens
 
         started = time.perf_counter()
-        loaded, plan = self.checkpoint.loaded, self.lookahead
+        loaded = self.checkpoint.loaded
         ids = prompt_ids(loaded.tokenizer, prompt.messages)
-        room = (loaded.context or 10**9) - len(ids) - plan.steps
+        room = (loaded.context or 10**9) - len(ids) - self.lookahead
         if room < 1:
             raise InputError(f"prompt {prompt.id!r} has {len(ids)} tokens", "shorten it")
-        limit = min(plan.max_tokens, settings.tokens(plan.max_tokens), room)
+        limit = min(self.max_tokens, settings.tokens(self.max_tokens), room)
         ends = end_tokens(loaded)
-        asked = shortened(loaded, prompt, plan.reward_tokens // 2)
-        left = max(plan.reward_tokens - size(loaded, asked), 1)
-        prefix = LookaheadPrefix.start(loaded, ids)
+        asked = shortened(loaded, prompt, self.reward_tokens // 2)
+        left = max(self.reward_tokens - size(loaded, asked), 1)
+        prefix = LookaheadPrefix(loaded)
+        prefix.read(ids)
         written: list[int] = []
         logs: list[float] = []
         rollouts, ended = 0, False
         while len(written) < limit and not ended:
-            choices, chances = prefix.likeliest(plan.k)
-            rolled = prefix.rollouts(choices, plan.steps, ends)
+            choices, chances = prefix.likeliest(self.k)
+            rolled = prefix.rollouts(choices, self.lookahead, ends)
             rollouts += len(rolled)
             texts = [decoded(loaded.tokenizer, [*written, *row][-left:]) for row in rolled]
-            rewards = self.reward.score([(asked, text) for text in texts])
-            best = int(np.argmax(np.asarray(chances) + plan.g * np.asarray(rewards)))
+            rewards = self.judge.score([(asked, text) for text in texts])
+            best = int(np.argmax(np.asarray(chances) + self.g * np.asarray(rewards)))
             ended = choices[best] in ends
             if not ended:
                 written.append(choices[best])
                 logs.append(chances[best])
                 if len(written) < limit:
-                    prefix.advance(choices[best])
+                    prefix.read([choices[best]])
         (seed,) = candidate_seeds(settings, prompt.id)
         candidate = Candidate(
             prompt_id=prompt.id,
@@ -191,23 +183,3 @@ def shortened(loaded: Loaded, prompt: Prompt, limit: int) -> Prompt:
 def size(loaded: Loaded, prompt: Prompt) -> int:
     """The tokens of a prompt's messages, without those of a chat template."""
     return sum(len(tokens(loaded.tokenizer, message.content)) for message in prompt.messages)
-
-
-@generator("deal", "MODEL")
-def deal(
-    model: str,
-    *,
-    reward: str = "form",
-    k: int = 8,
-    lookahead: int = 16,
-    g: float = 0.05,
-    max_tokens: int = 512,
-    reward_tokens: int = 256,
-    base: str = "",
-    dtype: str = "auto",
-    device: str = "auto",
-) -> DealGenerator:
-    """Token by token, the best of the likeliest by a scorer of greedy rollouts (DeAL)."""
-    judge: Any = scorers.make(reward)
-    plan = Lookahead(k, lookahead, g, max_tokens, reward_tokens)
-    return DealGenerator(Checkpoint(model, base=base, dtype=dtype, device=device), judge, plan)

@@ -19,23 +19,19 @@ def best_of(k: int = 8, **options: Any) -> Solver:
     engine = Engine(**options)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
+        import anyio
         from inspect_ai.model import get_model
 
         prompt = Prompt(str(state.sample_id), tuple(_messages(state.messages)))
         made = [await get_model().generate(state.messages) for _ in range(k)]
-        outcome = await _decided(engine, prompt, [each.completion for each in made])
+        texts = [each.completion for each in made]
+        outcome = await anyio.to_thread.run_sync(engine.choose, prompt, texts)
         state.output = made[outcome.index]
         state.messages.append(state.output.message)
         state.metadata["darc"] = {"index": outcome.index, "explanation": outcome.explain()}
         return state
 
     return solve
-
-
-async def _decided(engine: Engine, prompt: Prompt, texts: list[str]) -> Any:
-    import anyio
-
-    return await anyio.to_thread.run_sync(engine.choose, prompt, texts)
 
 
 def _messages(messages: list[ChatMessage]) -> list[Message]:

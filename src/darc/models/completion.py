@@ -1,9 +1,11 @@
 """What a language model is asked, what it says, and the models as users write them."""
 
+import asyncio
 import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 from darc.errors import InputError
@@ -71,13 +73,11 @@ class ChatModel(Protocol):
     @property
     def name(self) -> str:
         """What the model is called in files and messages."""
-        ...
 
     def complete(
         self, requests: Sequence[Request], report: Report | None = None
     ) -> list[Completion]:
         """One completion a request, in their order; `report(done, total)` counts them."""
-        ...
 
 
 def chat_model(text: str = "", **options: Any) -> ChatModel:
@@ -108,16 +108,17 @@ def chat_model(text: str = "", **options: Any) -> ChatModel:
 
 
 class ChatUser:
-    """What asks a chat model, given as it is or as users write it.
-
-    `served` is what the model's answers depend on: the hash of its weights, or its name and URL.
-    """
+    """What asks a chat model, given as it is or as users write it."""
 
     def __init__(self, model: ChatModel | str, **options: Any) -> None:
         self.model = chat_model(model, **options) if isinstance(model, str) else model
-        self.served = str(getattr(self.model, "version", "") or self.model.name)
         self._server = getattr(self.model, "remote", None)
         self.remote = self._server is not None
+
+    @cached_property
+    def served(self) -> str:
+        """What the model's answers depend on: the hash of its weights, or its name and URL."""
+        return str(getattr(self.model, "version", "") or self.model.name)
 
     def close(self) -> None:
         """Close the model, where it can be closed."""
@@ -128,4 +129,4 @@ class ChatUser:
         if self._server is not None:
             await self._server.aclose()
         else:
-            self.close()
+            await asyncio.to_thread(self.close)

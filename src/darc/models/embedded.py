@@ -8,12 +8,14 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.completion import Completion, Report, Request
 from darc.models.installed import import_asleep
+from darc.models.remote.protocol import chat_body, read_choices
 from darc.registry import Closing
 
 logger = logging.getLogger(__name__)
@@ -24,6 +26,7 @@ RANDOM_SEED = 0xFFFFFFFF
 QUIET, LOUD = -1, 4
 
 
+@dataclass(eq=False)
 class EmbeddedModel(Closing):
     """A chat model from a GGUF file, loaded at the first use; answers `slots` requests at a time.
 
@@ -35,24 +38,16 @@ class EmbeddedModel(Closing):
     `complete` may be called from several threads; in an asyncio program use `asyncio.to_thread`.
     """
 
-    name = "embedded"
+    path: Path
+    threads: int | None = None
+    slots: int = 16
+    context: int = 2048
+    version: str = ""
 
-    def __init__(
-        self,
-        path: Path,
-        threads: int | None = None,
-        slots: int = 16,
-        context: int = 2048,
-        version: str = "",
-    ) -> None:
-        self.path = Path(path)
-        self.version = version
-        self.threads = threads
-        self.slots = slots
-        self.context = context
-        self._lock = threading.Lock()
-        self._server: Any = None
-        self._workers: ThreadPoolExecutor | None = None
+    name = "embedded"
+    _server: Any = field(default=None, init=False)
+    _workers: ThreadPoolExecutor | None = field(default=None, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def complete(
         self, requests: Sequence[Request], report: Report | None = None
@@ -103,7 +98,7 @@ class EmbeddedModel(Closing):
         milliseconds = (time.perf_counter() - started) * 1000
         if "error" in answer or "choices" not in answer:
             raise refused(answer)
-        return completion(answer, milliseconds)
+        return replace(read_choices(answer)[0].completion, milliseconds=milliseconds)
 
 
 def load(path: Path, threads: int | None, slots: int, context: int) -> Any:
@@ -143,31 +138,8 @@ def body(request: Request) -> dict[str, Any]:
     """The request as llama.cpp's chat completions take it."""
     if request.max_tokens < 1:
         raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
-    return {
-        "messages": [{"role": m.role, "content": m.content} for m in request.messages],
-        "max_tokens": request.max_tokens,
-        "temperature": request.temperature,
-        "top_p": request.top_p,
-        "top_k": TOP_K,
-        "min_p": 0.0,
-        "seed": request.seed % RANDOM_SEED,
-        "stop": list(request.stop),
-        "logprobs": True,
-    }
-
-
-def completion(answer: dict[str, Any], milliseconds: float) -> Completion:
-    """The first choice of a chat completion."""
-    choice = answer["choices"][0]
-    content = (choice.get("logprobs") or {}).get("content") or []
-    logs = [token["logprob"] for token in content]
-    return Completion(
-        text=choice["message"]["content"] or "",
-        tokens=answer["usage"]["completion_tokens"],
-        finish_reason=choice["finish_reason"],
-        log_likelihood=sum(logs) / len(logs) if logs else None,
-        milliseconds=milliseconds,
-    )
+    own = {"top_k": TOP_K, "min_p": 0.0, "seed": request.seed % RANDOM_SEED}
+    return {**chat_body(EmbeddedModel.name, request), **own}
 
 
 def refused(answer: dict[str, Any]) -> DarcError:

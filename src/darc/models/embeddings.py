@@ -6,10 +6,10 @@ The second sees paraphrase better, at a hundred times the cost; neither sees neg
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,6 @@ class Embeddings:
     # One for the process: the table has 31 MB.
     _lock = threading.Lock()
     _loaded: tuple[Any, Vectors] | None = None
-    _words: ClassVar[dict[str, list[int]]] = {}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text, (n, 256), of unit length; zeros for a text without any token."""
@@ -69,22 +68,19 @@ class Embeddings:
         """The tokens of a text; no token has a space but at its beginning, so words are known."""
         if not text or SPECIAL.search(text):
             return list(tokenizer.encode(text, add_special_tokens=False).ids)
-        ids: list[int] = []
-        for word in WORD.findall(SPACE + text.replace(" ", SPACE)):
-            known = self._words.get(word)
-            if known is None:
-                known = [token.id for token in tokenizer.model.tokenize(word)]
-                if len(self._words) >= MOST_WORDS:
-                    self._words.clear()
-                self._words[word] = known
-            ids += known
-        return ids
+        words = WORD.findall(SPACE + text.replace(" ", SPACE))
+        return [token for word in words for token in _word_tokens(tokenizer, word)]
 
     def _load(self) -> tuple[Any, Vectors]:
         with self._lock:
             if Embeddings._loaded is None:
                 Embeddings._loaded = load()
             return Embeddings._loaded
+
+
+@lru_cache(MOST_WORDS)
+def _word_tokens(tokenizer: Any, word: str) -> list[int]:
+    return [token.id for token in tokenizer.model.tokenize(word)]
 
 
 def installed() -> bool:
@@ -124,9 +120,8 @@ class MiniLM:
     name = "all-MiniLM-L6-v2"
     dimensions = 384
 
-    def __init__(self, folder: Path | None = None, heads: int = HEADS) -> None:
-        self._folder, self._heads = folder, heads
-        self._lock = threading.Lock()
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder, self._lock = folder, threading.Lock()
 
     @cached_property
     def _loaded(self) -> tuple[Any, Weights]:
@@ -149,7 +144,7 @@ class MiniLM:
             longest = max(map(len, rows))
             tokens = np.array([row + [0] * (longest - len(row)) for row in rows])
             known = np.arange(longest) < np.array([[len(row)] for row in rows])
-            result[places] = pooled(states(weights, tokens, known, self._heads), known)
+            result[places] = pooled(states(weights, tokens, known, HEADS), known)
         return result
 
 

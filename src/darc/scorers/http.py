@@ -9,9 +9,10 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from darc.errors import InputError, UnknownName
-from darc.models.remote import AsyncClient, Background, Malformed, together
-from darc.models.remote.client import KEY
+from darc.models.remote.client import KEY, AsyncClient, together
 from darc.models.remote.endpoints import SEVERAL, checked_url
+from darc.models.remote.openai import Background
+from darc.models.remote.problems import Malformed
 from darc.registry import Closing, scorer
 from darc.scorers.base import Pair, conversation, source_version
 from darc.scorers.callable import checked_scale

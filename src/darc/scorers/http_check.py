@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from darc.models.remote import AsyncClient, Failed, Refused
 from darc.models.remote.check import ServerReport, counted, shown, trial_options
-from darc.models.remote.client import KEY
+from darc.models.remote.client import KEY, AsyncClient
 from darc.models.remote.endpoints import checked_url
+from darc.models.remote.problems import Failed, Refused
 from darc.scorers.base import Pair
 from darc.scorers.http import ENDINGS, FORMS, Rows, form_name, is_distribution
 from darc.types import Message, Prompt

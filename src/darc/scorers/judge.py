@@ -15,8 +15,9 @@ import numpy as np
 from darc.errors import DarcError, InputError
 from darc.language.phrases import stored
 from darc.models.completion import EMBEDDED, ChatModel, ChatUser, Request, without_thoughts
-from darc.models.remote import OpenAIModel, Said
 from darc.models.remote.client import KEY
+from darc.models.remote.openai import OpenAIModel
+from darc.models.remote.protocol import Said
 from darc.registry import scorer
 from darc.scorers.base import Pair, source_version
 from darc.scorers.callable import checked_scale

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field
 from darc.config import Model, made, read_toml
 from darc.errors import InputError
 from darc.models.completion import ChatModel
-from darc.models.remote import Said
+from darc.models.remote.protocol import Said
 from darc.registry import parse_spec
 from darc.scorers.judge import Judge, grade_in, grades_in, rating, reply_form
 from darc.types import Message, Prompt

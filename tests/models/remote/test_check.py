@@ -5,8 +5,10 @@ import asyncio
 import pytest
 from tests.fakes import FakeServer, Fault
 
-from darc.models.remote import METER, AsyncClient, Failed, Meter
 from darc.models.remote.check import check_chat, fetch, shown, trial_options
+from darc.models.remote.client import AsyncClient
+from darc.models.remote.http import METER, Meter
+from darc.models.remote.problems import Failed
 
 
 def test_redirect_takes_no_key_elsewhere(

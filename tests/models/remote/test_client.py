@@ -8,8 +8,9 @@ from tests.fakes import FakeServer, Fault
 from tests.fakes.clock import FakeClock
 
 from darc.errors import DarcError, InputError
-from darc.models.remote import AsyncClient, Breaker, Failed, Malformed, Refused, Retry, together
-from darc.models.remote.problems import said
+from darc.models.remote.client import AsyncClient, together
+from darc.models.remote.endpoints import Breaker, Retry
+from darc.models.remote.problems import Failed, Malformed, Refused
 
 BODY: dict[str, list[str]] = {"pairs": []}
 
@@ -207,25 +208,6 @@ def test_key_that_cannot_be_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="MY_KEY") as caught:
         AsyncClient("http://h", key_env="MY_KEY")
     assert "hidden" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ('{"error": {"message": "a\\n b"}}', "a b"),
-        ('{"error": "a"}', "a"),
-        ('{"message": "a"}', "a"),
-        ('{"detail": [{"loc": ["body", "n"], "msg": "at most 1"}]}', "body.n: at most 1"),
-        ("<html>oops", "a page that is not meant for programs"),
-        ("<!DOCTYPE html>\n<title>502 Bad\nGateway &amp; co</title>", "502 Bad Gateway & co"),
-        ("[" * 100_000, "[" * 297 + "..."),
-        ("[]", "[]"),
-        ("", ""),
-    ],
-)
-def test_message_of_a_server(body: str, message: str) -> None:
-    assert said(body) == message
-    assert len(said("x" * 999)) == 300
 
 
 @pytest.mark.parametrize("make_it", [lambda: AsyncClient("http://h", concurrency=0)])

@@ -8,23 +8,21 @@ from tests.fakes import FakeServer, Fault
 from tests.fakes.clock import FakeClock
 
 from darc.errors import DarcError, InputError
-from darc.models.remote import (
-    AsyncClient,
-    Breaker,
-    LeftAlone,
-    Refused,
-    Retry,
-    RetryClock,
-    Unreachable,
-)
+from darc.models.remote.client import AsyncClient
 from darc.models.remote.endpoints import (
     Address,
+    Breaker,
+    Call,
     Endpoints,
-    Trail,
+    Retry,
+    RetryClock,
     base_url,
     is_loopback,
+    is_passing,
     parse_address,
+    retry_after,
 )
+from darc.models.remote.problems import LeftAlone, Refused, Unreachable
 
 
 @pytest.fixture
@@ -150,20 +148,22 @@ def test_time_to_come_back_is_waited_for_only_if_nobody_else_can(servers: list[F
 
 def test_retry_waits_for_a_place_elsewhere() -> None:
     async def main() -> None:
-        endpoints, trail = Endpoints(["a", "b", "c"], 1, Breaker(), RetryClock()), Trail()
-        a, b, c = [await endpoints.take(Trail()) for _ in range(3)]
-        trail.add(c.endpoint, Unreachable("", after=3600.0))
-        trail.add(a.endpoint, Unreachable(""))
-        assert endpoints.better(a, trail) is b.endpoint
-        endpoints.give(a, Unreachable(""))
-        waiting = asyncio.create_task(endpoints.take(trail))
-        other = asyncio.create_task(endpoints.take(Trail()))
+        endpoints = Endpoints(["a", "b", "c"], 1, Breaker(), RetryClock())
+        calls = [Call() for _ in range(3)]
+        a, b, c = [await endpoints.take(call) for call in calls]
+        first, second, third = calls
+        first.failed(c, Unreachable("", after=3600.0))
+        first.failed(a, Unreachable(""))
+        assert endpoints.better(first) is b
+        endpoints.give(first, Unreachable(""))
+        waiting = asyncio.create_task(endpoints.take(first))
+        other = asyncio.create_task(endpoints.take(Call()))
         await asyncio.sleep(0)
-        assert (await other).endpoint is a.endpoint
-        endpoints.give(c, None)
+        assert await other is a
+        endpoints.give(third, None)
         assert not waiting.done()
-        endpoints.give(b, None)
-        assert (await waiting).endpoint is b.endpoint
+        endpoints.give(second, None)
+        assert await waiting is b
 
     asyncio.run(main())
 
@@ -191,18 +191,18 @@ def test_refusal_is_told_by_whom_and_not_tried_elsewhere(servers: list[FakeServe
 def test_places_are_given_in_turn_and_given_back_by_who_leaves() -> None:
     async def main() -> None:
         endpoints = Endpoints(["a", "b"], 1, Breaker(), RetryClock())
-        first, second = await endpoints.take(Trail()), await endpoints.take(Trail())
-        assert {first.endpoint.url, second.endpoint.url} == {"a", "b"}
-        waiting = [asyncio.create_task(endpoints.take(Trail())) for _ in range(3)]
+        calls = [Call() for _ in range(5)]
+        first, second = [await endpoints.take(call) for call in calls[:2]]
+        assert {first.url, second.url} == {"a", "b"}
+        waiting = [asyncio.create_task(endpoints.take(call)) for call in calls[2:]]
         await asyncio.sleep(0)
         waiting[0].cancel()
-        endpoints.give(first, None)
+        endpoints.give(calls[0], None)
         # It was woken, and is cancelled before it runs: its place goes to the next.
         waiting[1].cancel()
-        found = await waiting[2]
-        assert found.endpoint is first.endpoint
-        endpoints.give(found, None)
-        endpoints.give(second, None)
+        assert await waiting[2] is first
+        endpoints.give(calls[4], None)
+        endpoints.give(calls[1], None)
         assert [each.running for each in endpoints.all] == [0, 0]
 
     asyncio.run(main())
@@ -210,11 +210,11 @@ def test_places_are_given_in_turn_and_given_back_by_who_leaves() -> None:
 
 def test_who_waits_is_told_when_all_are_left_alone() -> None:
     async def main() -> None:
-        endpoints = Endpoints(["a"], 1, Breaker(threshold=1), RetryClock())
-        place = await endpoints.take(Trail())
-        waiting = asyncio.create_task(endpoints.take(Trail()))
+        endpoints, call = Endpoints(["a"], 1, Breaker(threshold=1), RetryClock()), Call()
+        await endpoints.take(call)
+        waiting = asyncio.create_task(endpoints.take(Call()))
         await asyncio.sleep(0)
-        endpoints.give(place, Unreachable("a cannot be reached"))
+        endpoints.give(call, Unreachable("a cannot be reached"))
         with pytest.raises(LeftAlone):
             await waiting
 
@@ -278,3 +278,62 @@ def test_password_in_a_url_is_refused_and_not_repeated() -> None:
 def test_loopback() -> None:
     assert is_loopback("http://[::1]:8000/v1")
     assert not is_loopback("http://localhost.example/v1")
+
+
+def test_pauses_double_up_to_the_longest_and_are_drawn_from_zero() -> None:
+    retry = Retry(first=0.5, longest=3.0)
+    assert [retry.pause(i, None, 1.0) for i in (1, 2, 3, 4, 500)] == [0.5, 1.0, 2.0, 3.0, 3.0]
+    assert retry.pause(3, None, 0.25) == 0.5
+    assert retry.pause(3, None, 0.0) == 0.0
+
+
+def test_a_time_named_by_the_server_is_the_least() -> None:
+    assert Retry().pause(1, 7.0, 0.0) == 7.0
+    assert Retry(first=0.5).pause(1, 7.0, 1.0) == 7.5
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        (None, None),
+        ("", None),
+        ("2", 2.0),
+        ("0.5", 0.5),
+        ("-3", 0.0),
+        ("Thu, 01 Jan 1970 00:02:00 GMT", 20.0),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
+        ("soon", None),
+        ("inf", None),
+        ("nan", None),
+        ("1e999", None),
+    ],
+)
+def test_retry_after(header: str | None, seconds: float | None) -> None:
+    assert retry_after(header, wall=100.0) == seconds
+
+
+def test_which_statuses_pass() -> None:
+    assert all(is_passing(s) for s in (408, 409, 425, 429, 500, 502, 503, 504, 529))
+    assert not any(is_passing(s) for s in (400, 401, 403, 404, 413, 422, 501, 505))
+
+
+def test_breaker_opens_after_failures_in_a_row_and_lets_one_call_try() -> None:
+    breaker = Breaker(threshold=2, cooldown=10.0)
+    breaker.failed(0.0)
+    breaker.succeeded()
+    breaker.failed(1.0)
+    assert breaker.waiting(1.0) is None
+    breaker.failed(2.0)
+    assert breaker.waiting(5.0) == 7.0
+    assert breaker.waiting(12.0) is None
+    assert breaker.begin()
+    assert breaker.waiting(12.0) == 0.0
+    breaker.failed(13.0)
+    assert breaker.waiting(14.0) == 9.0
+    assert breaker.begin()
+    breaker.left()
+    assert breaker.waiting(23.0) is None
+    assert breaker.begin()
+    breaker.succeeded()
+    assert breaker.waiting(23.0) is None
+    assert not breaker.begin()

@@ -8,16 +8,10 @@ import pytest
 from tests.fakes import FakeServer, Fault
 from tests.fakes.clock import FakeClock
 
-from darc.models.remote import (
-    AsyncClient,
-    Malformed,
-    Refused,
-    Retry,
-    TimedOut,
-    TooLarge,
-    Unreachable,
-)
+from darc.models.remote.client import AsyncClient
+from darc.models.remote.endpoints import Retry
 from darc.models.remote.http import Response, proxy_of, sendable
+from darc.models.remote.problems import Malformed, Refused, TimedOut, TooLarge, Unreachable
 
 ONCE = Retry(attempts=1)
 

@@ -5,8 +5,10 @@ import pytest
 from tests.fakes import FakeServer, Fault
 from tests.fakes.clock import FakeClock
 
-from darc.models.remote import METER, AsyncClient, Breaker, Meter, OverLimit, Retry
-from darc.models.remote.http import added, tokens_in
+from darc.models.remote.client import AsyncClient
+from darc.models.remote.endpoints import Breaker, Retry
+from darc.models.remote.http import METER, Meter, added, tokens_in
+from darc.models.remote.problems import OverLimit
 
 
 def test_numbers_are_added_at_every_depth() -> None:

@@ -15,7 +15,8 @@ from tests.fakes.clock import FakeClock
 
 from darc.errors import MissingExtra
 from darc.models.completion import Request
-from darc.models.remote import AsyncOpenAI, Failed, OpenAIModel, Refused
+from darc.models.remote.openai import AsyncOpenAI, OpenAIModel
+from darc.models.remote.problems import Failed, Refused
 from darc.types import Message
 
 ROOT = Path(__file__).parents[3]
@@ -151,8 +152,8 @@ def test_interrupt_stops_promptly(openai_server: FakeServer) -> None:
         "import signal, sys\n"
         # A command that was started in the background ignores interrupts.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from darc.models.completion import Request; from darc.models.remote import OpenAIModel\n"
-        "from darc.types import Message\n"
+        "from darc.models.completion import Request; from darc.types import Message\n"
+        "from darc.models.remote.openai import OpenAIModel\n"
         "model = OpenAIModel('m@' + sys.argv[1])\n"
         "model.complete([Request((Message('user', 'Hi'),))] * 4)\n"
     )

@@ -11,7 +11,7 @@ from tests.fakes import FakeServer, Fault
 from darc.errors import DarcError
 from darc.generators import ChatGenerator, Settings
 from darc.generators.chat import openai
-from darc.models.remote import Failed
+from darc.models.remote.problems import Failed
 from darc.perturb import LlmRewriter
 from darc.scorers import HttpScorer, Judge
 from darc.types import Message, Prompt

@@ -4,7 +4,7 @@ import pytest
 
 from darc.models.completion import Request
 from darc.models.remote.problems import Malformed, Refused
-from darc.models.remote.protocol import Dialect, chat_body, read_choices, shared
+from darc.models.remote.protocol import adapted, chat_body, read_choices, shared, unknown_field
 from darc.types import Message
 
 REQUEST = Request((Message("user", "Hi"),), max_tokens=9, temperature=0.5, top_p=0.9, seed=3)
@@ -31,9 +31,9 @@ def test_what_is_sent() -> None:
         "logprobs": True,
         "top_logprobs": 20,
     }
-    assert Dialect().adapted(body) == body
+    assert adapted(body, set()) == body
     assert "top_logprobs" not in chat_body("m", REQUEST)
-    other = Dialect(logprobs=False, limit="max_completion_tokens").adapted({**body, "n": 4})
+    other = adapted({**body, "n": 4}, {"logprobs", "max_tokens"})
     assert (other["n"], other["max_completion_tokens"]) == (4, 9)
     assert not {"max_tokens", "logprobs", "top_logprobs", "best_of"} & other.keys()
 
@@ -94,17 +94,14 @@ def test_malformed_answers(answer: Any) -> None:
         read_choices(answer)
 
 
-def test_dialects_get_milder_by_what_an_error_names() -> None:
+def test_errors_name_what_a_server_lacks() -> None:
     def refused(text: str, status: int = 400) -> Refused:
         return Refused("", "", status, text)
 
-    assert Dialect().after(refused("no top_logprobs here")) == Dialect(logprobs=False)
-    assert Dialect(logprobs=False).after(refused("no logprobs")) is None
-    newer = Dialect(limit="max_completion_tokens")
-    assert Dialect().after(refused("use 'max_completion_tokens' instead")) == newer
-    assert newer.after(refused("max_completion_tokens is too large")) is None
-    assert Dialect().after(refused("max_tokens is too large")) is None
-    assert Dialect().after(refused("no logprobs", 404)) is None
-    assert Dialect(n=False).narrowed(newer).narrowed(Dialect(logprobs=False)) == Dialect(
-        False, False, "max_completion_tokens"
-    )
+    assert unknown_field(refused("no top_logprobs here"), set()) == "logprobs"
+    assert unknown_field(refused("no logprobs"), {"logprobs"}) == ""
+    newer = refused("use 'max_completion_tokens' instead")
+    assert unknown_field(newer, {"logprobs"}) == "max_tokens"
+    assert unknown_field(refused("max_completion_tokens is too large"), {"max_tokens"}) == ""
+    assert unknown_field(refused("max_tokens is too large"), set()) == ""
+    assert unknown_field(refused("no logprobs", 404), set()) == ""

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from darc.models.remote import Refused, Unreachable
+from darc.models.remote.problems import Refused, Unreachable
 from darc.models.remote.protocol import ServerSamples, samples
 
 SEEDS = [11, 12, 13, 14]

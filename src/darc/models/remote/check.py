@@ -12,8 +12,8 @@ from darc.models.remote.client import JSON, KEY, AsyncClient
 from darc.models.remote.endpoints import CHAT, Address, Breaker, Retry, base_url
 from darc.models.remote.http import METER, Meter, Response
 from darc.models.remote.openai import AsyncOpenAI
-from darc.models.remote.problems import Failed, Refused, said
-from darc.models.remote.protocol import LIMIT, chat_body, read_choices
+from darc.models.remote.problems import Failed, Refused, json_object, said
+from darc.models.remote.protocol import LIMIT, Said, chat_body, limit_name, read_choices
 from darc.types import Message
 
 TEXT = "Write one short and unusual sentence about the sea."
@@ -32,6 +32,7 @@ TOOL = {
     },
 }
 LONGEST = 100
+USER = ({"role": "user", "content": TEXT},)
 # What came of a trial, what that means for DARC, and whether it is fine, None if nobody knows.
 Found = tuple[str, str, bool | None]
 
@@ -71,6 +72,13 @@ class ServerReport:
     def add(self, what: str, result: str, meaning: str = "", fine: bool | None = True) -> None:
         """Add a finding."""
         self.findings.append(Finding(what, result, meaning, fine))
+
+    def failed(self, what: str, problem: Refused | Failed) -> None:
+        """Add what makes the server useless."""
+        reason = problem.said if isinstance(problem, Refused) else problem.message
+        self.add(what, "no", shown(reason), False)
+        self.problem, self.status = str(problem), problem.status
+        self.reachable = problem.status is not None
 
     async def attempt(self, what: str, check: Callable[[], Awaitable[Found]], refused: str) -> None:
         """Add what a check finds; one that fails says so, and stops no other."""
@@ -154,18 +162,16 @@ async def _models(report: ServerReport, client: AsyncClient) -> list[str]:
     try:
         status, text = await fetch(client, "/models")
     except Failed as problem:
-        report.reachable, report.problem = False, str(problem)
-        report.add("reachable", "no", shown(problem.message), False)
+        report.failed("reachable", problem)
         return []
     report.add("reachable", "yes")
-    names: list[str] = []
     try:
-        names = [str(one["id"]) for one in json.loads(text)["data"]]
-        names = [name for name in names if name.isprintable()]
-    except (ValueError, TypeError, KeyError, RecursionError):
+        names = [str(one["id"]) for one in json_object(text)["data"]]
+    except (TypeError, KeyError):
         told = shown(f"not listed ({status})", "" if status == 200 else said(text))
         report.add("models", told, "name the model: MODEL@URL", None)
-        return names
+        return []
+    names = [name for name in names if name.isprintable()]
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     listed = ", ".join(names[:LISTED]) or "none"
     report.add("models", listed + more, "" if names else "name the model: MODEL@URL", bool(names))
@@ -178,14 +184,14 @@ class _Trial:
     def __init__(self, report: ServerReport, client: AsyncClient, options: dict[str, Any]) -> None:
         self.report, self.client = report, client
         self.model = AsyncOpenAI(str(Address(report.model, report.url)), **options)
-        self.request = Request([Message("user", TEXT)], TOKENS, seed=1)
         self.first = ""
         self.one_text = False
         self.prompt_tokens = 0
 
-    def chat(self, **fields: Any) -> dict[str, Any]:
-        """The trial's own question, with some fields set otherwise."""
-        return {**chat_body(self.report.model, self.request), **fields}
+    async def choices(self, **fields: Any) -> list[Said]:
+        """The answers to DARC's own request, with some fields set otherwise."""
+        request = Request([Message("user", TEXT)], TOKENS, seed=1)
+        return await self.model.choices({**chat_body(self.report.model, request), **fields})
 
     async def run(self) -> None:
         report = self.report
@@ -210,18 +216,16 @@ class _Trial:
         """Whether DARC's own request is answered; tells of the token limit too."""
         report, begun = self.report, monotonic()
         try:
-            (one,) = await self.model.choices(self.chat())
+            (one,) = await self.choices()
         except (Refused, Failed) as problem:
-            report.problem = str(problem)
-            reason = problem.said if isinstance(problem, Refused) else problem.message
-            report.add("chat completions", "no", shown(reason), False)
-            report.reachable = problem.status is not None
-            report.status = problem.status if isinstance(problem, Refused) else None
-            if isinstance(problem, Refused) and problem.status in (400, 422):
+            refused = isinstance(problem, Refused)
+            report.failed("chat completions", problem)
+            report.status = problem.status if refused else None
+            if refused and problem.status in (400, 422):
                 await report.attempt("the least request", self.least, "")
             return False
         seconds = monotonic() - begun
-        self.first, limit = one.completion.text, self.model.dialect.limit
+        self.first, limit = one.completion.text, limit_name(self.model.lacks)
         took = f"{seconds:.1f} s for {one.completion.tokens} tokens"
         report.add("chat completions", f"yes: {report.model}", took)
         if one.completion.tokens > TOKENS:
@@ -238,14 +242,10 @@ class _Trial:
         return "answered", "model and messages alone are accepted", None
 
     async def seeds(self) -> Found:
-        async def said_with(seed: int) -> str:
-            (one,) = await self.model.choices(self.chat(seed=seed))
-            return one.completion.text
-
-        again, other = await said_with(1), await said_with(2)
+        again, other = [(await self.choices(seed=seed))[0].completion.text for seed in (1, 2)]
         if again == other == self.first:
             # Two short answers may be alike by chance.
-            other = await said_with(3)
+            other = (await self.choices(seed=3))[0].completion.text
         if not self.first + again + other:
             self.one_text = True
             told = f"nothing is said within {TOKENS} tokens: does the model think first?"
@@ -260,7 +260,7 @@ class _Trial:
 
     async def several(self) -> Found:
         try:
-            found = await self.model.choices(self.chat(n=CHOICES))
+            found = await self.choices(n=CHOICES)
         except Failed as problem:
             if problem.status is None:
                 raise
@@ -274,15 +274,15 @@ class _Trial:
         return f"{CHOICES} copies of one text", SINGLY, False
 
     async def log_probabilities(self) -> Found:
-        known = self.model.dialect
+        known = self.model.lacks
         without = "no log-likelihood; judges read the number in the reply instead"
-        if not known.logprobs:
+        if "logprobs" in known:
             return "refused", without, False
         try:
-            (one,) = await self.model.choices(self.chat(top_logprobs=5))
-            refused = not self.model.dialect.logprobs
+            (one,) = await self.choices(top_logprobs=5)
+            refused = "logprobs" in self.model.lacks
         finally:
-            self.model.dialect = known
+            self.model.lacks = known
         if refused:
             return "given; top_logprobs is refused", "judges read the number", False
         if one.completion.log_likelihood is None:
@@ -302,13 +302,11 @@ class _Trial:
 
     async def template(self) -> Found:
         """Tokens beside the text, from conversations with more text and with more turns."""
-        user, twice = {"role": "user", "content": TEXT}, f"{TEXT} {TEXT}"
-        turns = [user, {"role": "assistant", "content": TEXT}, user]
-        conversations = ([user], [{"role": "user", "content": twice}], turns)
-        counts = [await self.count(messages) for messages in conversations]
-        if not all(counts):
+        twice = {"role": "user", "content": f"{TEXT} {TEXT}"}
+        turns = [*USER, {"role": "assistant", "content": TEXT}, *USER]
+        one, longer, three = [await self.count(each) for each in (USER, [twice], turns)]
+        if not (one and longer and three):
             return "not known", "the server counts no tokens", None
-        one, longer, three = counts
         self.prompt_tokens = one
         text = longer - one
         turn = (three - one) / 2 - text
@@ -319,8 +317,7 @@ class _Trial:
         return f"applied: {turn:.0f} tokens a turn, {rest:.0f} a conversation", "", True
 
     async def system(self) -> Found:
-        turns = [{"role": "system", "content": " ".join([TEXT] * 4)}]
-        count = await self.count([*turns, {"role": "user", "content": TEXT}])
+        count = await self.count([{"role": "system", "content": " ".join([TEXT] * 4)}, *USER])
         if count and self.prompt_tokens and count <= self.prompt_tokens:
             return "accepted, but adds no tokens", "it may be dropped", False
         return "accepted", "", True
@@ -337,7 +334,7 @@ class _Trial:
         answer = await self.ask(turns, 2 * TOKENS, response_format=kind)
         text = (answer["choices"][0]["message"].get("content") or "").strip()
         cut = answer["choices"][0].get("finish_reason") == "length"
-        if is_object(text) or (cut and text.startswith("{")):
+        if json_object(text) or (cut and text.startswith("{")):
             return "JSON as asked", "", True
         return "accepted, but no JSON object", "requests for JSON may get something else", False
 
@@ -348,27 +345,18 @@ class _Trial:
         return found if isinstance(found, int) else 0
 
     async def ask(
-        self,
-        messages: Sequence[dict[str, str]] = ({"role": "user", "content": TEXT},),
-        tokens: int = TOKENS,
-        **fields: Any,
+        self, messages: Sequence[dict[str, str]] = USER, tokens: int = TOKENS, **fields: Any
     ) -> Any:
+        """The whole answer to a request with nothing but what is said here."""
+
         def whole(answer: Any) -> Any:
             read_choices(answer)
             return answer
 
-        body = {**self.body(**fields), "messages": messages, self.model.dialect.limit: tokens}
-        return await self.client.post(CHAT, body, whole)
+        return await self.client.post(CHAT, self.body(messages, tokens, **fields), whole)
 
-    def body(self, **fields: Any) -> dict[str, Any]:
-        user = {"role": "user", "content": TEXT}
-        limit = {self.model.dialect.limit: TOKENS}
-        return {"model": self.report.model, "messages": [user], **limit, **fields}
-
-
-def is_object(text: str) -> bool:
-    """Whether a text is one JSON object."""
-    try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
-        return False
+    def body(
+        self, messages: Sequence[dict[str, str]] = USER, tokens: int = TOKENS, **fields: Any
+    ) -> dict[str, Any]:
+        limit = {limit_name(self.model.lacks): tokens}
+        return {"model": self.report.model, "messages": messages, **limit, **fields}

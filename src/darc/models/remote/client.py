@@ -11,12 +11,11 @@ from darc.errors import DarcError, InputError
 from darc.models.remote.endpoints import (
     SEVERAL,
     Breaker,
+    Call,
     Endpoint,
     Endpoints,
-    Place,
     Retry,
     RetryClock,
-    Trail,
     is_passing,
     retry_after,
 )
@@ -26,8 +25,7 @@ from darc.models.remote.problems import (
     Failed,
     Malformed,
     Moved,
-    is_final,
-    refusal,
+    Refused,
     said,
 )
 
@@ -38,6 +36,11 @@ Use = Callable[[Response], Awaitable[Result]]
 
 KEY = "OPENAI_API_KEY"
 LARGEST = 32_000_000
+HINTS = {
+    404: "check the URL and the name of the model",
+    405: "check the URL",
+    413: "send less at a time",
+}
 JSON = {
     "user-agent": "darc",
     "accept": "application/json",
@@ -79,14 +82,9 @@ class AsyncClient:
             raise InputError(
                 f"concurrency is {concurrency} and timeout {timeout}", "give at least 1 and over 0"
             )
-        self.url = url
-        self.key_env = key_env
-        self.concurrency = concurrency
-        self.timeout = timeout
-        self.largest = largest
-        self.key = read_key(key_env)
-        self._retry = retry or Retry()
-        self.clock = clock or RetryClock()
+        self.url, self.timeout, self.largest = url, timeout, largest
+        self.key_env, self.key = key_env, read_key(key_env)
+        self._retry, self.clock = retry or Retry(), clock or RetryClock()
         urls = dict.fromkeys(url.split(SEVERAL))
         self.endpoints = Endpoints(urls, concurrency, breaker or Breaker(), self.clock)
         self._own = {"authorization": f"Bearer {self.key}"} if self.key else {}
@@ -142,13 +140,11 @@ class AsyncClient:
         added to the headers.
         """
         connections, named = self._open(), {**self._own, **headers}
-        begun, attempt, trail = self.clock.now(), 1, Trail()
+        begun, attempt, call = self.clock.now(), 1, Call()
         attempts = self._retry.attempts if again else 1
-        place = await self.endpoints.take(trail)
-        held = True
+        here = await self.endpoints.take(call)
         try:
             while True:
-                here = place.endpoint
                 try:
                     sending = connections.send(method, here.url, path, named, content)
                     response, result = await self._attempt(sending, here.url + path, use, seconds)
@@ -156,27 +152,29 @@ class AsyncClient:
                 except Failed as problem:
                     if not problem.passing:
                         raise
-                    trail.add(here, problem)
-                    following = self.endpoints.better(place, trail)
-                    pause = 0.0 if following is None else self._pause(following, trail)
+                    call.failed(here, problem)
+                    following = self.endpoints.better(call)
+                    pause = 0.0 if following is None else self._pause(following, call)
                     late = self.clock.now() + pause - begun > self._retry.seconds
                     if attempt >= attempts or following is None or late:
-                        raise self._given_up(problem, attempt, trail) from None
+                        problem.tried(attempt, [each.url for each in call.failures])
+                        raise
                     logger.info("%s; trying again in %.1f s", problem.message, pause)
                     if following is not here:
-                        held = False
-                        self.endpoints.give(place, problem)
-                        place = await self.endpoints.take(trail)
-                        held = True
-                        pause = self._pause(place.endpoint, trail)
+                        self.endpoints.give(call, problem)
+                        here = await self.endpoints.take(call)
+                        pause = self._pause(here, call)
                 if pause:
                     await self.clock.sleep(pause)
                 attempt += 1
         except BaseException as problem:
-            if held:
-                self.endpoints.give(place, problem)
+            self.endpoints.give(call, problem)
             raise
-        self._ended(place, response)
+        self.endpoints.judge(call, None)
+        if response.kept:
+            response.closed.append(lambda: self.endpoints.free(call))
+        else:
+            self.endpoints.free(call)
         return result
 
     async def aclose(self) -> None:
@@ -204,28 +202,12 @@ class AsyncClient:
             self.endpoints.reset()
         return self._connections
 
-    def _ended(self, place: Place, response: Response) -> None:
-        """Give a place back, later where the response is kept."""
-        self.endpoints.judge(place, None)
-        if response.kept:
-            response.closed.append(lambda: self.endpoints.free(place))
-        else:
-            self.endpoints.free(place)
-
-    def _pause(self, endpoint: Endpoint, trail: Trail) -> float:
+    def _pause(self, endpoint: Endpoint, call: Call) -> float:
         """The seconds before an endpoint is asked: none where it has not failed yet."""
-        if endpoint not in trail.failures:
+        if endpoint not in call.failures:
             return 0.0
-        failures, after = trail.failures[endpoint], trail.after[endpoint]
+        failures, after = call.failures[endpoint], call.after[endpoint]
         return self._retry.pause(failures, after, self.clock.chance())
-
-    def _given_up(self, problem: Failed, attempts: int, trail: Trail) -> Failed:
-        """The last problem, with the number of attempts and, of several URLs, those asked."""
-        others = [each.url for each in trail.failures]
-        where = f" at {' and '.join(others)}" if len(others) > 1 else ""
-        if attempts > 1:
-            problem.tried(f" ({attempts} attempts{where})")
-        return problem
 
     async def _attempt(
         self, sending: Awaitable[Response], url: str, use: Use[Result], seconds: float | None
@@ -258,7 +240,12 @@ class AsyncClient:
             if response.status >= 300:
                 raise self.problem_of(response, held)
             try:
-                answer = decoded(held)
+                if not held.strip():
+                    raise Malformed("an empty body")
+                try:
+                    answer = json.loads(held)
+                except (ValueError, RecursionError):
+                    raise Malformed("something that is not JSON") from None
                 count_usage(answer)
                 return read(answer)
             except Malformed as problem:
@@ -284,21 +271,15 @@ class AsyncClient:
             return Moved(url, status, response.headers.get("Location"))
         text = content.decode("utf-8", "replace")
         message = said(text, self.key)
-        if not is_passing(status) or is_final(text):
-            return refusal(url, status, message, self.key_env, bool(self.key), text)
-        after = self.after(response)
         told = f"{url} answered {status}" + (f": {message}" if message else "")
-        return ErrorStatus(told, status=status, after=after, body=text)
-
-
-def decoded(content: bytes) -> Any:
-    """The JSON of an answer."""
-    if not content.strip():
-        raise Malformed("an empty body")
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        raise Malformed("something that is not JSON") from None
+        # No waiting fills an empty account.
+        if is_passing(status) and "insufficient_quota" not in text:
+            return ErrorStatus(told, status=status, after=self.after(response), body=text)
+        hint = HINTS.get(status, "")
+        if status in (401, 403):
+            state = "is not accepted" if self.key else "is not set"
+            hint = f"the key is read from the environment variable {self.key_env}, which {state}"
+        return Refused(told, hint, status, message, text)
 
 
 def read_key(name: str) -> str:

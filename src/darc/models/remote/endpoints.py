@@ -12,7 +12,7 @@ import re
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from urllib.parse import SplitResult, urlsplit
 
@@ -62,15 +62,13 @@ def base_url(text: str) -> str:
 
     Of several, with | between them, each.
     """
-    return SEVERAL.join(_base(each) for each in text.split(SEVERAL))
-
-
-def _base(text: str) -> str:
-    parts = checked_url(text)
-    path = parts.path.rstrip("/").removesuffix(CHAT)
-    if not any(_VERSION.match(segment) for segment in path.split("/")):
-        path += "/v1"
-    return parts._replace(path=path, query="", fragment="").geturl()
+    urls = []
+    for parts in map(checked_url, text.split(SEVERAL)):
+        path = parts.path.rstrip("/").removesuffix(CHAT)
+        if not any(_VERSION.match(segment) for segment in path.split("/")):
+            path += "/v1"
+        urls.append(parts._replace(path=path, query="", fragment="").geturl())
+    return SEVERAL.join(urls)
 
 
 def checked_url(text: str) -> SplitResult:
@@ -150,6 +148,7 @@ def retry_after(header: str | None, wall: float) -> float | None:
     return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
+@dataclass
 class Breaker:
     """A state machine without input or output.
 
@@ -157,12 +156,11 @@ class Breaker:
     and then lets one call through: its outcome closes the breaker or opens it again.
     """
 
-    def __init__(self, threshold: int = 5, cooldown: float = 30.0) -> None:
-        self.threshold = threshold
-        self.cooldown = cooldown
-        self._failures = 0
-        self._until: float | None = None
-        self._probing = False
+    threshold: int = 5
+    cooldown: float = 30.0
+    _failures: int = field(default=0, init=False)
+    _until: float | None = field(default=None, init=False)
+    _probing: bool = field(default=False, init=False)
 
     def waiting(self, now: float) -> float | None:
         """The seconds until a call may begin, None where one may begin now."""
@@ -204,17 +202,20 @@ class Endpoint:
 
 
 @dataclass
-class Trail:
-    """What one call has seen of endpoints: how often each failed, and when it said to come back.
+class Call:
+    """A call, the `place` that it has at an endpoint, and what it has seen of all of them.
 
-    `last` is the one that failed last.
+    That is how often each failed, when it said to come back, and which failed last. A `probe` is
+    the one call that finds out whether an endpoint is back.
     """
 
+    place: Endpoint | None = None
+    probe: bool = False
     failures: dict[Endpoint, int] = field(default_factory=dict)
     after: dict[Endpoint, float | None] = field(default_factory=dict)
     last: Endpoint | None = None
 
-    def add(self, endpoint: Endpoint, problem: Failed) -> None:
+    def failed(self, endpoint: Endpoint, problem: Failed) -> None:
         """Note a failed attempt."""
         self.failures[endpoint] = self.failures.get(endpoint, 0) + 1
         self.after[endpoint] = problem.after
@@ -226,17 +227,6 @@ class Trail:
         return named, self.failures.get(endpoint, 0), endpoint is self.last
 
 
-@dataclass
-class Place:
-    """A call's place at an endpoint; a `probe` is the one call that finds out if it is back."""
-
-    endpoint: Endpoint
-    probe: bool
-
-
-Waiting = tuple["asyncio.Future[Place]", Trail]
-
-
 class Endpoints:
     """Gives out places, at most `bound` at a time at each endpoint, first come first served.
 
@@ -246,11 +236,11 @@ class Endpoints:
     def __init__(
         self, urls: Iterable[str], bound: int, breaker: Breaker, clock: RetryClock
     ) -> None:
-        self.all = [Endpoint(url, Breaker(breaker.threshold, breaker.cooldown)) for url in urls]
+        self.all = [Endpoint(url, replace(breaker)) for url in urls]
         self._bound = bound
         self._clock = clock
         self._turns = 0
-        self._waiting: deque[Waiting] = deque()
+        self._waiting: deque[tuple[asyncio.Future[Endpoint], Call]] = deque()
 
     def reset(self) -> None:
         """Forget places that were given out in another event loop."""
@@ -260,77 +250,85 @@ class Endpoints:
 
     def ready(self) -> bool:
         """Whether a call may begin."""
-        return any(map(self._is_open, self.all))
+        return bool(self._open())
 
-    async def take(self, trail: Trail) -> Place:
+    async def take(self, call: Call) -> Endpoint:
         """A place at the endpoint with the best standing; raises `LeftAlone` where all are."""
-        if not self._waiting:
-            place = self._free(trail)
-            if place is not None:
-                return place
-        future: asyncio.Future[Place] = asyncio.get_running_loop().create_future()
-        self._waiting.append((future, trail))
+        if not self._waiting and (found := self._free(call)) is not None:
+            return found
+        future: asyncio.Future[Endpoint] = asyncio.get_running_loop().create_future()
+        self._waiting.append((future, call))
         self._serve()
         try:
             return await future
         except asyncio.CancelledError as problem:
-            if future.done() and not future.cancelled() and future.exception() is None:
-                self.give(future.result(), problem)
+            self.give(call, problem)
             raise
 
-    def better(self, place: Place, trail: Trail) -> Endpoint | None:
-        """Where a call that has failed at a place goes on: there or elsewhere; None for nowhere."""
-        here = place.endpoint
-        able = [e for e in self.all if (not place.probe if e is here else self._is_open(e))]
-        return min(able, key=lambda e: (*trail.standing(e), e.running, e.turn), default=None)
+    def better(self, call: Call) -> Endpoint | None:
+        """Where a call that has failed goes on: there or elsewhere; None for nowhere."""
+        able = [each for each in self._open() if each is not call.place]
+        if call.place is not None and not call.probe:
+            able.append(call.place)
+        return min(able, key=lambda e: (*call.standing(e), e.running, e.turn), default=None)
 
-    def give(self, place: Place, problem: BaseException | None) -> None:
-        """Take a place back, and judge its endpoint by the problem that its call had."""
-        self.judge(place, problem)
-        self.free(place)
+    def give(self, call: Call, problem: BaseException | None) -> None:
+        """Take a call's place back, if it has one, and judge the endpoint by its problem."""
+        if call.place is None:
+            return
+        self.judge(call, problem)
+        self.free(call)
 
-    def judge(self, place: Place, problem: BaseException | None) -> None:
-        """Tell an endpoint's breaker how a call ended."""
-        breaker = place.endpoint.breaker
+    def judge(self, call: Call, problem: BaseException | None) -> None:
+        """Tell an endpoint's breaker how a call ended; too many requests are not its fault."""
+        assert call.place is not None
+        breaker = call.place.breaker
+        limited = isinstance(problem, ErrorStatus) and (problem.status or 500) < 500
         if problem is None or isinstance(problem, Refused | TooLarge):
             breaker.succeeded()
-        elif _is_its_fault(problem):
+        elif isinstance(problem, Failed) and not (limited or isinstance(problem, OverLimit)):
             breaker.failed(self._clock.now())
-        elif place.probe:
+        elif call.probe:
             breaker.left()
 
-    def free(self, place: Place) -> None:
+    def free(self, call: Call) -> None:
         """Let another call have the place, without a word on its endpoint."""
-        place.endpoint.running -= 1
+        assert call.place is not None
+        call.place.running -= 1
+        call.place = None
         self._serve()
 
     def _serve(self) -> None:
         """Give places to those who wait, in turn; who wants only some endpoints holds up nobody."""
-        kept: list[Waiting] = []
+        kept = []
         while self._waiting:
-            future, trail = self._waiting.popleft()
+            future, call = self._waiting.popleft()
             if future.done():
                 continue
             try:
-                found = self._free(trail)
+                found = self._free(call)
             except LeftAlone as problem:
                 future.set_exception(problem)
                 continue
             if found is not None:
                 future.set_result(found)
                 continue
-            kept.append((future, trail))
-            if not trail.failures:
+            kept.append((future, call))
+            if not call.failures:
                 break  # there is no room for anybody
         self._waiting.extendleft(reversed(kept))
 
-    def _free(self, trail: Trail) -> Place | None:
+    def _free(self, call: Call) -> Endpoint | None:
         """A place where the fewest calls are, of the best that are open; None if these are full."""
-        able = [each for each in self.all if self._is_open(each)]
-        best = min(map(trail.standing, able), default=None)
-        room = [e for e in able if e.running < self._bound and trail.standing(e) == best]
+        able = self._open()
+        best = min(map(call.standing, able), default=None)
+        room = [e for e in able if e.running < self._bound and call.standing(e) == best]
         if room:
-            return self._begin(min(room, key=lambda each: (each.running, each.turn)))
+            self._turns += 1
+            found = min(room, key=lambda each: (each.running, each.turn))
+            found.turn, found.running = self._turns, found.running + 1
+            call.place, call.probe = found, found.breaker.begin()
+            return found
         if able:
             return None
         now = self._clock.now()
@@ -343,18 +341,6 @@ class Endpoints:
             after=wait,
         )
 
-    def _begin(self, endpoint: Endpoint) -> Place:
-        self._turns += 1
-        endpoint.turn = self._turns
-        endpoint.running += 1
-        return Place(endpoint, endpoint.breaker.begin())
-
-    def _is_open(self, endpoint: Endpoint) -> bool:
-        return endpoint.breaker.waiting(self._clock.now()) is None
-
-
-def _is_its_fault(problem: BaseException) -> bool:
-    """Whether a problem says that the server is not well; too many requests do not."""
-    if isinstance(problem, ErrorStatus):
-        return (problem.status or 500) >= 500
-    return isinstance(problem, Failed) and not isinstance(problem, OverLimit)
+    def _open(self) -> list[Endpoint]:
+        now = self._clock.now()
+        return [each for each in self.all if each.breaker.waiting(now) is None]

@@ -10,7 +10,9 @@ import os
 import threading
 import zlib
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 from urllib.parse import quote, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -109,9 +111,7 @@ class Response:
     """
 
     def __init__(self, raw: Any, url: str, timeout: float) -> None:
-        self._raw = raw
-        self._timeout = timeout
-        self.url = url
+        self._raw, self._timeout, self.url = raw, timeout, url
         self.status: int = raw.status
         self.headers: Mapping[str, str] = raw.headers
         self.raw_headers: tuple[tuple[bytes, bytes], ...] = raw.raw_headers
@@ -158,18 +158,13 @@ class Response:
         """What was compressed with gzip or deflate; anything else as it is."""
         if coding.strip().lower() not in ("gzip", "x-gzip", "deflate"):
             return bytes(body)
-        found = b""
         for bits in (zlib.MAX_WBITS | 32, -zlib.MAX_WBITS):
-            try:
+            with suppress(zlib.error):
                 found = zlib.decompressobj(bits).decompress(body, largest + 1)
-                break
-            except zlib.error:
-                continue
-        else:
-            raise Malformed(f"{self.url} answered with {coding} that cannot be unpacked")
-        if len(found) > largest:
-            raise TooLarge(self.url, largest)
-        return found
+                if len(found) > largest:
+                    raise TooLarge(self.url, largest)
+                return found
+        raise Malformed(f"{self.url} answered with {coding} that cannot be unpacked")
 
 
 def failure(problem: Exception, url: str, timeout: float) -> Exception:
@@ -217,6 +212,7 @@ def sendable(value: str) -> str:
         return value
 
 
+@dataclass(eq=False)
 class Meter:
     """Counts calls and tokens, and refuses calls beyond `max_calls` or `max_tokens`.
 
@@ -225,16 +221,13 @@ class Meter:
     for that one as well, whose limits hold for all its parts together.
     """
 
-    def __init__(
-        self,
-        max_calls: int | None = None,
-        max_tokens: int | None = None,
-        whole: "Meter | None" = None,
-    ) -> None:
-        self.max_calls, self.max_tokens, self.whole = max_calls, max_tokens, whole
-        self.calls = self.tokens = 0
-        self.usage: dict[str, Any] = {}
-        self._lock = threading.Lock()
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    whole: "Meter | None" = None
+    calls: int = field(default=0, init=False)
+    tokens: int = field(default=0, init=False)
+    usage: dict[str, Any] = field(default_factory=dict, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     @property
     def limited(self) -> bool:

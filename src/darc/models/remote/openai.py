@@ -6,7 +6,7 @@ import threading
 import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import wait
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from darc.models.completion import Completion, Report, Request
@@ -16,11 +16,13 @@ from darc.models.remote.problems import Refused
 from darc.models.remote.protocol import (
     CALLER,
     HOST,
-    Dialect,
+    DrawnChoice,
     Said,
+    adapted,
     chat_body,
     read_choices,
     samples,
+    unknown_field,
 )
 from darc.registry import Closing
 
@@ -32,24 +34,16 @@ NAMED = "*"
 HEARING = 0.2
 
 
-@dataclass(frozen=True)
-class Sample:
-    """An answer and the seed that makes it again, None where no seed does."""
-
-    seed: int | None
-    completion: Completion
-
-
 class AsyncOpenAI:
     """The model of a MODEL@URL; what the server turns out not to understand is not sent again.
 
-    `dialect` is what is known so far. The `options` (concurrency, time-outs, retries) are those of
-    `AsyncClient`.
+    `lacks` are such fields: n, logprobs, max_tokens. The `options` (concurrency, time-outs,
+    retries) are those of `AsyncClient`.
     """
 
     def __init__(self, address: str, *, n: bool = True, **options: Any) -> None:
         self.address = parse_address(address)
-        self.dialect = Dialect(n=n)
+        self.lacks: frozenset[str] = frozenset() if n else frozenset({"n"})
         self._client = AsyncClient(self.address.url, **options)
 
     def __repr__(self) -> str:
@@ -61,7 +55,7 @@ class AsyncOpenAI:
         Log-probabilities are left out, and the token limit is called by its newer name, where an
         error of the server names them.
         """
-        dialect, headers = self.dialect, None
+        lacks, headers = self.lacks, None
         caller = CALLER.get()
         if self.address.model == NAMED and caller is not None and caller.url == self.address.url:
             others = {name: value for name, value in body.items() if name != "model"}
@@ -70,24 +64,25 @@ class AsyncOpenAI:
         while True:
             begun = self._client.clock.now()
             try:
-                found = await self._client.post(CHAT, dialect.adapted(body), read_choices, headers)
+                sent = adapted(body, lacks)
+                found = await self._client.post(CHAT, sent, read_choices, headers)
+                break
             except Refused as refused:
-                milder = dialect.after(refused)
-                if milder is None:
+                field = unknown_field(refused, lacks)
+                if not field:
                     raise
-                dialect = milder
-                continue
-            self.dialect = self.dialect.narrowed(dialect)
-            milliseconds = (self._client.clock.now() - begun) * 1000
-            return [
-                replace(one, completion=replace(one.completion, milliseconds=milliseconds))
-                for one in found
-            ]
+                lacks |= {field}
+        self.lacks |= lacks
+        milliseconds = (self._client.clock.now() - begun) * 1000
+        return [
+            replace(one, completion=replace(one.completion, milliseconds=milliseconds))
+            for one in found
+        ]
 
     async def models(self) -> list[str]:
         """The names of the models that the server lists."""
         return await self._client.get(
-            "/models", lambda answer: [str(one["id"]) for one in answer["data"]]
+            "/models", lambda got: [str(one["id"]) for one in got["data"]]
         )
 
     async def complete(
@@ -114,23 +109,22 @@ class AsyncOpenAI:
         requests: Sequence[Request],
         seeds: Sequence[Sequence[int]],
         report: Report | None = None,
-    ) -> list[list[Sample]]:
+    ) -> list[list[DrawnChoice[Said]]]:
         """As many answers to each request as it has seeds; see `samples`."""
         tell = counter(report, sum(len(own) for own in seeds))
 
-        async def all_of(request: Request, own: Sequence[int]) -> list[Sample]:
-            body = chat_body(self.address.model, request)
+        async def all_of(request: Request, own: Sequence[int]) -> list[DrawnChoice[Said]]:
             found = await samples(
                 self.choices,
-                body,
+                chat_body(self.address.model, request),
                 own,
                 same=lambda said: said.completion.text,
-                several=self.dialect.n,
+                several="n" not in self.lacks,
                 arrived=tell,
             )
             if not found.several:
-                self.dialect = replace(self.dialect, n=False)
-            return [Sample(drawn.seed, drawn.choice.completion) for drawn in found.drawn]
+                self.lacks |= {"n"}
+            return found.drawn
 
         pairs = zip(requests, seeds, strict=True)
         return await together([all_of(request, own) for request, own in pairs])
@@ -173,15 +167,6 @@ class OpenAIModel(Closing):
         """Like `complete`, with the `top` likeliest tokens at each place where they are given."""
         return self.run(self.remote.say(requests, top))
 
-    def sample(
-        self,
-        requests: Sequence[Request],
-        seeds: Sequence[Sequence[int]],
-        report: Report | None = None,
-    ) -> list[list[Sample]]:
-        """As many answers to each request as it has seeds; see `AsyncOpenAI.sample`."""
-        return self.run(self.remote.sample(requests, seeds, report))
-
     def close(self) -> None:
         """Close the connections and end the thread; the next call begins again."""
         self._background.close()
@@ -194,12 +179,7 @@ class OpenAIModel(Closing):
 def counter(report: Report | None, total: int) -> Callable[[object], None]:
     """A function that counts what has come, and reports it."""
     done = itertools.count(1)
-
-    def tell(_: object) -> None:
-        if report is not None:
-            report(next(done), total)
-
-    return tell
+    return lambda _: None if report is None else report(next(done), total)
 
 
 class Background:
@@ -255,13 +235,9 @@ class Background:
 
 def _serve(loop: asyncio.AbstractEventLoop, finish: Finish) -> None:
     """Run the loop until it is stopped, and leave nothing open."""
-    asyncio.set_event_loop(loop)
-    try:
-        loop.run_forever()
-    finally:
-        loop.run_until_complete(_wind_up(finish))
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.get_loop().run_forever()
+        runner.run(_wind_up(finish))
 
 
 async def _wind_up(finish: Finish) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from html import unescape
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -11,11 +12,6 @@ from darc.errors import DarcError, InputError
 LONGEST = 300
 _PAGE = re.compile(r"\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
 _TITLE = re.compile(r"<title[^>]*>([^<]{1,300})", re.IGNORECASE)
-_HINTS = {
-    404: "check the URL and the name of the model",
-    405: "check the URL",
-    413: "send less at a time",
-}
 
 
 class Refused(InputError):
@@ -26,16 +22,24 @@ class Refused(InputError):
 
     def __init__(self, message: str, hint: str, status: int, said: str, body: str = "") -> None:
         super().__init__(message, hint)
-        self.status = status
-        self.said = said
-        self.body = body
+        self.status, self.said, self.body = status, said, body
 
 
 class Moved(Refused):
-    """The server sends its callers elsewhere, to `where`, which is not followed."""
+    """The server sends its callers elsewhere, to `where`, which is not followed.
+
+    It is told without what a link may carry along.
+    """
 
     def __init__(self, url: str, status: int, location: str | None) -> None:
-        self.where = moved(url, location)
+        self.where = "elsewhere"
+        try:
+            parts = urlsplit(urljoin(url, location or ""))
+            plain = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")
+        except ValueError:
+            location = None
+        if location:
+            self.where = plain.geturl()[:LONGEST]
         said = f"it has moved to {self.where}"
         super().__init__(f"{url} answered {status}: {said}", "check the URL", status, said)
 
@@ -58,14 +62,14 @@ class Failed(DarcError):
         body: str = "",
     ) -> None:
         super().__init__(message, hint)
-        self.status = status
-        self.after = after
-        self.body = body
+        self.status, self.after, self.body = status, after, body
 
-    def tried(self, how: str) -> None:
-        """Add to the message how often and where it was tried."""
-        self.message += how
-        self.args = (self.message, self.hint)
+    def tried(self, attempts: int, urls: Sequence[str]) -> None:
+        """Add to the message how often it was tried, and where if at several URLs."""
+        if attempts > 1:
+            where = f" at {' and '.join(urls)}" if len(urls) > 1 else ""
+            self.message += f" ({attempts} attempts{where})"
+            self.args = (self.message, self.hint)
 
 
 class Unreachable(Failed):
@@ -126,35 +130,6 @@ def said(body: str, key: str = "") -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
-def moved(url: str, location: str | None) -> str:
-    """Where a redirect leads, without what a link may carry along, in words."""
-    if not location:
-        return "elsewhere"
-    try:
-        parts = urlsplit(urljoin(url, location))
-        host = parts.netloc.rpartition("@")[2]
-    except ValueError:
-        return "elsewhere"
-    return parts._replace(netloc=host, query="", fragment="").geturl()[:LONGEST]
-
-
-def is_final(body: str) -> bool:
-    """Whether an error is about an empty account, which no waiting fills."""
-    return "insufficient_quota" in body
-
-
-def refusal(
-    url: str, status: int, message: str, key_env: str, has_key: bool, body: str = ""
-) -> Refused:
-    """The error for an answer that no retry changes."""
-    hint = _HINTS.get(status, "")
-    if status in (401, 403):
-        state = "is not accepted" if has_key else "is not set"
-        hint = f"the key is read from the environment variable {key_env}, which {state}"
-    told = f"{url} answered {status}" + (f": {message}" if message else "")
-    return Refused(told, hint, status, message, body)
-
-
 def _message(body: str) -> str:
     if _PAGE.match(body):
         title = _TITLE.search(body[:10_000])
@@ -165,7 +140,7 @@ def _message(body: str) -> str:
         if isinstance(inner, dict):
             inner = inner.get("message")
         if isinstance(inner, list):
-            inner = "; ".join(_detail(each) for each in inner)
+            inner = "; ".join(map(_detail, inner))
         if isinstance(inner, str) and inner:
             return inner
     return body

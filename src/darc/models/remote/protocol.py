@@ -3,12 +3,14 @@
 import asyncio
 import math
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence, Set
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from typing import Any, Generic, Protocol, TypeVar
 
 from darc.models.completion import THOUGHT, Completion, Request
+from darc.models.remote.client import together
 from darc.models.remote.problems import Failed, Malformed, Refused
 
 LIMIT, NEWER_LIMIT = "max_tokens", "max_completion_tokens"
@@ -18,37 +20,28 @@ Result = TypeVar("Result")
 _LOGPROBS = re.compile(r"\b(?:top_)?logprobs\b")
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """What a server understands: several choices a call, log-probabilities, which token limit."""
+def unknown_field(refused: Refused, lacks: Set[str]) -> str:
+    """Which of `logprobs` and `max_tokens` an error says that the server lacks; empty if none.
 
-    n: bool = True
-    logprobs: bool = True
-    limit: str = LIMIT
+    What it is known to lack already is not what the error is about.
+    """
+    if refused.status not in (400, 422):
+        return ""
+    if "logprobs" not in lacks and _LOGPROBS.search(refused.said):
+        return "logprobs"
+    return LIMIT if LIMIT not in lacks and NEWER_LIMIT in refused.said else ""
 
-    def after(self, refused: Refused) -> "Dialect | None":
-        """The dialect to try next when this one was refused; None if the error is not about it."""
-        if refused.status not in (400, 422):
-            return None
-        if self.logprobs and _LOGPROBS.search(refused.said):
-            return replace(self, logprobs=False)
-        if self.limit == LIMIT and NEWER_LIMIT in refused.said:
-            return replace(self, limit=NEWER_LIMIT)
-        return None
 
-    def adapted(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """A body as the server understands it."""
-        gone = () if self.logprobs else ("logprobs", "top_logprobs")
-        names = {LIMIT: self.limit}
-        return {names.get(name, name): value for name, value in body.items() if name not in gone}
+def adapted(body: Mapping[str, Any], lacks: Set[str]) -> dict[str, Any]:
+    """A body as a server that lacks some fields understands it."""
+    gone = ("logprobs", "top_logprobs") if "logprobs" in lacks else ()
+    names = {LIMIT: limit_name(lacks)}
+    return {names.get(name, name): value for name, value in body.items() if name not in gone}
 
-    def narrowed(self, other: "Dialect") -> "Dialect":
-        """What both understand."""
-        return Dialect(
-            self.n and other.n,
-            self.logprobs and other.logprobs,
-            self.limit if other.limit == LIMIT else other.limit,
-        )
+
+def limit_name(lacks: Set[str]) -> str:
+    """What the server calls the token limit."""
+    return NEWER_LIMIT if LIMIT in lacks else LIMIT
 
 
 @dataclass(frozen=True)
@@ -88,13 +81,15 @@ def read_choices(answer: Any) -> list[Said]:
     """
     try:
         choices = sorted(answer["choices"], key=lambda choice: choice.get("index", 0))
-        texts = [_text(choice["message"]) for choice in choices]
+        texts = [said_in(choice["message"]) for choice in choices]
         contents = [token_entries(choice) for choice in choices]
         used = int((answer.get("usage") or {}).get("completion_tokens") or 0)
     except (KeyError, TypeError, AttributeError, ValueError):
         raise Malformed("no chat completion") from None
     if not choices:
         raise Malformed("no choices")
+    if not all(isinstance(text, str) for text in texts):
+        raise Malformed("no chat completion")
     counts = [used] if len(choices) == 1 and used else [len(content) for content in contents]
     if not all(counts):
         counts = shared(used, [len(text) for text in texts])
@@ -115,22 +110,9 @@ def read_choices(answer: Any) -> list[Said]:
 
 def shared(total: int, sizes: Sequence[int]) -> list[int]:
     """Whole numbers that sum to `total` and are near to proportional to `sizes`."""
-    weight = sum(sizes)
-    if not weight:
-        sizes, weight = [1] * len(sizes), len(sizes)
-    exact = [total * size / weight for size in sizes]
-    counts = [math.floor(share) for share in exact]
-    rest = sorted(range(len(sizes)), key=lambda i: counts[i] - exact[i])
-    for i in rest[: total - sum(counts)]:
-        counts[i] += 1
-    return counts
-
-
-def _text(message: dict[str, Any]) -> str:
-    text = said_in(message)
-    if not isinstance(text, str):
-        raise TypeError
-    return text
+    sizes = sizes if any(sizes) else [1] * len(sizes)
+    ends = [-(-total * size // sum(sizes)) for size in accumulate(sizes)]
+    return [end - start for start, end in pairwise([0, *ends])]
 
 
 def said_in(message: Mapping[str, Any]) -> Any:
@@ -225,6 +207,8 @@ async def samples(
     choices as they come.
     """
     found: ServerSamples[Choice] = ServerSamples(several=several)
+    several = several and len(seeds) > 1
+    there = 0
 
     def take(index: int, seed: int | None, choice: Choice) -> None:
         drawn = DrawnChoice(index, seed, choice)
@@ -232,24 +216,34 @@ async def samples(
         if arrived is not None:
             arrived(drawn)
 
-    several = several and len(seeds) > 1
-    if several:
+    async def at_once() -> Sequence[Choice]:
         try:
-            async with asyncio.timeout_at(deadline):
-                choices = await _at_once(ask, body, seeds, same)
-        except TimeoutError:
-            found.late = True
-            return found
-        for index, choice in enumerate(choices):
-            take(index, None if index else seeds[0], choice)
-    there = len(found.drawn)
-    calls: dict[asyncio.Future[Sequence[Choice]], int] = {
-        asyncio.ensure_future(ask({**body, "seed": seeds[index]})): index
-        for index in range(there, len(seeds))
-    }
-    await _collect(
-        calls, lambda index, choice: take(index, seeds[index], choice), found, strict, deadline
-    )
+            choices = await ask({**body, "n": len(seeds), "seed": seeds[0]})
+        except Refused as refused:
+            if refused.status not in (400, 422):
+                raise
+            return []
+        copies = body.get("temperature") != 0 and len({same(choice) for choice in choices}) == 1
+        return choices[:1] if copies else choices[: len(seeds)]
+
+    async def single(index: int) -> None:
+        try:
+            choices = await ask({**body, "seed": seeds[index]})
+        except Failed as problem:
+            if strict:
+                raise
+            found.failures.append(problem)
+        else:
+            take(index, seeds[index], choices[0])
+
+    try:
+        async with asyncio.timeout_at(deadline):
+            for index, choice in enumerate(await at_once() if several else ()):
+                take(index, None if index else seeds[0], choice)
+            there = len(found.drawn)
+            await together(single(index) for index in range(there, len(seeds)))
+    except TimeoutError:
+        found.late = True
     different = len({same(drawn.choice) for drawn in found.drawn}) > 1
     if several and there < len(seeds) and (different or not there) and found.drawn:
         found.several = False
@@ -257,59 +251,11 @@ async def samples(
     return found
 
 
-async def _at_once(
-    ask: Callable[[dict[str, Any]], Awaitable[Sequence[Choice]]],
-    body: Mapping[str, Any],
-    seeds: Sequence[int],
-    same: Callable[[Choice], Hashable],
-) -> Sequence[Choice]:
-    """The choices of one call for all; none where the server refuses to give several."""
-    try:
-        choices = await ask({**body, "n": len(seeds), "seed": seeds[0]})
-    except Refused as refused:
-        if refused.status not in (400, 422):
-            raise
-        return []
-    copies = body.get("temperature") != 0 and len({same(choice) for choice in choices}) == 1
-    return choices[:1] if copies else choices[: len(seeds)]
-
-
-async def _collect(
-    calls: Mapping["asyncio.Future[Sequence[Choice]]", int],
-    take: Callable[[int, Choice], None],
-    found: ServerSamples[Choice],
-    strict: bool,
-    deadline: float | None,
-) -> None:
-    """Take choices as they come, until all are there, the deadline, or a failure that ends it."""
-    loop, left = asyncio.get_running_loop(), set(calls)
-    try:
-        while left:
-            wait = None if deadline is None else max(0.0, deadline - loop.time())
-            done, left = await asyncio.wait(left, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
-            if not done:
-                found.late = True
-                break
-            for call in done:
-                problem = call.exception()
-                if problem is None:
-                    take(calls[call], call.result()[0])
-                elif strict or not isinstance(problem, Failed):
-                    raise problem
-                else:
-                    found.failures.append(problem)
-    finally:
-        for call in calls:
-            call.cancel()
-        await asyncio.gather(*calls, return_exceptions=True)
-
-
 class Host(Protocol):
     """Runs coroutines for threads that wait for them."""
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """The coroutine's result."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,19 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from darc.errors import InputError
 from darc.models.completion import Completion, Report, Request
 from darc.models.transformers.batching import by_tokens, padded, prompt_ids
 from darc.models.transformers.loading import CAUSAL, Checkpoint, Loaded
-from darc.registry import parse_spec
+from darc.registry import Makers
+
+_MODELS = Makers("model", "darc.models")
 
 
+@_MODELS.register("transformers", "MODEL")
 class TransformersModel:
     """A causal language model that answers `batch_size` requests at a time.
 
@@ -56,31 +60,17 @@ class TransformersModel:
         """One completion a request, in their order; `report(done, total)` counts them."""
         if not requests:
             return []
+        started, result = time.perf_counter(), dict[int, Completion]()
         with self._lock:
-            return self._complete(requests, report)
-
-    def _complete(self, requests: Sequence[Request], report: Report | None) -> list[Completion]:
-        started = time.perf_counter()
-        loaded = self.checkpoint.loaded
-        prompts = [prompt_ids(loaded.tokenizer, request.messages) for request in requests]
-        for prompt, request in zip(prompts, requests, strict=True):
-            if request.max_tokens < 1:
-                raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
-            if loaded.context is not None and len(prompt) >= loaded.context:
-                raise InputError(
-                    f"a prompt has {len(prompt)} tokens and the model takes {loaded.context}",
-                    "shorten it",
-                )
-        result: dict[int, Completion] = {}
-        for places in by_tokens(
-            [len(prompt) for prompt in prompts], sys.maxsize, rows=self.batch_size
-        ):
-            rows = write(loaded, [prompts[i] for i in places], [requests[i] for i in places])
-            milliseconds = (time.perf_counter() - started) * 1000
-            for place, row in zip(places, rows, strict=True):
-                result[int(place)] = replace(row, milliseconds=milliseconds)
-            if report is not None:
-                report(len(result), len(requests))
+            loaded = self.checkpoint.loaded
+            prompts = [_prompt(loaded, request) for request in requests]
+            for places in by_tokens(list(map(len, prompts)), sys.maxsize, rows=self.batch_size):
+                rows = write(loaded, [prompts[i] for i in places], [requests[i] for i in places])
+                milliseconds = (time.perf_counter() - started) * 1000
+                for place, row in zip(places, rows, strict=True):
+                    result[int(place)] = replace(row, milliseconds=milliseconds)
+                if report is not None:
+                    report(len(result), len(requests))
         return [result[place] for place in range(len(requests))]
 
     def close(self) -> None:
@@ -90,16 +80,20 @@ class TransformersModel:
 
 def load_chat(text: str) -> TransformersModel:
     """The model that "MODEL[,batch_size=...][,dtype=...][,device=...][,base=...]" stands for."""
-    spec = parse_spec(f"transformers:{text}")
-    known = {"batch_size", "base", "dtype", "device"}
-    for name in spec.options:
-        if name not in known:
-            raise InputError(f"unknown option {name!r} of a model", f"known: {sorted(known)}")
-    options = dict(spec.options)
-    size = options.pop("batch_size", "16")
-    if not size.isdecimal():
-        raise InputError(f"batch_size={size} cannot be used", "such as batch_size=16")
-    return TransformersModel(spec.argument, batch_size=int(size), **options)
+    made: TransformersModel = _MODELS.make(f"transformers:{text}")
+    return made
+
+
+def _prompt(loaded: Loaded, request: Request) -> list[int]:
+    """The tokens of a request that can be answered."""
+    ids = prompt_ids(loaded.tokenizer, request.messages)
+    if request.max_tokens < 1:
+        raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
+    if loaded.context is not None and len(ids) >= loaded.context:
+        raise InputError(
+            f"a prompt has {len(ids)} tokens and the model takes {loaded.context}", "shorten it"
+        )
+    return ids
 
 
 class Sampler:
@@ -166,28 +160,32 @@ class Ending:
     """A stopping criterion: a row ends at its own token limit or after one of its stop strings."""
 
     def __init__(self, requests: Sequence[Request], limits: Sequence[int], tokenizer: Any) -> None:
-        self._requests = requests
-        self._limits = limits
+        self._rows = list(zip(requests, limits, strict=True))
         self._tokenizer = tokenizer
-        self._start: int | None = None
-        self._stopped = [False] * len(requests)
+        self._count = 0
+        self._stopped: set[int] = set()
 
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
         """Whether each row is done, (rows,)."""
         import torch
 
-        if self._start is None:
-            self._start = input_ids.shape[1] - 1
-        count = input_ids.shape[1] - self._start
-        for place, request in enumerate(self._requests):
-            if request.stop and not self._stopped[place]:
-                text = self._tokenizer.decode(input_ids[place, self._start :])
-                self._stopped[place] = any(stop in text for stop in request.stop)
-        done = [
-            stopped or count >= limit
-            for stopped, limit in zip(self._stopped, self._limits, strict=True)
-        ]
+        self._count += 1
+        for place, (request, limit) in enumerate(self._rows):
+            if place not in self._stopped and (
+                self._count >= limit or self._stops(input_ids[place], request.stop)
+            ):
+                self._stopped.add(place)
+        done = [place in self._stopped for place in range(len(self._rows))]
         return torch.tensor(done, device=input_ids.device)
+
+    def _stops(self, ids: Any, stops: Sequence[str]) -> bool:
+        return bool(stops) and has_stop(self._tokenizer, ids[-self._count :], stops)
+
+
+def has_stop(tokenizer: Any, ids: Any, stops: Sequence[str]) -> bool:
+    """Whether one of the strings is in what the tokens say."""
+    text = tokenizer.decode(ids)
+    return any(stop in text for stop in stops)
 
 
 def end_tokens(loaded: Loaded) -> list[int]:
@@ -243,22 +241,16 @@ def finished(
     count = next((place for place, token in enumerate(row) if token in ends), len(row))
     reason = "stop" if count < len(row) else "length"
     if request.stop:
-        count, stopped = _until_stop(tokenizer, row[:count], request.stop)
-        reason = "stop" if stopped else reason
+        # Up to the first whole stop string.
+        for short in range(1, count + 1):
+            if has_stop(tokenizer, row[:short], request.stop):
+                count, reason = short, "stop"
+                break
     text = decoded(tokenizer, row[:count])
     for stop in request.stop:
         text = text.split(stop, 1)[0]
     mean = float(logs[:count].mean()) if count else None
     return Completion(text, count, reason, mean, 0.0)
-
-
-def _until_stop(tokenizer: Any, row: Sequence[int], stops: Sequence[str]) -> tuple[int, bool]:
-    """How many tokens there are up to the first whole stop string, and whether there is one."""
-    for count in range(1, len(row) + 1):
-        text = tokenizer.decode(row[:count])
-        if any(stop in text for stop in stops):
-            return count, True
-    return len(row), False
 
 
 def decoded(tokenizer: Any, ids: Sequence[int]) -> str:
@@ -268,7 +260,7 @@ def decoded(tokenizer: Any, ids: Sequence[int]) -> str:
 
 @dataclass
 class LookaheadPrefix:
-    """A prompt with what was written so far: the cache over it and what may follow.
+    """What was `read` so far, the prompt first: the cache over it and what may follow.
 
     `logs` (V,) are the log-probabilities of the next token at temperature 1; `forwarded` counts
     the tokens that went through the model for this prefix and its rollouts.
@@ -278,13 +270,6 @@ class LookaheadPrefix:
     cache: Any = None
     logs: Any = None
     forwarded: int = 0
-
-    @classmethod
-    def start(cls, loaded: Loaded, prompt: Sequence[int]) -> "LookaheadPrefix":
-        """The prefix that is the prompt alone; one forward pass over it."""
-        prefix = cls(loaded)
-        prefix._read(prompt)
-        return prefix
 
     def likeliest(self, k: int) -> tuple[list[int], list[float]]:
         """The k likeliest next tokens, the likeliest first, and their log-probabilities."""
@@ -298,27 +283,19 @@ class LookaheadPrefix:
         part of it.
         """
         rows = [[token] for token in first]
-        done = [token in ends for token in first]
         cache = copy.deepcopy(self.cache)
         cache.batch_repeat_interleave(len(first))
-        last = list(first)
         for _ in range(steps):
-            if all(done):
+            if all(set(ends).intersection(row) for row in rows):
                 break
-            out = self._forward([[token] for token in last], cache)
+            out = self._forward([row[-1:] for row in rows], cache)
             cache = out.past_key_values
-            last = out.logits[:, -1].argmax(-1).tolist()
-            for place, token in enumerate(last):
-                done[place] = done[place] or token in ends
-                if not done[place]:
-                    rows[place].append(token)
-        return [row if row[0] not in ends else [] for row in rows]
+            for row, token in zip(rows, out.logits[:, -1].argmax(-1).tolist(), strict=True):
+                row.append(token)
+        return [list(takewhile(lambda token: token not in ends, row)) for row in rows]
 
-    def advance(self, token: int) -> None:
-        """Put a token behind the prefix; one forward pass over it."""
-        self._read([token])
-
-    def _read(self, tokens: Sequence[int]) -> None:
+    def read(self, tokens: Sequence[int]) -> None:
+        """Put tokens behind the prefix; one forward pass over them."""
         out = self._forward([list(tokens)], self.cache)
         self.cache, self.logs = out.past_key_values, out.logits[0, -1].float().log_softmax(-1)
 

@@ -87,35 +87,28 @@ def resolve(text: str, base: str = "") -> ModelSource:
     A folder with adapter_config.json is an adapter, whose base model is `base` or else the one
     named in that file. Looks at the disk alone; whether a hub name exists shows on loading.
     """
-    if text == EMBEDDED:
-        return _file(text, require().path)
-    path = Path(text).expanduser()
+    path = require().path if text == EMBEDDED else Path(text).expanduser()
     if path.suffix == ".gguf":
-        return _file(text, path)
+        if not path.is_file():
+            raise InputError(f"there is no model file {text}", "check the path")
+        return ModelSource(text, str(path.parent), gguf=path.name)
+    place = text
     if path.is_dir():
+        place = str(path)
         if (path / ADAPTER).is_file():
-            return _adapted(text, str(path), base or _base(path))
-        if not (path / "config.json").is_file():
+            base = base or _base(path)
+        elif not (path / "config.json").is_file():
             raise InputError(f"{text} holds no model", "give a folder with a config.json")
-        if base:
+        elif base:
             raise InputError(f"{text} is no adapter", "leave base= out")
-        return ModelSource(text, str(path))
-    if path.is_absolute() or not _HUB_NAME.match(text) or text.startswith("."):
+    elif path.is_absolute() or not _HUB_NAME.match(text) or text.startswith("."):
         raise InputError(f"there is no model folder {text}", "check the path")
-    return _adapted(text, text, base) if base else ModelSource(text, text)
-
-
-def _file(text: str, path: Path) -> ModelSource:
-    if not path.is_file():
-        raise InputError(f"there is no model file {text}", "check the path")
-    return ModelSource(text, str(path.parent), gguf=path.name)
-
-
-def _adapted(text: str, adapter: str, base: str) -> ModelSource:
+    if not base:
+        return ModelSource(text, place)
     below = resolve(base)
     if below.adapter:
         raise InputError(f"{base}, the base of {text}, is an adapter itself", "give base=MODEL")
-    return replace(below, text=text, adapter=adapter)
+    return replace(below, text=text, adapter=place)
 
 
 def _base(folder: Path) -> str:
@@ -131,19 +124,18 @@ def _base(folder: Path) -> str:
 
 def fingerprint(source: ModelSource) -> str:
     """A hash of local files, the commit of a hub model; empty where neither is known."""
-    parts = [_of(Path(source.weights, source.gguf))]
-    if source.adapter:
-        parts.append(_of(Path(source.adapter)))
+    places = [Path(source.weights, source.gguf), *([Path(source.adapter)] * bool(source.adapter))]
+    parts = [_hash(place) for place in places]
     return "+".join(parts) if all(parts) else ""
 
 
-def _of(place: Path) -> str:
+def _hash(place: Path) -> str:
     """A hash of a file or folder; else the commit that the hub, or its cache, would give now."""
-    if place.is_file():
-        return files_hash([place])
-    if place.is_dir():
-        found = [path for path in place.iterdir() if path.suffix in KINDS and path.is_file()]
-        return files_hash(sorted(found))
+    if place.exists():
+        inside = place.iterdir() if place.is_dir() else [place]
+        return files_hash(
+            sorted(path for path in inside if path.suffix in KINDS and path.is_file())
+        )
     from transformers import PretrainedConfig
 
     with quiet(), readable(place.as_posix()):
@@ -248,13 +240,11 @@ def load(source: ModelSource, kind: str, dtype: str = "auto", device: str = "aut
 
 def longest_input(model: Any, tokenizer: Any) -> int | None:
     """How many tokens a model takes, None where nothing limits them."""
-    limit = getattr(model.config, "max_position_embeddings", None)
+    limits = [tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", None)]
     # Relative positions have no end, whatever the configuration says.
     if getattr(model.config, "position_biased_input", True) is False:
-        limit = None
-    if tokenizer.model_max_length < 10**9:
-        limit = min(limit or tokenizer.model_max_length, tokenizer.model_max_length)
-    return limit
+        limits.pop()
+    return min((limit for limit in limits if limit and limit < 10**9), default=None)
 
 
 def _device(text: str) -> Any:
@@ -290,11 +280,7 @@ def _tokenizer(source: ModelSource, gguf: dict[str, str]) -> Any:
 
 def mend_padding(model: Any, tokenizer: Any) -> None:
     """Give model and tokenizer one padding token: the model's, the tokenizer's or an end token."""
-    pad = model.config.pad_token_id
-    if pad is None:
-        pad = tokenizer.pad_token_id
-    if pad is None:
-        pad = tokenizer.eos_token_id
-    model.config.pad_token_id = 0 if pad is None else pad
+    known = (model.config.pad_token_id, tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
+    model.config.pad_token_id = next(pad for pad in known if pad is not None)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.convert_ids_to_tokens(model.config.pad_token_id)

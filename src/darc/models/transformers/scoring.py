@@ -62,9 +62,11 @@ class Prefix:
         with torch.inference_mode():
             read = below_adapter(loaded.model).base_model(input_ids=ids, use_cache=True)
         prefix = cls(loaded, getattr(read, "past_key_values", None), length)
-        beyond = any(length >= window for window in windows(prefix.cache))
+        layers = getattr(prefix.cache, "layers", ())
+        windows = (getattr(layer, "sliding_window", None) for layer in layers)
+        beyond = any(window and length >= window for window in windows)
         if beyond not in loaded.continues:
-            loaded.continues[beyond] = holds_keys(prefix.cache) and prefix.agrees(rows)
+            loaded.continues[beyond] = hold_keys(layers) and prefix.agrees(rows)
         return prefix if loaded.continues[beyond] else None
 
     def follow(self, rows: Sequence[list[int]]) -> dict[str, Any]:
@@ -113,20 +115,11 @@ def takes_cache(model: Any) -> bool:
     )
 
 
-def holds_keys(cache: Any) -> bool:
-    """Whether a cache holds keys and values alone, no states that a padding token would change."""
+def hold_keys(layers: Sequence[Any]) -> bool:
+    """Whether a cache has keys and values alone, no states that a padding token would change."""
     from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
-    layers = getattr(cache, "layers", ())
-    return bool(layers) and all(
-        type(layer) in (DynamicLayer, DynamicSlidingWindowLayer) for layer in layers
-    )
-
-
-def windows(cache: Any) -> set[int]:
-    """The lengths of the cache's sliding windows."""
-    sizes = (getattr(layer, "sliding_window", None) for layer in getattr(cache, "layers", ()))
-    return {size for size in sizes if size}
+    return bool(layers) and {*map(type, layers)} <= {DynamicLayer, DynamicSlidingWindowLayer}
 
 
 def below_adapter(model: Any) -> Any:
@@ -264,7 +257,7 @@ def logits(loaded: Loaded, rows: Sequence[Row], most: int, groups: Sequence[Hash
         0 if "token_type_ids" in row else scored_place(row["input_ids"], pad) for row in rows
     ]
     for places, batch in passes(loaded, ids, groups, longest, most):
-        result[places] = outputs(loaded, batch or batch_of(loaded, [rows[i] for i in places]))
+        result[places] = forward(loaded, [rows[i] for i in places], batch)
     return result
 
 
@@ -278,28 +271,21 @@ def scored_place(row: list[int], pad: int) -> int:
 
 def hidden(loaded: Loaded, rows: Sequence[Row], most: int) -> Array:
     """The last layer's states, (n, d): of the last token for a decoder, of the first otherwise."""
-    parts: dict[int, Array] = {}
-    first = "token_type_ids" in rows[0] if rows else False
+    result = np.empty((len(rows), int(loaded.model.config.hidden_size)))
     for places in by_tokens([len(row["input_ids"]) for row in rows], most):
         own = [rows[i] for i in places]
         with torch.inference_mode():
             given = loaded.model(**batch_of(loaded, own), output_hidden_states=True)
-        states = given.hidden_states[-1].double().cpu()
-        for number, (place, row) in enumerate(zip(places, own, strict=True)):
-            at = 0 if first else len(row["input_ids"]) - 1
-            parts[int(place)] = np.asarray(states[number, at])
-    return np.array([parts[place] for place in range(len(rows))])
+        at = [0 if "token_type_ids" in row else len(row["input_ids"]) - 1 for row in own]
+        result[places] = given.hidden_states[-1][range(len(own)), at].double().cpu()
+    return result
 
 
-def forward(loaded: Loaded, rows: Sequence[Row]) -> Array:
-    """Raw outputs of one batch, (rows, labels), padded on the right to the longest."""
-    return outputs(loaded, batch_of(loaded, rows))
-
-
-def outputs(loaded: Loaded, batch: dict[str, Any]) -> Array:
-    """Raw outputs for the model's input, (rows, labels)."""
+def forward(loaded: Loaded, rows: Sequence[Row], batch: dict[str, Any] | None = None) -> Array:
+    """Raw outputs of rows, (rows, labels): one pass over them, or over what is left in `batch`."""
     with torch.inference_mode():
-        return np.asarray(loaded.model(**batch).logits.double().cpu())
+        given = loaded.model(**(batch or batch_of(loaded, rows)))
+    return np.asarray(given.logits.double().cpu())
 
 
 def batch_of(loaded: Loaded, rows: Sequence[Row]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import pytest
 
 from darc.errors import InputError
 from darc.models.completion import chat_model
-from darc.models.remote import OpenAIModel
+from darc.models.remote.openai import OpenAIModel
 
 
 def test_model_on_a_server() -> None:

@@ -6,7 +6,8 @@ from tests.fakes import FakeServer, Fault
 from darc.errors import InputError
 from darc.generators import ChatGenerator, Generator, Settings, candidate_seeds
 from darc.generators.chat import openai
-from darc.models.remote import OpenAIModel, Refused
+from darc.models.remote.openai import OpenAIModel
+from darc.models.remote.problems import Refused
 from darc.registry import generators
 from darc.types import Candidate, Message, Prompt
 
@@ -122,6 +123,6 @@ def test_as_users_write_it(openai_server: FakeServer) -> None:
     assert isinstance(made, Generator)
     assert made.version == f"fake@{openai_server.url}/v1"
     assert isinstance(made.model, OpenAIModel)
-    assert made.model.remote.dialect.n is False
+    assert "n" in made.model.remote.lacks
     with pytest.raises(InputError, match="write openai:MODEL@URL"):
         generators.make("openai")
