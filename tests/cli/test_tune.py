@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from darc.cli import COMMANDS, add_command, main
-from darc.cli.parser import Parser
+from darc.cli import COMMANDS, main, parser_of
 from darc.simulate import simulate, two_minds
 
 
@@ -45,10 +44,7 @@ def test_every_command_with_a_rule_takes_the_settings(
     settings = tmp_path / "settings.toml"
     main(["tune", str(ratings), "--rule", "lcb", "--out", str(settings)])
     chosen = capsys.readouterr().out.split()[3]
-    parser = Parser(prog="darc")
-    commands = parser.add_subparsers(parser_class=Parser)
-    for name in COMMANDS:
-        add_command(commands, name)
+    parser = parser_of(*COMMANDS)
     needed = {
         "ask": ["q"],
         "run": ["--prompts", "p", "--out", "o"],

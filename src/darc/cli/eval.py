@@ -1,25 +1,25 @@
 """`darc eval`: every table of an evaluation, from ratings or from runs."""
 
-import argparse
-import json
-import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from darc.cli.output import print_json, print_table, progress, say
 from darc.cli.parser import (
+    RULE,
+    Parser,
     add_calibration,
     add_columns,
-    add_general,
     calibrations_of,
     columns_of,
 )
+from darc.errors import InputError
 
 if TYPE_CHECKING:
     from darc.evaluation.contest import Contest, ContestSettings
     from darc.evaluation.evaluate import Evaluation
     from darc.evaluation.frame import Frame
-    from darc.tuning.advice import Advice
 
 DESCRIPTION = """\
 Compare rules on files of ratings and on run folders: a half of the raters (or samples) selects and
@@ -35,22 +35,21 @@ examples:
   darc eval --check-paper"""
 
 
-def add(commands: Any, name: str) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
+def add(parser: Parser) -> None:
+    """Add the options."""
+    from darc.config import add_options
+    from darc.evaluation.contest import ContestSettings
+
     parser.add_argument(
         "sources", nargs="*", type=Path, metavar="SOURCE", help="a file of ratings or a run folder"
     )
     parser.add_argument("--texts", type=Path, metavar="FILE", help="the candidates' texts")
     add_columns(parser)
-    from darc.config import add_options
-    from darc.evaluation.contest import ContestSettings
-
     group = parser.add_argument_group("rules")
     group.add_argument(
         "--rule",
         action="append",
-        metavar="NAME[:KEY=VALUE,...]",
+        metavar=RULE,
         help="a rule, repeat to compare (default: all); Best-of-K is always there",
     )
     add_calibration(group)
@@ -61,7 +60,7 @@ def add(commands: Any, name: str) -> None:
         dest="lam",
         default="2",
         metavar="L",
-        help="weight of sigma in the tradeoff, or: median (default: 2)",
+        help="weight of sigma in the tradeoff, or: median",
     )
     names = ("split", "repeats", "sigma", "subset", "outcome", "threshold", "draws", "seed")
     add_options(group, ContestSettings, *names)
@@ -76,17 +75,14 @@ def add(commands: Any, name: str) -> None:
         action="store_true",
         help="recompute the published tables and say which cells do not follow",
     )
-    add_general(parser)
-    parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Namespace) -> None:
     """Read, evaluate, print and write."""
     if arguments.check_paper:
         _check_paper(arguments)
         return
     from darc import __version__
-    from darc.cli.parser import progress
     from darc.evaluation.evaluate import evaluate
     from darc.evaluation.reading import read_any
     from darc.evaluation.report import write_evaluation
@@ -94,39 +90,40 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.tuning.advice import advise
     from darc.tuning.crossfit import Objective
 
-    settings = _settings(arguments)
-    columns = columns_of(arguments)
-    sources = [
-        read_any(path, arguments.texts, columns, arguments.system) for path in arguments.sources
-    ]
-    every = arguments.json or arguments.out is not None
+    settings, out = _settings(arguments), arguments.out
+    given = arguments.texts, columns_of(arguments), arguments.system
+    sources = [read_any(path, *given) for path in arguments.sources]
     with progress("evaluating", " tables") as report:
+        every = arguments.json or out is not None
         result = evaluate(sources, settings, report, ablations=every)
     advices = []
+    objective = None if settings.lam in (None, 2.0) else Objective(lam=settings.lam)
+    options = {"seed": settings.seed, "split": settings.split}
     for source in sources:
         with progress(f"comparing rules on {source.name}", " settings") as report:
-            objective = None if settings.lam in (None, 2.0) else Objective(lam=settings.lam)
-            options = {"seed": settings.seed, "split": settings.split, "progress": report}
-            advices.append(advise(source, objective, **options))
+            advices.append(advise(source, objective, **options, progress=report))
     opening = [part for advice in advices for part in (advice.headline, advice.cost)]
     found = verdicts(result)
     said = summary(result, found, opening)
-    if arguments.out is not None:
+    if out is not None:
         figures = not arguments.no_figures
         with progress("drawing", " figures") as report:
-            paths = write_evaluation(
-                result, said, arguments.out, __version__, figures, report, found
-            )
-        print(f"wrote {len(paths)} files to {arguments.out}", file=sys.stderr)
+            paths = write_evaluation(result, said, out, __version__, figures, report, found)
+        say(f"wrote {len(paths)} files to {out}")
     if arguments.json:
-        print(json.dumps(_plain(result, said, advices), ensure_ascii=False, allow_nan=False))
+        frames = {
+            frame.name: {"title": frame.title, "note": frame.note, "rows": frame.records()}
+            for frame in result.frames
+        }
+        advice = [each.as_json() for each in advices]
+        told = {"summary": said, "advice": advice, "warnings": result.warnings, "frames": frames}
+        print_json(told)
     else:
-        _print(result, said, arguments.out)
+        _print(result, said, out)
 
 
-def _settings(arguments: argparse.Namespace) -> "ContestSettings":
+def _settings(arguments: Namespace) -> "ContestSettings":
     from darc.config import made, options_of
-    from darc.errors import InputError
     from darc.evaluation.contest import ContestSettings
 
     try:
@@ -139,26 +136,17 @@ def _settings(arguments: argparse.Namespace) -> "ContestSettings":
     return made(ContestSettings, options_of(arguments, ContestSettings) | own)
 
 
-def _plain(result: "Evaluation", said: list[str], advices: "list[Advice]") -> dict[str, Any]:
-    return {
-        "summary": said,
-        "advice": [advice.as_json() for advice in advices],
-        "warnings": result.warnings,
-        "frames": {
-            frame.name: {"title": frame.title, "note": frame.note, "rows": frame.records()}
-            for frame in result.frames
-        },
-    }
-
-
-def _check_paper(arguments: argparse.Namespace) -> None:
+def _check_paper(arguments: Namespace) -> None:
     from darc.evaluation.frame import write_frames
     from darc.evaluation.paper import check_frame, checks, summary
 
     found = checks()
     if arguments.out is not None:
         write_frames([check_frame(found)], arguments.out)
-    print(json.dumps(check_frame(found).records()) if arguments.json else summary(found))
+    if arguments.json:
+        print_json(check_frame(found).records())
+    else:
+        print(summary(found))
 
 
 def _print(result: "Evaluation", said: Sequence[str], folder: Path | None) -> None:
@@ -194,8 +182,6 @@ def _merged(warnings: Sequence[str]) -> list[str]:
 
 
 def _print_subset(contest: "Contest", subset: str, main: "Frame", human: "Frame") -> None:
-    from darc.views.text_table import text_table
-
     tail = contest.settings.tail_name
     rows: list[list[object]] = []
     same = [
@@ -221,7 +207,7 @@ def _print_subset(contest: "Contest", subset: str, main: "Frame", human: "Frame"
     unit = contest.source.length_unit
     header = ["rule", "reward", "risk", "tradeoff", tail, unit]
     header += ["reward change", "tradeoff change", f"{tail} change", "win/tie/loss"]
-    print(text_table(header, rows))
+    print_table(header, rows)
     if same:
         print(f"the same choices as Best-of-K: {', '.join(same)}")
 

@@ -1,10 +1,10 @@
 """`darc rules`, `darc scorers`, `darc rewriters`, `darc generators`: what can be named."""
 
-import argparse
 import json
+from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.parser import add_general
+from darc.cli.parser import Parser
 
 if TYPE_CHECKING:
     from darc.registry import Maker
@@ -32,15 +32,15 @@ examples:
 }
 
 
-def add(commands: Any, name: str) -> None:
-    """Add the command of this name to the parser."""
-    parser = commands.add_parser(name, epilog=EPILOGS.get(name))
+def add(parser: Parser) -> None:
+    """Add the options."""
+    registry = parser.prog.split()[-1]
+    parser.epilog = EPILOGS.get(registry)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    add_general(parser)
-    parser.set_defaults(run=run, registry=name)
+    parser.set_defaults(registry=registry)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Namespace) -> None:
     """Print how each is written, what it is, its options, and the side inputs of rules."""
     import darc.generators
     import darc.perturb

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from darc.cli.parser import counting
+from darc.cli.output import counting
 
 
 class Terminal(io.StringIO):
