@@ -1,3 +1,4 @@
+import argparse
 import csv
 import json
 from pathlib import Path
@@ -5,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from darc.cli import COMMANDS, main, parser_of
+from darc.cli.parser import RULE
+from darc.cli.tune import TAKERS
 from darc.simulate import simulate, two_minds
 
 
@@ -57,6 +60,14 @@ def test_every_command_with_a_rule_takes_the_settings(
         assert read.rule in (chosen, [chosen]), name
     read = parser.parse_args(["tune", "r.csv", "--config", str(settings)])
     assert read.rule is None
+    commands = next(each for each in parser._actions if each.dest == "command").choices
+    assert isinstance(commands, dict)
+    assert {
+        name: isinstance(action, argparse._AppendAction)
+        for name, own in commands.items()
+        for action in own._actions
+        if action.dest == "rule" and action.metavar == RULE
+    } == TAKERS
 
 
 def test_json(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:

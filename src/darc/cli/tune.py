@@ -1,20 +1,12 @@
 """`darc tune`: choose a rule and its strengths on ratings or on a run."""
 
-import argparse
 import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darc.cli.output import draw, print_json, print_table, progress, say
-from darc.cli.parser import (
-    RULE,
-    Parser,
-    add_calibration,
-    add_columns,
-    calibrations_of,
-    read_source,
-)
+from darc.cli.parser import Parser, add_calibration, add_columns, calibrations_of, read_source
 
 if TYPE_CHECKING:
     from darc.tuning.advice import Advice
@@ -36,6 +28,9 @@ examples:
   darc tune ratings.csv
   darc tune ratings.csv --rule epsilon --grid fine --plot surface.png --out settings.toml
   darc select more.csv --config settings.toml"""
+# The commands that take a rule with its parameters, and whether they take several.
+TAKERS = dict.fromkeys(("ask", "run", "serve", "show"), False)
+TAKERS |= dict.fromkeys(("select", "eval", "simulate"), True)
 
 
 def add(parser: Parser) -> None:
@@ -98,23 +93,9 @@ def run(arguments: Namespace) -> None:
     sys.stdout.flush()
     if arguments.out is not None:
         with atomic_writer(arguments.out) as file:
-            file.write(settings_toml(tuned, advice.setting, takers()))
+            file.write(settings_toml(tuned, advice.setting, TAKERS))
         say(f"the settings are {arguments.out}")
     draw(arguments.plot, lambda: draw_tuned(advice))
-
-
-def takers() -> dict[str, bool]:
-    """The commands that take a rule with its parameters, and whether they take several."""
-    from darc.cli import COMMANDS, parser_of
-
-    return {
-        name: isinstance(action, argparse._AppendAction)
-        for commands in parser_of(*COMMANDS)._actions
-        if isinstance(commands, argparse._SubParsersAction)
-        for name, parser in commands.choices.items()
-        for action in parser._actions
-        if action.dest == "rule" and action.metavar == RULE
-    }
 
 
 def print_tuned(tuned: "Tuned", advice: "Advice") -> None:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, TextIO
 from pydantic import Field
 
 from darc.config import Model
-from darc.errors import DarcError, InputError, MissingExtra
+from darc.errors import DarcError, InputError
 
 logger = logging.getLogger("darc.web")
 
@@ -96,12 +96,10 @@ def server(app: Any, grace: float = 30.0, limits: Arrival | None = None) -> Any:
 
     Its own access log is off, because the service writes one. Keep-alive connections end first.
     """
-    try:
-        import uvicorn
+    import uvicorn
 
-        from darc.web.connections import Connection, Server
-    except ImportError:
-        raise MissingExtra("serving", "serve") from None
+    from darc.web.connections import Connection, Server
+
     config = uvicorn.Config(
         app,
         log_config=None,

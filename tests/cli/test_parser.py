@@ -1,0 +1,68 @@
+"""What every command line does: settings from files, help, and defaults."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from tests.helpers import run_command as darc
+
+TIDY = """prompt_id,candidate_id,rater_id,rating
+p1,a,r1,9
+p1,a,r2,1
+p1,a,r3,9
+p1,b,r1,6
+p1,b,r2,6
+p1,b,r3,6
+"""
+
+
+@pytest.fixture
+def tidy(tmp_path: Path) -> Path:
+    path = tmp_path / "ratings.csv"
+    path.write_text(TIDY, encoding="utf-8")
+    return path
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_settings_from_a_file_and_the_command_line_wins(tidy: Path) -> None:
+    config = tidy.with_name("run.toml")
+    config.write_text('[select]\nrule = ["mean", "epsilon"]\nbeta = 0\ncsv = true\n')
+    table = rows(darc("select", tidy, "--config", config).stdout)
+    assert [r["rule"] for r in table[:2]] == ["mean", "epsilon"]
+    assert float(table[1]["risk_premium"]) == 0.0
+    table = rows(darc("select", tidy, "--config", config, "--beta", "1").stdout)
+    assert float(table[0]["risk_premium"]) > 1.0
+    config.write_text("[select]\nbeto = 1\n")
+    done = darc("select", tidy, "--config", config)
+    assert done.returncode == 2
+    assert "select.beto is unknown; did you mean 'beta'?" in done.stderr
+    config.write_text('[select]\nbeta = "much"\n')
+    done = darc("select", tidy, "--config", config)
+    assert done.returncode == 2
+    assert "select.beta: invalid float value: 'much'" in done.stderr
+
+
+def test_help_answers() -> None:
+    assert "select" in darc("--help").stdout
+    assert "--rule" in darc("select", "--help").stdout
+    assert darc().returncode == 0
+    assert darc("--version").stdout.strip() == "0.1.0"
+    assert "epsilon(epsilon=0.25)" in darc("rules").stdout
+    names = [json.loads(line)["name"] for line in darc("rules", "--json").stdout.splitlines()]
+    assert {"mean", "epsilon", "median"} <= set(names)
+    wrong = darc("selct")
+    assert wrong.returncode == 2
+    assert wrong.stderr.count("\n") == 1
+
+
+def test_help_says_the_defaults() -> None:
+    told = " ".join(darc("run", "--help").stdout.split())
+    assert "answers to write (default: 16)" in told
+    assert "seconds for a scorer's batch (default: 600)" in told
+    assert "pack the files of finished shards (zstd) --workers" in told
+    assert "show this help message and exit --prompts" in told
