@@ -25,7 +25,6 @@ Fit a model that tells typical answers from atypical ones: answers to another pr
 their sentences shuffled, or with a strange sentence. It gives the rule `caution` its penalty."""
 CAUTION_EPILOG = """\
 examples:
-  darc train caution --data run --out caution.json
   darc train caution --data answers.jsonl --out caution.json --form features
   darc run --prompts q.jsonl --out run --rule caution --side atypicality=caution:caution.json"""
 HEAD = """\
@@ -34,7 +33,6 @@ and rejected, also .gz) or to a file of ratings with texts, in seconds and witho
 how often it is right about prompts that it was not fitted to, by cross-validation."""
 HEAD_EPILOG = """\
 examples:
-  darc train head pairs.jsonl --out head.npz
   darc train head ratings.csv --texts answers.jsonl --out head.npz
   darc ask "Why is the sky blue?" --answers a.jsonl --scorer relevance --scorer head:head.npz"""
 POLICIES = {
