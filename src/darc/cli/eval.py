@@ -3,7 +3,7 @@
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from darc.cli.output import print_json, print_table, progress, say
 from darc.cli.parser import (
@@ -183,50 +183,43 @@ def _merged(warnings: Sequence[str]) -> list[str]:
 
 def _print_subset(contest: "Contest", subset: str, main: "Frame", human: "Frame") -> None:
     tail = contest.settings.tail_name
-    rows: list[list[object]] = []
     same = [
         name
         for a, name in enumerate(contest.methods)
         if a and (contest.choice[:, a] == contest.choice[:, 0]).all()
     ]
-    for numbers, changes in zip(main.records(), human.records(), strict=True):
-        if numbers["method"] in same:
-            continue
-        rows.append(
-            [
-                numbers["method"],
-                *(_number(numbers[name]) for name in ("reward", "risk", "tradeoff")),
-                _number(changes[tail]),
-                _number(numbers["length"]),
-                *(_change(changes, name) for name in ("mean", "tradeoff", tail)),
-                "/".join(f"{numbers[name]:.0f}" for name in ("win", "tie", "loss")),
-            ]
-        )
-    prompts = main.column("prompts")[0]
-    print(f"{contest.source.name}, {subset}, {prompts:g} prompts")
-    unit = contest.source.length_unit
-    header = ["rule", "reward", "risk", "tradeoff", tail, unit]
+    rows = [
+        [
+            *(numbers[name] for name in ("method", "reward", "risk", "tradeoff")),
+            changes[tail],
+            numbers["length"],
+            *(_change(changes, name) for name in ("mean", "tradeoff", tail)),
+            "/".join(f"{numbers[name]:.0f}" for name in ("win", "tie", "loss")),
+        ]
+        for numbers, changes in zip(_rounded(main), _rounded(human), strict=True)
+        if numbers["method"] not in same
+    ]
+    print(f"{contest.source.name}, {subset}, {main.column('prompts')[0]:g} prompts")
+    header = ["rule", "reward", "risk", "tradeoff", tail, contest.source.length_unit]
     header += ["reward change", "tradeoff change", f"{tail} change", "win/tie/loss"]
     print_table(header, rows)
     if same:
         print(f"the same choices as Best-of-K: {', '.join(same)}")
 
 
-def _change(record: dict[str, "str | float | int | None"], name: str) -> str:
+def _rounded(frame: "Frame") -> list[dict[str, Any]]:
+    """The rows, numbers without their last digits, which hang on the order of summation."""
+    return [
+        {name: round(x, 9) + 0.0 if isinstance(x, float) else x for name, x in row.items()}
+        for row in frame.records()
+    ]
+
+
+def _change(row: dict[str, Any], name: str) -> str:
     """A difference with its interval, starred where the interval excludes 0."""
-    delta, low, high = (record[f"{part}_{name}"] for part in ("delta", "low", "high"))
-    if not isinstance(delta, float):
+    delta, low, high = (row[f"{part}_{name}"] for part in ("delta", "low", "high"))
+    if delta is None:
         return "-"
-    if not isinstance(low, float) or not isinstance(high, float):
-        return f"{_rounded(delta):+.3f}"
-    star = "*" if low > 0 or high < 0 else " "
-    return f"{_rounded(delta):+.3f}{star}[{_rounded(low):+.3f}, {_rounded(high):+.3f}]"
-
-
-def _number(cell: "str | float | int | None") -> "str | float | int | None":
-    return _rounded(cell) if isinstance(cell, float) else cell
-
-
-def _rounded(number: float) -> float:
-    """The number without its last digits, which hang on the order of summation."""
-    return round(number, 9) + 0.0
+    if low is None or high is None:
+        return f"{delta:+.3f}"
+    return f"{delta:+.3f}{'*' if low > 0 or high < 0 else ' '}[{low:+.3f}, {high:+.3f}]"
