@@ -3,10 +3,15 @@
 import csv
 import io
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 from tests.helpers import run_command as darc
+
+from darc.cli import parser_of
+from darc.cli.parser import _texts
 
 TIDY = """prompt_id,candidate_id,rater_id,rating
 p1,a,r1,9
@@ -58,6 +63,22 @@ def test_help_answers() -> None:
     wrong = darc("selct")
     assert wrong.returncode == 2
     assert wrong.stderr.count("\n") == 1
+
+
+EPILOGS = "".join(each.get("epilog", "") + "\n" for each in _texts().values())
+EXAMPLES = re.findall(r"^  (.*\bdarc .*)$", EPILOGS.replace("\\\n", " "), re.MULTILINE)
+
+
+@pytest.mark.parametrize("example", sorted(set(EXAMPLES)))
+def test_examples_in_help_are_commands(
+    example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("settings.toml").touch()
+    for command in re.split(r"; | \| | && ", example.split(" > ")[0]):
+        program, *given = shlex.split(command)
+        if program == "darc":
+            assert callable(parser_of(given[0]).parse_args(given).run)
 
 
 def test_help_says_the_defaults() -> None:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from darc.cli.parser import Parser, add_general
+from darc.cli.parser import Parser, add_general, texts_of
 from darc.errors import DarcError, nearest
 from darc.views.text_table import bold, red
 
@@ -100,8 +100,7 @@ def add_command(commands: Any, name: str) -> None:
     """Add a command with its options to a parser's commands."""
     file, words = COMMANDS[name]
     module = importlib.import_module(f"darc.cli.{file}")
-    texts = {key.lower(): getattr(module, key, None) for key in ("DESCRIPTION", "EPILOG")}
-    parser = commands.add_parser(name, help=words, **texts)
+    parser = commands.add_parser(name, help=words, **texts_of(name))
     module.add(parser)
     if hasattr(module, "run"):
         parser.set_defaults(run=module.run)

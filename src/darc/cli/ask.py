@@ -11,23 +11,6 @@ from darc.cli.parser import Parser
 from darc.cli.show import add_output, write_outcome
 from darc.config import made, options_of
 
-DESCRIPTION = """\
-Choose one of several answers to a question: each is rewritten without changing its meaning, scored
-for relevance, fluency, form and harm, and a rule decides. With --panel, and for a model on a server
-unless there is a --scorer, raters with different points of view grade the answers instead. What
-cannot change the decision is never made. The answers come from a file or from a model."""
-EPILOG = """\
-an answer file is a JSON list, JSON lines or CSV (text, answer, response, output or content), or one
-a line; of several files, or those of a folder, each text is one answer
-
-examples:
-  darc ask "Why is the sky blue?" --answers answers.jsonl
-  darc ask "Why is the sky blue?" --answer "Scattering." --answer "Because it is."
-  darc models install; darc ask "Why is the sky blue?" --html decision.html
-  darc ask "Why is the sky blue?" --generator openai:MODEL@http://localhost:8000/v1 --panel 4
-  darc ask "Why is the sky blue?" --generator openai:MODEL@http://localhost:8000/v1 \\
-      --scorer transformers:REWARD_MODEL"""
-
 
 def add(parser: Parser) -> None:
     """Add the options."""

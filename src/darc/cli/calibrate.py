@@ -15,20 +15,6 @@ if TYPE_CHECKING:
     from darc.evaluation.source import Source
     from darc.selection.calibration import Calibration
 
-DESCRIPTION = """\
-Learn from a file of ratings, a run folder or a gateway's audit log what the rule auto goes by: how
-much disagreement counts, how far few ratings are drawn to the average, how severe each rater is,
-and how good each system. Every command that decides takes the file with --calibration.
-
-Rewrites show how wording moves a scorer, not whether people disagree. With a run and people's
-ratings of its answers, the disagreement of rewrites counts as far as those ratings bear out."""
-EPILOG = """\
-examples:
-  darc calibrate ratings.csv --out calibration.json
-  darc select more.csv --rule auto --calibration calibration.json
-  darc calibrate run ratings.csv --out calibration.json
-  darc calibrate audit.jsonl --out calibration.json
-  darc calibrate --show calibration.json"""
 NORMAL = 1.96
 
 

@@ -19,18 +19,6 @@ from darc.models.remote.client import KEY
 if TYPE_CHECKING:
     from darc.models.remote.check import ServerReport
 
-DESCRIPTION = """\
-Try a server out with a few tiny calls: what it speaks, what of it DARC can use, and the command
-that suits it. A URL that ends in /classify, /pooling, /score or /predict is a reward model's; any
-other is a chat server's, and where it has no chat completions, those four are looked for."""
-EPILOG = """\
-it makes up to 16 calls, whose answers have at most 16 tokens (32 for tools and JSON, 48 for n), and
-says at the end how many there were; exit code 0: DARC can use the server, 1: it cannot
-
-examples:
-  darc check http://localhost:8000
-  darc check my-model@https://api.example.com/v1 --key-env EXAMPLE_KEY
-  darc check http://localhost:8000/classify --json"""
 WIDTHS = (16, 36, 44)
 _SERVED = re.compile(r"@(https?://.*)", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)

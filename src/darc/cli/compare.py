@@ -12,16 +12,6 @@ from darc.errors import InputError
 if TYPE_CHECKING:
     from darc.evaluation.leaderboard import Leaderboard
 
-DESCRIPTION = """\
-Which of my systems is best for everyone? A leaderboard of the systems that wrote the candidates in
-a file of ratings: mean with a 95 % interval, share of unhappy people, worst tenth, worst group and
-disagreement. Raters' severity is taken out of the means, and systems that cannot be told apart
-share a rank."""
-EPILOG = """\
-examples:
-  darc compare ratings.csv
-  darc compare ratings.csv --column system=model --threshold 3 --plot systems.png
-  darc compare ratings.csv --by rater_group"""
 MOST_WINS = 8
 FEW = 0.05
 

@@ -4,13 +4,6 @@ from argparse import Namespace
 
 from darc.cli.parser import Parser
 
-DESCRIPTION = "Print a completion script for a shell."
-EPILOG = """\
-examples:
-  darc completion bash > ~/.local/share/bash-completion/completions/darc
-  darc completion zsh > ~/.zfunc/_darc   # with ~/.zfunc in fpath, before compinit
-  darc completion fish > ~/.config/fish/completions/darc.fish"""
-
 
 def add(parser: Parser) -> None:
     """Add the options."""

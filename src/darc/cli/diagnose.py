@@ -16,15 +16,6 @@ if TYPE_CHECKING:
     from darc.diagnosis.words import Words
     from darc.tuning.advice import Advice
 
-DESCRIPTION = """\
-Say whether the disagreement in a file of ratings is signal: where the variance is, whether means
-and sigmas would return with other raters, how many raters it takes, who stands apart, which
-prompts are contentious, and which rule to use, tested on raters and prompts held out."""
-EPILOG = """\
-examples:
-  darc diagnose ratings.csv
-  darc diagnose ratings.csv --plot diagnosis.png --out diagnosis"""
-
 
 def add(parser: Parser) -> None:
     """Add the options."""

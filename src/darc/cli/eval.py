@@ -21,19 +21,6 @@ if TYPE_CHECKING:
     from darc.evaluation.evaluate import Evaluation
     from darc.evaluation.frame import Frame
 
-DESCRIPTION = """\
-Compare rules on files of ratings and on run folders: a half of the raters (or samples) selects and
-the other half judges, over many splits, with intervals against Best-of-K."""
-EPILOG = """\
-texts, for lengths and cases, are JSON lines with prompt_id, candidate_id, prompt, response; they
-are found beside the ratings as NAME.texts.jsonl(.gz)
-
-examples:
-  darc eval ratings.csv
-  darc eval ratings.csv --rule epsilon --rule epsilon:epsilon=0.5 --out evaluation
-  darc eval run ratings.csv --out evaluation
-  darc eval --check-paper"""
-
 
 def add(parser: Parser) -> None:
     """Add the options."""

@@ -6,9 +6,6 @@ from pathlib import Path
 from darc.cli.output import say
 from darc.cli.parser import Parser
 
-DESCRIPTION = """\
-Write the chosen answers as alpaca_eval or MT-Bench read them, or every score as tidy ratings (CSV,
-Parquet) that darc select reads."""
 SUFFIXES = {"alpaca": ".json", "mt-bench": ".jsonl", "tidy": ".csv", "parquet": ".parquet"}
 
 

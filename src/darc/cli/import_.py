@@ -14,17 +14,6 @@ from darc.files import atomic_writer
 if TYPE_CHECKING:
     from darc.tables.foreign import Judgements
 
-DESCRIPTION = """\
-Read judgements from a spreadsheet, an export or a dataset, say what was understood, and write them
-as ratings that every other command reads. Known are Excel, CSV and JSON with columns of any name,
-UltraFeedback, HelpSteer2, MultiPref, chosen and rejected answers, Chatbot Arena, MT-Bench,
-AlpacaEval, Argilla, Label Studio and inspect_ai, and datasets of Hugging Face."""
-EPILOG = """\
-examples:
-  darc import ratings.xlsx --out ratings.csv
-  darc import survey.csv --scale "bad=1,fair=3,good=5" --column prompt_id=Frage --out ratings.csv
-  darc import export.json"""
-
 
 def add(parser: Parser) -> None:
     """Add the options."""

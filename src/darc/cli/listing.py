@@ -10,34 +10,10 @@ if TYPE_CHECKING:
     from darc.registry import Maker
     from darc.selection.rule import Rule
 
-EPILOGS = {
-    "generators": """\
-examples:
-  --generator embedded
-  --generator transformers:owner/name
-  --generator openai:MODEL@http://localhost:8001/v1
-  --generator given:answers.jsonl""",
-    "rewriters": """\
-examples:
-  --rewriter rules
-  --rewriter llm (the embedded model)
-  --rewriter llm:transformers:owner/name
-  --rewriter llm:MODEL@http://localhost:8001/v1,temperature=0.9""",
-    "scorers": """\
-examples:
-  --scorer form
-  --scorer transformers:owner/name,max_length=512
-  --scorer judge:MODEL@http://localhost:8001/v1
-  --scorer http://localhost:8002/score""",
-}
-
 
 def add(parser: Parser) -> None:
     """Add the options."""
-    registry = parser.prog.split()[-1]
-    parser.epilog = EPILOGS.get(registry)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.set_defaults(registry=registry)
 
 
 def run(arguments: Namespace) -> None:
@@ -48,9 +24,9 @@ def run(arguments: Namespace) -> None:
     import darc.scorers  # noqa: F401
     from darc import registry
 
-    known = getattr(registry, arguments.registry)
+    known = getattr(registry, arguments.command)
     for name in known:
-        row, form, more = (_rule if arguments.registry == "rules" else _maker)(known.get(name))
+        row, form, more = (_rule if arguments.command == "rules" else _maker)(known.get(name))
         if arguments.json:
             print(json.dumps(row, default=str))
         else:

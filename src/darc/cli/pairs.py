@@ -7,18 +7,6 @@ from pathlib import Path
 from darc.cli.output import print_json, say
 from darc.cli.parser import Parser
 
-DESCRIPTION = """\
-Make preference pairs, prompt, chosen and rejected, of the candidates of a file of ratings or of a
-run folder, for darc train and for any other trainer that reads TRL's format."""
-EPILOG = """\
-texts are JSON lines with prompt_id, candidate_id, prompt, response; they are found beside the
-ratings as NAME.texts.jsonl(.gz)
-
-examples:
-  darc pairs run --out pairs.jsonl --by value
-  darc pairs ratings.csv --out pairs.jsonl --margin 1 --contentious drop
-  darc pairs ratings.csv --out pairs.jsonl --which all --contentious soft"""
-
 
 def add(parser: Parser) -> None:
     """Add the options."""

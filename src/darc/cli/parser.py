@@ -4,6 +4,7 @@ import argparse
 from argparse import Namespace
 from collections.abc import Sequence
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -103,6 +104,19 @@ class Parser(argparse.ArgumentParser):
                 f"see {self.prog} --help",
             ) from None
         return made if many else made[0]
+
+
+@cache
+def _texts() -> dict[str, dict[str, str]]:
+    import tomllib
+    from importlib.resources import files
+
+    return tomllib.loads((files("darc") / "data" / "help.toml").read_text(encoding="utf-8"))
+
+
+def texts_of(command: str) -> dict[str, str]:
+    """What the help of a command, or of an action of it, says before and after the options."""
+    return _texts().get(command, {})
 
 
 def add_general(parser: Parser) -> None:

@@ -21,21 +21,6 @@ if TYPE_CHECKING:
     from darc.runs.on_ray import Cluster
 
 STAGES = ("candidates", "variants", "scores", "side", "decisions")
-DESCRIPTION = """\
-Take every prompt of a file through all stages: write answers, rewrite them, score everything (or
-have a panel grade the answers), decide. Each stage is a plain JSONL file in the folder; running the
-same command again goes on where it stopped. The settings are kept in the folder's run.toml."""
-EPILOG = """\
-prompts are JSON lines (prompt, instruction, question or text; turns; messages), an alpaca_eval
-list, MT-Bench questions, answers for --generator given:FILE, or one text a line; "examples" stands
-for 40 prompts that come with DARC, and a folder for answers that are there, a file for each system
-
-examples:
-  darc run --prompts questions.jsonl --out run
-  darc run --prompts questions.jsonl --out run --rule tau --from decisions
-  darc run --prompts examples --out run --lazy -k 4 --max-tokens 64
-  darc show run 81
-  darc export run --format alpaca"""
 
 
 class RunSettings(ChoiceOptions):

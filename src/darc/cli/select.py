@@ -32,19 +32,6 @@ if TYPE_CHECKING:
 NUMBERS = ("value", "mean", "sigma", "risk_premium")
 TITLES = ("value", "mean", "sigma", "premium")
 
-DESCRIPTION = """\
-Choose one candidate for every prompt of a file of ratings, by one rule or several side by side.
-
-The file is CSV, TSV, JSONL (each also gzipped) or Parquet, in one of three layouts:
-  tidy      prompt_id, candidate_id, rater_id, rating (scorer_id, system); other columns are kept
-  wide      prompt_id, candidate_id, and one column a rater (system)
-  pairwise  prompt_id, left_id, right_id, rater_id, winner (left, right or tie)
-Rows may come in any order. Results go to standard output, everything else to standard error."""
-EPILOG = """\
-examples:
-  darc select ratings.csv
-  darc select ratings.csv --rule mean --rule epsilon:epsilon=0.5 --plot decision.png
-  zcat big.csv.gz | darc select - --rule tau --quantile 0.25 --out decisions.csv"""
 SHARED = {
     "epsilon": "epsilon: how far below the best value still counts as a near tie",
     "tau": "tau: cap on the risk premium",

@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     from darc.gateway.service import Gateway
     from darc.gateway.settings import ServeSettings
 
-DESCRIPTION = """\
-Serve chat completions that a rule has chosen among several, for any OpenAI client: change its base
-URL to this address. Answers come from the embedded model, or from a server behind --backend."""
-EPILOG = """\
-examples:
-  darc models install; darc serve
-  darc serve --backend http://localhost:8001/v1 -k 8 --panel 4
-  darc serve --backend http://localhost:8001/v1 -k 8 --scorer judge:MODEL@http://localhost:8001/v1
-  darc serve --make-key alice --api-keys keys.jsonl
-  darc serve --host 0.0.0.0 --api-keys keys.jsonl --backend https://api.example.com/v1"""
 
 ANSWERS = (
     "backend", "backend_key_env", "model", "timeout", "concurrency", "attempts", "max_tokens",

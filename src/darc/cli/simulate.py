@@ -12,22 +12,6 @@ from darc.cli.parser import RULE, Parser
 from darc.errors import InputError
 from darc.files import atomic_writer
 
-DESCRIPTION = """\
-Draw ratings from a population of people whose opinions are known exactly, and write them as a tidy
-file for darc select; or run an experiment on such people and print what it found.
-
-experiments:
-  disagreement  how much the people disagree, and how well the proxy tells, beside the paper's
-  coverage      how often lower bounds on the choice's mean hold: raters against rewrites
-  buckets       gains of epsilon over Best-of-K by disagreement: true ones and seen ones
-  raters        what auto and the paper's rules are worth beside Best-of-K with 2 to 64 raters
-  hacking       true worth of each rule's choice as the pool grows under a biased proxy"""
-EPILOG = """\
-examples:
-  darc simulate --preset polarised --prompts 40 --out ratings.csv --truth truth.csv
-  darc simulate --preset panel --out folder
-  darc simulate --experiment hacking --plot hacking.png
-  darc simulate --experiment buckets --preset noise --raters 20"""
 NUMBERS = {
     "prompts": (int, "prompts"),
     "candidates": (int, "candidates a prompt"),

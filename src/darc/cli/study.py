@@ -6,16 +6,6 @@ from pathlib import Path
 from darc.cli.parser import Parser, add_arrival
 from darc.errors import MissingExtra
 
-DESCRIPTION = """\
-A human study: blind, randomised and quality-controlled ratings of answers, from several annotators.
-
-  darc study init --items items.jsonl --annotators 10    makes study.toml and study.db
-  darc study links                                       personal links, shown once
-  darc study serve                                       the pages
-  darc study status | review                             progress and flags; decisions
-  darc study close && darc study export results          files for darc select and darc eval"""
-
-
 ACTIONS = {
     "init": "make a study from study.toml",
     "links": "make the links of annotators",

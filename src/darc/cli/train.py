@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from darc.cli.output import draw, print_json, print_table, progress, say
-from darc.cli.parser import Parser
+from darc.cli.parser import Parser, texts_of
 from darc.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
@@ -13,28 +13,6 @@ if TYPE_CHECKING:
     from darc.scorers.caution import Model
     from darc.training.head import AnswerPair
 
-EPILOG = """\
-examples:
-  darc train cdpo --data pairs.jsonl --out policy --preset cpu-small --steps 5
-  darc train rdpo --form unbiased --data pairs.jsonl --out policy --model owner/name
-  darc run --prompts questions.jsonl --out run --generator transformers:policy
-  darc train caution --data run --out caution.json
-  darc train head pairs.jsonl --out head.npz"""
-CAUTION = """\
-Fit a model that tells typical answers from atypical ones: answers to another prompt, cut off, with
-their sentences shuffled, or with a strange sentence. It gives the rule `caution` its penalty."""
-CAUTION_EPILOG = """\
-examples:
-  darc train caution --data answers.jsonl --out caution.json --form features
-  darc run --prompts q.jsonl --out run --rule caution --side atypicality=caution:caution.json"""
-HEAD = """\
-Fit a small linear preference over embeddings to pairs of answers (JSON lines with prompt, chosen
-and rejected, also .gz) or to a file of ratings with texts, in seconds and without torch. It is told
-how often it is right about prompts that it was not fitted to, by cross-validation."""
-HEAD_EPILOG = """\
-examples:
-  darc train head ratings.csv --texts answers.jsonl --out head.npz
-  darc ask "Why is the sky blue?" --answers a.jsonl --scorer relevance --scorer head:head.npz"""
 POLICIES = {
     "dpo": "plain DPO, to compare with",
     "cdpo": "DPO with label smoothing",
@@ -46,10 +24,10 @@ def add(parser: Parser) -> None:
     """Add what it can train."""
     kinds = parser.add_actions("kind")
     for kind, text in POLICIES.items():
-        _add_policy(kinds.add_parser(kind, help=text, epilog=EPILOG), kind)
-    texts = {"description": CAUTION, "epilog": CAUTION_EPILOG}
+        _add_policy(kinds.add_parser(kind, help=text, **texts_of("train")), kind)
+    texts = texts_of("train caution")
     _add_caution(kinds.add_parser("caution", help="a model of atypical answers", **texts))
-    texts = {"description": HEAD, "epilog": HEAD_EPILOG}
+    texts = texts_of("train head")
     _add_head(kinds.add_parser("head", help="a preference of your own", **texts))
     listed = kinds.add_parser("presets", help="print the presets: base model, data, every number")
     listed.add_argument("--json", action="store_true", help="one JSON object a line")

@@ -12,22 +12,6 @@ if TYPE_CHECKING:
     from darc.tuning.advice import Advice
     from darc.tuning.tune import Tuned
 
-DESCRIPTION = """\
-Choose a rule and its strengths on a file of ratings or on a run folder. Half of the samples of each
-candidate select, the other half judge; the setting for a fold of prompts is chosen on the others,
-so that the gain over Best-of-K that is shown is not the tuned one. Where no setting gains beyond
-noise, the rule auto is recommended, which then stays near Best-of-K."""
-EPILOG = """\
-objectives:
-  tradeoff  mean - L sigma, averaged over prompts (default, where a half has a sigma to judge by)
-  cvar      the mean of the lowest tenth of prompts
-  mean      the mean (default otherwise); with --risk-cap, among settings whose average sigma
-            keeps it
-
-examples:
-  darc tune ratings.csv
-  darc tune ratings.csv --rule epsilon --grid fine --plot surface.png --out settings.toml
-  darc select more.csv --config settings.toml"""
 # The commands that take a rule with its parameters, and whether they take several.
 TAKERS = dict.fromkeys(("ask", "run", "serve", "show"), False)
 TAKERS |= dict.fromkeys(("select", "eval", "simulate"), True)
