@@ -98,19 +98,15 @@ def commands_for(report: "ServerReport", key_env: str) -> list[str]:
     options = {**report.options, **({"key_env": key_env} if own_key else {})}
     told = "".join(f",{name}={value}" for name, value in options.items())
     if report.kind == "reward":
-        scorer = shlex.quote(f"http:{report.url}{told}")
-        return [
-            f"darc ask 'Why is the sky blue?' --scorer {scorer}",
-            f"darc run --prompts examples --out run --scorer {scorer}",
-            f"darc serve --scorer {scorer}",
-        ]
-    generator = shlex.quote(f"openai:{report.model}@{report.url}{told}")
-    key = f" --backend-key-env {key_env}" if own_key else ""
-    model = shlex.quote(report.model)
+        part = serving = f"--scorer {shlex.quote(f'http:{report.url}{told}')}"
+    else:
+        part = f"--generator {shlex.quote(f'openai:{report.model}@{report.url}{told}')}"
+        serving = f"--backend {shlex.quote(report.url)} --model {shlex.quote(report.model)}"
+        serving += f" --backend-key-env {key_env}" if own_key else ""
     return [
-        f"darc ask 'Why is the sky blue?' --generator {generator}",
-        f"darc run --prompts examples --out run --generator {generator}",
-        f"darc serve --backend {shlex.quote(report.url)} --model {model}{key}",
+        f"darc ask 'Why is the sky blue?' {part}",
+        f"darc run --prompts examples --out run {part}",
+        f"darc serve {serving}",
     ]
 
 
