@@ -6,13 +6,13 @@ import os
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from darc.cli.choice import AnswerOptions, ChoiceOptions, WorkOptions, add_choice, say_cost
 from darc.cli.output import print_json, print_table, progress, say
 from darc.cli.parser import Parser
 from darc.cli.show import saved_words
-from darc.config import add_options, made, option, options_of
+from darc.config import Model, add_options, made, option, options_of
 from darc.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,6 +30,49 @@ class RunSettings(ChoiceOptions):
     sample: int | None = option(None, "only N of the prompts, by --seed", "N")
 
 
+class ExtentOptions(Model):
+    """How much is made."""
+
+    lazy: bool = option(False, "leave out what cannot change the decision")
+    complete: bool = option(False, "make what a lazy run of this folder left out")
+
+
+class FileOptions(Model):
+    """What is kept, and how many processes make it."""
+
+    shard_size: int = option(
+        1000, "prompts a shard: in memory at a time, and done again when a file is damaged", "N"
+    )
+    keep: Literal["all", "scores", "decisions"] = option("all", "what is left of a finished shard")
+    compress: bool = option(False, "pack the files of finished shards (zstd)")
+    workers: int | None = option(
+        None,
+        "processes for rewriting and embedded scorers (default: one a core; 0: none), with "
+        "--engine ray those and the CPUs of each worker (default: none, and one)",
+        "N",
+    )
+
+
+class ClusterOptions(Model):
+    """What does the shards."""
+
+    engine: Literal["local", "ray"] = option(
+        "local", "what does the shards: this process, or Ray workers that share the folder"
+    )
+    address: str | None = option(
+        None, "of the cluster (default: RAY_ADDRESS, or this machine)", "A"
+    )
+    ray_actors: int = option(
+        0, "N workers that keep their models, in place of as many as there are CPUs", "N"
+    )
+    ray_cpus: float | None = option(
+        None,
+        "CPUs of each worker, such as 0.5 where it waits for servers (default: --workers)",
+        "C",
+    )
+    ray_gpus: float = option(0.0, "GPUs of each (with --ray-actors)", "G")
+
+
 def add(parser: Parser) -> None:
     """Add the options."""
     add_options(parser, RunSettings, "prompts", "sample")
@@ -40,59 +83,9 @@ def add(parser: Parser) -> None:
         choices=STAGES,
         help="do this stage and the later ones again; leave it out to go on",
     )
-    extent = parser.add_mutually_exclusive_group()
-    extent.add_argument(
-        "--lazy", action="store_true", help="leave out what cannot change the decision"
-    )
-    extent.add_argument(
-        "--complete", action="store_true", help="make what a lazy run of this folder left out"
-    )
-    files = parser.add_argument_group("files and machine")
-    files.add_argument(
-        "--shard-size",
-        type=int,
-        default=1000,
-        metavar="N",
-        help="prompts a shard: what is in memory, and what is done again when a file is damaged",
-    )
-    kept = ("all", "scores", "decisions")
-    files.add_argument("--keep", default="all", choices=kept, help="left of finished shards")
-    files.add_argument(
-        "--compress", action="store_true", help="pack the files of finished shards (zstd)"
-    )
-    files.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="processes for rewriting and embedded scorers (default: one a core; 0: none), with "
-        "--engine ray those and the CPUs of each worker (default: none, and one)",
-    )
-    cluster = parser.add_argument_group("a cluster")
-    cluster.add_argument(
-        "--engine",
-        default="local",
-        choices=("local", "ray"),
-        help="what does the shards: this process, or Ray workers that share the folder",
-    )
-    cluster.add_argument(
-        "--address", metavar="A", help="of the cluster (default: RAY_ADDRESS, or this machine)"
-    )
-    cluster.add_argument(
-        "--ray-actors",
-        type=int,
-        default=0,
-        metavar="N",
-        help="workers that keep their models (default: as many as there are CPUs, which do not)",
-    )
-    cluster.add_argument(
-        "--ray-cpus",
-        type=float,
-        metavar="C",
-        help="CPUs of each worker, such as 0.5 where it waits for servers (default: --workers)",
-    )
-    cluster.add_argument(
-        "--ray-gpus", type=float, default=0.0, metavar="G", help="GPUs of each (with --ray-actors)"
-    )
+    add_options(parser.add_mutually_exclusive_group(), ExtentOptions)
+    add_options(parser.add_argument_group("files and machine"), FileOptions)
+    add_options(parser.add_argument_group("a cluster"), ClusterOptions)
     add_choice(parser)
     parser.add_argument("--json", action="store_true", help="the summary as one JSON object")
     parser.set_defaults(interrupted="go on with the same command")
