@@ -201,7 +201,7 @@ def as_json(problem: Problem) -> Response:
     return Response(content, problem.status, dict(problem.headers), "application/json")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shell:
     """ASGI around ASGI; `free` are the paths that need no key, and that other sites may link to.
 
