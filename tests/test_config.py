@@ -1,10 +1,10 @@
-import argparse
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 from pydantic import Field
 
+from darc.cli.parser import Parser
 from darc.config import Model, add_options, made, options_of, read_settings
 from darc.errors import InputError
 
@@ -90,7 +90,7 @@ def test_a_model_names_what_is_wrong(data: dict[str, Any], words: str) -> None:
 
 
 def test_options_come_from_a_model() -> None:
-    parser = argparse.ArgumentParser()
+    parser = Parser()
     add_options(parser, Outer, "kind", "number", "names", "quick", "where")
     assert "how many (default: 3)" in parser.format_help()
     assert made(Outer, options_of(parser.parse_args([]), Outer)) == Outer()

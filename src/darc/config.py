@@ -3,12 +3,12 @@
 import argparse
 import difflib
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 
 from darc.errors import InputError, nearest
@@ -103,43 +103,44 @@ def read_settings(
     return {**flat, **settings}
 
 
+def option(
+    default: Any, text: str, metavar: str = "", flags: Sequence[str] = (), **bounds: Any
+) -> Any:
+    """A field with its default and bounds, and what its option says and is called besides."""
+    extra: Any = {"flags": list(flags), **({"metavar": metavar} if metavar else {})}
+    return Field(default, description=text, json_schema_extra=extra, **bounds)
+
+
 def add_options(parser: Any, model: type[BaseModel], *names: str, unset: str = "") -> None:
-    """Add an option for each of these fields, with the field's type, default and description.
+    """Add an option for each of these fields, or for all, with type, default and description.
 
     A truth value becomes a flag, a list an option that may be repeated, a Literal its choices.
-    `json_schema_extra` of a field may have `flags` (further spellings) and a `metavar`. With
-    `unset`, which says what then counts, an option that is not given is None.
+    `json_schema_extra` of a field may have `flags` (further spellings), a `metavar` and whatever
+    else argparse takes. With `unset`, which says what then counts, one not given is None.
     """
-    for name in names:
+    for name in names or model.model_fields:
         field = model.model_fields[name]
-        extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-        flags = [*map(str, _list(extra.get("flags"))), f"--{name.replace('_', '-')}"]
-        default = None if unset else field.get_default(call_default_factory=True)
-        help_text = field.description or ""
-        if unset:
-            help_text += f" (default: {unset})"
-        elif (
-            default not in (None, "")
-            and default is not False
-            and not isinstance(default, list | tuple)
-        ):
-            help_text += f"{' ' if help_text else ''}(default: {default})"
-        keywords: dict[str, Any] = {"dest": name, "default": default, "help": help_text}
+        extra = field.json_schema_extra
+        keywords: dict[str, Any] = dict(extra) if isinstance(extra, dict) else {}
+        flags = keywords.pop("flags", ())
+        keywords |= {"dest": name, "help": field.description or ""}
+        if field.is_required():
+            keywords["required"] = True
+        elif unset:
+            keywords["help"] += f" (default: {unset})"
+        else:
+            keywords["default"] = field.get_default(call_default_factory=True)
         kinds = [kind for kind in _kinds(field) if kind not in (type(None), Ellipsis)]
         choices = next((get_args(kind) for kind in kinds if get_origin(kind) is Literal), ())
         if field.annotation is bool:
             keywords["action"] = "store_true"
-        elif get_origin(field.annotation) in (list, tuple):
-            keywords |= {"action": "append", "default": None, "metavar": extra.get("metavar")}
         elif choices:
             keywords["choices"] = choices
+        elif get_origin(field.annotation) in (list, tuple):
+            keywords |= {"action": "append", "default": None}
         else:
-            keywords |= {"type": kinds[0], "metavar": extra.get("metavar")}
-        parser.add_argument(*flags, **keywords)
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+            keywords["type"] = kinds[0]
+        parser.add_argument(*flags, f"--{name.replace('_', '-')}", **keywords)
 
 
 def options_of(arguments: argparse.Namespace, model: type[BaseModel]) -> dict[str, Any]:

@@ -203,21 +203,17 @@ class Makers(Registry[Maker]):
 
 def _converted(name: str, text: str, default: Any, where: str) -> Any:
     """An option's value, of its default's type."""
-    value = parse_value(text)
-    if isinstance(default, str):
-        return text
-    whole = isinstance(value, float) and value.is_integer()
-    if isinstance(default, bool):
-        fine = isinstance(value, bool)
-    elif isinstance(default, int):
-        fine, value = whole, int(value) if whole else value
-    elif isinstance(default, float):
-        fine = isinstance(value, float)
-    else:
-        fine = True
-    if not fine:
-        raise InputError(f"{name}={text}{where} cannot be used", f"such as {name}={default}")
-    return value
+    from pydantic import TypeAdapter, ValidationError
+
+    if not isinstance(default, str | bool | int | float):
+        return parse_value(text)
+    word = isinstance(default, bool)
+    try:
+        value = parse_value(text) if word else text
+        return TypeAdapter(type(default)).validate_python(value, strict=word)
+    except ValidationError:
+        told = f"{name}={text}{where} cannot be used"
+        raise InputError(told, f"such as {name}={default}") from None
 
 
 class Closing(ABC):

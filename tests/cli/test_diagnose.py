@@ -49,16 +49,16 @@ def test_words_come_first_and_then_the_tables(
 
 
 def test_json_is_whole_and_repeatable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write(tmp_path / "ratings.csv", uneven(1, prompts=20))
+    path = write(tmp_path / "ratings.csv", uneven(1, prompts=12))
     _, first, _ = run(capsys, path, "--json", "--seed", 3)
     _, second, _ = run(capsys, path, "--json", "--seed", 3)
     _, third, _ = run(capsys, path, "--json", "--seed", 4)
     assert first == second != third
     found = json.loads(first)
     assert found["verdict"] == "signal"
-    assert found["ratings"] == 20 * 8 * 10
+    assert found["ratings"] == 12 * 8 * 10
     assert sum(row["percent"] for row in found["tables"]["components"]) == pytest.approx(100)
-    assert len(found["tables"]["prompts"]) == 20
+    assert len(found["tables"]["prompts"]) == 12
 
 
 def test_tables_and_picture_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

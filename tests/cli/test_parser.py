@@ -1,32 +1,89 @@
+"""What every command line does: settings from files, help, and defaults."""
+
+import csv
 import io
-import sys
-import time
+import json
+import re
+import shlex
+from pathlib import Path
 
 import pytest
+from tests.helpers import run_command as darc
 
-from darc.cli.parser import counting
+from darc.cli import parser_of
+from darc.cli.parser import _texts
 
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_answers_are_counted_by_quarters(capsys: pytest.CaptureFixture[str]) -> None:
-    with counting(16, "answers written") as report:
-        for done in range(1, 17):
-            report(done, 16)
-    told = [line.rsplit(",", 1)[0] for line in capsys.readouterr().err.splitlines()]
-    assert told == [f"{done} of 16 answers written" for done in (4, 8, 12, 16)]
+TIDY = """prompt_id,candidate_id,rater_id,rating
+p1,a,r1,9
+p1,a,r2,1
+p1,a,r3,9
+p1,b,r1,6
+p1,b,r2,6
+p1,b,r3,6
+"""
 
 
-def test_on_a_terminal_the_line_moves_before_anything_is_done(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.fixture
+def tidy(tmp_path: Path) -> Path:
+    path = tmp_path / "ratings.csv"
+    path.write_text(TIDY, encoding="utf-8")
+    return path
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_settings_from_a_file_and_the_command_line_wins(tidy: Path) -> None:
+    config = tidy.with_name("run.toml")
+    config.write_text('[select]\nrule = ["mean", "epsilon"]\nbeta = 0\ncsv = true\n')
+    table = rows(darc("select", tidy, "--config", config).stdout)
+    assert [r["rule"] for r in table[:2]] == ["mean", "epsilon"]
+    assert float(table[1]["risk_premium"]) == 0.0
+    table = rows(darc("select", tidy, "--config", config, "--beta", "1").stdout)
+    assert float(table[0]["risk_premium"]) > 1.0
+    config.write_text("[select]\nbeto = 1\n")
+    done = darc("select", tidy, "--config", config)
+    assert done.returncode == 2
+    assert "select.beto is unknown; did you mean 'beta'?" in done.stderr
+    config.write_text('[select]\nbeta = "much"\n')
+    done = darc("select", tidy, "--config", config)
+    assert done.returncode == 2
+    assert "select.beta: invalid float value: 'much'" in done.stderr
+
+
+def test_help_answers() -> None:
+    assert "select" in darc("--help").stdout
+    assert "--rule" in darc("select", "--help").stdout
+    assert darc().returncode == 0
+    assert darc("--version").stdout.strip() == "0.1.0"
+    assert "epsilon(epsilon=0.25)" in darc("rules").stdout
+    names = [json.loads(line)["name"] for line in darc("rules", "--json").stdout.splitlines()]
+    assert {"mean", "epsilon", "median"} <= set(names)
+    wrong = darc("selct")
+    assert wrong.returncode == 2
+    assert wrong.stderr.count("\n") == 1
+
+
+EPILOGS = "".join(each.get("epilog", "") + "\n" for each in _texts().values())
+EXAMPLES = re.findall(r"^  (.*\bdarc .*)$", EPILOGS.replace("\\\n", " "), re.MULTILINE)
+
+
+@pytest.mark.parametrize("example", sorted(set(EXAMPLES)))
+def test_examples_in_help_are_commands(
+    example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    screen = Terminal()
-    monkeypatch.setattr(sys, "stderr", screen)
-    with counting(3, "answers written") as report:
-        time.sleep(1.2)
-        report(2, 3)
-    assert "\r0 of 3 answers written, 1 s" in screen.getvalue()
-    assert screen.getvalue().endswith("\r2 of 3 answers written, 1 s\n")
+    monkeypatch.chdir(tmp_path)
+    Path("settings.toml").touch()
+    for command in re.split(r"; | \| | && ", example.split(" > ")[0]):
+        program, *given = shlex.split(command)
+        if program == "darc":
+            assert callable(parser_of(given[0]).parse_args(given).run)
+
+
+def test_help_says_the_defaults() -> None:
+    told = " ".join(darc("run", "--help").stdout.split())
+    assert "answers to write (default: 16)" in told
+    assert "seconds for a scorer's batch (default: 600)" in told
+    assert "pack the files of finished shards (zstd) --workers" in told
+    assert "show this help message and exit --prompts" in told

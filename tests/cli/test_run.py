@@ -1,4 +1,4 @@
-"""`darc run`, `show`, `export`, `cache` and the lists, with the plugin's parts."""
+"""`darc run`, with the plugin's parts."""
 
 import json
 import os
@@ -7,131 +7,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
-from tests.helpers import run_command
+from tests.cli.runs import PARTS, darc
 
-from darc.evaluation.reading import read_any
-from darc.evaluation.split import join
-
-PARTS = (
-    "--generator",
-    "echo",
-    "--scorer",
-    "brevity",
-    "--scorer",
-    "form",
-    "-k",
-    "3",
-    "--n-aug",
-    "2",
-)
 # Seconds after which an interrupted run is to have ended, where the machine is not busy.
 ENDING = 2.0
-
-
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    return {**os.environ, "DARC_CACHE": str(tmp_path / "cache")}
-
-
-def darc(environment: dict[str, str], *arguments: object) -> subprocess.CompletedProcess[str]:
-    with patch.dict(os.environ, environment):
-        return run_command(*arguments)
-
-
-@pytest.fixture
-def prompts(tmp_path: Path) -> Path:
-    path = tmp_path / "prompts.jsonl"
-    rows = [
-        {"question_id": 81, "category": "writing", "turns": ["Why is it?", "And then?"]},
-        {"question_id": 82, "category": "reasoning", "turns": ["How is it?"]},
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
-@pytest.mark.slow
-def test_run_show_export(tmp_path: Path, prompts: Path, environment: dict[str, str]) -> None:
-    folder = tmp_path / "run"
-    done = darc(environment, "run", "--prompts", prompts, "--out", folder, *PARTS)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("3 prompts by auto")
-    assert "score" in done.stdout
-    manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["settings"]["decision"]["normalize"] == "prompt"
-    assert [each["name"] for each in manifest["settings"]["scorers"]] == ["brevity", "form"]
-
-    before = {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
-    again = darc(environment, "run", "--config", folder / "run.toml", "--out", folder, "--json")
-    assert again.returncode == 0, again.stderr
-    assert json.loads(again.stdout)["prompts"] == 3
-    assert {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()} == before
-
-    shown = darc(environment, "show", folder, "81#2", "--rule", "mean", "--json")
-    assert json.loads(shown.stdout)["rule"] == "mean"
-    whole = darc(environment, "show", folder, "82").stdout
-    assert "chosen" in whole
-    assert "Best-of-K would have taken" in whole
-
-    darc(environment, "export", folder, "--format", "alpaca", "--name", "me")
-    outputs = json.loads((tmp_path / "run.alpaca.json").read_text())
-    assert [set(row) for row in outputs] == [{"instruction", "output", "generator", "dataset"}] * 3
-    assert {row["generator"] for row in outputs} == {"me"}
-    darc(environment, "export", folder, "--format", "mt-bench", "--out", tmp_path / "answers.jsonl")
-    answers = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
-    assert [(row["question_id"], len(row["choices"][0]["turns"])) for row in answers] == [
-        (81, 2),
-        (82, 1),
-    ]
-    assert answers[0]["model_id"] == "echo+auto"
-    tidy = darc(environment, "export", folder, "--format", "tidy")
-    chosen = darc(
-        environment, "select", tidy.stdout.strip(), "--rule", "auto:calibration=default", "--json"
-    )
-    rows = [json.loads(line) for line in chosen.stdout.splitlines()]
-    indices = {row["prompt_id"]: row["index"] for row in rows}
-    lines = (folder / "shards" / "00000" / "decisions.jsonl").read_text().splitlines()
-    assert indices == {(row := json.loads(line))["prompt_id"]: row["index"] for line in lines}
-    parquet = darc(environment, "export", folder, "--format", "parquet", "--out", tmp_path / "s.pq")
-    assert parquet.returncode == 0, parquet.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", ["tidy", "parquet"])
-def test_an_export_joins_by_the_ids_that_were_given(
-    form: str, tmp_path: Path, prompts: Path, environment: dict[str, str]
-) -> None:
-    ratings, given = tmp_path / "ratings.csv", tmp_path / "given.jsonl"
-    lines, answers = ["prompt_id,candidate_id,rater_id,rating"], []
-    for prompt in ("81", "81#2", "82"):
-        for place, name in enumerate(("M11", "M2", "base")):
-            text = f"It's often said that the {name} answer can't be wrong, however you look at it"
-            answers.append(
-                {"prompt_id": prompt, "candidate_id": name, "response": text + "." * place}
-            )
-            lines += [f"{prompt},{name},r{rater},{place + rater}" for rater in range(4)]
-    given.write_text("".join(json.dumps(row) + "\n" for row in answers), encoding="utf-8")
-    ratings.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    folder = tmp_path / "run"
-    parts = ("--generator", f"given:{given}", "--scorer", "brevity", "--n-aug", "3")
-    done = darc(environment, "run", "--prompts", prompts, "--out", folder, *parts)
-    assert done.returncode == 0, done.stderr
-    exported = darc(environment, "export", folder, "--format", form).stdout.strip()
-    chosen = darc(environment, "select", exported, "--rule", "auto:calibration=default", "--json")
-    rows = [json.loads(line) for line in chosen.stdout.splitlines()]
-    lines = (folder / "shards" / "00000" / "decisions.jsonl").read_text().splitlines()
-    names = {
-        row["prompt_id"]: ("M11", "M2", "base")[row["index"]] for row in map(json.loads, lines)
-    }
-    assert {row["prompt_id"]: row["candidate"] for row in rows} == names
-    evaluated = darc(environment, "eval", folder, ratings, "--json", "--no-figures")
-    assert evaluated.returncode == 0, evaluated.stderr
-    rows = json.loads(evaluated.stdout)["frames"]["main"]["rows"]
-    assert "run judged by ratings" in {row["source"] for row in rows}
-    joined = join(read_any(Path(exported)), read_any(ratings))
-    assert joined.unmatched == (0, 0)
 
 
 def test_samples_without_the_original(
@@ -181,31 +62,6 @@ def test_lazy_run_names_the_command_that_completes_it(
     assert completed.returncode == 0, completed.stderr
     assert "left out" not in completed.stdout
     assert darc(environment, "export", folder, "--format", "tidy").returncode == 0
-
-
-def test_scores_are_kept_for_the_next_run(
-    tmp_path: Path, prompts: Path, environment: dict[str, str]
-) -> None:
-    arguments = ("run", "--prompts", prompts, *PARTS, "--json", "--out")
-    first = json.loads(darc(environment, *arguments, tmp_path / "one").stdout)["cost"]["score"]
-    second = json.loads(darc(environment, *arguments, tmp_path / "two").stdout)["cost"]["score"]
-    assert first["scores"] > 0
-    assert second["scores"] == 0
-    assert second["kept"] == first["scores"] + first["kept"]
-    told = json.loads(darc(environment, "cache", "--json").stdout)
-    assert told["scores"] == first["scores"]
-    darc(environment, "cache", "--clear")
-    assert json.loads(darc(environment, "cache", "--json").stdout)["scores"] == 0
-
-
-@pytest.mark.parametrize("command", ["scorers", "rewriters", "generators"])
-def test_lists(command: str, environment: dict[str, str]) -> None:
-    names = {"scorers": "brevity", "rewriters": "rules", "generators": "embedded"}
-    rows = [json.loads(line) for line in darc(environment, command, "--json").stdout.splitlines()]
-    assert names[command] in {row["name"] for row in rows}
-    assert all(row["summary"] for row in rows)
-    assert names[command] in darc(environment, command).stdout
-    assert "transformers:" in darc(environment, command, "--help").stdout
 
 
 @pytest.mark.parametrize(

@@ -236,24 +236,6 @@ def test_missing_file_names_its_neighbour(tidy: Path) -> None:
     assert "ratings.csv" in done.stderr
 
 
-def test_settings_from_a_file_and_the_command_line_wins(tidy: Path) -> None:
-    config = tidy.with_name("run.toml")
-    config.write_text('[select]\nrule = ["mean", "epsilon"]\nbeta = 0\ncsv = true\n')
-    table = rows(darc("select", tidy, "--config", config).stdout)
-    assert [r["rule"] for r in table[:2]] == ["mean", "epsilon"]
-    assert float(table[1]["risk_premium"]) == 0.0
-    table = rows(darc("select", tidy, "--config", config, "--beta", "1").stdout)
-    assert float(table[0]["risk_premium"]) > 1.0
-    config.write_text("[select]\nbeto = 1\n")
-    done = darc("select", tidy, "--config", config)
-    assert done.returncode == 2
-    assert "select.beto is unknown; did you mean 'beta'?" in done.stderr
-    config.write_text('[select]\nbeta = "much"\n')
-    done = darc("select", tidy, "--config", config)
-    assert done.returncode == 2
-    assert "select.beta: invalid float value: 'much'" in done.stderr
-
-
 @pytest.mark.parametrize("name", ["decision.png", "decision.svg"])
 def test_plot(tidy: Path, name: str) -> None:
     picture = tidy.with_name(name)
@@ -274,19 +256,6 @@ def test_texts_beside_the_ratings_are_shown(tidy: Path) -> None:
     done = darc("select", tidy, "--rule", "mean", "--prompt", "p1", "--plot", picture)
     assert done.returncode == 0
     assert "\nBest-of-K (mean) took a (1 of 3 rate it 1): Tea is good.\n" in done.stdout
-
-
-def test_help_answers() -> None:
-    assert "select" in darc("--help").stdout
-    assert "--rule" in darc("select", "--help").stdout
-    assert darc().returncode == 0
-    assert darc("--version").stdout.strip() == "0.1.0"
-    assert "epsilon(epsilon=0.25)" in darc("rules").stdout
-    names = [json.loads(line)["name"] for line in darc("rules", "--json").stdout.splitlines()]
-    assert {"mean", "epsilon", "median"} <= set(names)
-    wrong = darc("selct")
-    assert wrong.returncode == 2
-    assert wrong.stderr.count("\n") == 1
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ on Windows")

@@ -1,11 +1,13 @@
+import argparse
 import csv
 import json
 from pathlib import Path
 
 import pytest
 
-from darc.cli import COMMANDS, add_command, main
-from darc.cli.parser import Parser
+from darc.cli import COMMANDS, main, parser_of
+from darc.cli.parser import RULE
+from darc.cli.tune import TAKERS
 from darc.simulate import simulate, two_minds
 
 
@@ -45,10 +47,7 @@ def test_every_command_with_a_rule_takes_the_settings(
     settings = tmp_path / "settings.toml"
     main(["tune", str(ratings), "--rule", "lcb", "--out", str(settings)])
     chosen = capsys.readouterr().out.split()[3]
-    parser = Parser(prog="darc")
-    commands = parser.add_subparsers(parser_class=Parser)
-    for name in COMMANDS:
-        add_command(commands, name)
+    parser = parser_of(*COMMANDS)
     needed = {
         "ask": ["q"],
         "run": ["--prompts", "p", "--out", "o"],
@@ -61,6 +60,14 @@ def test_every_command_with_a_rule_takes_the_settings(
         assert read.rule in (chosen, [chosen]), name
     read = parser.parse_args(["tune", "r.csv", "--config", str(settings)])
     assert read.rule is None
+    commands = next(each for each in parser._actions if each.dest == "command").choices
+    assert isinstance(commands, dict)
+    assert {
+        name: isinstance(action, argparse._AppendAction)
+        for name, own in commands.items()
+        for action in own._actions
+        if action.dest == "rule" and action.metavar == RULE
+    } == TAKERS
 
 
 def test_json(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -258,8 +258,7 @@ def test_interrupt_ends_soon_and_keeps_what_is_sealed(case: Case) -> None:
 def test_kubernetes_example_has_the_fields_of_a_ray_job() -> None:
     import yaml
 
-    from darc.cli.parser import Parser
-    from darc.cli.run import add
+    from darc.cli import parser_of
 
     path = Path(__file__).parents[2] / "deploy" / "kuberay.yaml"
     job = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -286,9 +285,7 @@ def test_kubernetes_example_has_the_fields_of_a_ray_job() -> None:
         assert [volume["name"] for volume in pod["volumes"]] == ["shared"]
         assert all(isinstance(each["value"], str) for each in container["env"])
         assert all(isinstance(value, str) for value in group["rayStartParams"].values())
-    parser = Parser(prog="darc")
-    add(parser.add_subparsers(), "run")
-    options = parser.parse_args(spec["entrypoint"].split()[1:])
+    options = parser_of("run").parse_args(spec["entrypoint"].split()[1:])
     assert (options.engine, options.out) == ("ray", Path("/shared/run"))
 
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from darc.cli.parser import Parser
+from darc.cli.parser import Parser, add_general, texts_of
 from darc.errors import DarcError, nearest
 from darc.views.text_table import bold, red
 
@@ -21,7 +21,7 @@ GROUPS = {
         "run": ("run", "answer a file of prompts, resumably"),
         "serve": ("serve", "serve an OpenAI-compatible gateway, with a page to try it"),
         "show": ("show", "show how one prompt of a run was decided"),
-        "export": ("show", "write a run's answers or scores for other tools"),
+        "export": ("export", "write a run's answers or scores for other tools"),
     },
     "use ratings": {
         "import": ("import_", "make tidy ratings of a spreadsheet or another tool's export"),
@@ -46,7 +46,7 @@ GROUPS = {
         "rewriters": ("listing", "list the rewriters and their options"),
         "generators": ("listing", "list the generators and their options"),
         "models": ("models", "install or list the embedded models"),
-        "cache": ("show", "show or clear the cache of scores"),
+        "cache": ("cache", "show or clear the cache of scores"),
         "check": ("check", "find out what a server can do"),
         "completion": ("completion", "print a script that completes commands in your shell"),
     },
@@ -65,7 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if asked is not None and asked not in COMMANDS:
         print(f"darc: unknown command {asked!r}; {nearest(asked, COMMANDS)}", file=sys.stderr)
         return 2
-    arguments = (parser := parser_of(asked)).parse_args(given)
+    parser = parser_of(*([] if asked is None else [asked]))
+    arguments = parser.parse_args(given)
     if arguments.version:
         from darc import __version__
 
@@ -77,31 +78,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     return guarded(arguments.run, arguments)
 
 
-def parser_of(asked: str | None) -> Parser:
-    """The parser with the options of the command that is asked for, or with all names."""
+def parser_of(*asked: str) -> Parser:
+    """The parser with the options of the commands that are asked for, or with all names."""
     parser = Parser(prog="darc", description=DESCRIPTION)
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    if asked is not None:
-        add_command(commands, asked)
-    else:
+    for name in asked:
+        add_command(commands, name)
+    if not asked:
+        lines = ["darc help COMMAND says more of each.", ""]
+        for title, group in GROUPS.items():
+            listed = (f"  {name:<11} {about[1]}" for name, about in group.items())
+            lines += [bold(f"{title}:"), *listed, ""]
+        parser.epilog = "\n".join(lines)
         for name in COMMANDS:
             commands.add_parser(name)
-        parser.epilog = _overview()
     return parser
-
-
-def _overview() -> str:
-    """The commands in groups, a line each."""
-    lines = ["darc help COMMAND says more of each.", ""]
-    for title, group in GROUPS.items():
-        lines += [bold(f"{title}:"), *(f"  {n:<11} {about[1]}" for n, about in group.items()), ""]
-    return "\n".join(lines)
 
 
 def add_command(commands: Any, name: str) -> None:
     """Add a command with its options to a parser's commands."""
-    importlib.import_module(f"darc.cli.{COMMANDS[name][0]}").add(commands, name)
+    file, words = COMMANDS[name]
+    module = importlib.import_module(f"darc.cli.{file}")
+    parser = commands.add_parser(name, help=words, **texts_of(name))
+    module.add(parser)
+    if hasattr(module, "run"):
+        parser.set_defaults(run=module.run)
+    add_general(parser)
 
 
 def entry() -> None:
@@ -135,6 +138,10 @@ def guarded(run: Callable[[argparse.Namespace], None], arguments: argparse.Names
     )
     logging.captureWarnings(True)
     try:
+        if getattr(arguments, "plot", None) is not None:
+            from darc.views import check_picture
+
+            check_picture(arguments.plot)
         run(arguments)
         sys.stdout.flush()
     except DarcError as problem:

@@ -1,41 +1,25 @@
 """`darc calibrate`: what ratings teach the rule auto, kept in a file and told in words."""
 
-import argparse
-import json
 import sys
+from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.parser import add_columns, add_general, columns_of
+from darc.cli.output import print_json, print_table, say
+from darc.cli.parser import Parser, add_columns, check_least, columns_of, read_source
+from darc.errors import InputError
 
 if TYPE_CHECKING:
     from darc.engine.deciding import Calibrations
     from darc.evaluation.source import Source
     from darc.selection.calibration import Calibration
 
-DESCRIPTION = """\
-Learn from a file of ratings, a run folder or a gateway's audit log what the rule auto goes by: how
-much disagreement counts, how far few ratings are drawn to the average, how severe each rater is,
-and how good each system. Every command that decides takes the file with --calibration.
-
-Rewrites show how wording moves a scorer, not whether people disagree. With a run and people's
-ratings of its answers, the disagreement of rewrites counts as far as those ratings bear out."""
-EPILOG = """\
-examples:
-  darc calibrate ratings.csv --out calibration.json
-  darc select more.csv --rule auto --calibration calibration.json
-  darc calibrate run ratings.csv --out calibration.json
-  darc calibrate audit.jsonl --out calibration.json
-  darc calibrate --show calibration.json"""
 NORMAL = 1.96
 
 
-def add(commands: Any, name: str) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        name, help="learn what the rule auto goes by", description=DESCRIPTION, epilog=EPILOG
-    )
+def add(parser: Parser) -> None:
+    """Add the options."""
     parser.add_argument(
         "source", nargs="?", type=Path, help="a file of ratings, a run folder or an audit log"
     )
@@ -48,65 +32,56 @@ def add(commands: Any, name: str) -> None:
         metavar="FILE",
         help="tell what a calibration says, without FILE the one that DARC begins with",
     )
-    parser.add_argument(
-        "--lam", type=float, default=2.0, help="what a unit of sigma is worth (default: 2)"
-    )
+    parser.add_argument("--lam", type=float, default=2.0, help="what a unit of sigma is worth")
     add_columns(parser)
     parser.add_argument(
-        "--top", type=int, default=5, metavar="N", help="raters and systems shown (default: 5)"
+        "--top", type=int, default=5, metavar="N", help="raters and systems that are shown"
     )
     parser.add_argument("--json", action="store_true", help="everything as one JSON object")
-    add_general(parser)
-    parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Namespace) -> None:
     """Learn or read, write, tell."""
     from darc.engine.deciding import Calibrations
-    from darc.errors import InputError
     from darc.selection.calibration import DEFAULT
 
-    if (arguments.show is None) == (arguments.source is None):
+    show, out = arguments.show, arguments.out
+    if (show is None) == (arguments.source is None):
         raise InputError("give a source to learn from, or --show", "see darc calibrate --help")
-    if arguments.top < 1:
-        raise InputError(f"--top is {arguments.top}", "give 1 or more")
-    if arguments.show is not None:
-        learnt = (
-            Calibrations.load(arguments.show) if arguments.show else Calibrations({"": DEFAULT})
-        )
-        title = arguments.show or "the calibration that DARC begins with"
+    check_least(arguments, top=1)
+    if show is not None:
+        learnt = Calibrations.load(show) if show else Calibrations({"": DEFAULT})
+        title = show or "the calibration that DARC begins with"
     else:
         learnt, title = _learnt(arguments)
-        if arguments.out is not None:
-            learnt.save(arguments.out)
+        if out is not None:
+            learnt.save(out)
     if arguments.json:
-        print(json.dumps(as_json(learnt), ensure_ascii=False, allow_nan=False))
+        print_json({"digest": learnt.digest, "scorers": _plain(learnt)})
     else:
         print(title)
         for name, one in learnt.by_scorer.items():
             print(f"\nscorer {name}" if name else "")
             _print(one, arguments.top)
-    if arguments.show is None and arguments.out is not None:
+    if show is None and out is not None:
         sys.stdout.flush()
-        print(f"the calibration is {arguments.out}", file=sys.stderr)
+        say(f"the calibration is {out}")
 
 
-def _learnt(arguments: argparse.Namespace) -> "tuple[Calibrations, str]":
-    from darc.errors import InputError
+def _learnt(arguments: Namespace) -> "tuple[Calibrations, str]":
     from darc.evaluation.calibrating import calibrate_against, calibrate_source
     from darc.evaluation.reading import read_any
 
     if not arguments.lam >= 0:
         raise InputError(f"--lam is {arguments.lam}", "give 0 or more")
-    columns = columns_of(arguments)
-    source = read_any(arguments.source, None, columns, arguments.system)
+    source = read_source(arguments)
     if len(source.prompt_ids) < 2:
         raise InputError(f"{arguments.source} has one prompt", "give the ratings of many prompts")
-    if arguments.ratings is not None:
-        people = read_any(arguments.ratings, None, columns, arguments.system)
-        learnt = calibrate_against(source, people, arguments.lam)
-        return learnt, f"{_counted(source)}; judged by {_counted(people)}"
-    return calibrate_source(source, arguments.lam), _counted(source)
+    if arguments.ratings is None:
+        return calibrate_source(source, arguments.lam), _counted(source)
+    people = read_any(arguments.ratings, None, columns_of(arguments), arguments.system)
+    learnt = calibrate_against(source, people, arguments.lam)
+    return learnt, f"{_counted(source)}; judged by {_counted(people)}"
 
 
 def _counted(source: "Source") -> str:
@@ -123,17 +98,17 @@ def _counted(source: "Source") -> str:
 
 def _print(one: "Calibration", top: int) -> None:
     """What a calibration says, as text."""
-    from darc.selection.calibration import LOST
-    from darc.views.text_table import text_table
+    from darc.selection.calibration import LOST, PANEL
 
-    print(
-        f"Reliability of disagreement: {_with(one.reliability, one.intervals.get('reliability'))}"
-    )
+    told = f"{one.reliability:.3f}"
+    if "reliability" in one.intervals:
+        told += " [{:.3f}, {:.3f}]".format(*one.intervals["reliability"])
+    print(f"Reliability of disagreement: {told}")
     counts = list(one.weight) or [2, 3, 5, 10, 20]
     weight, shrink = one.by_count(max(counts), one.lam)
     print(f"Weight of disagreement beside the mean, at lam = {one.lam:g}:")
-    rows: list[list[object]] = [[n, f"{weight[n]:.3f}", f"{shrink[n]:.2f}"] for n in counts[:20]]
-    print(text_table(["ratings", "weight", "share of the mean kept"], rows))
+    rows = [[n, f"{weight[n]:.3f}", f"{shrink[n]:.2f}"] for n in counts[:20]]
+    print_table(["ratings", "weight", "share of the mean kept"], rows)
     if len(counts) > 20:
         print(f"and {len(counts) - 20} more")
     if "weight" in one.intervals:
@@ -144,96 +119,61 @@ def _print(one: "Calibration", top: int) -> None:
             f"Choosing by disagreement lost to the mean on other raters (z {one.check:.1f}), so it "
             "has no weight."
         )
-    _print_raters(one, top)
-    _print_systems(one, top)
-
-
-def _print_raters(one: "Calibration", top: int) -> None:
-    rows = _rows(one.raters, one.rater_errors)
-    if not rows:
+    raters, systems = _entries("rater", one), _entries("system", one)
+    if not raters:
         print("No rater is known.")
-        return
-    if not any(offset for _, offset, *_ in rows):
-        print(f"Severity: {len(rows)} raters, none found more severe than another.")
-        return
-    print(f"Severity: how far below or above others each of {len(rows)} raters rates")
-    _print_ends(rows, top, ("most severe", "most lenient"))
-
-
-def _print_systems(one: "Calibration", top: int) -> None:
-    from darc.selection.calibration import PANEL
-
+    elif not any(each["offset"] for each in raters):
+        print(f"Severity: {len(raters)} raters, none found more severe than another.")
+    else:
+        print(f"Severity: how far below or above others each of {len(raters)} raters rates")
+        _print_ends(raters, top, "most severe", "most lenient")
     if one.inflation > PANEL:
         print(
             f"Systems are left out: the same few raters gave their ratings (noise times "
             f"{one.inflation:.1f})."
         )
-    elif one.systems:
-        means = {name: effect[0] for name, effect in one.systems.items()}
-        if not any(means.values()):
-            print(f"Systems: {len(means)}, none found better than another.")
-            return
-        print(f"Systems: how far below or above others each of {len(means)} is")
-        _print_ends(_rows(means, one.system_errors), top, ("lowest", "highest"))
+    elif systems and not any(each["offset"] for each in systems):
+        print(f"Systems: {len(systems)}, none found better than another.")
+    elif systems:
+        print(f"Systems: how far below or above others each of {len(systems)} is")
+        _print_ends(systems, top, "lowest", "highest")
 
 
-def _rows(
-    numbers: Mapping[str, float], errors: Mapping[str, float]
-) -> list[tuple[str, float, float, float]]:
-    """Names with their numbers and intervals, the lowest first."""
-    widths = {name: NORMAL * errors.get(name, 0.0) for name in numbers}
-    rows = [(name, x, x - widths[name], x + widths[name]) for name, x in numbers.items()]
-    return sorted(rows, key=lambda row: (row[1], row[0]))
-
-
-def _print_ends(
-    rows: list[tuple[str, float, float, float]], top: int, words: tuple[str, str]
-) -> None:
-    """The first and the last rows, or all where they are few."""
-    from darc.views.text_table import text_table
-
-    if len(rows) <= 2 * top:
-        shown = [(f"{words[0]} first", rows)]
-    else:
-        shown = [(f"{words[0]} first", rows[:top]), (f"{words[1]} first", rows[: -top - 1 : -1])]
-    for title, part in shown:
-        cells: list[list[object]] = [
-            [name, f"{x:+.3f}", f"[{low:+.3f}, {high:+.3f}]"] for name, x, low, high in part
-        ]
-        print(text_table([title, "offset", "95 % interval"], cells))
-    if len(rows) > 2 * top:
-        print(f"and {len(rows) - 2 * top} between them")
-
-
-def _with(number: float, interval: tuple[float, float] | None) -> str:
-    told = f"{number:.3f}"
-    return told if interval is None else f"{told} [{interval[0]:.3f}, {interval[1]:.3f}]"
-
-
-def as_json(learnt: "Calibrations") -> dict[str, Any]:
-    """What is told, complete."""
-    scorers = {}
-    for name, one in learnt.by_scorer.items():
-        means = {system: effect[0] for system, effect in one.systems.items()}
-        scorers[name] = {
-            "lam": one.lam,
-            "weight": {str(n): weight for n, weight in one.weight.items()},
-            "shrink": {str(n): share for n, share in one.shrink.items()},
-            "intervals": {key: list(pair) for key, pair in one.intervals.items()},
-            "reliability": one.reliability,
-            "check": one.check,
-            "shared": one.shared,
-            "inflation": one.inflation,
-            "raters": _entries("rater", one.raters, one.rater_errors),
-            "systems": _entries("system", means, one.system_errors),
-        }
-    return {"digest": learnt.digest, "scorers": scorers}
-
-
-def _entries(
-    noun: str, numbers: Mapping[str, float], errors: Mapping[str, float]
-) -> list[dict[str, Any]]:
+def _entries(noun: str, one: "Calibration") -> list[dict[str, Any]]:
+    """The raters or systems with their offsets and intervals, the lowest first."""
+    numbers: Mapping[str, float] = one.raters
+    errors = one.rater_errors
+    if noun == "system":
+        numbers = {name: effect[0] for name, effect in one.systems.items()}
+        errors = one.system_errors
+    wide = {name: NORMAL * errors.get(name, 0.0) for name in numbers}
     return [
-        {noun: name, "offset": x, "low": low, "high": high}
-        for name, x, low, high in _rows(numbers, errors)
+        {noun: name, "offset": x, "low": x - wide[name], "high": x + wide[name]}
+        for name, x in sorted(numbers.items(), key=lambda pair: (pair[1], pair[0]))
     ]
+
+
+def _print_ends(entries: list[dict[str, Any]], top: int, first: str, last: str) -> None:
+    """The first and the last entries, or all where they are few."""
+    between = len(entries) - 2 * top
+    shown = {first: entries if between <= 0 else entries[:top]}
+    if between > 0:
+        shown[last] = entries[: -top - 1 : -1]
+    for title, part in shown.items():
+        rows = [
+            [name, f"{offset:+.3f}", f"[{low:+.3f}, {high:+.3f}]"]
+            for name, offset, low, high in (each.values() for each in part)
+        ]
+        print_table([f"{title} first", "offset", "95 % interval"], rows)
+    if between > 0:
+        print(f"and {between} between them")
+
+
+def _plain(learnt: "Calibrations") -> dict[str, Any]:
+    """What is told of each scorer, complete."""
+    names = ("lam", "weight", "shrink", "intervals", "reliability", "check", "shared", "inflation")
+    return {
+        scorer: {name: getattr(one, name) for name in names}
+        | {f"{noun}s": _entries(noun, one) for noun in ("rater", "system")}
+        for scorer, one in learnt.by_scorer.items()
+    }

@@ -1,64 +1,45 @@
 """`darc check`: what a server can do, and how DARC is told to use it."""
 
-import argparse
 import asyncio
-import json
+import itertools
 import os
 import re
 import shlex
 import sys
 import textwrap
+from argparse import Namespace
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from darc.cli.parser import add_general
+from darc.cli.output import print_json, say
+from darc.cli.parser import Parser
+from darc.errors import DarcError, InputError
+from darc.models.remote.client import KEY
 
 if TYPE_CHECKING:
     from darc.models.remote.check import ServerReport
 
-DESCRIPTION = """\
-Try a server out with a few tiny calls: what it speaks, what of it DARC can use, and the command
-that suits it. A URL that ends in /classify, /pooling, /score or /predict is a reward model's; any
-other is a chat server's, and where it has no chat completions, those four are looked for."""
-EPILOG = """\
-it makes up to 16 calls, whose answers have at most 16 tokens (32 for tools and JSON, 48 for n), and
-says at the end how many there were; exit code 0: DARC can use the server, 1: it cannot
-
-examples:
-  darc check http://localhost:8000
-  darc check my-model@https://api.example.com/v1 --key-env EXAMPLE_KEY
-  darc check http://localhost:8000/classify --json"""
-DEFAULT_KEY = "OPENAI_API_KEY"
 WIDTHS = (16, 36, 44)
 _SERVED = re.compile(r"@(https?://.*)", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
-def add(commands: Any, name: str) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
+def add(parser: Parser) -> None:
+    """Add the options."""
     parser.add_argument("server", metavar="URL", help="of the server, or MODEL@URL")
     parser.add_argument("--model", default="", help="by default the first that the server lists")
     parser.add_argument(
         "--form", default="", help="of a reward model, where its path does not say; such as plain"
     )
     parser.add_argument(
-        "--key-env",
-        default=DEFAULT_KEY,
-        metavar="NAME",
-        help=f"the environment variable with the key (default: {DEFAULT_KEY})",
+        "--key-env", default=KEY, metavar="NAME", help="the environment variable with the key"
     )
-    parser.add_argument(
-        "--timeout", type=float, default=60.0, help="seconds for a call (default: 60)"
-    )
+    parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a call")
     parser.add_argument("--json", action="store_true", help="one JSON object")
-    add_general(parser)
-    parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Namespace) -> None:
     """Ask, print what was found; an error where DARC cannot use the server."""
-    from darc.errors import DarcError, InputError
     from darc.models.remote.endpoints import checked_url, parse_address
     from darc.models.remote.http import library
 
@@ -78,10 +59,9 @@ def run(arguments: argparse.Namespace) -> None:
     report = asyncio.run(_examine(arguments, url, model))
     commands = [] if report.problem else commands_for(report, arguments.key_env)
     if arguments.json:
-        data = {**asdict(report), "usable": not report.problem, "commands": commands}
-        print(json.dumps(data, ensure_ascii=False))
+        print_json({**asdict(report), "usable": not report.problem, "commands": commands})
     else:
-        print(table(report))
+        _print_findings(report)
         tokens = f", {report.tokens} tokens" if report.tokens else ""
         print(f"\n{report.calls} call{'s' * (report.calls != 1)}{tokens}")
         for command in commands:
@@ -91,13 +71,13 @@ def run(arguments: argparse.Namespace) -> None:
         raise DarcError(f"DARC cannot use this server: {report.problem}")
 
 
-async def _examine(arguments: argparse.Namespace, url: str, model: str) -> "ServerReport":
+async def _examine(arguments: Namespace, url: str, model: str) -> "ServerReport":
     from darc.models.remote.check import check_chat
     from darc.scorers.http import form_name
     from darc.scorers.http_check import check_reward, find_reward
 
     options = {"key_env": arguments.key_env, "timeout": arguments.timeout}
-    print(f"trying {url}: up to 16 calls, a few tokens each ...", file=sys.stderr, flush=True)
+    say(f"trying {url}: up to 16 calls, a few tokens each ...")
     path = url.partition("?")[0]
     if arguments.form or form_name(path) != "plain":
         return await check_reward(url, model, form=arguments.form, **options)
@@ -114,36 +94,29 @@ async def _examine(arguments: argparse.Namespace, url: str, model: str) -> "Serv
 
 def commands_for(report: "ServerReport", key_env: str) -> list[str]:
     """The command lines that suit the server."""
-    own_key = key_env != DEFAULT_KEY and bool(os.environ.get(key_env))
+    own_key = key_env != KEY and bool(os.environ.get(key_env))
     options = {**report.options, **({"key_env": key_env} if own_key else {})}
     told = "".join(f",{name}={value}" for name, value in options.items())
     if report.kind == "reward":
-        scorer = shlex.quote(f"http:{report.url}{told}")
-        return [
-            f"darc ask 'Why is the sky blue?' --scorer {scorer}",
-            f"darc run --prompts examples --out run --scorer {scorer}",
-            f"darc serve --scorer {scorer}",
-        ]
-    generator = shlex.quote(f"openai:{report.model}@{report.url}{told}")
-    key = f" --backend-key-env {key_env}" if own_key else ""
-    model = shlex.quote(report.model)
+        part = serving = f"--scorer {shlex.quote(f'http:{report.url}{told}')}"
+    else:
+        part = f"--generator {shlex.quote(f'openai:{report.model}@{report.url}{told}')}"
+        serving = f"--backend {shlex.quote(report.url)} --model {shlex.quote(report.model)}"
+        serving += f" --backend-key-env {key_env}" if own_key else ""
     return [
-        f"darc ask 'Why is the sky blue?' --generator {generator}",
-        f"darc run --prompts examples --out run --generator {generator}",
-        f"darc serve --backend {shlex.quote(report.url)} --model {model}{key}",
+        f"darc ask 'Why is the sky blue?' {part}",
+        f"darc run --prompts examples --out run {part}",
+        f"darc serve {serving}",
     ]
 
 
-def table(report: "ServerReport") -> str:
+def _print_findings(report: "ServerReport") -> None:
     """Three columns of words, wrapped."""
     rows = [("what", "result", "what it means for DARC"), tuple("-" * width for width in WIDTHS)]
     rows += [(one.what, one.result, one.meaning) for one in report.findings]
-    lines = []
     for row in rows:
         plain = ("".join(c if c.isprintable() else " " for c in text) for text in row)
-        cells = [textwrap.wrap(text, width) for text, width in zip(plain, WIDTHS, strict=True)]
-        for i in range(max(map(len, cells))):
-            parts = [cell[i] if i < len(cell) else "" for cell in cells]
+        cells = (textwrap.wrap(text, width) for text, width in zip(plain, WIDTHS, strict=True))
+        for parts in itertools.zip_longest(*cells, fillvalue=""):
             padded = (f"{part:{width}}" for part, width in zip(parts, WIDTHS, strict=True))
-            lines.append("  ".join(padded).rstrip())
-    return "\n".join(lines)
+            print("  ".join(padded).rstrip())

@@ -1,179 +1,185 @@
 """Options of everything that writes, rewrites, scores and decides."""
 
-import argparse
-import sys
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-from darc.cli.parser import add_calibration, calibrations_of
+from pydantic import Field
+
+from darc.cli.output import say
+from darc.cli.parser import RULE, Parser
+from darc.config import Model, add_options, option
 from darc.registry import DEFAULT_RULE
 
 if TYPE_CHECKING:
     from darc.engine.engine import Engine
     from darc.scorers.panel import Panel
 
-FAMILIES = ("style", "targeted", "hybrid")
-NORMALIZATIONS = ("auto", "prompt", "fixed", "none")
-DEFAULT_GENERATOR = "embedded"
 SPEC = "NAME[:ARGUMENT][,KEY=VALUE...]"
 
 
-def add_choice(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    add_rule(parser)
-    parser.add_argument(
-        "--normalize",
-        default="auto",
-        choices=NORMALIZATIONS,
-        help="how several scorers are put on one scale (default: auto)",
+class RuleOptions(Model):
+    """What decides."""
+
+    rule: str = option(DEFAULT_RULE, "see darc rules", RULE)
+    calibration: Path | None = option(
+        None, "what the rule auto goes by, made by darc calibrate", "FILE"
     )
-    parser.add_argument("--seed", type=int, default=0, help="default: 0")
-    add_panel(parser)
-    parts = parser.add_argument_group("rewriting and scoring")
-    parts.add_argument(
-        "--scorer",
-        action="append",
-        metavar=SPEC,
-        help="may be given several times; see darc scorers (default: a panel for a model on a "
-        "server, else relevance, fluency, form, harm)",
-    )
-    parts.add_argument(
-        "--rewriter", default="rules", metavar=SPEC, help="see darc rewriters (default: rules)"
-    )
-    add_rewrites(parts)
-    parts.add_argument(
-        "--family", default="style", choices=FAMILIES, help="of rewrites (default: style)"
-    )
-    parts.add_argument(
-        "--no-guard", action="store_true", help="do not compare rewrites by their embeddings"
-    )
-    parts.add_argument(
-        "--entities", default="", metavar="MODEL", help="a model that finds names in rewrites"
-    )
-    parts.add_argument(
-        "--side",
-        action="append",
-        metavar="NAME=SCORER",
-        help="a scorer for a side input: log_likelihood, atypicality or dropout",
-    )
-    parts.add_argument("--no-cache", action="store_true", help="do not keep scores for later runs")
-    parts.add_argument(
-        "--timeout", type=float, default=600.0, help="seconds for a scorer's batch (default: 600)"
-    )
-    model = parser.add_argument_group("answers")
-    model.add_argument(
-        "--generator", default=DEFAULT_GENERATOR, metavar=SPEC, help="see darc generators"
-    )
-    model.add_argument("-k", "--k", type=int, default=16, help="answers to write (default: 16)")
-    model.add_argument(
-        "--max-tokens", type=int, help="of each (default: the generator's own; 320, deal 512)"
-    )
-    model.add_argument("--temperature", type=float, default=0.8, help="default: 0.8")
-    model.add_argument("--top-p", type=float, default=0.98, help="default: 0.98")
-    model.add_argument(
-        "--stop",
-        default="none",
-        metavar="none|pandora[:cost=0.02,wave=N,least=2]",
-        help="pandora writes a few answers at a time, and stops where more are not expected to "
-        "gain their cost, in the scorers' standard deviations an answer (default: none)",
-    )
+    beta: float = option(1.0, "risk aversion")
+    gamma: float = option(1.0, "hedge over scorers")
 
 
-def add_panel(parser: argparse.ArgumentParser) -> None:
-    """Add who grades the answers."""
-    panel = parser.add_argument_group("a panel of raters, in place of rewrites and scorers")
-    panel.add_argument(
-        "--panel",
-        action="append",
-        nargs="?",
-        const="",
-        metavar="N|FILE.toml|judge:MODEL@URL",
-        help="the first N raters (1 is a single judge), your own, or judges: one for all raters, "
-        "several for one each; may be given several times (default: eight raters, judged by the "
-        "model that answers where it is on a server and there is no --scorer)",
+class PanelOptions(Model):
+    """Who grades the answers."""
+
+    panel: tuple[str, ...] = Field(
+        (),
+        description="the first N raters (1 is a single judge), your own, or judges: one for all "
+        "raters, several for one each; may be given several times (default: eight raters, judged "
+        "by the model that answers where it is on a server and there is no --scorer)",
+        json_schema_extra={"nargs": "?", "const": "", "metavar": "N|FILE.toml|judge:MODEL@URL"},
     )
-    panel.add_argument(
-        "--repeats", type=int, metavar="N", help="ask each rater N times, to tell noise from views"
-    )
-    panel.add_argument(
-        "--criteria", metavar="NAME,NAME...", help="grades in one call, whose mean counts"
-    )
-    panel.add_argument(
-        "--missing",
-        choices=("abstain", "pessimistic", "refuse"),
-        help="what a grade is that cannot be had: left out and flagged, the lowest, or the end "
+    repeats: int | None = option(None, "ask each rater N times, to tell noise from views", "N")
+    criteria: str | None = option(None, "grades in one call, whose mean counts", "NAME,NAME...")
+    missing: Literal["abstain", "pessimistic", "refuse"] | None = option(
+        None,
+        "what a grade is that cannot be had: left out and flagged, the lowest, or the end "
         "(default: abstain)",
     )
 
 
-def add_rewrites(parser: "argparse._ArgumentGroup") -> None:
-    """Add how many rewrites there are, and what else is a sample."""
-    parser.add_argument("--n-aug", type=int, default=8, help="rewrites of each (default: 8)")
-    parser.add_argument(
-        "--max-attempts",
-        type=int,
-        metavar="N",
-        help="rewrites proposed of each until enough are accepted (default: 4 times --n-aug)",
+class SampleOptions(Model):
+    """What the samples of an answer are, and what scores them."""
+
+    scorer: tuple[str, ...] = option(
+        (),
+        "may be given several times; see darc scorers (default: a panel for a model on a server, "
+        "else relevance, fluency, form, harm)",
+        SPEC,
     )
-    parser.add_argument(
-        "--no-original",
-        action="store_true",
-        help="the rewrites alone are samples, not the answer itself",
+    rewriter: str = option("rules", "see darc rewriters", SPEC)
+    n_aug: int = option(8, "rewrites of each")
+    max_attempts: int | None = option(
+        None, "proposals of each until enough are accepted (default: 4 times --n-aug)", "N"
     )
-    parser.add_argument(
-        "--min-samples",
-        type=int,
-        default=1,
-        metavar="N",
-        help="leave out answers with fewer, where another has as many (default: 1)",
+    no_original: bool = option(False, "the rewrites alone are samples, not the answer itself")
+    min_samples: int = option(1, "leave out answers with fewer, where another has as many", "N")
+    family: Literal["style", "targeted", "hybrid"] = option("style", "of rewrites")
+    no_guard: bool = option(False, "do not compare rewrites by their embeddings")
+    entities: str = option("", "a model that finds names in rewrites", "MODEL")
+    side: tuple[str, ...] = option(
+        (), "a scorer for a side input: log_likelihood, atypicality or dropout", "NAME=SCORER"
     )
 
 
-def add_rule(parser: argparse.ArgumentParser, own: bool = False) -> None:
-    """Add the rule and its levels; `own` says that there is a rule to go by already."""
-    default: dict[str, Any] = {"rule": DEFAULT_RULE, "beta": 1.0, "gamma": 1.0}
-    told = {name: "the run's own" if own else str(value) for name, value in default.items()}
-    if own:
-        default = dict.fromkeys(default)
-    parser.add_argument(
-        "--rule",
-        default=default["rule"],
-        metavar="NAME[:KEY=VALUE,...]",
-        help=f"see darc rules (default: {told['rule']})",
-    )
-    add_calibration(parser)
-    parser.add_argument(
-        "--beta",
-        type=float,
-        default=default["beta"],
-        help=f"risk aversion (default: {told['beta']})",
-    )
-    parser.add_argument(
-        "--gamma",
-        type=float,
-        default=default["gamma"],
-        help=f"hedge over scorers (default: {told['gamma']})",
+class WorkOptions(Model):
+    """How scores are made."""
+
+    no_cache: bool = option(False, "do not keep scores for later runs", exclude=True)
+    timeout: float = option(600.0, "seconds for a scorer's batch", exclude=True)
+
+
+class AnswerOptions(Model):
+    """Where answers come from."""
+
+    generator: str = option("embedded", "see darc generators", SPEC)
+    k: int = option(16, "answers to write", flags=("-k",))
+    max_tokens: int | None = option(None, "of each (default: the generator's own; 320, deal 512)")
+    temperature: float = option(0.8, "of sampling")
+    top_p: float = option(0.98, "of sampling")
+    stop: str = option(
+        "none",
+        "pandora writes a few answers at a time, and stops where more are not expected to gain "
+        "their cost, in the scorers' standard deviations an answer",
+        "none|pandora[:cost=0.02,wave=N,least=2]",
     )
 
 
-def panel_of(arguments: argparse.Namespace, own: bool) -> "Panel | None":
+class ChoiceOptions(RuleOptions, PanelOptions, SampleOptions, WorkOptions, AnswerOptions):
+    """Everything that a choice among answers depends on."""
+
+    normalize: Literal["auto", "prompt", "fixed", "none"] = option(
+        "auto", "how several scorers are put on one scale"
+    )
+    seed: int = option(0, "of everything that is drawn")
+
+    def engine_options(self, model: bool = True) -> dict[str, Any]:
+        """The options of an `Engine` but its rule, as plain values that can be sent elsewhere."""
+        from darc.engine.scoring import Patience
+        from darc.generators.base import Settings
+        from darc.registry import parse_spec
+
+        sampling = ("k", "temperature", "top_p", "max_tokens", "seed")
+        own = model and parse_spec(self.generator).name in ("openai", "http", "https")
+        return {
+            **parts_of(self, panel_of(self, self.scorer, own), self.seed),
+            "model": self.generator if model else None,
+            "normalize": self.normalize,
+            "sampling": Settings(**{name: getattr(self, name) for name in sampling}),
+            "stop": self.stop,
+            "cache": not self.no_cache,
+            "patience": Patience(seconds=self.timeout),
+        }
+
+    def engine(self, model: bool = True, **changes: Any) -> "Engine":
+        """The engine that the options stand for; without a `model` it has no generator."""
+        from darc.engine.deciding import as_calibrations, parse_rules
+        from darc.engine.engine import Engine
+
+        known = as_calibrations(self.calibration)
+        (spec,) = parse_rules([self.rule], {}, self.beta, self.gamma, known)
+        return Engine(**{**self.engine_options(model), "rule": spec, **changes})
+
+
+def add_choice(parser: Parser) -> None:
+    """Add the options, in groups."""
+    add_options(parser, RuleOptions)
+    add_options(parser, ChoiceOptions, "normalize", "seed")
+    add_panel(parser)
+    parts = parser.add_argument_group("rewriting and scoring")
+    add_options(parts, SampleOptions)
+    add_options(parts, WorkOptions)
+    add_options(parser.add_argument_group("answers"), AnswerOptions)
+
+
+def add_panel(parser: Parser) -> None:
+    """Add who grades the answers."""
+    group = parser.add_argument_group("a panel of raters, in place of rewrites and scorers")
+    add_options(group, PanelOptions)
+
+
+def panel_of(options: PanelOptions, scorers: Sequence[str], own: bool) -> "Panel | None":
     """The panel that was asked for, or that there is by default, where the model's `own` is."""
     from darc.errors import InputError
     from darc.scorers.panel import as_panel
 
-    given = {
-        "repeats": arguments.repeats,
-        "missing": arguments.missing,
-        "criteria": arguments.criteria and [c.strip() for c in arguments.criteria.split(",")],
-    }
-    changes = {name: value for name, value in given.items() if value is not None}
-    if arguments.panel is None and (arguments.scorer or not own):
+    criteria = options.criteria and [name.strip() for name in options.criteria.split(",")]
+    given = {"repeats": options.repeats, "missing": options.missing, "criteria": criteria}
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if not options.panel and (scorers or not own):
         if changes:
             raise InputError(f"--{min(changes)} is a panel's", "add --panel, and no --scorer")
         return None
-    if arguments.scorer:
+    if scorers:
         raise InputError("a panel and scorers are given", "give --panel or --scorer, not both")
-    return replace(as_panel(arguments.panel or True), **changes)
+    return replace(as_panel(options.panel or True), **changes)
+
+
+def parts_of(options: SampleOptions, panel: "Panel | None", seed: int) -> dict[str, Any]:
+    """What turns answers into numbers, as an `Engine` and its `Parts` take it."""
+    from darc.registry import split_pairs
+
+    own = ("rewriter", "n_aug", "family", "entities", "max_attempts", "min_samples")
+    return {
+        **{name: getattr(options, name) for name in own},
+        "scorers": options.scorer or None,
+        "panel": panel or False,
+        "seed": seed,
+        "guard": not options.no_guard,
+        "side": split_pairs(options.side, "--side"),
+        "include_original": not options.no_original,
+    }
 
 
 def say_cost(engine: "Engine", k: int, full: bool = False, wave: int | None = None) -> int:
@@ -186,46 +192,5 @@ def say_cost(engine: "Engine", k: int, full: bool = False, wave: int | None = No
     most, usual = grades_of(engine, k, wave)
     about = f", about {usual} on average" if usual < most and not full else ""
     who = "one rater grades" if len(panel) == 1 else f"a panel of {len(panel)} raters grades"
-    told = f"{who} {k} answers: at most {most} calls{about}, besides those that write them"
-    print(told, file=sys.stderr, flush=True)
+    say(f"{who} {k} answers: at most {most} calls{about}, besides those that write them")
     return most
-
-
-def engine_of(arguments: argparse.Namespace, model: bool = True, **changes: Any) -> "Engine":
-    """The engine that the options stand for; without a `model` it has no generator."""
-    from darc.engine.deciding import parse_rules
-    from darc.engine.engine import Engine
-
-    levels = arguments.beta, arguments.gamma
-    (spec,) = parse_rules([arguments.rule], {}, *levels, calibrations_of(arguments))
-    return Engine(**{**options_of(arguments, model), "rule": spec, **changes})
-
-
-def options_of(arguments: argparse.Namespace, model: bool = True) -> dict[str, Any]:
-    """The options of an `Engine` but its rule, as plain values that can be sent elsewhere."""
-    from darc.engine.scoring import Patience
-    from darc.generators.base import Settings
-    from darc.registry import parse_spec, split_pairs
-
-    sampling = ("k", "temperature", "top_p", "max_tokens", "seed")
-    own = model and parse_spec(arguments.generator).name in ("openai", "http", "https")
-    return {
-        "model": arguments.generator if model else None,
-        "scorers": tuple(arguments.scorer) if arguments.scorer else None,
-        "panel": panel_of(arguments, own) or False,
-        "rewriter": arguments.rewriter,
-        "n_aug": arguments.n_aug,
-        "family": arguments.family,
-        "normalize": arguments.normalize,
-        "seed": arguments.seed,
-        "sampling": Settings(**{name: getattr(arguments, name) for name in sampling}),
-        "stop": arguments.stop,
-        "guard": not arguments.no_guard,
-        "entities": arguments.entities,
-        "side": split_pairs(arguments.side or (), "--side"),
-        "include_original": not arguments.no_original,
-        "max_attempts": arguments.max_attempts,
-        "min_samples": arguments.min_samples,
-        "cache": not arguments.no_cache,
-        "patience": Patience(seconds=arguments.timeout),
-    }

@@ -1,16 +1,14 @@
 """`darc diagnose`: whether disagreement is signal."""
 
-import argparse
-import json
-import math
-import sys
+from argparse import Namespace
+from dataclasses import asdict
 from itertools import count
+from math import isfinite, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.parser import add_columns, add_general, columns_of
-from darc.files import jsonable
-from darc.views.text_table import text_table
+from darc.cli.output import draw, print_json, print_table, progress, say
+from darc.cli.parser import Parser, add_columns, check_least, read_source
 
 if TYPE_CHECKING:
     from darc.diagnosis.diagnose import Diagnosis
@@ -18,54 +16,30 @@ if TYPE_CHECKING:
     from darc.diagnosis.words import Words
     from darc.tuning.advice import Advice
 
-DESCRIPTION = """\
-Say whether the disagreement in a file of ratings is signal: where the variance is, whether means
-and sigmas would return with other raters, how many raters it takes, who stands apart, which
-prompts are contentious, and which rule to use, tested on raters and prompts held out."""
-EPILOG = """\
-examples:
-  darc diagnose ratings.csv
-  darc diagnose ratings.csv --plot diagnosis.png --out diagnosis"""
 
-
-def add(commands: Any, name: str) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
+def add(parser: Parser) -> None:
+    """Add the options."""
     parser.add_argument("source", type=Path, help="a file of ratings, or a folder of darc run")
     parser.add_argument("--json", action="store_true", help="one JSON object a scorer and line")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="a picture (.png, .svg, .pdf)")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="write every table there")
-    parser.add_argument(
-        "--top", type=int, default=5, metavar="N", help="prompts and raters shown (default: 5)"
-    )
-    parser.add_argument(
-        "--splits", type=int, default=200, metavar="N", help="random halves (default: 200)"
-    )
-    parser.add_argument(
-        "--draws", type=int, default=500, metavar="N", help="permutations (default: 500)"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="seed of all draws (default: 0)")
+    parser.add_argument("--top", type=int, default=5, metavar="N", help="prompts and raters shown")
+    parser.add_argument("--splits", type=int, default=200, metavar="N", help="random halves")
+    parser.add_argument("--draws", type=int, default=500, metavar="N", help="permutations")
+    parser.add_argument("--seed", type=int, default=0, help="seed of all draws")
     add_columns(parser)
-    add_general(parser)
-    parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Namespace) -> None:
     """Read, diagnose, write and print."""
-    from darc.cli.parser import progress
     from darc.diagnosis.diagnose import PARTS, diagnose
+    from darc.diagnosis.output import draw_diagnosis, frames
     from darc.diagnosis.words import words
-    from darc.errors import InputError
-    from darc.evaluation.reading import read_any
+    from darc.evaluation.frame import joined, write_frames
     from darc.tuning.advice import advise
-    from darc.views import check_picture
 
-    for name in ("top", "splits", "draws"):
-        if getattr(arguments, name) < 1:
-            raise InputError(f"--{name} is {getattr(arguments, name)}", "give 1 or more")
-    if arguments.plot is not None:
-        check_picture(arguments.plot)
-    source = read_any(arguments.source, None, columns_of(arguments), arguments.system)
+    check_least(arguments, top=1, splits=1, draws=1)
+    source = read_source(arguments)
     scorers, steps = source.shape[1], count(1)
     options = {name: getattr(arguments, name) for name in ("splits", "draws", "top", "seed")}
     with progress("diagnosing", " parts") as report:
@@ -73,46 +47,31 @@ def run(arguments: argparse.Namespace) -> None:
         found = [diagnose(source, scorer, **options) for scorer in range(scorers)]
     with progress("comparing", " settings") as report:
         advice = advise(source, seed=arguments.seed, progress=report)
-    _write(arguments, found)
+    if arguments.out is not None:
+        made = joined(frame for diagnosis in found for frame in frames(diagnosis))
+        say(f"wrote {len(write_frames(made, arguments.out))} files to {arguments.out}")
+    draw(arguments.plot, lambda: draw_diagnosis(found), "drew")
     if not arguments.json:
         _print_advice(advice)
     for diagnosis in found:
-        said = words(diagnosis)
         if arguments.json:
-            print(json.dumps(_plain(diagnosis, said, advice), ensure_ascii=False, allow_nan=False))
+            print_json(_plain(diagnosis, words(diagnosis), advice))
         else:
             print()
-            _print_diagnosis(diagnosis, said, arguments.top)
-
-
-def _write(arguments: argparse.Namespace, found: "list[Diagnosis]") -> None:
-    from darc.diagnosis.output import draw_diagnosis, frames
-    from darc.evaluation.frame import joined, write_frames
-    from darc.files import atomic_path
-    from darc.views import save_figure
-
-    if arguments.out is not None:
-        made = joined(frame for diagnosis in found for frame in frames(diagnosis))
-        paths = write_frames(made, arguments.out)
-        print(f"wrote {len(paths)} files to {arguments.out}", file=sys.stderr)
-    if arguments.plot is not None:
-        figure = draw_diagnosis(found)
-        with atomic_path(arguments.plot) as temporary:
-            save_figure(figure, temporary)
-        print(f"drew {arguments.plot}", file=sys.stderr)
+            _print_diagnosis(diagnosis, words(diagnosis), arguments.top)
 
 
 def _plain(diagnosis: "Diagnosis", said: "Words", advice: "Advice") -> dict[str, Any]:
     """What JSON holds: the words, single numbers, and every table but the candidates'."""
-    from dataclasses import asdict
-
     from darc.diagnosis.output import frames
 
     panel = diagnosis.panel
     groups = None if diagnosis.groups is None else asdict(diagnosis.groups)
     if groups is not None:
         groups.pop("contrasts")
-    plain = {
+    tables = {frame.name: frame.records() for frame in frames(diagnosis)}
+    tables.pop("candidates")
+    return {
         "name": diagnosis.name,
         "scorer": panel.scorer,
         "verdict": said.verdict,
@@ -130,11 +89,8 @@ def _plain(diagnosis: "Diagnosis", said: "Words", advice: "Advice") -> dict[str,
         "polarising_by_chance": diagnosis.spread.expected,
         "groups": groups,
         "latent_groups": asdict(diagnosis.latent),
+        "tables": tables,
     }
-    plain["tables"] = {
-        frame.name: frame.records() for frame in frames(diagnosis) if frame.name != "candidates"
-    }
-    return {name: jsonable(value) for name, value in plain.items()}
 
 
 def _print_advice(advice: "Advice") -> None:
@@ -143,13 +99,13 @@ def _print_advice(advice: "Advice") -> None:
     print(" ".join([advice.cost, *advice.notes]))
     if advice.tuned is None:
         return
+    print()
+    header = ["held out", f"gain in {advice.tuned.objective.words}", "95 %", "mean"]
     rows: list[list[object]] = [
         [row.rule, row.gain, f"{row.low:.3f} to {row.high:.3f}", row.mean]
         for row in advice.tuned.rows
     ]
-    rows.append(["mean (Best-of-K)", 0.0, "-", 0.0])
-    print()
-    print(text_table(["held out", f"gain in {advice.tuned.objective.words}", "95 %", "mean"], rows))
+    print_table(header, [*rows, ["mean (Best-of-K)", 0.0, "-", 0.0]])
 
 
 def _print_diagnosis(diagnosis: "Diagnosis", said: "Words", top: int) -> None:
@@ -160,74 +116,62 @@ def _print_diagnosis(diagnosis: "Diagnosis", said: "Words", top: int) -> None:
     if panel.named:
         sizes["rater"] = len(panel.rater_names)
     sizes["rating" if panel.kind == "rater" else "sample"] = int(panel.counts.sum())
-    counted = ", ".join(_counted(count, noun) for noun, count in sizes.items())
-    print(f"{diagnosis.name}{scorer}: {counted}")
-    print()
-    for sentence in said.sentences:
-        print(sentence)
-    _components(diagnosis)
+    print(f"{diagnosis.name}{scorer}: {', '.join(_counted(n, noun) for noun, n in sizes.items())}")
+    print("", *said.sentences, "", sep="\n")
+    print_table(
+        ["variance of ratings", "share"],
+        [
+            [part.meaning, "-" if isnan(part.share) else f"{100 * part.share:.1f} %"]
+            for part in diagnosis.components
+        ],
+    )
     _reliability(diagnosis)
     _raters(diagnosis, top)
     _groups(diagnosis)
     _prompts(diagnosis, top)
     if said.notes:
-        print()
-    for note in said.notes:
-        print(f"note: {note}")
+        print("", *(f"note: {note}" for note in said.notes), sep="\n")
 
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _components(diagnosis: "Diagnosis") -> None:
-    rows: list[list[object]] = [
-        [part.meaning, f"{100 * part.share:.1f} %" if part.share == part.share else "-"]
-        for part in diagnosis.components
-    ]
-    print()
-    print(text_table(["variance of ratings", "share"], rows))
-
-
 def _reliability(diagnosis: "Diagnosis") -> None:
-    rows: list[list[object]] = []
-    for name, levels in (("mean", diagnosis.means), ("sigma", diagnosis.sigmas)):
-        if levels:
-            cells = [_with_interval(levels[level]) for level in ("within", "overall")]
-            rows.append(
-                [name, *cells, _count(levels["within"], 0.5), _count(levels["within"], 0.7)]
-            )
-    if not diagnosis.sigmas and not math.isnan(diagnosis.gaussian.value):
-        found = diagnosis.gaussian
-        row = ["sigma, if Gaussian", _with_interval(found), "-"]
-        rows.append([*row, _count(found, 0.5), _count(found, 0.7)])
+    sigmas, gaussian = diagnosis.sigmas, diagnosis.gaussian
+    rows = [
+        [name, *map(_span, (levels["within"], levels["overall"])), *_needed(levels["within"])]
+        for name, levels in (("mean", diagnosis.means), ("sigma", sigmas))
+        if levels
+    ]
+    if not sigmas and not isnan(gaussian.value):
+        rows.append(["sigma, if Gaussian", _span(gaussian), "-", *_needed(gaussian)])
     if rows:
         print()
         header = ["reliability", "within prompts", "overall", "raters for 0.5", "for 0.7"]
-        print(text_table(header, rows))
+        print_table(header, rows)
     value, low, high = diagnosis.alpha
-    if not math.isnan(value):
-        span = "" if math.isnan(low) else f" ({low:.2f} to {high:.2f})"
+    if not isnan(value):
+        span = "" if isnan(low) else f" ({low:.2f} to {high:.2f})"
         print(f"Krippendorff's alpha: {value:.2f}{span}")
-    found = diagnosis.sigmas.get("within", diagnosis.gaussian)
-    p_value = found.p_value if diagnosis.sigmas else diagnosis.spread.p_value
-    if not math.isnan(p_value):
-        about = "" if diagnosis.sigmas else ", if tails are light"
+    p_value = sigmas.get("within", gaussian).p_value if sigmas else diagnosis.spread.p_value
+    if not isnan(p_value):
+        about = "" if sigmas else ", if tails are light"
         print(f"Do sigmas differ within prompts at all? p {p_value:.3f}{about}")
 
 
-def _with_interval(found: "Reliability") -> str:
-    if math.isnan(found.value):
+def _span(found: "Reliability") -> str:
+    """A reliability with its interval."""
+    if isnan(found.value):
         return "-"
-    span = "" if math.isnan(found.low) else f" ({found.low:.2f} to {found.high:.2f})"
+    span = "" if isnan(found.low) else f" ({found.low:.2f} to {found.high:.2f})"
     return f"{found.value:.2f}{span}"
 
 
-def _count(found: "Reliability", target: float) -> str:
-    needed = found.needed(target)
-    if math.isnan(needed):
-        return "-"
-    return f"{needed:.0f}" if math.isfinite(needed) else "no number"
+def _needed(found: "Reliability") -> list[str]:
+    """How many raters it takes for a reliability of 0.5, and of 0.7."""
+    numbers = [found.needed(target) for target in (0.5, 0.7)]
+    return ["-" if isnan(n) else f"{n:.0f}" if isfinite(n) else "no number" for n in numbers]
 
 
 def _raters(diagnosis: "Diagnosis", top: int) -> None:
@@ -235,12 +179,12 @@ def _raters(diagnosis: "Diagnosis", top: int) -> None:
     ordered = sorted(diagnosis.raters, key=lambda one: (not one.flags, -abs(one.shrunk)))
     if not ordered:
         return
-    rows: list[list[object]] = [
+    rows = [
         [one.name, one.ratings, one.severity, one.error, one.agreement, " ".join(one.flags)]
         for one in ordered[:top]
     ]
     print()
-    print(text_table(["rater", "ratings", "severity", "error", "agreement", "flags"], rows))
+    print_table(["rater", "ratings", "severity", "error", "agreement", "flags"], rows)
     if len(ordered) > top:
         print(f"and {_counted(len(ordered) - top, 'more rater')}")
 
@@ -271,20 +215,20 @@ def _groups(diagnosis: "Diagnosis") -> None:
 def _prompts(diagnosis: "Diagnosis", top: int) -> None:
     if not diagnosis.prompts:
         return
-    rows: list[list[object]] = [
+    rows = [
         [
             one.prompt,
             one.sigma,
             one.shrunk,
-            "-" if math.isnan(one.low) else f"{one.low:.3f} to {one.high:.3f}",
+            "-" if isnan(one.low) else f"{one.low:.3f} to {one.high:.3f}",
             f"{one.widest} ({one.widest_sigma:.3f})",
         ]
         for one in diagnosis.prompts[:top]
     ]
     print()
-    print(text_table(["contentious prompt", "sigma", "shrunk", "95 %", "widest candidate"], rows))
+    print_table(["contentious prompt", "sigma", "shrunk", "95 %", "widest candidate"], rows)
     spread = diagnosis.spread
-    if not math.isnan(spread.expected):
+    if not isnan(spread.expected):
         print(
             f"polarising candidates (30 % or more at {spread.low:.3g} or below and at"
             f" {spread.high:.3g} or above): {len(spread.polarising)},"

@@ -1,56 +1,42 @@
 """`darc eval`: every table of an evaluation, from ratings or from runs."""
 
-import argparse
-import json
-import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from darc.cli.output import print_json, print_table, progress, say
 from darc.cli.parser import (
+    RULE,
+    Parser,
     add_calibration,
     add_columns,
-    add_general,
     calibrations_of,
     columns_of,
 )
+from darc.errors import InputError
 
 if TYPE_CHECKING:
     from darc.evaluation.contest import Contest, ContestSettings
     from darc.evaluation.evaluate import Evaluation
     from darc.evaluation.frame import Frame
-    from darc.tuning.advice import Advice
-
-DESCRIPTION = """\
-Compare rules on files of ratings and on run folders: a half of the raters (or samples) selects and
-the other half judges, over many splits, with intervals against Best-of-K."""
-EPILOG = """\
-texts, for lengths and cases, are JSON lines with prompt_id, candidate_id, prompt, response; they
-are found beside the ratings as NAME.texts.jsonl(.gz)
-
-examples:
-  darc eval ratings.csv
-  darc eval ratings.csv --rule epsilon --rule epsilon:epsilon=0.5 --out evaluation
-  darc eval run ratings.csv --out evaluation
-  darc eval --check-paper"""
 
 
-def add(commands: Any, name: str) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
+def add(parser: Parser) -> None:
+    """Add the options."""
+    from darc.config import add_options
+    from darc.evaluation.contest import ContestSettings
+
     parser.add_argument(
         "sources", nargs="*", type=Path, metavar="SOURCE", help="a file of ratings or a run folder"
     )
     parser.add_argument("--texts", type=Path, metavar="FILE", help="the candidates' texts")
     add_columns(parser)
-    from darc.config import add_options
-    from darc.evaluation.contest import ContestSettings
-
     group = parser.add_argument_group("rules")
     group.add_argument(
         "--rule",
         action="append",
-        metavar="NAME[:KEY=VALUE,...]",
+        metavar=RULE,
         help="a rule, repeat to compare (default: all); Best-of-K is always there",
     )
     add_calibration(group)
@@ -61,7 +47,7 @@ def add(commands: Any, name: str) -> None:
         dest="lam",
         default="2",
         metavar="L",
-        help="weight of sigma in the tradeoff, or: median (default: 2)",
+        help="weight of sigma in the tradeoff, or: median",
     )
     names = ("split", "repeats", "sigma", "subset", "outcome", "threshold", "draws", "seed")
     add_options(group, ContestSettings, *names)
@@ -76,17 +62,14 @@ def add(commands: Any, name: str) -> None:
         action="store_true",
         help="recompute the published tables and say which cells do not follow",
     )
-    add_general(parser)
-    parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Namespace) -> None:
     """Read, evaluate, print and write."""
     if arguments.check_paper:
         _check_paper(arguments)
         return
     from darc import __version__
-    from darc.cli.parser import progress
     from darc.evaluation.evaluate import evaluate
     from darc.evaluation.reading import read_any
     from darc.evaluation.report import write_evaluation
@@ -94,39 +77,40 @@ def run(arguments: argparse.Namespace) -> None:
     from darc.tuning.advice import advise
     from darc.tuning.crossfit import Objective
 
-    settings = _settings(arguments)
-    columns = columns_of(arguments)
-    sources = [
-        read_any(path, arguments.texts, columns, arguments.system) for path in arguments.sources
-    ]
-    every = arguments.json or arguments.out is not None
+    settings, out = _settings(arguments), arguments.out
+    given = arguments.texts, columns_of(arguments), arguments.system
+    sources = [read_any(path, *given) for path in arguments.sources]
     with progress("evaluating", " tables") as report:
+        every = arguments.json or out is not None
         result = evaluate(sources, settings, report, ablations=every)
     advices = []
+    objective = None if settings.lam in (None, 2.0) else Objective(lam=settings.lam)
+    options = {"seed": settings.seed, "split": settings.split}
     for source in sources:
         with progress(f"comparing rules on {source.name}", " settings") as report:
-            objective = None if settings.lam in (None, 2.0) else Objective(lam=settings.lam)
-            options = {"seed": settings.seed, "split": settings.split, "progress": report}
-            advices.append(advise(source, objective, **options))
+            advices.append(advise(source, objective, **options, progress=report))
     opening = [part for advice in advices for part in (advice.headline, advice.cost)]
     found = verdicts(result)
     said = summary(result, found, opening)
-    if arguments.out is not None:
+    if out is not None:
         figures = not arguments.no_figures
         with progress("drawing", " figures") as report:
-            paths = write_evaluation(
-                result, said, arguments.out, __version__, figures, report, found
-            )
-        print(f"wrote {len(paths)} files to {arguments.out}", file=sys.stderr)
+            paths = write_evaluation(result, said, out, __version__, figures, report, found)
+        say(f"wrote {len(paths)} files to {out}")
     if arguments.json:
-        print(json.dumps(_plain(result, said, advices), ensure_ascii=False, allow_nan=False))
+        frames = {
+            frame.name: {"title": frame.title, "note": frame.note, "rows": frame.records()}
+            for frame in result.frames
+        }
+        advice = [each.as_json() for each in advices]
+        told = {"summary": said, "advice": advice, "warnings": result.warnings, "frames": frames}
+        print_json(told)
     else:
-        _print(result, said, arguments.out)
+        _print(result, said, out)
 
 
-def _settings(arguments: argparse.Namespace) -> "ContestSettings":
+def _settings(arguments: Namespace) -> "ContestSettings":
     from darc.config import made, options_of
-    from darc.errors import InputError
     from darc.evaluation.contest import ContestSettings
 
     try:
@@ -139,26 +123,17 @@ def _settings(arguments: argparse.Namespace) -> "ContestSettings":
     return made(ContestSettings, options_of(arguments, ContestSettings) | own)
 
 
-def _plain(result: "Evaluation", said: list[str], advices: "list[Advice]") -> dict[str, Any]:
-    return {
-        "summary": said,
-        "advice": [advice.as_json() for advice in advices],
-        "warnings": result.warnings,
-        "frames": {
-            frame.name: {"title": frame.title, "note": frame.note, "rows": frame.records()}
-            for frame in result.frames
-        },
-    }
-
-
-def _check_paper(arguments: argparse.Namespace) -> None:
+def _check_paper(arguments: Namespace) -> None:
     from darc.evaluation.frame import write_frames
     from darc.evaluation.paper import check_frame, checks, summary
 
     found = checks()
     if arguments.out is not None:
         write_frames([check_frame(found)], arguments.out)
-    print(json.dumps(check_frame(found).records()) if arguments.json else summary(found))
+    if arguments.json:
+        print_json(check_frame(found).records())
+    else:
+        print(summary(found))
 
 
 def _print(result: "Evaluation", said: Sequence[str], folder: Path | None) -> None:
@@ -194,53 +169,44 @@ def _merged(warnings: Sequence[str]) -> list[str]:
 
 
 def _print_subset(contest: "Contest", subset: str, main: "Frame", human: "Frame") -> None:
-    from darc.views.text_table import text_table
-
     tail = contest.settings.tail_name
-    rows: list[list[object]] = []
     same = [
         name
         for a, name in enumerate(contest.methods)
         if a and (contest.choice[:, a] == contest.choice[:, 0]).all()
     ]
-    for numbers, changes in zip(main.records(), human.records(), strict=True):
-        if numbers["method"] in same:
-            continue
-        rows.append(
-            [
-                numbers["method"],
-                *(_number(numbers[name]) for name in ("reward", "risk", "tradeoff")),
-                _number(changes[tail]),
-                _number(numbers["length"]),
-                *(_change(changes, name) for name in ("mean", "tradeoff", tail)),
-                "/".join(f"{numbers[name]:.0f}" for name in ("win", "tie", "loss")),
-            ]
-        )
-    prompts = main.column("prompts")[0]
-    print(f"{contest.source.name}, {subset}, {prompts:g} prompts")
-    unit = contest.source.length_unit
-    header = ["rule", "reward", "risk", "tradeoff", tail, unit]
+    rows = [
+        [
+            *(numbers[name] for name in ("method", "reward", "risk", "tradeoff")),
+            changes[tail],
+            numbers["length"],
+            *(_change(changes, name) for name in ("mean", "tradeoff", tail)),
+            "/".join(f"{numbers[name]:.0f}" for name in ("win", "tie", "loss")),
+        ]
+        for numbers, changes in zip(_rounded(main), _rounded(human), strict=True)
+        if numbers["method"] not in same
+    ]
+    print(f"{contest.source.name}, {subset}, {main.column('prompts')[0]:g} prompts")
+    header = ["rule", "reward", "risk", "tradeoff", tail, contest.source.length_unit]
     header += ["reward change", "tradeoff change", f"{tail} change", "win/tie/loss"]
-    print(text_table(header, rows))
+    print_table(header, rows)
     if same:
         print(f"the same choices as Best-of-K: {', '.join(same)}")
 
 
-def _change(record: dict[str, "str | float | int | None"], name: str) -> str:
+def _rounded(frame: "Frame") -> list[dict[str, Any]]:
+    """The rows, numbers without their last digits, which hang on the order of summation."""
+    return [
+        {name: round(x, 9) + 0.0 if isinstance(x, float) else x for name, x in row.items()}
+        for row in frame.records()
+    ]
+
+
+def _change(row: dict[str, Any], name: str) -> str:
     """A difference with its interval, starred where the interval excludes 0."""
-    delta, low, high = (record[f"{part}_{name}"] for part in ("delta", "low", "high"))
-    if not isinstance(delta, float):
+    delta, low, high = (row[f"{part}_{name}"] for part in ("delta", "low", "high"))
+    if delta is None:
         return "-"
-    if not isinstance(low, float) or not isinstance(high, float):
-        return f"{_rounded(delta):+.3f}"
-    star = "*" if low > 0 or high < 0 else " "
-    return f"{_rounded(delta):+.3f}{star}[{_rounded(low):+.3f}, {_rounded(high):+.3f}]"
-
-
-def _number(cell: "str | float | int | None") -> "str | float | int | None":
-    return _rounded(cell) if isinstance(cell, float) else cell
-
-
-def _rounded(number: float) -> float:
-    """The number without its last digits, which hang on the order of summation."""
-    return round(number, 9) + 0.0
+    if low is None or high is None:
+        return f"{delta:+.3f}"
+    return f"{delta:+.3f}{'*' if low > 0 or high < 0 else ' '}[{low:+.3f}, {high:+.3f}]"

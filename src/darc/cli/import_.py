@@ -1,62 +1,38 @@
 """`darc import`: tidy ratings from what people have."""
 
-import argparse
 import csv
 import json
-import sys
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.parser import add_general
+from darc.cli.output import print_json, print_table, say
+from darc.cli.parser import Parser, add_columns, columns_of
+from darc.errors import InputError
+from darc.files import atomic_writer
 
 if TYPE_CHECKING:
     from darc.tables.foreign import Judgements
 
-DESCRIPTION = """\
-Read judgements from a spreadsheet, an export or a dataset, say what was understood, and write them
-as ratings that every other command reads. Known are Excel, CSV and JSON with columns of any name,
-UltraFeedback, HelpSteer2, MultiPref, chosen and rejected answers, Chatbot Arena, MT-Bench,
-AlpacaEval, Argilla, Label Studio and inspect_ai, and datasets of Hugging Face."""
-EPILOG = """\
-examples:
-  darc import ratings.xlsx --out ratings.csv
-  darc import survey.csv --scale "bad=1,fair=3,good=5" --column prompt_id=Frage --out ratings.csv
-  darc import export.json"""
 
-
-def add(commands: Any, name: str) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        name, help="make ratings of what you have", description=DESCRIPTION, epilog=EPILOG
-    )
+def add(parser: Parser) -> None:
+    """Add the options."""
     parser.add_argument(
         "file", type=Path, help="what you have: a file, a folder of a dataset, or hf:OWNER/NAME"
     )
     parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help="where to write the ratings (default: beside it)",
+        "--out", type=Path, metavar="FILE", help="of the ratings (default: beside it)"
     )
     parser.add_argument(
         "--scale", metavar="WORD=NUMBER,...", help='what words stand for, such as "bad=1,good=5"'
     )
-    parser.add_argument(
-        "--column",
-        action="append",
-        metavar="NAME=THEIRS",
-        help="what the file calls prompt_id, candidate_id, rater_id, rating or system",
-    )
+    add_columns(parser, system=False)
     parser.add_argument("--split", default="", help="of a dataset, this split only")
     parser.add_argument("--json", action="store_true", help="what was understood as a JSON object")
-    add_general(parser)
-    parser.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Namespace) -> None:
     """Read, write, and say what was understood."""
-    from darc.cli.parser import columns_of
-    from darc.errors import InputError
     from darc.tables.foreign import parse_scale
     from darc.tables.importing import read_judgements
 
@@ -67,21 +43,16 @@ def run(arguments: argparse.Namespace) -> None:
     # Beside a file, and in this folder for what is nowhere here.
     folder = arguments.file.parent if arguments.file.exists() else Path()
     out = arguments.out or folder / f"{arguments.file.name.split('.')[0]}.ratings.csv"
-    texts = _write(made, out)
-    about = _about(made, out, texts)
+    about = _about(made, out, _write(made, out))
     if arguments.json:
-        print(json.dumps(about, ensure_ascii=False))
+        print_json(about)
     else:
-        from darc.views.text_table import text_table
-
-        print(text_table(["understood", ""], [[k, v] for k, v in about.items() if v != ""]))
-        print(f"next: darc diagnose {out}", file=sys.stderr)
+        print_table(["understood", ""], [[k, v] for k, v in about.items() if v != ""])
+        say(f"next: darc diagnose {out}")
 
 
 def _write(made: "Judgements", out: Path) -> Path | None:
     """Write ratings or pairs, and beside them the texts where there are any."""
-    from darc.files import atomic_writer
-
     with atomic_writer(out) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         if made.ratings:

@@ -1,46 +1,22 @@
 """`darc rules`, `darc scorers`, `darc rewriters`, `darc generators`: what can be named."""
 
-import argparse
 import json
+from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from darc.cli.parser import add_general
+from darc.cli.parser import Parser
 
 if TYPE_CHECKING:
     from darc.registry import Maker
     from darc.selection.rule import Rule
 
-EPILOGS = {
-    "generators": """\
-examples:
-  --generator embedded
-  --generator transformers:owner/name
-  --generator openai:MODEL@http://localhost:8001/v1
-  --generator given:answers.jsonl""",
-    "rewriters": """\
-examples:
-  --rewriter rules
-  --rewriter llm (the embedded model)
-  --rewriter llm:transformers:owner/name
-  --rewriter llm:MODEL@http://localhost:8001/v1,temperature=0.9""",
-    "scorers": """\
-examples:
-  --scorer form
-  --scorer transformers:owner/name,max_length=512
-  --scorer judge:MODEL@http://localhost:8001/v1
-  --scorer http://localhost:8002/score""",
-}
 
-
-def add(commands: Any, name: str) -> None:
-    """Add the command of this name to the parser."""
-    parser = commands.add_parser(name, epilog=EPILOGS.get(name))
+def add(parser: Parser) -> None:
+    """Add the options."""
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    add_general(parser)
-    parser.set_defaults(run=run, registry=name)
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Namespace) -> None:
     """Print how each is written, what it is, its options, and the side inputs of rules."""
     import darc.generators
     import darc.perturb
@@ -48,9 +24,9 @@ def run(arguments: argparse.Namespace) -> None:
     import darc.scorers  # noqa: F401
     from darc import registry
 
-    known = getattr(registry, arguments.registry)
+    known = getattr(registry, arguments.command)
     for name in known:
-        row, form, more = (_rule if arguments.registry == "rules" else _maker)(known.get(name))
+        row, form, more = (_rule if arguments.command == "rules" else _maker)(known.get(name))
         if arguments.json:
             print(json.dumps(row, default=str))
         else:

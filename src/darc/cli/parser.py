@@ -1,12 +1,10 @@
-"""What all commands share: argument parsing, and progress on standard error."""
+"""What commands share: how arguments are parsed, and the options that several have."""
 
 import argparse
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from argparse import Namespace
+from collections.abc import Sequence
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,18 +12,39 @@ from darc.errors import InputError
 
 if TYPE_CHECKING:
     from darc.engine.deciding import Calibrations
+    from darc.evaluation.source import Source
     from darc.web.server import Arrival
 
 LEVELS = ("debug", "info", "warning", "error")
+RULE = "NAME[:KEY=VALUE,...]"
+
+
+class HelpText(argparse.RawDescriptionHelpFormatter):
+    """Help that says the default of every option which does not say it itself."""
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        text, default = action.help or "", action.default
+        plain = isinstance(default, str | int | float | Path) and not isinstance(default, bool)
+        silent = default in ("", argparse.SUPPRESS) or not action.option_strings
+        if not plain or silent or "default: " in text:
+            return text
+        told = f"{default:g}" if isinstance(default, float) else default
+        return f"{text} (default: {told})".strip()
 
 
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one sentence, and which reads defaults from --config."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        kwargs.setdefault("formatter_class", HelpText)
         kwargs.setdefault("allow_abbrev", False)
         super().__init__(*args, **kwargs)
+
+    def add_actions(self, dest: str = "action") -> Any:
+        """What the actions of a command are added to, of which one is to be named."""
+        return self.add_subparsers(
+            dest=dest, metavar=dest.upper(), required=True, parser_class=Parser
+        )
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in one sentence and exit with 2."""
@@ -87,15 +106,33 @@ class Parser(argparse.ArgumentParser):
         return made if many else made[0]
 
 
-def add_general(parser: argparse.ArgumentParser) -> None:
-    """Options of every command."""
-    parser.add_argument("--config", type=Path, metavar="FILE", help="TOML file with settings")
-    parser.add_argument(
-        "--log-level", default="warning", choices=LEVELS, help="what to log on standard error"
-    )
+@cache
+def _texts() -> dict[str, dict[str, str]]:
+    import tomllib
+    from importlib.resources import files
+
+    return tomllib.loads((files("darc") / "data" / "help.toml").read_text(encoding="utf-8"))
 
 
-def add_columns(parser: Any) -> None:
+def texts_of(command: str) -> dict[str, str]:
+    """What the help of a command, or of an action of it, says before and after the options."""
+    return _texts().get(command, {})
+
+
+def add_general(parser: Parser) -> None:
+    """Options of every command, or of each of its actions."""
+    parsers = [parser]
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            parsers = list(action.choices.values())
+    for each in parsers:
+        each.add_argument("--config", type=Path, metavar="FILE", help="TOML file with settings")
+        each.add_argument(
+            "--log-level", default="warning", choices=LEVELS, help="what to log on standard error"
+        )
+
+
+def add_columns(parser: Any, system: bool = True) -> None:
     """Options of every command that reads ratings: what columns are called, who wrote what."""
     parser.add_argument(
         "--column",
@@ -103,21 +140,35 @@ def add_columns(parser: Any) -> None:
         metavar="NAME=THEIRS",
         help="what the file calls a column, such as prompt_id=question or system=model",
     )
-    parser.add_argument(
-        "--system",
-        default="auto",
-        choices=("auto", "none"),
-        help="what wrote a candidate, for the rule auto: its column system, else its id where that "
-        "comes back over the prompts; or none (default: auto)",
-    )
+    if system:
+        parser.add_argument(
+            "--system",
+            default="auto",
+            choices=("auto", "none"),
+            help="what wrote a candidate, for the rule auto: its column system, else its id where "
+            "that comes back over the prompts; or none",
+        )
 
 
-def columns_of(arguments: argparse.Namespace) -> dict[str, str]:
+def columns_of(arguments: Namespace) -> dict[str, str]:
     """What the file calls its columns."""
     from darc.registry import split_pairs
 
-    pairs = split_pairs(arguments.column or (), "--column")
-    return {name: str(theirs) for name, theirs in pairs.items()}
+    return split_pairs(arguments.column or (), "--column")
+
+
+def read_source(arguments: Namespace) -> "Source":
+    """The ratings or the run that a command is given."""
+    from darc.evaluation.reading import read_any
+
+    return read_any(arguments.source, None, columns_of(arguments), arguments.system)
+
+
+def check_least(arguments: Namespace, **least: int) -> None:
+    """Refuse numbers that are too small."""
+    for name, number in least.items():
+        if getattr(arguments, name) < number:
+            raise InputError(f"--{name} is {getattr(arguments, name)}", f"give {number} or more")
 
 
 def add_calibration(parser: Any) -> None:
@@ -130,7 +181,7 @@ def add_calibration(parser: Any) -> None:
     )
 
 
-def calibrations_of(arguments: argparse.Namespace) -> "Calibrations | None":
+def calibrations_of(arguments: Namespace) -> "Calibrations | None":
     """The calibrations of the file that was named."""
     from darc.engine.deciding import as_calibrations
 
@@ -138,29 +189,10 @@ def calibrations_of(arguments: argparse.Namespace) -> "Calibrations | None":
 
 
 def add_arrival(parser: Any) -> None:
-    """Options of every service: its names, and the limits that hold before anyone is known."""
-    parser.add_argument(
-        "--allowed-host",
-        action="append",
-        metavar="NAME",
-        help="a further name under which it is asked for, such as a reverse proxy's; repeatable",
-    )
+    """Options of every service: names, whom it counts, and limits before anyone is known."""
     from darc.config import add_options
     from darc.web.server import Arrival
 
-    add_options(parser, Arrival, *Arrival.model_fields)
-
-
-def arrival_of(arguments: argparse.Namespace) -> "Arrival":
-    """The limits that the options stand for."""
-    from darc.config import made, options_of
-    from darc.web.server import Arrival
-
-    return made(Arrival, options_of(arguments, Arrival))
-
-
-def add_trusted_proxy(parser: Any) -> None:
-    """The option of services that count clients by address."""
     parser.add_argument(
         "--trusted-proxy",
         action="append",
@@ -168,71 +200,19 @@ def add_trusted_proxy(parser: Any) -> None:
         metavar="ADDRESS[/BITS]",
         help="count clients by the address that this reverse proxy forwards; may be repeated",
     )
+    parser.add_argument(
+        "--allowed-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a further name under which it is asked for, such as a reverse proxy's; repeatable",
+    )
+    add_options(parser, Arrival)
 
 
-@contextmanager
-def progress(
-    text: str, unit: str, scale: bool = False
-) -> Iterator[Callable[[int, int | None], None]]:
-    """A function report(done, total) that draws a bar on a terminal, after two seconds."""
-    from tqdm import tqdm
+def arrival_of(arguments: Namespace) -> "Arrival":
+    """The limits that the options stand for."""
+    from darc.config import made, options_of
+    from darc.web.server import Arrival
 
-    with tqdm(desc=text, unit=unit, unit_scale=scale, delay=2, disable=None, leave=False) as bar:
-
-        def report(done: int, total: int | None) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        yield report
-
-
-@contextmanager
-def counting(total: int, what: str) -> Iterator[Callable[[int, int | None], None]]:
-    """A function report(done, total) that counts, as "12 of 16 answers written, 31 s".
-
-    On a terminal the line follows the clock, for the first may take as long as all of them;
-    elsewhere there is a line for every quarter.
-    """
-    started, over, live = time.monotonic(), threading.Event(), sys.stderr.isatty()
-    state = {"done": 0, "total": total, "told": 0}
-
-    def line() -> str:
-        seconds = time.monotonic() - started
-        return f"{state['done']} of {state['total']} {what}, {seconds:.0f} s"
-
-    def follow() -> None:
-        while not over.wait(1.0):
-            print(f"\r{line()}", end="", file=sys.stderr, flush=True)
-
-    def report(done: int, total: int | None) -> None:
-        state["done"], state["total"] = done, total or state["total"]
-        if not live and (done >= state["total"] or done - state["told"] >= state["total"] / 4):
-            state["told"] = done
-            print(line(), file=sys.stderr, flush=True)
-
-    follower = threading.Thread(target=follow, daemon=True)
-    if live:
-        follower.start()
-    try:
-        yield report
-    finally:
-        over.set()
-        if live:
-            follower.join()
-            print(f"\r{line()}", file=sys.stderr, flush=True)
-
-
-@contextmanager
-def stages() -> Iterator[Callable[[str, int, int], None]]:
-    """A function report(stage, done, total) that draws one bar for all stages of many prompts."""
-    from tqdm import tqdm
-
-    with tqdm(unit=" prompts", delay=2, disable=None, leave=False) as bar:
-
-        def report(stage: str, done: int, total: int) -> None:
-            bar.total = total
-            bar.set_description(stage, refresh=False)
-            bar.update(done - bar.n)
-            bar.refresh()
-
-        yield report
+    return made(Arrival, options_of(arguments, Arrival))

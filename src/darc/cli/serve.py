@@ -1,34 +1,26 @@
 """`darc serve`: risk-constrained answers from an unchanged OpenAI client."""
 
-import argparse
 import logging
-import sys
-from typing import TYPE_CHECKING, Any
+from argparse import Namespace
+from typing import TYPE_CHECKING
 
-from darc.cli.choice import FAMILIES, SPEC, add_panel, add_rewrites, panel_of, say_cost
-from darc.cli.parser import (
-    add_arrival,
-    add_calibration,
-    add_general,
-    add_trusted_proxy,
-    arrival_of,
-    calibrations_of,
+from darc.cli.choice import (
+    PanelOptions,
+    SampleOptions,
+    add_panel,
+    panel_of,
+    parts_of,
+    say_cost,
 )
+from darc.cli.output import say
+from darc.cli.parser import Parser, add_arrival, add_calibration, arrival_of, calibrations_of
+from darc.config import add_options, made, options_of
+from darc.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
     from darc.gateway.service import Gateway
     from darc.gateway.settings import ServeSettings
 
-DESCRIPTION = """\
-Serve chat completions that a rule has chosen among several, for any OpenAI client: change its base
-URL to this address. Answers come from the embedded model, or from a server behind --backend."""
-EPILOG = """\
-examples:
-  darc models install; darc serve
-  darc serve --backend http://localhost:8001/v1 -k 8 --panel 4
-  darc serve --backend http://localhost:8001/v1 -k 8 --scorer judge:MODEL@http://localhost:8001/v1
-  darc serve --make-key alice --api-keys keys.jsonl
-  darc serve --host 0.0.0.0 --api-keys keys.jsonl --backend https://api.example.com/v1"""
 
 ANSWERS = (
     "backend", "backend_key_env", "model", "timeout", "concurrency", "attempts", "max_tokens",
@@ -42,48 +34,37 @@ CLIENTS = (
 )  # fmt: skip
 
 
-def add(commands: Any, name: str) -> None:
-    """Add the command to the parser."""
-    from darc.config import add_options
+def add(parser: Parser) -> None:
+    """Add the options."""
     from darc.gateway.settings import ServeSettings
 
-    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
-    parser.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1")
-    parser.add_argument("--port", type=int, default=8000, help="default: 8000")
+    parser.add_argument("--host", default="127.0.0.1", help="address")
+    parser.add_argument("--port", type=int, default=8000, help="of the service")
     add_options(parser.add_argument_group("answers"), ServeSettings, *ANSWERS)
     add_panel(parser)
     choice = parser.add_argument_group("choosing, where a request says nothing else")
     add_options(choice, ServeSettings, *RULE)
     add_calibration(choice)
-    add_rewrites(choice)
-    choice.add_argument(
-        "--scorer",
-        action="append",
-        metavar=SPEC,
-        help="see darc scorers (default: a panel with --backend, else those of darc ask)",
-    )
-    choice.add_argument("--rewriter", default="rules", metavar=SPEC, help="see darc rewriters")
-    choice.add_argument("--family", default="style", choices=FAMILIES, help="default: style")
-    choice.add_argument("--no-guard", action="store_true", help="no comparison by embeddings")
-    choice.add_argument("--side", action="append", metavar="NAME=SCORER", help="a side input")
+    add_options(choice, SampleOptions)
     add_options(choice, ServeSettings, *CHOICE)
     clients = parser.add_argument_group("clients")
     clients.add_argument("--make-key", metavar="NAME", help="add a key to the file, print it, end")
     add_options(clients, ServeSettings, *CLIENTS)
-    add_trusted_proxy(clients)
     add_arrival(clients)
-    clients.add_argument("--grace", type=float, default=30.0, help="seconds to end (default: 30)")
-    add_general(parser)
-    parser.set_defaults(run=run, interrupted="the server has stopped")
+    clients.add_argument("--grace", type=float, default=30.0, help="seconds to end")
+    parser.set_defaults(interrupted="the server has stopped")
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Serve until it is told to stop."""
+def run(arguments: Namespace) -> None:
+    """Serve until it is told to stop, or make a key."""
     if arguments.make_key is not None:
-        make(arguments)
-        return
-    from darc.errors import MissingExtra
+        from darc.web.clients import make_key
 
+        if arguments.api_keys is None:
+            raise InputError("there is no file to add the key to", "give --api-keys FILE")
+        print(make_key(arguments.api_keys, arguments.make_key, arguments.rate))
+        say(f"its hash is in {arguments.api_keys}; it is not shown again")
+        return
     try:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
@@ -98,13 +79,12 @@ def run(arguments: argparse.Namespace) -> None:
     check_address(arguments.host, settings.api_keys is not None)
     limits = arrival_of(arguments)
     gateway = make_gateway(settings)
-    app = make_app(settings, gateway, Hosts(arguments.host, arguments.allowed_host or ()))
+    app = make_app(settings, gateway, Hosts(arguments.host, arguments.allowed_host))
     bound = listening(arguments.host, arguments.port)
     log_as_json(arguments.log_level, key_env=settings.backend_key_env)
     source = settings.backend or "the embedded model"
     url = url_of(arguments.host, bound.getsockname()[1])
-    words = f"serving {source}: open {url}/ in a browser, or give clients the base URL {url}/v1"
-    print(words, file=sys.stderr, flush=True)
+    say(f"serving {source}: open {url}/ in a browser, or give clients the base URL {url}/v1")
     _say_room(settings, gateway)
     note = "" if settings.parts.panel else surface_note(settings.parts.scorers)
     if note:
@@ -118,57 +98,32 @@ def _say_room(settings: "ServeSettings", gateway: "Gateway") -> None:
     k, cap = settings.k, settings.max_upstream_calls
     most = say_cost(gateway.engine, k, wave=min(settings.wave, k))
     if most and 0 < cap < most + k:
-        print(
+        say(
             f"--max-upstream-calls {cap} is less than an answer may take: what is best by then is "
-            f"chosen, and flagged; raise it to {most + k} or more, or give a smaller --panel",
-            file=sys.stderr,
-            flush=True,
+            f"chosen, and flagged; raise it to {most + k} or more, or give a smaller --panel"
         )
 
 
-def make(arguments: argparse.Namespace) -> None:
-    """Print a new key, once, and add its hash to the file."""
-    from darc.errors import InputError
-    from darc.web.clients import make_key
-
-    if arguments.api_keys is None:
-        raise InputError("there is no file to add the key to", "give --api-keys FILE")
-    print(make_key(arguments.api_keys, arguments.make_key, arguments.rate))
-    print(f"its hash is in {arguments.api_keys}; it is not shown again", file=sys.stderr)
-
-
-def settings_of(arguments: argparse.Namespace) -> "ServeSettings":
+def settings_of(arguments: Namespace) -> "ServeSettings":
     """The settings that the options stand for."""
-    from darc.config import made, options_of
     from darc.engine.parts import SCORERS, Parts
     from darc.gateway.settings import ServeSettings
-    from darc.registry import split_pairs
 
     _read_backend(arguments)
-    parts = Parts(
-        rewriter=arguments.rewriter,
-        scorers=tuple(arguments.scorer or SCORERS),
-        n_aug=arguments.n_aug,
-        family=arguments.family,
-        seed=arguments.seed or 0,
-        guard=not arguments.no_guard,
-        side=split_pairs(arguments.side or (), "--side"),
-        include_original=not arguments.no_original,
-        max_attempts=arguments.max_attempts,
-        panel=panel_of(arguments, bool(arguments.backend)),
-        min_samples=arguments.min_samples,
-    )
+    options = made(SampleOptions, options_of(arguments, SampleOptions))
+    raters = made(PanelOptions, options_of(arguments, PanelOptions))
+    panel = panel_of(raters, options.scorer, bool(arguments.backend))
+    parts = parts_of(options, panel, arguments.seed or 0)
     own = {
-        "parts": parts,
+        "parts": Parts(**parts | {"panel": panel, "scorers": options.scorer or SCORERS}),
         "calibrations": calibrations_of(arguments),
         "trusted_proxies": tuple(arguments.trusted_proxy),
     }
     return made(ServeSettings, {**options_of(arguments, ServeSettings), **own})
 
 
-def _read_backend(arguments: argparse.Namespace) -> None:
+def _read_backend(arguments: Namespace) -> None:
     """Take --backend also as generators are written: openai:MODEL@URL[,key_env=NAME], embedded."""
-    from darc.errors import InputError
     from darc.models.remote.endpoints import parse_address
     from darc.registry import parse_spec
 

@@ -1,31 +1,17 @@
 """`darc simulate`: people with a known truth, and experiments on them."""
 
-import argparse
-import json
 import sys
 import textwrap
+from argparse import Namespace
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from darc.cli.parser import add_general
+from darc.cli.output import draw, print_json, print_table, progress, say
+from darc.cli.parser import RULE, Parser
+from darc.errors import InputError
+from darc.files import atomic_writer
 
-DESCRIPTION = """\
-Draw ratings from a population of people whose opinions are known exactly, and write them as a tidy
-file for darc select; or run an experiment on such people and print what it found.
-
-experiments:
-  disagreement  how much the people disagree, and how well the proxy tells, beside the paper's
-  coverage      how often lower bounds on the choice's mean hold: raters against rewrites
-  buckets       gains of epsilon over Best-of-K by disagreement: true ones and seen ones
-  raters        what auto and the paper's rules are worth beside Best-of-K with 2 to 64 raters
-  hacking       true worth of each rule's choice as the pool grows under a biased proxy"""
-EPILOG = """\
-examples:
-  darc simulate --preset polarised --prompts 40 --out ratings.csv --truth truth.csv
-  darc simulate --preset panel --out folder
-  darc simulate --experiment hacking --plot hacking.png
-  darc simulate --experiment buckets --preset noise --raters 20"""
 NUMBERS = {
     "prompts": (int, "prompts"),
     "candidates": (int, "candidates a prompt"),
@@ -42,16 +28,8 @@ NUMBERS = {
 EXPERIMENTS = ("disagreement", "coverage", "buckets", "raters", "hacking")
 
 
-def add(commands: Any, name: str) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(name, description=DESCRIPTION, epilog=EPILOG)
-    _add_people(parser)
-    _add_output(parser)
-    add_general(parser)
-    parser.set_defaults(run=run)
-
-
-def _add_people(parser: argparse.ArgumentParser) -> None:
+def add(parser: Parser) -> None:
+    """Add the options."""
     group = parser.add_argument_group("people")
     group.add_argument(
         "--preset", metavar="NAME", help="what the people are like (default: paper; see --list)"
@@ -67,10 +45,7 @@ def _add_people(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--set", action="append", metavar="KEY=VALUE", help="any other setting, see --list"
     )
-    group.add_argument("--seed", type=int, default=0, help="seed of all draws (default: 0)")
-
-
-def _add_output(parser: argparse.ArgumentParser) -> None:
+    group.add_argument("--seed", type=int, default=0, help="seed of all draws")
     group = parser.add_argument_group("output")
     group.add_argument(
         "--out",
@@ -86,7 +61,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--rule",
         action="append",
-        metavar="NAME[:KEY=VALUE,...]",
+        metavar=RULE,
         help="hacking: the rules under one scorer, repeat to compare; buckets: the rule",
     )
     group.add_argument("--json", action="store_true", help="experiment: one JSON object a row")
@@ -96,10 +71,8 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--list", action="store_true", help="list the presets and their settings")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: Namespace) -> None:
     """List, write or experiment."""
-    from darc.errors import InputError
-
     if arguments.seed < 0:
         raise InputError(f"the seed must be 0 or larger, not {arguments.seed}")
     if arguments.list:
@@ -113,7 +86,7 @@ def run(arguments: argparse.Namespace) -> None:
         _write(arguments)
 
 
-def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+def _settings(arguments: Namespace) -> dict[str, Any]:
     from darc.registry import parse_pairs
 
     settings = parse_pairs(arguments.set or (), "--set")
@@ -126,9 +99,8 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     return settings
 
 
-def _write(arguments: argparse.Namespace) -> None:
+def _write(arguments: Namespace) -> None:
     """Write ratings, and what else was asked for, whole or not at all."""
-    from darc.files import atomic_writer
     from darc.simulate import preset, proxy_scores, simulate
     from darc.simulate.write import write_proxy, write_ratings, write_truth
 
@@ -153,56 +125,36 @@ def _write(arguments: argparse.Namespace) -> None:
     if out is None:
         write_ratings(sys.stdout, people)
     for path in written:
-        print(f"wrote {path}", file=sys.stderr)
+        say(f"wrote {path}")
 
 
-def _experiment(arguments: argparse.Namespace) -> None:
+def _experiment(arguments: Namespace) -> None:
     """Run an experiment and print its table and what it found."""
-    from darc.cli.parser import progress
     from darc.experiments import PROMPTS, experiment
     from darc.experiments.result import draw_result
-    from darc.files import atomic_path
     from darc.simulate import preset
-    from darc.views import check_picture, save_figure
-    from darc.views.text_table import text_table
 
-    if arguments.plot is not None:
-        check_picture(arguments.plot)
-    name = arguments.experiment
+    name, rules = arguments.experiment, arguments.rule or []
+    taken = {"hacking": {"rules": rules}, "buckets": {"rule": rules[0] if rules else ""}}
+    if rules and (name not in taken or (name == "buckets" and len(rules) > 1)):
+        raise InputError(
+            f"the experiment {name!r} does not take {len(rules)} --rule",
+            "hacking takes several, buckets one, the others none",
+        )
     usual = "hacking" if name == "hacking" else "paper"
     settings = {"prompts": PROMPTS[name], **_settings(arguments)}
     chosen = preset(arguments.preset or usual).changed(settings)
+    given: dict[str, Any] = taken[name] if rules else {}
     with progress(name, " steps") as report:
-        result = experiment(name)(chosen, arguments.seed, report=report, **_rules(arguments))
-    if arguments.plot is not None:
-        figure = draw_result(result)
-        with atomic_path(arguments.plot) as temporary:
-            save_figure(figure, temporary)
-        print(f"the picture is {arguments.plot}", file=sys.stderr)
+        result = experiment(name)(chosen, arguments.seed, report=report, **given)
+    draw(arguments.plot, lambda: draw_result(result))
     if arguments.json:
         for row in result.rows:
-            print(json.dumps({key: None if x != x else x for key, x in row.items()}))
+            print_json(row)
         return
-    print(text_table(result.header, result.table))
+    print_table(result.header, result.table)
     if result.notes:
-        print("\n" + "\n".join(result.notes))
-
-
-def _rules(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The experiment's argument that --rule stands for."""
-    from darc.errors import InputError
-
-    rules, name = arguments.rule, arguments.experiment
-    if not rules:
-        return {}
-    if name == "hacking":
-        return {"rules": rules}
-    if name == "buckets" and len(rules) == 1:
-        return {"rule": rules[0]}
-    raise InputError(
-        f"the experiment {name!r} does not take {len(rules)} --rule",
-        "hacking takes several, buckets one, the others none",
-    )
+        print("", *result.notes, sep="\n")
 
 
 def _list() -> None:

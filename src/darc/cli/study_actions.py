@@ -1,17 +1,17 @@
 """The actions of `darc study`."""
 
-import argparse
 import csv
-import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from argparse import Namespace
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from darc.cli.output import print_json, print_table, say
 from darc.cli.parser import arrival_of
 from darc.errors import InputError
 from darc.files import atomic_writer
@@ -26,27 +26,19 @@ from darc.study.status import close as close_study
 from darc.study.status import status as read_status
 from darc.study.store import ENDINGS, Store, open_store
 from darc.study.store import backup as copy
-from darc.views.text_table import text_table
 from darc.web.middleware import authority_of
-
-Arguments = argparse.Namespace
 
 DEFAULT = "study.db"
 ADDRESS = "http://127.0.0.1:8710"
 VARIABLE = "DARC_STUDY_DATABASE"
 
 
-@contextmanager
-def opened(arguments: Arguments, *, new: bool = False) -> Iterator[Store]:
+def opened(arguments: Namespace, *, new: bool = False) -> closing[Store]:
     """The study's store, closed at the end."""
-    store = open_store(_place(arguments), new=new)
-    try:
-        yield store
-    finally:
-        store.close()
+    return closing(open_store(_place(arguments), new=new))
 
 
-def init(arguments: Arguments) -> None:
+def init(arguments: Namespace) -> None:
     """Make the study; print the lead's link."""
     text = "" if arguments.items is None else _from_template(arguments)
     config = read_study_file(arguments.file, text)
@@ -65,22 +57,22 @@ def init(arguments: Arguments) -> None:
             for ending in ENDINGS:
                 Path(place + ending).unlink(missing_ok=True)
         raise
-    _say(
+    say(
         f"{len(items)} items, {config.study.ratings} ratings each, "
         f"{config.panel or 'open enrolment of'} annotators"
     )
-    _say("the lead's link, shown this once; darc study links makes those of annotators:")
+    say("the lead's link, shown this once; darc study links makes those of annotators:")
     made = [("lead", "/lead/join/", lead)]
     _print(made if config.panel is not None else [*made, ("enrolment", "/enrol/", enrol)], base)
 
 
-def links(arguments: Arguments) -> None:
+def links(arguments: Namespace) -> None:
     """Make links as CSV: rater_id, link."""
     with opened(arguments) as store:
         if arguments.revoke:
             for name in arguments.revoke:
                 people.revoke(store, name)
-                _say(f"the link of {name} works no more")
+                say(f"the link of {name} works no more")
             return
         if arguments.lead:
             made = [("lead", "/lead/join/", people.renew(store, "lead"))]
@@ -98,10 +90,10 @@ def links(arguments: Arguments) -> None:
     if made:
         _print(made, base)
     else:
-        _say("every annotator has a link; --renew RATER makes a new one")
+        say("every annotator has a link; --renew RATER makes a new one")
 
 
-def serve(arguments: Arguments) -> None:
+def serve(arguments: Namespace) -> None:
     """Serve until SIGINT or SIGTERM."""
     from darc.study.app import make_app
     from darc.web.clients import trusted_proxies
@@ -121,22 +113,21 @@ def serve(arguments: Arguments) -> None:
         arguments.port = port
     base = _base(arguments, store)
     if before and base != before:
-        _say(f"links made before begin with {before}; replace that by {base}")
+        say(f"links made before begin with {before}; replace that by {base}")
     root = urlsplit(base).path
-    names = arguments.allowed_host or ()
-    app = make_app(store, root, base.removesuffix(root), arguments.rate, host, names, proxies)
+    origin, names = base.removesuffix(root), arguments.allowed_host
+    app = make_app(store, root, origin, arguments.rate, host, names, proxies)
     log_as_json(arguments.log_level)
-    _say(f"serving the study on http://{host}:{port}{root}; links begin with {base}")
+    say(f"serving the study on http://{host}:{port}{root}; links begin with {base}")
     serve_app(app, bound, arguments.grace, limits)
 
 
-def status(arguments: Arguments) -> None:
+def status(arguments: Namespace) -> None:
     """Print where the study stands."""
     with opened(arguments) as store:
         found = read_status(store)
     if arguments.json:
-        plain = json.loads(json.dumps(asdict(found)), parse_constant=lambda _: None)
-        print(json.dumps(plain, ensure_ascii=False))
+        print_json(asdict(found))
         return
     print(
         f"{'closed' if found.closed else 'open'}: {found.given} of "
@@ -147,18 +138,18 @@ def status(arguments: Arguments) -> None:
         if alpha.ratings:
             print(f"Krippendorff's alpha, {name} ({alpha.ratings}): {alpha.words}")
     print()
-    print(_people(found.people))
+    _print_people(found.people)
 
 
-def review(arguments: Arguments) -> None:
+def review(arguments: Namespace) -> None:
     """Decide on an annotator, or list those who are flagged or excluded."""
     with opened(arguments) as store:
         if arguments.exclude:
             people.exclude_by_name(store, arguments.exclude, arguments.reason)
-            _say(f"{arguments.exclude} is excluded; their slots are open again")
+            say(f"{arguments.exclude} is excluded; their slots are open again")
         elif arguments.reinstate:
             back, surplus = people.reinstate(store, arguments.reinstate)
-            _say(f"{back} ratings count again, {surplus} found their slots filled")
+            say(f"{back} ratings count again, {surplus} found their slots filled")
         elif arguments.clear:
             people.clear(store, arguments.clear)
         elif arguments.log:
@@ -170,10 +161,13 @@ def review(arguments: Arguments) -> None:
         else:
             found = read_status(store)
             named = [each for each in found.people if each.state == "excluded" or each.flagged]
-            print(_people(named) if named else "nobody is flagged or excluded")
+            if named:
+                _print_people(named)
+            else:
+                print("nobody is flagged or excluded")
 
 
-def close(arguments: Arguments) -> None:
+def close(arguments: Namespace) -> None:
     """Close the study."""
     with opened(arguments) as store:
         found = read_status(store)
@@ -184,35 +178,35 @@ def close(arguments: Arguments) -> None:
                 "wait for them, or add --force",
             )
         close_study(store)
-    _say(f"closed; {lacking} of {len(found.items)} items lack ratings")
+    say(f"closed; {lacking} of {len(found.items)} items lack ratings")
 
 
-def export(arguments: Arguments) -> None:
+def export(arguments: Namespace) -> None:
     """Write the files and print their names."""
     with opened(arguments) as store:
         for path in write_files(store, arguments.folder, unblind=arguments.unblind):
             print(path)
 
 
-def erase(arguments: Arguments) -> None:
+def erase(arguments: Namespace) -> None:
     """Forget a person."""
     with opened(arguments) as store:
         count = people.erase(store, arguments.rater)
-    _say(f"{arguments.rater} is forgotten, with {count} answers")
+    say(f"{arguments.rater} is forgotten, with {count} answers")
 
 
-def backup(arguments: Arguments) -> None:
+def backup(arguments: Namespace) -> None:
     """Copy the database."""
     with opened(arguments) as store:
         copy(store, arguments.file)
-    _say(f"wrote {arguments.file}")
+    say(f"wrote {arguments.file}")
 
 
-def _place(arguments: Arguments) -> str:
+def _place(arguments: Namespace) -> str:
     return str(arguments.database or os.environ.get(VARIABLE) or DEFAULT)
 
 
-def _from_template(arguments: Arguments) -> str:
+def _from_template(arguments: Namespace) -> str:
     """The text of a new study.toml."""
     if arguments.file.exists():
         raise InputError(f"{arguments.file} exists already", "leave --items out to use it")
@@ -230,7 +224,7 @@ def _from_template(arguments: Arguments) -> str:
     return study_toml(items, name, arguments.ratings, people, arguments.seed)
 
 
-def _base(arguments: Arguments, store: Store) -> str:
+def _base(arguments: Namespace, store: Store) -> str:
     """What links begin with: what is given now, or what the study was made or last served with."""
     before = store.address
     parts = urlsplit(before or ADDRESS)
@@ -258,7 +252,7 @@ def _print(made: Sequence[tuple[str, str, str]], base: str) -> None:
         writer.writerow((name, f"{base}{path}{token}"))
 
 
-def _people(found: Sequence[PersonStatus]) -> str:
+def _print_people(found: Sequence[PersonStatus]) -> None:
     header = ("rater", "state", "items", "seconds", "attention failed", "gold failed", "flags")
     rows = [
         (
@@ -272,8 +266,4 @@ def _people(found: Sequence[PersonStatus]) -> str:
         )
         for each in found
     ]
-    return text_table(header, rows, longest=100)
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    print_table(header, rows, longest=100)

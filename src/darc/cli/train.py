@@ -1,43 +1,18 @@
 """`darc train`: policies from preference pairs, a preference, the model of atypical answers."""
 
-import argparse
-import json
-import sys
+from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from darc.cli.parser import Parser, add_general
+from darc.cli.output import draw, print_json, print_table, progress, say
+from darc.cli.parser import Parser, texts_of
+from darc.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
     from darc.scorers.base import Pair
     from darc.scorers.caution import Model
-    from darc.training.dpo import Trained
     from darc.training.head import AnswerPair
 
-EPILOG = """\
-examples:
-  darc train cdpo --data pairs.jsonl --out policy --preset cpu-small --steps 5
-  darc train rdpo --form unbiased --data pairs.jsonl --out policy --model owner/name
-  darc run --prompts questions.jsonl --out run --generator transformers:policy
-  darc train caution --data run --out caution.json
-  darc train head pairs.jsonl --out head.npz"""
-CAUTION = """\
-Fit a model that tells typical answers from atypical ones: answers to another prompt, cut off, with
-their sentences shuffled, or with a strange sentence. It gives the rule `caution` its penalty."""
-CAUTION_EPILOG = """\
-examples:
-  darc train caution --data run --out caution.json
-  darc train caution --data answers.jsonl --out caution.json --form features
-  darc run --prompts q.jsonl --out run --rule caution --side atypicality=caution:caution.json"""
-HEAD = """\
-Fit a small linear preference over embeddings to pairs of answers (JSON lines with prompt, chosen
-and rejected, also .gz) or to a file of ratings with texts, in seconds and without torch. It is told
-how often it is right about prompts that it was not fitted to, by cross-validation."""
-HEAD_EPILOG = """\
-examples:
-  darc train head pairs.jsonl --out head.npz
-  darc train head ratings.csv --texts answers.jsonl --out head.npz
-  darc ask "Why is the sky blue?" --answers a.jsonl --scorer relevance --scorer head:head.npz"""
 POLICIES = {
     "dpo": "plain DPO, to compare with",
     "cdpo": "DPO with label smoothing",
@@ -45,33 +20,21 @@ POLICIES = {
 }
 
 
-def add(commands: Any, name: str) -> None:
-    """Add the command and what it can train."""
-    parser = commands.add_parser(name, epilog=EPILOG)
-    kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True, parser_class=Parser)
+def add(parser: Parser) -> None:
+    """Add what it can train."""
+    kinds = parser.add_actions("kind")
     for kind, text in POLICIES.items():
-        _add_policy(kinds.add_parser(kind, help=text, epilog=EPILOG), kind)
-    _add_caution(
-        kinds.add_parser(
-            "caution",
-            help="a model of atypical answers",
-            description=CAUTION,
-            epilog=CAUTION_EPILOG,
-        )
-    )
-    _add_head(
-        kinds.add_parser(
-            "head", help="a preference of your own", description=HEAD, epilog=HEAD_EPILOG
-        )
-    )
+        _add_policy(kinds.add_parser(kind, help=text, **texts_of("train")), kind)
+    texts = texts_of("train caution")
+    _add_caution(kinds.add_parser("caution", help="a model of atypical answers", **texts))
+    texts = texts_of("train head")
+    _add_head(kinds.add_parser("head", help="a preference of your own", **texts))
     listed = kinds.add_parser("presets", help="print the presets: base model, data, every number")
     listed.add_argument("--json", action="store_true", help="one JSON object a line")
     listed.set_defaults(run=run_presets)
-    for each in kinds.choices.values():
-        add_general(each)
 
 
-def _add_policy(parser: argparse.ArgumentParser, kind: str) -> None:
+def _add_policy(parser: Parser, kind: str) -> None:
     from darc.config import add_options
     from darc.training.recipe import NOISE, OPTIONS, PRESETS, TrainingRecipe
 
@@ -84,31 +47,26 @@ def _add_policy(parser: argparse.ArgumentParser, kind: str) -> None:
             "--form",
             default="sup",
             choices=("sup", "unbiased"),
-            help="the worst case over smoothing, or unbiased under flips (default: sup)",
+            help="the worst case over smoothing, or unbiased under flips",
         )
     if kind != "dpo":
         parser.add_argument(
-            "--noise",
-            type=float,
-            default=NOISE,
-            help=f"share of wrong labels, below 0.5 (default: {NOISE:g})",
+            "--noise", type=float, default=NOISE, help="share of wrong labels, below 0.5"
         )
     parser.add_argument(
         "--preset",
         default="paper",
         choices=tuple(PRESETS),
         help="paper: QLoRA of meta-llama/Llama-3.1-8B-Instruct on a GPU; cpu-small: the embedded "
-        "model here; see darc train presets (default: paper)",
+        "model here; see darc train presets",
     )
     add_options(parser, TrainingRecipe, *OPTIONS, unset="the preset's")
-    parser.add_argument(
-        "--held-out", type=float, default=0.1, help="share of prompts kept apart (default: 0.1)"
-    )
+    parser.add_argument("--held-out", type=float, default=0.1, help="share of prompts kept apart")
     parser.add_argument("--json", action="store_true", help="what came out as one JSON object")
     parser.set_defaults(run=run_policy, loss=kind, interrupted="go on with the same command")
 
 
-def _add_caution(parser: argparse.ArgumentParser) -> None:
+def _add_caution(parser: Parser) -> None:
     parser.add_argument(
         "--data",
         type=Path,
@@ -122,37 +80,35 @@ def _add_caution(parser: argparse.ArgumentParser) -> None:
         default="classifier",
         choices=("classifier", "features", "encoder"),
         help="a classifier of the embedded features; a prediction of features, whose error counts; "
-        "a transformer encoder, into a folder (default: classifier)",
+        "a transformer encoder, into a folder",
     )
     parser.add_argument("--encoder", metavar="MODEL", help="for --form encoder")
     parser.add_argument(
         "--target", default="", metavar="MODEL", help="a reward model, for --form features"
     )
-    parser.add_argument(
-        "--epochs", type=int, default=5, help="at most, for --form encoder (default: 5)"
-    )
-    parser.add_argument("--seed", type=int, default=7, help="of splits and negatives (default: 7)")
+    parser.add_argument("--epochs", type=int, default=5, help="at most, for --form encoder")
+    parser.add_argument("--seed", type=int, default=7, help="of splits and negatives")
     parser.add_argument("--json", action="store_true", help="the report as one JSON object")
     parser.set_defaults(run=run_caution)
 
 
-def _add_head(parser: argparse.ArgumentParser) -> None:
+def _add_head(parser: Parser) -> None:
     parser.add_argument("pairs", type=Path, metavar="PAIRS", help="pairs, or ratings with texts")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="ends in .npz")
     parser.add_argument("--texts", type=Path, metavar="FILE", help="the texts of rated candidates")
-    parser.add_argument("--seed", type=int, default=0, help="of the division (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="of the division")
     parser.add_argument("--json", action="store_true", help="the report as one JSON object")
     parser.set_defaults(run=run_head)
 
 
-def run_presets(arguments: argparse.Namespace) -> None:
+def run_presets(arguments: Namespace) -> None:
     """Print what each preset stands for."""
     from darc.training.recipe import DATA, PRESETS
 
     for name, recipe in PRESETS.items():
         settings = {**recipe.model_dump(), "data": DATA[name]}
         if arguments.json:
-            print(json.dumps({"preset": name, **settings}))
+            print_json({"preset": name, **settings})
             continue
         print(name)
         for key in ("model", "data"):
@@ -160,14 +116,12 @@ def run_presets(arguments: argparse.Namespace) -> None:
         print("    " + ", ".join(f"{key}={value}" for key, value in settings.items()))
 
 
-def run_policy(arguments: argparse.Namespace) -> None:
+def run_policy(arguments: Namespace) -> None:
     """Check, read, train, draw, tell."""
-    from darc.cli.parser import progress
-    from darc.training.dpo import train
+    from darc.training.dpo import draw_curves, train
     from darc.training.preferences import read_preferences, split
     from darc.training.recipe import OPTIONS, PRESETS, Loss
     from darc.training.trainer import check_training
-    from darc.views.text_table import text_table
 
     form = arguments.form if arguments.loss == "rdpo" else arguments.loss
     loss = Loss(form) if form == "dpo" else Loss(form, arguments.noise)
@@ -176,56 +130,35 @@ def run_policy(arguments: argparse.Namespace) -> None:
     check_training(recipe)
     rows, held_out = split(read_preferences(arguments.data), arguments.held_out, recipe.seed)
     with progress(f"training {form}", " steps") as report:
-        done = train(rows, held_out, recipe, loss, arguments.out, report, _say)
-    _draw(done, form)
+        done = train(rows, held_out, recipe, loss, arguments.out, report, say)
+    try:
+        draw(done.path / "training.png", lambda: draw_curves(done.history, form), "drew")
+    except MissingExtra as problem:
+        say(f"no picture was drawn: {problem}")
     if arguments.json:
         told = {"path": str(done.path), "steps": done.steps, "resumed_after": done.resumed}
-        print(json.dumps({**told, "before": done.before, "after": done.after, "form": form}))
+        print_json({**told, "before": done.before, "after": done.after, "form": form})
     else:
         print(f"{form}: {done.steps} steps on {len(rows)} pairs, {len(held_out)} held out")
         if done.before is not None and done.after is not None:
             names = ("loss", "margin", "accuracy")
-            table: list[list[object]] = [
+            table = [
                 [when, *(f"{numbers[name]:.4f}" for name in names)]
                 for when, numbers in (("before", done.before), ("after", done.after))
             ]
-            print(text_table(["held out", *names], table))
-    _say(f"use it: --generator transformers:{done.path}")
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
-def _draw(done: "Trained", form: str) -> None:
-    from darc.errors import MissingExtra
-    from darc.files import atomic_path
-    from darc.training.dpo import draw_curves
-    from darc.views import save_figure
-
-    path = done.path / "training.png"
-    try:
-        figure = draw_curves(done.history, form)
-    except MissingExtra as problem:
-        _say(f"no picture was drawn: {problem}")
-        return
-    with atomic_path(path) as temporary:
-        save_figure(figure, temporary)
-    _say(f"drew {path}")
+            print_table(["held out", *names], table)
+    say(f"use it: --generator transformers:{done.path}")
 
 
 def _check_out(path: Path, suffix: str) -> None:
-    from darc.errors import InputError
-
     if path.suffix != suffix:
         raise InputError(f"{path} does not end in {suffix}", f"name a {suffix} file")
     if not path.parent.is_dir():
         raise InputError(f"there is no folder {path.parent}", "create it first")
 
 
-def run_caution(arguments: argparse.Namespace) -> None:
+def run_caution(arguments: Namespace) -> None:
     """Read, fit, write, tell."""
-    from darc.errors import InputError
     from darc.training.examples import read_examples
 
     encoder = arguments.form == "encoder"
@@ -242,54 +175,53 @@ def run_caution(arguments: argparse.Namespace) -> None:
     model = _fitted(arguments, read_examples(arguments.data))
     known = {kind: round(value, 4) for kind, value in model.report["auc"].items()}
     if arguments.json:
-        print(json.dumps({**model.report, "auc": known, "form": model.form}))
+        print_json({**model.report, "auc": known, "form": model.form})
     else:
         print(f"{model.form}: {model.report['fitted']} typical answers fitted")
         print(f"AUC on {model.report['held_out']} held-out answers against negatives:")
         for kind, value in known.items():
             print(f"  {kind:12} {value:.3f}")
-    _say(f"use it: --rule caution --side atypicality=caution:{arguments.out}")
+    say(f"use it: --rule caution --side atypicality=caution:{arguments.out}")
 
 
-def _fitted(arguments: argparse.Namespace, pairs: "list[Pair]") -> "Model":
+def _fitted(arguments: Namespace, pairs: "list[Pair]") -> "Model":
     from darc.scorers.caution import write_model
     from darc.training.caution import fit_classifier, fit_encoder, fit_predictor
 
     seed, out = arguments.seed, arguments.out
     if arguments.form == "encoder":
         return fit_encoder(
-            pairs, arguments.encoder, out, seed=seed, epochs=arguments.epochs, tell=_say
+            pairs, arguments.encoder, out, seed=seed, epochs=arguments.epochs, tell=say
         )
     if arguments.form == "features":
-        model: Model = fit_predictor(pairs, seed, target=arguments.target, tell=_say)
+        model: Model = fit_predictor(pairs, seed, target=arguments.target, tell=say)
     else:
-        model = fit_classifier(pairs, seed, tell=_say)
+        model = fit_classifier(pairs, seed, tell=say)
     write_model(model, out)
     return model
 
 
-def run_head(arguments: argparse.Namespace) -> None:
+def run_head(arguments: Namespace) -> None:
     """Read, fit, write, tell."""
     from darc.scorers.head import write_preference
     from darc.training.head import fit_head
 
     _check_out(arguments.out, ".npz")
-    model = fit_head(_pairs(arguments), seed=arguments.seed, tell=_say)
+    model = fit_head(_pairs(arguments), seed=arguments.seed, tell=say)
     write_preference(model, arguments.out)
     report = model.report
     if arguments.json:
-        print(json.dumps(report))
+        print_json(report)
     else:
         print(f"fitted to {report['pairs']} pairs of {report['prompts']} prompts")
         print(
             f"right about {report['accuracy']:.3f} of held-out pairs "
             f"(95 % interval {report['low']:.3f} to {report['high']:.3f}; 0.5 is chance)"
         )
-    _say(f"use it: --scorer head:{arguments.out}")
+    say(f"use it: --scorer head:{arguments.out}")
 
 
-def _pairs(arguments: argparse.Namespace) -> "list[AnswerPair]":
-    from darc.errors import InputError
+def _pairs(arguments: Namespace) -> "list[AnswerPair]":
     from darc.evaluation.reading import read_any
     from darc.training.head import has_pairs, rated_pairs, read_pairs
 

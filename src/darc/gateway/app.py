@@ -112,7 +112,7 @@ def make_app(
     app = Router(routes.all(), default=_no_route, lifespan=routes.lifespan)
     free = (*FREE, *routes.files)
     guard = Guard(keys, settings.rate, proxies=trusted_proxies(settings.trusted_proxies))
-    return Shell(app, guard, free, gateway.metrics.observe, hosts)
+    return Shell(app, guard, free, gateway.metrics.observe, hosts or Hosts())
 
 
 class _Routes:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field, InstanceOf, model_validator
 
-from darc.config import Model
+from darc.config import Model, option
 from darc.engine.deciding import Calibrations, parse_rules
 from darc.engine.parts import Parts
 from darc.engine.stopping import parse_stop
@@ -24,17 +24,9 @@ STOP = (
 WORKERS = "processes for rewriting and embedded scorers, 0 for threads (default: one per core)"
 
 
-def _option(
-    default: Any, text: str, metavar: str = "", flags: tuple[str, ...] = (), **bounds: Any
-) -> Any:
-    """A field with its default, description, bounds, and what its option is called besides."""
-    extra: Any = {"flags": list(flags), **({"metavar": metavar} if metavar else {})}
-    return Field(default, description=text, json_schema_extra=extra, **bounds)
-
-
 def _most(default: int, text: str, metavar: str = "N", least: int = 1) -> Any:
     """A limit."""
-    return _option(default, text, metavar, ge=least)
+    return option(default, text, metavar, ge=least)
 
 
 class ServeSettings(Model):
@@ -47,33 +39,33 @@ class ServeSettings(Model):
     comments, while nothing is chosen yet.
     """
 
-    backend: str = _option("", BACKEND, "URL|openai:MODEL@URL", ("--generator",))
-    backend_key_env: str = _option(KEY, "the environment variable with the backend's key", "NAME")
-    model: str = _option("", "for requests that name none")
-    timeout: float = _option(120.0, "seconds", gt=0)
-    concurrency: int = _option(256, "calls at a time to each URL", ge=1)
-    attempts: int = _option(6, "of a call, in all", ge=1)
-    max_tokens: int = _option(320, "of the embedded model", ge=1)
+    backend: str = option("", BACKEND, "URL|openai:MODEL@URL", ("--generator",))
+    backend_key_env: str = option(KEY, "the environment variable with the backend's key", "NAME")
+    model: str = option("", "for requests that name none")
+    timeout: float = option(120.0, "seconds", gt=0)
+    concurrency: int = option(256, "calls at a time to each URL", ge=1)
+    attempts: int = option(6, "of a call, in all", ge=1)
+    max_tokens: int = option(320, "of the embedded model", ge=1)
 
-    rule: str = _option(DEFAULT_RULE, "see darc rules", "NAME[:KEY=VALUE,...]")
+    rule: str = option(DEFAULT_RULE, "see darc rules", "NAME[:KEY=VALUE,...]")
     calibrations: InstanceOf[Calibrations] | None = None
-    beta: float = _option(1.0, "risk aversion", ge=0)
-    gamma: float = _option(1.0, "hedge over scorers", ge=0)
-    normalize: Normalize = _option("auto", "how several scorers are put on one scale")
-    k: int = _option(8, "candidates", flags=("-k",), ge=1)
-    stop: str = _option("none", STOP, "none|pandora[:cost=0.02,wave=N,least=2]")
+    beta: float = option(1.0, "risk aversion", ge=0)
+    gamma: float = option(1.0, "hedge over scorers", ge=0)
+    normalize: Normalize = option("auto", "how several scorers are put on one scale")
+    k: int = option(8, "candidates", flags=("-k",), ge=1)
+    stop: str = option("none", STOP, "none|pandora[:cost=0.02,wave=N,least=2]")
     parts: InstanceOf[Parts] = Field(default_factory=Parts)
-    workers: int | None = _option(None, WORKERS, "N", ge=0)
-    wave: int = _option(16, "texts that the lazy search has scored at once", ge=1)
-    scorer_timeout: float = _option(60.0, "seconds for such a wave", gt=0)
-    seed: int | None = _option(None, "makes requests without a seed repeatable")
-    policy: Policy = _option("open", "when a part fails: a flagged answer, or a 503")
+    workers: int | None = option(None, WORKERS, "N", ge=0)
+    wave: int = option(16, "texts that the lazy search has scored at once", ge=1)
+    scorer_timeout: float = option(60.0, "seconds for such a wave", gt=0)
+    seed: int | None = option(None, "makes requests without a seed repeatable")
+    policy: Policy = option("open", "when a part fails: a flagged answer, or a 503")
 
-    api_keys: Path | None = _option(None, "hashed keys of clients", "FILE")
-    rate: float = _option(0.0, "requests per minute and client; 0: any", ge=0)
+    api_keys: Path | None = option(None, "hashed keys of clients", "FILE")
+    rate: float = option(0.0, "requests per minute and client; 0: any", ge=0)
     trusted_proxies: tuple[str, ...] = ()
-    active: int = _option(64, "requests at a time", ge=1)
-    queue: int = _option(256, "requests that wait", ge=0)
+    active: int = option(64, "requests at a time", ge=1)
+    queue: int = option(256, "requests that wait", ge=0)
     max_body: int = _most(4 * MEGABYTE, "of a request", "BYTES")
     max_k: int = _most(64, "candidates that a request may ask for", "K")
     max_n_aug: int = _most(32, "rewrites that a request may ask for", least=0)
@@ -86,7 +78,7 @@ class ServeSettings(Model):
     max_upstream_tokens: int = _most(0, "tokens of all models for a request; 0: any", least=0)
     max_answer: int = _most(32 * MEGABYTE, "of a backend's answer that is not streamed", "BYTES")
     max_line: int = _most(4 * MEGABYTE, "of a line in a backend's stream", "BYTES")
-    audit: Path | None = _option(None, "append every decision", "FILE")
+    audit: Path | None = option(None, "append every decision", "FILE")
     audit_bytes: int = _most(100 * MEGABYTE, "before it is rotated", "BYTES")
     keep_alive: float = Field(default=5.0, gt=0)
 

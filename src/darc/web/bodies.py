@@ -20,19 +20,18 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 async def read_body(request: Request, limit: int) -> bytes:
     """The body; one of more than `limit` bytes is refused before it is read to the end."""
-    told = request.headers.get("content-length", "")
+    told, body = request.headers.get("content-length", ""), bytearray()
+    too_large = Problem(413, f"the body is larger than {limit} bytes", code="request_too_large")
     if told.isdecimal() and int(told) > limit:
-        raise _too_large(limit)
-    parts, size = [], 0
+        raise too_large
     try:
         async for part in request.stream():
-            size += len(part)
-            if size > limit:
-                raise _too_large(limit)
-            parts.append(part)
+            body += part
+            if len(body) > limit:
+                raise too_large
     except ClientDisconnect:
         raise Problem(400, "the body was cut off", code="incomplete_body") from None
-    return b"".join(parts)
+    return bytes(body)
 
 
 def check_json(request: Request) -> None:
@@ -50,16 +49,18 @@ def read_object(content: bytes) -> dict[str, Any]:
     Numbers that are not finite, texts that are no Unicode and anything nested too deeply are
     refused with the place where they stand.
     """
+    deep = Problem(400, f"the body is nested deeper than {DEEPEST}", code="invalid_json")
     try:
         found = _parsed(content)
     except RecursionError:
-        raise _too_deep() from None
+        raise deep from None
     except ValueError:
         raise Problem(400, "the body is not valid JSON", code="invalid_json") from None
     if not isinstance(found, dict):
         raise Problem(400, "the body is no JSON object", code="invalid_json")
     if depth(found) > DEEPEST:
-        raise _too_deep(next(name for name, each in found.items() if depth(each) >= DEEPEST))
+        deep.param = next(name for name, each in found.items() if depth(each) >= DEEPEST)
+        raise deep
     if not _is_sound(found):
         raise _unsound(found)
     return found
@@ -105,26 +106,13 @@ def _unsound(value: Any) -> Problem:
 
 def depth(value: Any) -> int:
     """How deeply lists and objects are nested; the stack does not grow with it."""
-    deepest, level = 0, [value]
+    deepest = 0
+    level: list[Any] = [value if isinstance(value, dict | list) else ()]
     while level:
         deepest += 1
-        inner: list[Any] = []
-        for each in level:
-            if isinstance(each, dict):
-                inner += [v for v in each.values() if isinstance(v, dict | list)]
-            elif isinstance(each, list):
-                inner += [v for v in each if isinstance(v, dict | list)]
-        level = inner
+        inside = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [v for values in inside for v in values if isinstance(v, dict | list)]
     return deepest
-
-
-def _too_deep(param: str | None = None) -> Problem:
-    message = f"the body is nested deeper than {DEEPEST}"
-    return Problem(400, message, code="invalid_json", param=param)
-
-
-def _too_large(limit: int) -> Problem:
-    return Problem(413, f"the body is larger than {limit} bytes", code="request_too_large")
 
 
 class ClientLeft(Problem):

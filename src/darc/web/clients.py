@@ -4,15 +4,17 @@ import asyncio
 import hashlib
 import hmac
 import ipaddress
-import json
 import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from pydantic import Field, StringConstraints
+
+from darc.config import Model, made
 from darc.errors import InputError
 from darc.files import append_private, json_lines
 from darc.web.problems import busy
@@ -30,17 +32,16 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-@dataclass(frozen=True)
-class Key:
+class Key(Model):
     """A client's key as it is kept: its name, its SHA-256, and its limits (0: the service's own).
 
     A key is 32 random bytes, which no search finds; a slow hash would add nothing.
     """
 
     name: str
-    digest: str
-    rate: float = 0.0
-    active: int = 0
+    sha256: Annotated[str, StringConstraints(pattern="^[0-9a-fA-F]{64}$", to_lower=True)]
+    rate: float = Field(0.0, ge=0)
+    active: int = Field(0, ge=0)
 
 
 class Keys(tuple[Key, ...]):
@@ -51,7 +52,7 @@ class Keys(tuple[Key, ...]):
         given = digest_of(token)
         found = None
         for key in self:
-            if hmac.compare_digest(given, key.digest):
+            if hmac.compare_digest(given, key.sha256):
                 found = key
         return found
 
@@ -63,36 +64,24 @@ def digest_of(token: str) -> str:
 
 def read_keys(path: Path) -> Keys:
     """The keys of a file, one JSON object a line: name, sha256, and rate and active if they are."""
-    keys = []
-    for number, row in json_lines(path, "darc serve --make-key NAME makes it"):
-        try:
-            digest = str(row["sha256"]).lower()
-            key = Key(
-                str(row["name"]), digest, float(row.get("rate", 0)), int(row.get("active", 0))
-            )
-            if len(digest) != 64 or int(digest, 16) < 0:
-                raise ValueError
-        except (ValueError, KeyError, TypeError, OverflowError):
-            raise InputError(
-                f"{path}, line {number}: it is no key",
-                'a line is {"name": ..., "sha256": ..., "rate": ..., "active": ...}',
-            ) from None
-        keys.append(key)
+    rows = json_lines(path, "darc serve --make-key NAME makes it")
+    keys = [
+        made(Key, row if isinstance(row, dict) else {}, f"{path}, line {number}")
+        for number, row in rows
+    ]
     if not keys:
         raise InputError(f"{path} has no keys", "add one with: darc serve --make-key NAME")
     return Keys(keys)
 
 
-def make_key(path: Path, name: str, rate: float = 0.0, active: int = 0) -> str:
+def make_key(path: Path, name: str, rate: float = 0.0) -> str:
     """A new key, which is returned and never written; its hash is added to the file."""
     known = read_keys(path) if path.exists() and path.stat().st_size else Keys()
     if any(key.name == name for key in known):
         raise InputError(f"{path} has a key named {name!r} already", "take another name")
     token = PREFIX + secrets.token_urlsafe(BYTES)
-    row: dict[str, object] = {"name": name, "sha256": digest_of(token)}
-    row |= {"rate": rate} if rate else {}
-    row |= {"active": active} if active else {}
-    append_private(path, (json.dumps(row) + "\n").encode())
+    key = made(Key, {"name": name, "sha256": digest_of(token), "rate": rate})
+    append_private(path, (key.model_dump_json(exclude_defaults=True) + "\n").encode())
     return token
 
 

@@ -6,8 +6,8 @@ import re
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -132,7 +132,8 @@ class Guard:
     proxies: Proxies = field(default_factory=Proxies)
     _active: Counter[str] = field(default_factory=Counter)
 
-    def admit(self, headers: Headers, address: str) -> AbstractContextManager[str]:
+    @contextmanager
+    def admit(self, headers: Headers, address: str) -> Iterator[str]:
         """The client's name, held while its request runs; raises a `Problem` with 401 or 429."""
         key = self._key(headers)
         name = key.name if key is not None else f"address {self.proxies.client(address, headers)}"
@@ -142,7 +143,13 @@ class Guard:
         most = key.active if key is not None else 0
         if most and self._active[name] >= most:
             raise busy(f"more than {most} requests at a time", "rate_limit_exceeded", 1.0)
-        return self._held(name)
+        self._active[name] += 1
+        try:
+            yield name
+        finally:
+            self._active[name] -= 1
+            if not self._active[name]:
+                del self._active[name]
 
     def _key(self, headers: Mapping[str, str]) -> Key | None:
         if not self.keys:
@@ -157,16 +164,6 @@ class Guard:
                 headers={"WWW-Authenticate": "Bearer"},
             )
         return key
-
-    @contextmanager
-    def _held(self, name: str) -> Iterator[str]:
-        self._active[name] += 1
-        try:
-            yield name
-        finally:
-            self._active[name] -= 1
-            if not self._active[name]:
-                del self._active[name]
 
 
 def bearer(headers: Mapping[str, str]) -> str:
@@ -198,6 +195,13 @@ HEADERS = {
 }
 
 
+def as_json(problem: Problem) -> Response:
+    """The answer of a problem, in OpenAI's shape."""
+    content = json.dumps(problem.body(), ensure_ascii=False).encode("utf-8", "replace")
+    return Response(content, problem.status, dict(problem.headers), "application/json")
+
+
+@dataclass(frozen=True, eq=False)
 class Shell:
     """ASGI around ASGI; `free` are the paths that need no key, and that other sites may link to.
 
@@ -207,28 +211,18 @@ class Shell:
     of what is free; where a service is `linked`, of anything. `tell` makes the answer of a problem.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        guard: Guard,
-        free: Iterable[str] = (),
-        observe: Observe | None = None,
-        hosts: Hosts | None = None,
-        tell: Tell | None = None,
-        linked: bool = False,
-    ) -> None:
-        self._app = app
-        self._guard = guard
-        self._free = frozenset(free)
-        self._observe = observe
-        self._hosts = hosts or Hosts()
-        self._tell = tell or as_json
-        self._linked = linked
+    app: ASGIApp
+    guard: Guard
+    free: Collection[str] = ()
+    observe: Observe | None = None
+    hosts: Hosts = field(default_factory=Hosts)
+    tell: Tell = as_json
+    linked: bool = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
         given = headers.get(REQUEST_ID, "")
@@ -249,35 +243,34 @@ class Shell:
         except Problem as problem:
             if status:
                 raise
-            await self._tell(problem)(scope, receive, sending)
+            await self.tell(problem)(scope, receive, sending)
         except Exception:
             logger.exception("a request failed", extra={"fields": {"request_id": request_id}})
             if status:
                 raise
             failure = Problem(500, "the server failed", "server_error")
-            await self._tell(failure)(scope, receive, sending)
+            await self.tell(failure)(scope, receive, sending)
         finally:
-            seconds = time.perf_counter() - started
-            self._told(scope, state, status, seconds)
+            self._told(scope, state, status, time.perf_counter() - started)
 
     async def _served(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
-        self._hosts.check_name(headers)
+        self.hosts.check_name(headers)
         if scope["method"] not in METHODS:
             raise Problem(405, f"{scope['method']} is not served", code="method_not_allowed")
-        free = scope["path"] in self._free
-        if not ((free or self._linked) and scope["method"] in ("GET", "HEAD")):
-            self._hosts.check_site(headers)
+        free = scope["path"] in self.free
+        if not ((free or self.linked) and scope["method"] in ("GET", "HEAD")):
+            self.hosts.check_site(headers)
         if free:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         address = (scope.get("client") or ("unknown",))[0]
-        with self._guard.admit(headers, address) as client:
+        with self.guard.admit(headers, address) as client:
             scope["state"]["client"] = client
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
 
     def _told(self, scope: Scope, state: dict[str, Any], status: int, seconds: float) -> None:
-        if self._observe is not None:
-            self._observe(scope["method"], scope["path"], status, seconds)
+        if self.observe is not None:
+            self.observe(scope["method"], scope["path"], status, seconds)
         if logger.isEnabledFor(logging.INFO):
             fields = {
                 "request_id": state["request_id"],
@@ -298,9 +291,3 @@ def dressed(headers: Iterable[tuple[bytes, bytes]], request_id: str) -> list[tup
     added = {**HEADERS, REQUEST_ID: request_id}
     kept += [(n.encode(), v.encode()) for n, v in added.items() if n.encode() not in there]
     return kept
-
-
-def as_json(problem: Problem) -> Response:
-    """The answer of a problem, in OpenAI's shape."""
-    content = json.dumps(problem.body(), ensure_ascii=False).encode("utf-8", "replace")
-    return Response(content, problem.status, dict(problem.headers), "application/json")

@@ -10,12 +10,10 @@ import sys
 import time
 from collections.abc import Iterable
 from functools import partial
-from typing import Annotated, Any, TextIO
+from typing import Any, TextIO
 
-from pydantic import Field
-
-from darc.config import Model
-from darc.errors import DarcError, InputError, MissingExtra
+from darc.config import Model, option
+from darc.errors import DarcError, InputError
 
 logger = logging.getLogger("darc.web")
 
@@ -40,11 +38,9 @@ class Arrival(Model):
     A body has `body_timeout` seconds in all, and half of them without a byte.
     """
 
-    max_header: Annotated[
-        int, Field(gt=0, description="of headers", json_schema_extra={"metavar": "BYTES"})
-    ] = 65_536
-    header_timeout: Annotated[float, Field(gt=0, description="seconds for headers")] = 10.0
-    body_timeout: Annotated[float, Field(gt=0, description="seconds for a body")] = 60.0
+    max_header: int = option(65_536, "of headers", "BYTES", gt=0)
+    header_timeout: float = option(10.0, "seconds for headers", gt=0)
+    body_timeout: float = option(60.0, "seconds for a body", gt=0)
 
 
 def check_address(host: str, keyed: bool) -> None:
@@ -96,12 +92,10 @@ def server(app: Any, grace: float = 30.0, limits: Arrival | None = None) -> Any:
 
     Its own access log is off, because the service writes one. Keep-alive connections end first.
     """
-    try:
-        import uvicorn
+    import uvicorn
 
-        from darc.web.connections import Connection, Server
-    except ImportError:
-        raise MissingExtra("serving", "serve") from None
+    from darc.web.connections import Connection, Server
+
     config = uvicorn.Config(
         app,
         log_config=None,
