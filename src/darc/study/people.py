@@ -12,9 +12,8 @@ from darc.study.claims import taken
 from darc.study.plan import add_annotators, make_token
 from darc.study.quality import Record
 from darc.study.schema import SURPLUS, change, note, side_of
-from darc.study.store import Store
+from darc.study.store import Refusal, Store
 from darc.web.clients import digest_of
-from darc.web.problems import Problem
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators
 
@@ -109,11 +108,11 @@ def enrol(store: Store, person: str, session: str) -> str:
         row = connection.execute(known).mappings().first() if person else None
         if row is not None:
             if not session or row["session_hash"] != digest_of(session):
-                raise Problem(403, "You have taken part in this study already.", code="thanks")
+                raise Refusal("known")
             change(connection, people, row["id"], token_hash=digest)
             return token
         if _size(connection, people) >= store.config.study.most:
-            raise Problem(403, "The study has all the people that it needs.", code="thanks")
+            raise Refusal("full")
         ((added, _),) = add_annotators(store, connection, store.config, 1)
         known_by = {"person": person or None, "session_hash": digest_of(session)}
         change(connection, people, added, token_hash=digest, **known_by)
@@ -145,14 +144,15 @@ def records_of(connection: Connection, annotator_id: int | None = None) -> dict[
         query = query.where(tasks.c.annotator_id == annotator_id)
     found = defaultdict(list)
     for row in connection.execute(query).mappings():
+        skipped = row["answer"] is None
         found[row["annotator_id"]].append(
             Record(
-                "skipped" if row["answer"] is None else row["kind"],
+                "skipped" if skipped else row["kind"],
                 row["answer"] or 0.0,
                 row["reference"],
                 row["tolerance"],
                 row["milliseconds"],
-                side_of(row["answer"], row["flipped"]) if row["second"] else None,
+                side_of(row["answer"], row["flipped"]) if row["second"] and not skipped else None,
             )
         )
     return dict(found)
