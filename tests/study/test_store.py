@@ -260,7 +260,7 @@ def test_a_study_of_an_earlier_schema_is_brought_to_this_one(
             for change in schema.ADDED[added]:
                 table, _, _, column, *_ = change.split()
                 connection.exec_driver_sql(f"ALTER TABLE {table} DROP COLUMN {column}")
-        stored = old.config.plain()
+        stored = old.config.model_dump()
         for name in ("comprehension", "groups"):
             del stored[name]
         connection.execute(schema.study.update().values(schema=version, config=stored))

@@ -162,7 +162,7 @@ def create(
             schema.study,
             id=1,
             schema=schema.SCHEMA,
-            config=config.plain(),
+            config=config.model_dump(),
             created=now,
             lead_hash=lead_hash,
             enrol_hash=enrol_hash,

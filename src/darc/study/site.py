@@ -7,22 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs
 
+from markdown_it import MarkdownIt
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from darc.errors import MissingExtra
 from darc.study.settings import TEMPLATES
 from darc.study.store import Refusal, Store, Unavailable, messages
 from darc.views.html import environment
 from darc.web.clients import Proxies, Rates
 from darc.web.problems import Problem, come_back
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
-    from markdown_it import MarkdownIt
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -90,8 +87,11 @@ class Site:
         **values: Any,
     ) -> Response:
         """The page of a template, with the policy that pages with forms need."""
-        template = _templates().get_template(f"{name}.html")
-        text = template.render(root=self.root, title=title, **values)
+        pages = environment(TEMPLATES)
+        # What people wrote is Markdown, and a study's own texts are prose.
+        pages.filters["markdown"] = lambda text: Markup(render(text))
+        pages.filters["prose"] = lambda text: Markup(render(text, breaks=False))
+        text = pages.get_template(f"{name}.html").render(root=self.root, title=title, **values)
         return HTMLResponse(text, http, {"content-security-policy": POLICY, **(headers or {})})
 
     def problem(self, problem: Problem, **form: Any) -> Response:
@@ -149,17 +149,6 @@ def read_form(request: Request, token: str) -> dict[str, str]:
     return fields
 
 
-@cache
-def _templates() -> "Environment":
-    """The templates, in which what people wrote is Markdown and a study's own texts prose."""
-    from markupsafe import Markup
-
-    found = environment(TEMPLATES)
-    found.filters["markdown"] = lambda text: Markup(render(text))
-    found.filters["prose"] = lambda text: Markup(render(text, breaks=False))
-    return found
-
-
 def render(text: str, *, breaks: bool = True) -> str:
     """HTML of Markdown in which nothing runs, loads or leads on; the same whoever wrote it.
 
@@ -169,11 +158,7 @@ def render(text: str, *, breaks: bool = True) -> str:
 
 
 @cache
-def _parser(breaks: bool) -> "MarkdownIt":
-    try:
-        from markdown_it import MarkdownIt
-    except ImportError:
-        raise MissingExtra("showing Markdown", "study") from None
+def _parser(breaks: bool) -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "breaks": breaks, "maxNesting": 20})
     parser.enable(["table", "strikethrough"]).disable(list(OFF))
     for rule in PLAIN:

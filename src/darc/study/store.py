@@ -7,7 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -93,9 +93,9 @@ class DatabaseFiles:
         )
 
     def may_checkpoint(self) -> bool:
-        """Whether the database is in its place and nobody began a -wal or -shm file of their own.
+        """Whether what a deleted -wal file holds can be brought into the database.
 
-        What a deleted -wal file holds can then be brought into it.
+        It must be in its place, and nobody have begun a -wal or -shm file of their own.
         """
         found = self._found()
         return "" in found and found.items() <= self._known.items()
@@ -129,31 +129,22 @@ class Store:
         self.is_sqlite = engine.dialect.name == "sqlite"
         self._turn = threading.Lock()
 
-    @contextmanager
-    def read(self) -> Iterator[Connection]:
+    def read(self) -> AbstractContextManager[Connection]:
         """A transaction that sees one state of the database."""
         level = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
-        with self._usable(), self._begun(**level) as connection:
-            yield connection
+        return self._begun(nullcontext(), **level)
 
-    @contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self) -> AbstractContextManager[Connection]:
         """A transaction that writes: all of it or nothing."""
-        turn = self._in_turn() if self.is_sqlite else nullcontext()
-        with self._usable(), turn, self._begun(writing=True) as connection:
-            yield connection
+        return self._begun(self._in_turn() if self.is_sqlite else nullcontext(), writing=True)
 
     @contextmanager
-    def _begun(self, **options: Any) -> Iterator[Connection]:
-        with self.engine.connect().execution_options(**options) as connection, connection.begin():
-            yield connection
-
-    @contextmanager
-    def _usable(self) -> Iterator[None]:
-        """Raise `Unavailable` where the database cannot be used, or could not at the end."""
+    def _begun(self, turn: AbstractContextManager[None], **options: Any) -> Iterator[Connection]:
+        """A transaction; `Unavailable` where the database cannot be used, or not at its end."""
         try:
             self._check_files()
-            yield
+            with turn, self.engine.connect().execution_options(**options) as found, found.begin():
+                yield found
         except (exc.OperationalError, exc.InterfaceError, exc.TimeoutError) as problem:
             raise Unavailable("the database does not answer", first_line(problem)) from problem
         except exc.DatabaseError as problem:
@@ -312,7 +303,12 @@ def _engine(url: Any, files: DatabaseFiles | None) -> Engine:
         except (ImportError, exc.NoSuchModuleError):
             raise MissingExtra("a study in PostgreSQL", "postgres") from None
     engine = create_engine(url, creator=lambda: _connect_sqlite(files), **pool)
-    event.listen(engine, "begin", _begin_sqlite)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writing = connection.get_execution_options().get("writing")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
     return engine
 
 
@@ -334,11 +330,6 @@ def _connect_sqlite(files: DatabaseFiles) -> sqlite3.Connection:
         made.close()
         raise
     return made
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    writing = connection.get_execution_options().get("writing")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
 
 def backup(store: Store, path: Path) -> None:

@@ -6,7 +6,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,7 +56,7 @@ def train(
     recipe: TrainingRecipe,
     loss: Loss,
     out: Path,
-    report: Report | None = None,
+    report: Report = lambda *_: None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Trained:
     """Train an adapter into a folder, or go on where a stopped run wrote its last checkpoint.
@@ -69,8 +69,8 @@ def train(
         "form": loss.form,
         "noise": loss.noise if loss.form != "dpo" else 0.0,
         "weights": fingerprint(source),
-        "pairs": rows_hash(rows),
-        "held_out": rows_hash(held_out),
+        "pairs": _rows_hash(rows),
+        "held_out": _rows_hash(held_out),
     }
     if open_folder(out, settings):
         done, history = read_complete(out)
@@ -92,7 +92,11 @@ def train(
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         after = _measured(trainer) if held_out else None
         history = [row for row in trainer.state.log_history if "step" in row]
-        save_adapter(trainer, tokenizer, base_name(source), out)
+        adapted = trainer.accelerator.unwrap_model(trainer.model)
+        adapted.peft_config["default"].base_model_name_or_path = base_name(source)
+        adapted.save_pretrained(out, selected_adapters=["default"])
+        tokenizer.save_pretrained(out)
+        (out / "README.md").unlink(missing_ok=True)
     with (out / HISTORY).open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in history)
     steps = int(trainer.state.global_step)
@@ -102,21 +106,10 @@ def train(
     return Trained(out, before, after, steps, history, begun)
 
 
-def save_adapter(trainer: Any, tokenizer: Any, base: str, out: Path) -> None:
-    """Write adapter and tokenizer; the base is named as it can be found again."""
-    model = trainer.accelerator.unwrap_model(trainer.model)
-    model.peft_config["default"].base_model_name_or_path = base
-    model.save_pretrained(out, selected_adapters=["default"])
-    tokenizer.save_pretrained(out)
-    (out / "README.md").unlink(missing_ok=True)
-
-
-def rows_hash(rows: Sequence[Row]) -> str:
+def _rows_hash(rows: Sequence[Row]) -> str:
     """A hash of pairs in their order."""
-    digest = hashlib.sha256()
-    for row in rows:
-        digest.update(json.dumps(row, sort_keys=True, ensure_ascii=False).encode())
-    return digest.hexdigest()[:16]
+    text = "".join(json.dumps(row, sort_keys=True, ensure_ascii=False) for row in rows)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _measured(trainer: Any) -> dict[str, float]:
@@ -173,10 +166,9 @@ def write_note(path: Path, settings: dict[str, Any], complete: dict[str, Any] | 
 
 def read_note(path: Path) -> dict[str, Any]:
     """What `write_note` wrote."""
-    try:
+    note = None
+    with suppress(InputError):
         note = read_json(path / NOTE)
-    except InputError:
-        note = None
     if not isinstance(note, dict) or note.get("schema") != 1:
         raise InputError(f"{path / NOTE} cannot be read", "give another --out")
     return note
@@ -208,12 +200,10 @@ def last_checkpoint(path: Path) -> Path | None:
     """The latest checkpoint that was written whole: its state is the last of its files."""
     whole: dict[int, Path] = {}
     for folder in (path / CHECKPOINTS).glob("checkpoint-*"):
-        try:
+        with suppress(InputError, KeyError, TypeError):
             step = read_json(folder / STATE)["global_step"]
-        except (InputError, KeyError, TypeError):
-            continue
-        if folder.name == f"checkpoint-{step}":
-            whole[step] = folder
+            if folder.name == f"checkpoint-{step}":
+                whole[step] = folder
     return whole[max(whole)] if whole else None
 
 
@@ -229,8 +219,8 @@ def draw_curves(history: Sequence[dict[str, Any]], title: str) -> "Figure":
         "": {"color": PALE, "lw": 1.2, "label": "trained on"},
         "eval_": {"color": CHOICE, "lw": 1.6, "marker": "o", "ms": 4, "label": "held out"},
     }
-    for number, (name, key) in enumerate((("loss", "loss"), ("margin", "rewards/margins")), 1):
-        axes = figure.add_subplot(1, 2, number)
+    names = {"loss": "loss", "margin": "rewards/margins"}
+    for axes, (name, key) in zip(figure.subplots(1, 2), names.items(), strict=True):
         if name == "margin":
             axes.axhline(0.0, color=GRID, lw=1.0)
         for prefix, style in styles.items():
