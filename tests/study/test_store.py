@@ -10,11 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 from sqlalchemy import select
-from tests.study.making import FakeTime, Running, config_for, new_store, running
+from tests.study.making import FakeTime, Running, config_for, new_store, rate, ready, running
 from tests.study.postgres import binaries, postgres_server
 from tests.study.process import Server
 from tests.study.robots import Robot, form_of
-from tests.study.test_claims import rate, ready
 
 from darc.cli import main
 from darc.study import schema, store

@@ -287,13 +287,14 @@ def extended_trainer(trainer: Any, loss: Loss) -> Any:
                 seen.append(model(*arguments, **named))
                 return seen[-1]
 
-            result = super().compute_loss(watched, rest, True, num_items_in_batch)
+            result = super().compute_loss(watched, rest, return_outputs, num_items_in_batch)
             z = self.beta * margins(seen[0].log_probs, rest)
             added = loss.ceiling * torch.relu(z)
             if "probability" in inputs:
                 added = added + loss.slope * (1.0 - inputs["probability"].to(z)) * z
-            total = result[0] + added.mean()
-            return (total, result[1]) if return_outputs else total
+            if return_outputs:
+                return result[0] + added.mean(), result[1]
+            return result + added.mean()
 
     return ExtendedTrainer
 
