@@ -117,7 +117,7 @@ def mark_seen(store: Store, annotator_id: int, code: str) -> None:
 
 
 def agree(store: Store, annotator_id: int, column: str, said: object = None) -> None:
-    """Remember, the first time, what was said, or when consent or the instructions were read."""
+    """Remember what was said, or when something was agreed to, the first time."""
     with store.write() as connection:
         person = store.locked(connection, people, annotator_id)
         if person[column] is None:

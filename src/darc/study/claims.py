@@ -45,22 +45,17 @@ class Step:
     tries: int = 0
 
 
-class _Retry(Exception):
-    """The unit was taken between looking and locking."""
-
-
 def next_step(store: Store, annotator_id: int) -> Step:
     """Where the annotator is, a free unit leased to them if they are to rate one.
 
     Asking again gives the same unit until it is answered. One transaction; it is begun again when
     another annotator took the last slot of the unit in between.
     """
-    while True:
-        try:
-            with store.write() as connection:
-                return _step(store, connection, annotator_id)
-        except _Retry:
-            continue
+    step = None
+    while step is None:
+        with store.write() as connection:
+            step = _step(store, connection, annotator_id)
+    return step
 
 
 def counted(now: float) -> Any:
@@ -86,7 +81,7 @@ def read_task(connection: Connection, row: Mapping[str, Any]) -> Task:
     return Task(row, dict(connection.execute(query).mappings().one()))
 
 
-def _step(store: Store, connection: Connection, annotator_id: int) -> Step:
+def _step(store: Store, connection: Connection, annotator_id: int) -> Step | None:
     person = store.locked(connection, people, annotator_id)
     if schema.study_row(connection)["closed"] is not None:
         # Who finished still finds the last page, which may hold their completion code.
@@ -116,7 +111,10 @@ def _step(store: Store, connection: Connection, annotator_id: int) -> Step:
     return _working(store, connection, person, mine)
 
 
-def _working(store: Store, connection: Connection, person: Any, mine: dict[int, Any]) -> Step:
+def _working(
+    store: Store, connection: Connection, person: Any, mine: dict[int, Any]
+) -> Step | None:
+    """The step of who learnt enough; None where the unit was taken between looking and locking."""
     study, now, items = store.config.study, store.now(), store.unit_ids["item"]
     work = [row for row in mine.values() if row["kind"] not in LEARNING]
     answered = [row for row in work if row["answered"] is not None]
@@ -152,7 +150,7 @@ def _working(store: Store, connection: Connection, person: Any, mine: dict[int, 
         flip = person["plan"]["flipped"][free[0]] == "1"
         store.locked(connection, units, unit)
         if taken(connection, unit, now) >= study.ratings:
-            raise _Retry
+            return None
     # A lease that lapsed leaves its row behind, which is not counted again.
     position = len(answered) + 1
     row = _lease(store, connection, person["id"], unit, kind, position, flip, mine.get(unit))

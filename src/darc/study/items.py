@@ -1,6 +1,5 @@
 """What is shown: responses of systems to rate or to compare, and checks with their answers."""
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.study.schema import OUTCOMES
 from darc.study.settings import SCALE, ItemSettings, StudySettings
+from darc.web.clients import digest_of
 
 LONGEST = 100_000
 # What a spreadsheet takes for a formula where a cell begins with it, and what is only a number.
@@ -112,8 +112,7 @@ def _lines(path: Path, alpaca: bool = False) -> Iterator[Row]:
         if not isinstance(row, Mapping):
             raise TableError(str(path), "a line is no JSON object", "write one a line", line)
         turns = read_turns(path, row, line)
-        digest = hashlib.sha256(turns[-1][1].encode("utf-8", "surrogatepass")).hexdigest()
-        usual, system = (digest[:12], path.stem) if alpaca else (f"{place}", "")
+        usual, system = (digest_of(turns[-1][1])[:12], path.stem) if alpaca else (f"{place}", "")
         responses = row.get("responses") or [row]
         if isinstance(responses, list):
             rows = (each for each in responses if isinstance(each, Mapping))

@@ -26,13 +26,15 @@ NOTE = "training.json"
 HISTORY = "history.jsonl"
 CHECKPOINTS = "checkpoints"
 STATE = "trainer_state.json"
-BEFORE = "before.json"
 AGAIN = "remove the folder to train again, or give another --out"
 MEASURES = {
     "loss": "eval_loss",
     "margin": "eval_rewards/margins",
     "accuracy": "eval_rewards/accuracies",
 }
+
+
+Measures = dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,8 @@ class Trained:
     """
 
     path: Path
-    before: dict[str, float] | None
-    after: dict[str, float] | None
+    before: Measures | None
+    after: Measures | None
     steps: int
     history: list[dict[str, Any]]
     resumed: int
@@ -85,10 +87,10 @@ def train(
         checkpoint = last_checkpoint(out)
         begun = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
         tell(f"going on after step {begun}" if checkpoint else "training")
-        if held_out and not (out / BEFORE).is_file():
-            with atomic_writer(out / BEFORE) as file:
-                json.dump(_measured(trainer), file)
-        before = read_before(out) if held_out else None
+        before = read_note(out).get("before")
+        if held_out and before is None:
+            before = _measured(trainer)
+            write_note(out, settings, before=before)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         after = _measured(trainer) if held_out else None
         history = [row for row in trainer.state.log_history if "step" in row]
@@ -100,9 +102,8 @@ def train(
     with (out / HISTORY).open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in history)
     steps = int(trainer.state.global_step)
-    write_note(out, settings, {"before": before, "after": after, "steps": steps})
+    write_note(out, settings, {"before": before, "after": after, "steps": steps}, before)
     shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
-    (out / BEFORE).unlink(missing_ok=True)
     return Trained(out, before, after, steps, history, begun)
 
 
@@ -112,7 +113,7 @@ def _rows_hash(rows: Sequence[Row]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _measured(trainer: Any) -> dict[str, float]:
+def _measured(trainer: Any) -> Measures:
     found = trainer.evaluate()
     return {name: float(found[key]) for name, key in MEASURES.items()}
 
@@ -154,14 +155,17 @@ def open_folder(path: Path, settings: dict[str, Any]) -> bool:
     if path.exists() and any(path.iterdir()):
         raise InputError(f"{path} is not empty and holds no training run", "give another --out")
     path.mkdir(parents=True, exist_ok=True)
-    write_note(path, settings, None)
+    write_note(path, settings)
     return False
 
 
-def write_note(path: Path, settings: dict[str, Any], complete: dict[str, Any] | None) -> None:
-    """Write what the run is made of and, at its end, what came out."""
+def write_note(
+    path: Path, settings: Row, complete: Row | None = None, before: Measures | None = None
+) -> None:
+    """Write what the run is made of, what the untrained policy measures, and what came out."""
+    note = {"schema": 1, "settings": settings, "before": before, "complete": complete}
     with atomic_writer(path / NOTE) as file:
-        json.dump({"schema": 1, "settings": settings, "complete": complete}, file, indent=2)
+        json.dump(note, file, indent=2)
 
 
 def read_note(path: Path) -> dict[str, Any]:
@@ -185,15 +189,6 @@ def read_complete(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
             raise TableError(str(path / HISTORY), "not a JSON object", AGAIN, line)
         history.append(row)
     return done, history
-
-
-def read_before(path: Path) -> dict[str, float]:
-    """The held-out measures of the untrained policy, taken once in the life of a run."""
-    again = "remove it to measure again"
-    found = read_json(path / BEFORE, again)
-    if not isinstance(found, dict) or not all(isinstance(x, int | float) for x in found.values()):
-        raise TableError(str(path / BEFORE), "not numbers by name", again, 1)
-    return found
 
 
 def last_checkpoint(path: Path) -> Path | None:

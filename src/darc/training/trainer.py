@@ -214,9 +214,7 @@ def make_trainer(
 
     def dataset(part: Sequence[Row]) -> Any:
         kept = [as_texts(row) if plain else row for row in part]
-        if soft:
-            kept = [{"probability": 1.0, **row} for row in kept]
-        return Dataset.from_list([{k: v for k, v in row.items() if v is not None} for row in kept])
+        return Dataset.from_list([{"probability": 1.0, **row} if soft else row for row in kept])
 
     trainer = extended(
         model=model,
