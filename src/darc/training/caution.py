@@ -111,12 +111,10 @@ def fit_predictor(
     model = replace(best, spread=np.maximum(residual.std(axis=0), 1e-3).tolist())
     logs = np.log(model.errors(stop_inputs, stop_raw) + 1e-12)
     model = replace(model, centre=float(logs.mean()), width=max(float(logs.std()), 1e-3))
-    return replace(
-        model,
-        report=measured(
-            lambda own: model.atypicality(prompts_of(own), features_of(own)), parts, seed, tell
-        ),
+    report = measured(
+        lambda own: model.atypicality(prompts_of(own), features_of(own)), parts, seed, tell
     )
+    return replace(model, report=report)
 
 
 def fit_encoder(
@@ -273,5 +271,4 @@ def auc(typical: Array, atypical: Array) -> float:
     """The probability that an atypical one scores above a typical one, equals counting half."""
     if not len(typical) or not len(atypical):
         return float("nan")
-    above = (atypical[:, None] > typical[None, :]).mean()
-    return float(above + 0.5 * (atypical[:, None] == typical[None, :]).mean())
+    return float(0.5 + 0.5 * np.sign(atypical[:, None] - typical).mean())
