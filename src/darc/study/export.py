@@ -51,7 +51,7 @@ def files(store: Store, *, unblind: bool = False) -> dict[str, str]:
                 "close it with darc study close, or add --unblind",
             )
         rows = connection.execute(_answers()).mappings().all()
-        log = log_lines(connection)
+        log = [{**row, "at": str(row["at"])} for row in log_lines(connection)]
         texts = "".join(map(_json_line, _texts(connection)))
         design = _design(connection, config)
     with store.write() as connection:

@@ -3,7 +3,6 @@
 import hashlib
 import hmac
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
@@ -78,27 +77,22 @@ class Site:
             self.trouble = ""
             logger.warning("the database can be used again")
 
-    def page(
-        self,
-        name: str,
-        title: str,
-        http: int = 200,
-        headers: Mapping[str, str] | None = None,
-        **values: Any,
-    ) -> Response:
+    def page(self, name: str, title: str, http: int = 200, **values: Any) -> Response:
         """The page of a template, with the policy that pages with forms need."""
         pages = environment(TEMPLATES)
         # What people wrote is Markdown, and a study's own texts are prose.
         pages.filters["markdown"] = lambda text: Markup(render(text))
         pages.filters["prose"] = lambda text: Markup(render(text, breaks=False))
         text = pages.get_template(f"{name}.html").render(root=self.root, title=title, **values)
-        return HTMLResponse(text, http, {"content-security-policy": POLICY, **(headers or {})})
+        return HTMLResponse(text, http, {"content-security-policy": POLICY})
 
     def problem(self, problem: Problem, **form: Any) -> Response:
         """A problem as a page that says one thing; a `form` can be sent again from it."""
         title = messages().get(problem.code or "", {}).get("title", "That did not work")
         values = {"text": problem.message, "again": "", **form}
-        return self.page("message", title, problem.status, problem.headers, **values)
+        response = self.page("message", title, problem.status, **values)
+        response.headers.update(problem.headers)
+        return response
 
     def unavailable(self, request: Request, problem: Unavailable) -> Response:
         """A page in plain words where the database is away; what was sent is kept on it."""
