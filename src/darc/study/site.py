@@ -30,6 +30,12 @@ RETRY_SECONDS = 10
 OFF = ("link", "image", "autolink", "reference", "html_block", "html_inline")
 PLAIN = ("heading_open", "heading_close", "th_open", "td_open", "fence", "code_block")
 
+PAGES = environment(TEMPLATES)
+PAGES.globals["messages"] = messages()
+# What people wrote is Markdown, and a study's own texts are prose.
+PAGES.filters["markdown"] = lambda text: Markup(render(text))
+PAGES.filters["prose"] = lambda text: Markup(render(text, breaks=False))
+
 logger = logging.getLogger("darc.study")
 
 
@@ -79,11 +85,7 @@ class Site:
 
     def page(self, name: str, title: str, http: int = 200, **values: Any) -> Response:
         """The page of a template, with the policy that pages with forms need."""
-        pages = environment(TEMPLATES)
-        # What people wrote is Markdown, and a study's own texts are prose.
-        pages.filters["markdown"] = lambda text: Markup(render(text))
-        pages.filters["prose"] = lambda text: Markup(render(text, breaks=False))
-        text = pages.get_template(f"{name}.html").render(root=self.root, title=title, **values)
+        text = PAGES.get_template(f"{name}.html").render(root=self.root, title=title, **values)
         return HTMLResponse(text, http, {"content-security-policy": POLICY})
 
     def problem(self, problem: Problem, **form: Any) -> Response:
