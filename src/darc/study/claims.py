@@ -104,7 +104,9 @@ def _step(store: Store, connection: Connection, annotator_id: int) -> Step | Non
     for place, (kind, unit) in enumerate(learning):
         row: Any = mine.get(unit)
         if row is None:
-            row = _lease(store, connection, annotator_id, unit, kind, place + 1, place % 2 == 1)
+            own = {"annotator_id": annotator_id, "unit_id": unit, "kind": kind}
+            position, flip = place + 1, place % 2 == 1
+            row = _lease(store, connection, None, **own, position=position, flipped=flip)
         if not row["seen"]:
             name = "task" if row["answered"] is None else "feedback"
             return Step(name, read_task(connection, row), place, len(learning) - place)
@@ -128,7 +130,10 @@ def _working(
     held = next(live, None)
     holds_item = held is not None and held["kind"] == "item"
     remaining = min((study.items_each or len(items)) - rated, len(free) + holds_item)
-    ahead = _checks_due(store, person, rated + remaining - 1, mine)
+    pool = [(kind, unit) for kind in ("attention", "gold") for unit in store.unit_ids[kind]]
+    planned = ((after, *pool[check], flip) for after, check, flip in person["plan"]["checks"])
+    # The checks ahead, each as (items rated before, kind, unit, flip), that were not seen yet.
+    ahead = [each for each in planned if each[0] < rated + remaining and each[2] not in mine]
     seconds = [row["milliseconds"] / 1000 for row in answered]
     progress = {
         "done": len(answered),
@@ -142,49 +147,28 @@ def _working(
         if person["finished"] is None:
             change(connection, people, person["id"], finished=now)
         return Step("done", **{**progress, "left": 0})
-    due = _checks_due(store, person, rated, mine)
-    if due:
-        unit, kind, flip = due[0]
+    if ahead and ahead[0][0] <= rated:
+        _, kind, unit, flip = ahead[0]
     else:
-        unit, kind = items[free[0]], "item"
+        kind, unit = "item", items[free[0]]
         flip = person["plan"]["flipped"][free[0]] == "1"
         store.locked(connection, units, unit)
         if taken(connection, unit, now) >= study.ratings:
             return None
     # A lease that lapsed leaves its row behind, which is not counted again.
-    position = len(answered) + 1
-    row = _lease(store, connection, person["id"], unit, kind, position, flip, mine.get(unit))
+    own = {"annotator_id": person["id"], "unit_id": unit, "kind": kind}
+    position, flip = len(answered) + 1, bool(flip)
+    row = _lease(store, connection, mine.get(unit), **own, position=position, flipped=flip)
     return Step("task", read_task(connection, row), **progress)
 
 
-def _checks_due(
-    store: Store, person: Any, rated: int, mine: dict[int, Any]
-) -> list[tuple[int, str, bool]]:
-    """The planned checks, (unit, kind, flipped), due after `rated` items and not seen yet."""
-    pool = [(unit, kind) for kind in ("attention", "gold") for unit in store.unit_ids[kind]]
-    planned = person["plan"]["checks"]
-    due = [(*pool[check], bool(flip)) for after, check, flip in planned if after <= rated]
-    return [each for each in due if each[0] not in mine]
-
-
-def _lease(
-    store: Store,
-    connection: Connection,
-    annotator_id: int,
-    unit_id: int,
-    kind: str,
-    position: int,
-    flipped: bool,
-    lapsed: Any = None,
-) -> Any:
-    """Lease a unit to an annotator, anew where an earlier lease of theirs lapsed."""
-    values: dict[str, Any] = {"position": position, "flipped": flipped and store.config.pairwise}
+def _lease(store: Store, connection: Connection, lapsed: Any, **values: Any) -> Any:
+    """Lease a unit to an annotator: a new row of these values, or anew the one that `lapsed`."""
+    values["flipped"] = values["flipped"] and store.config.pairwise
     values |= {"lease_until": lease_end(store), "shown": store.now()}
     if lapsed is not None:
         row_id = lapsed["id"]
         change(connection, tasks, row_id, **values)
     else:
-        own = {"annotator_id": annotator_id, "unit_id": unit_id, "kind": kind}
-        code = secrets.token_urlsafe(12)
-        row_id = schema.add_row(connection, tasks, code=code, **own, **values)
+        row_id = schema.add_row(connection, tasks, code=secrets.token_urlsafe(12), **values)
     return connection.execute(select(tasks).where(tasks.c.id == row_id)).mappings().one()
