@@ -3,12 +3,18 @@
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
+from sqlalchemy import select
+
+from darc.study import answers, schema
 from darc.study.app import make_app
+from darc.study.claims import Step, next_step
 from darc.study.items import study_units
 from darc.study.people import issue_links
 from darc.study.plan import create
@@ -76,10 +82,51 @@ def config_for(
     return study_settings(base)
 
 
+def config_with(folder: Path, **given: Any) -> StudySettings:
+    return config_for(folder, 3, **{"quality": {"share": 0.0}, **given})
+
+
+def five(text: str) -> str:
+    return "5"
+
+
 def new_store(place: str, config: StudySettings, now: Callable[[], float] = time.time) -> Store:
     store = open_store(place, new=True, now=now)
     create(store, config, *study_units(config))
     return store
+
+
+def ready(store: Store, *people: int) -> None:
+    for person in people:
+        answers.agree(store, person, "consented")
+        answers.agree(store, person, "instructed")
+
+
+def code(step: Step) -> str:
+    assert step.task is not None
+    return str(step.task.row["code"])
+
+
+def rate(store: Store, person: int, value: float = 5.0) -> str:
+    """Answer the next task, whatever it is; its name."""
+    step = next_step(store, person)
+    if step.task is not None:
+        reference = step.task.unit["reference"]
+        answers.submit(store, person, code(step), 0, value if reference is None else reference)
+    return step.name
+
+
+def finish(store: Store, person: int, value: float = 5.0) -> None:
+    while rate(store, person, value) == "task":
+        pass
+
+
+def valid(store: Store) -> Counter[int]:
+    with store.read() as connection:
+        query = select(schema.tasks.c.unit_id).where(
+            schema.tasks.c.kind == "item", schema.tasks.c.valid
+        )
+        return Counter(connection.execute(query).scalars())
 
 
 class Running:
@@ -132,3 +179,10 @@ def running(
         yield one
     finally:
         one.close()
+
+
+@contextmanager
+def lead_of(one: Running) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=one.url) as client:
+        client.get(f"/lead/join/{one.lead}")
+        yield client

@@ -4,15 +4,12 @@ import json
 import os
 import sqlite3
 import stat
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
 import pytest
-from tests.study.making import config_for, new_store, running
-from tests.study.robots import Robot, form_of, obedient
-from tests.study.test_claims import finish, ready
+from tests.study.making import config_for, finish, new_store, ready, running
+from tests.study.robots import Robot, obedient
 
 from darc.cli import main
 from darc.errors import InputError
@@ -99,43 +96,6 @@ def test_a_backup_of_postgresql(new_database: Callable[[], str], tmp_path: Path)
     backup(store, tmp_path / "copy.dump")
     store.close()
     assert (tmp_path / "copy.dump").read_bytes().startswith(b"PGDMP")
-
-
-def test_the_lead_decides_on_the_page_under_a_root(tmp_path: Path) -> None:
-    config = config_for(tmp_path, quality={"share": 0.0})
-    with running(str(tmp_path / "s.db"), config, root="/study") as one:
-        for place in (0, 1):
-            with Robot(one.url, one.links[place][1], lambda text: "5", "/study") as robot:
-                robot.work()
-                assert "Thank you" in robot.pages[-1]
-                assert 'href="/study/' in robot.pages[-2]
-        with httpx.Client(base_url=one.url) as client:
-            assert client.get(f"/lead/join/{one.lead}").headers["location"] == "/study/lead"
-            page = client.get("/study/lead").text
-            assert "12 of 12 items complete" in page
-
-            def act(path: str, **more: str) -> httpx.Response:
-                _, fields = form_of(client.get("/study/lead").text, path)
-                return client.post(path, data={**fields, **more})
-
-            decide = "/study/lead/decide"
-            assert act(decide, rater="r001", action="exclude").status_code == 400
-            assert act(decide, rater="r001", action="exclude", reason="why").status_code == 303
-            assert status(one.store).complete == 0
-            assert act(decide, rater="r001", action="reinstate").status_code == 303
-            assert status(one.store).complete == 12
-            assert act(decide, rater="r001", action="clear").status_code == 303
-            assert "/join/" in act(decide, rater="r001", action="renew").text
-            assert act(decide, rater="r001", action="revoke").status_code == 303
-            assert act(decide, rater="nobody", action="revoke").status_code == 400
-            for wrong in ("0", "101", "00010300", "010", "1e1", " 2", "-1", "²", ""):
-                assert act("/study/lead/links", count=wrong).status_code == 400, wrong
-            assert act("/study/lead/links", count="2").text.count("/study/join/") == 2
-            assert act(decide, rater="r005", action="erase").status_code == 303
-            assert act("/study/lead/close", sure="yes").status_code == 303
-            content = act("/study/lead/export", file="zip").content
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            assert "ratings.csv" in archive.namelist()
 
 
 def test_the_command_line(

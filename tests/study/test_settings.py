@@ -69,4 +69,4 @@ def test_texts_come_from_files_beside_the_settings(tmp_path: Path) -> None:
     assert config.texts.consent == "Yes?"
     assert (config.texts.low, config.texts.high) == ("worst", "best")
     assert config.items.jsonl == (str(tmp_path / "i.jsonl"),)
-    assert study_settings(json.loads(json.dumps(config.plain()))) == config
+    assert study_settings(json.loads(json.dumps(config.model_dump()))) == config

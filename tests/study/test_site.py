@@ -18,6 +18,7 @@ from tests.web.raw import ask, connected, request
 from darc.cli import main
 from darc.study.people import issue_links, revoke
 from darc.study.site import render
+from darc.study.store import Refusal, messages
 from darc.web.server import log_as_json
 
 NASTY = (
@@ -326,6 +327,12 @@ def test_a_proxy_that_is_not_named_is_hinted_at_and_not_believed(
         ]
     assert codes[-1].status_code == 429
     assert len([each for each in caplog.records if "--trusted-proxy" in each.message]) == 1
+
+
+def test_every_message_is_an_error_with_a_title_and_a_text() -> None:
+    for name, page in messages().items():
+        assert page.keys() == {"status", "title", "text"}, name
+        assert Refusal(name).status >= 400
 
 
 def test_a_wrong_proxy_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,11 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 from sqlalchemy import select
-from tests.study.making import FakeTime, Running, config_for, new_store, running
+from tests.study.making import FakeTime, Running, config_for, new_store, rate, ready, running
 from tests.study.postgres import binaries, postgres_server
 from tests.study.process import Server
 from tests.study.robots import Robot, form_of
-from tests.study.test_claims import rate, ready
 
 from darc.cli import main
 from darc.study import schema, store
@@ -260,7 +259,7 @@ def test_a_study_of_an_earlier_schema_is_brought_to_this_one(
             for change in schema.ADDED[added]:
                 table, _, _, column, *_ = change.split()
                 connection.exec_driver_sql(f"ALTER TABLE {table} DROP COLUMN {column}")
-        stored = old.config.plain()
+        stored = old.config.model_dump()
         for name in ("comprehension", "groups"):
             del stored[name]
         connection.execute(schema.study.update().values(schema=version, config=stored))

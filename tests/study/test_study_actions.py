@@ -1,6 +1,5 @@
 import csv
 import io
-import re
 import signal
 import tomllib
 from pathlib import Path
@@ -136,16 +135,3 @@ def test_links_have_a_limit(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     store = open_store("study.db")
     assert len(status(store).people) == 4
     store.close()
-
-
-def test_status_tells_alpha_in_words(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from tests.study.test_claims import finish, ready
-
-    store = new_store("study.db", config_for(folder, 1))
-    ready(store, 1, 2)
-    finish(store, 1, 2.0)
-    finish(store, 2, 9.0)
-    store.close()
-    assert main(["study", "status"]) == 0
-    told = re.findall(r"alpha, (.*)", capsys.readouterr().out)
-    assert told[0] == "all ratings (4): not yet (2 of 5 items rated twice)"

@@ -13,6 +13,7 @@ import darc
 from darc.cli import main
 from darc.errors import InputError
 from darc.scorers import Caution
+from darc.scorers.base import sigmoid
 from darc.scorers.caution import Classifier, Predictor, read_model, write_model
 from darc.training.caution import (
     auc,
@@ -21,7 +22,6 @@ from darc.training.caution import (
     fit_predictor,
     log_loss,
     parts_of,
-    sigmoid,
 )
 from darc.training.examples import divide, read_examples
 

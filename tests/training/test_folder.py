@@ -7,7 +7,6 @@ from darc.errors import InputError
 from darc.training.dpo import (
     last_checkpoint,
     open_folder,
-    read_before,
     read_complete,
     read_note,
     write_note,
@@ -67,12 +66,3 @@ def test_a_damaged_note_of_completion_is_named(tmp_path: Path) -> None:
     write_note(tmp_path, {}, {"steps": 2})
     with pytest.raises(InputError, match=r"training\.json: complete lacks before"):
         read_complete(tmp_path)
-
-
-@pytest.mark.parametrize("damage", ["", '{"loss": 0.1', "[]", '{"loss": null}', "\x00"])
-def test_damaged_measures_are_named(tmp_path: Path, damage: str) -> None:
-    (tmp_path / "before.json").write_text(damage, encoding="utf-8")
-    with pytest.raises(InputError, match=r"before\.json.*; remove it to measure again"):
-        read_before(tmp_path)
-    (tmp_path / "before.json").write_text('{"loss": 0.5}', encoding="utf-8")
-    assert read_before(tmp_path) == {"loss": 0.5}

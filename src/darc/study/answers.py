@@ -5,43 +5,16 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from darc.study import schema
-from darc.study.claims import Task, read_task, taken
+from darc.study.claims import Task, lease_end, read_task, taken
 from darc.study.people import exclude, records_of, refill
 from darc.study.quality import care
 from darc.study.schema import LEARNING, change, note
-from darc.study.store import Store
-from darc.web.problems import Problem
+from darc.study.store import Refusal, Store
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators
 
 SKIPPED = "skipped"
 TRIES = 2
-CLOSED = "This study is closed and takes no more answers. You may close this page."
-
-
-class NoSuchTask(Problem):
-    """The annotator has no such task."""
-
-    def __init__(self) -> None:
-        super().__init__(404, "You have no such task; open your link again.")
-
-
-class StudyClosed(Problem):
-    """The study takes no more answers."""
-
-    def __init__(self) -> None:
-        super().__init__(410, CLOSED)
-
-
-class AnsweredAlready(Problem):
-    """The task has another answer, which the form did not know of."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            409,
-            "You have answered this before, and your first answer is kept. Open your link again "
-            "to go on, or to change your last answer.",
-        )
 
 
 def submit(
@@ -55,9 +28,9 @@ def submit(
     """Keep an answer, None to leave the task to others; whether it is new.
 
     `revision` is how many answers to this task the form knew of: a form sent twice, or found again
-    with the back button, knows of too few and changes nothing; `AnsweredAlready` is raised if it
-    says something else than what is kept. An answer whose slot went to others
-    while its lease was lapsed is kept as surplus, not valid.
+    with the back button, knows of too few and changes nothing, and is refused if it says something
+    else than what is kept. An answer whose slot went to others while its lease was lapsed is kept
+    as surplus, not valid.
     """
     with store.write() as connection:
         person = store.locked(connection, people, annotator_id)
@@ -65,12 +38,12 @@ def submit(
         last = _last(connection, annotator_id) if revision else row
         if row["revision"] != revision or last is None or last["id"] != row["id"]:
             if row["answer"] != answer:
-                raise AnsweredAlready
+                raise Refusal("answered")
             return False
         if schema.study_row(connection)["closed"] is not None:
-            raise StudyClosed
+            raise Refusal("closed")
         if answer is None and (row["kind"] in LEARNING or not store.config.study.skip):
-            raise NoSuchTask
+            raise Refusal("no_task")
         now = store.now()
         values: dict[str, Any] = {"answer": answer, "revision": revision + 1, "draft": None}
         values["comment"] = comment if store.config.study.comments else ""
@@ -100,10 +73,8 @@ def _set_aside(
     store: Store, connection: Connection, person: Any, row: Any, answer: float | None
 ) -> str:
     """Why an answer does not count, "" where it does."""
-    if answer is None:
-        return SKIPPED
-    if row["kind"] != "item":
-        return ""
+    if answer is None or row["kind"] != "item":
+        return SKIPPED if answer is None else ""
     if person["excluded"] is not None:
         return str(person["exclusion_reason"])
     now = store.now()
@@ -126,10 +97,9 @@ def save_draft(store: Store, annotator_id: int, code: str, answer: float | None)
         store.locked(connection, people, annotator_id)
         row = _own(connection, annotator_id, code)
         if row["answered"] is None:
-            now = store.now()
-            until = now + store.config.study.lease_minutes * 60
-            lease = until if row["lease_until"] > now else row["lease_until"]
-            change(connection, tasks, row["id"], draft=answer, lease_until=lease)
+            lease = row["lease_until"]
+            until = lease_end(store) if lease > store.now() else lease
+            change(connection, tasks, row["id"], draft=answer, lease_until=until)
 
 
 def is_flipped(store: Store, annotator_id: int, code: str) -> bool:
@@ -146,20 +116,12 @@ def mark_seen(store: Store, annotator_id: int, code: str) -> None:
             change(connection, tasks, row["id"], seen=True)
 
 
-def agree(store: Store, annotator_id: int, column: str) -> None:
-    """Remember consent (`consented`) or that the instructions were read (`instructed`)."""
-    _tell_once(store, annotator_id, column, store.now())
-
-
-def describe(store: Store, annotator_id: int, groups: dict[str, str]) -> None:
-    """Remember what the annotator said of themselves, the first time."""
-    _tell_once(store, annotator_id, "groups", groups)
-
-
-def _tell_once(store: Store, annotator_id: int, column: str, value: object) -> None:
+def agree(store: Store, annotator_id: int, column: str, said: object = None) -> None:
+    """Remember what was said, or when something was agreed to, the first time."""
     with store.write() as connection:
         person = store.locked(connection, people, annotator_id)
         if person[column] is None:
+            value = store.now() if said is None else said
             change(connection, people, annotator_id, **{column: value})
 
 
@@ -182,15 +144,11 @@ def _own(connection: Connection, annotator_id: int, code: str) -> Any:
     query = select(tasks).where(tasks.c.code == code, tasks.c.annotator_id == annotator_id)
     row = connection.execute(query).mappings().first()
     if row is None:
-        raise NoSuchTask
+        raise Refusal("no_task")
     return row
 
 
 def _last(connection: Connection, annotator_id: int) -> Any:
-    query = select(tasks).where(
-        tasks.c.annotator_id == annotator_id,
-        tasks.c.answered.is_not(None),
-        tasks.c.kind.not_in(LEARNING),
-    )
-    latest = query.order_by(tasks.c.sequence.desc()).limit(1)
-    return connection.execute(latest).mappings().first()
+    answered = tasks.c.answered.is_not(None), tasks.c.kind.not_in(LEARNING)
+    query = select(tasks).where(tasks.c.annotator_id == annotator_id, *answered)
+    return connection.execute(query.order_by(tasks.c.sequence.desc())).mappings().first()

@@ -1,20 +1,23 @@
 """The study as an ASGI application."""
 
 import contextlib
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from darc.errors import InputError
 from darc.study.annotator import AnnotatorPages
 from darc.study.lead import LeadPages
 from darc.study.settings import TEMPLATES
-from darc.study.site import LARGEST, HiddenSecrets, Site
-from darc.study.store import Store, Unavailable
+from darc.study.site import Site
+from darc.study.store import Refusal, Store, Unavailable
 from darc.views.palette import style_sheet
 from darc.web.bodies import read_body
 from darc.web.clients import Proxies
@@ -23,7 +26,10 @@ from darc.web.problems import Problem
 
 Handler = Callable[[Request], Response]
 
+LARGEST = 16_384
 KINDS = {"study.css": "text/css", "study.js": "text/javascript"}
+# Also behind a prefix or with something appended, so that a mistyped link is not logged either.
+_SECRET = re.compile(r"(.*?)/(lead/join|join|enrol)/+(.*)", re.DOTALL)
 
 
 def make_app(
@@ -47,31 +53,34 @@ def make_app(
     # Read now, because within a transaction it would take a second connection.
     _ = store.config, store.unit_ids
     annotator, lead = AnnotatorPages(site), LeadPages(site)
-    pages: dict[tuple[str, str], Handler] = {
-        ("GET", "/"): annotator.home,
-        ("GET", "/join"): annotator.join,
-        ("GET", "/back"): annotator.back,
-        ("POST", "/consent"): annotator.consent,
-        ("POST", "/instructions"): annotator.instructions,
-        ("POST", "/groups"): annotator.groups,
-        ("POST", "/comprehension"): annotator.comprehension,
-        ("POST", "/answer"): annotator.answer,
-        ("POST", "/draft"): annotator.draft,
-        ("POST", "/seen"): annotator.seen,
-        ("GET", "/enrol"): annotator.enrol,
-        ("POST", "/enrol"): annotator.take_part,
-        ("GET", "/lead"): lead.home,
-        ("GET", "/lead/join"): lead.join,
-        ("POST", "/lead/decide"): lead.decide,
-        ("POST", "/lead/links"): lead.links,
-        ("POST", "/lead/close"): lead.close,
-        ("POST", "/lead/export"): lead.export,
-        ("GET", "/static/{name}"): _static,
-        ("GET", "/healthz"): partial(_health, site),
+    gets: dict[str, Handler] = {
+        "/": annotator.home,
+        "/join": annotator.join,
+        "/back": annotator.back,
+        "/enrol": annotator.enrol,
+        "/lead": lead.home,
+        "/lead/join": lead.join,
+        "/static/{name}": _static,
+        "/healthz": partial(_health, site),
+    }
+    posts: dict[str, Handler] = {
+        "/consent": annotator.taking(annotator.consent),
+        "/instructions": annotator.taking(annotator.instructions),
+        "/groups": annotator.taking(annotator.groups),
+        "/comprehension": annotator.taking(annotator.comprehension),
+        "/answer": annotator.taking(annotator.answer),
+        "/draft": annotator.taking(annotator.draft),
+        "/seen": annotator.taking(annotator.seen),
+        "/enrol": annotator.take_part,
+        "/lead/decide": lead.decide,
+        "/lead/links": lead.links,
+        "/lead/close": lead.close,
+        "/lead/export": lead.export,
     }
     routes = [
         Route(path, _guarded(site, handler), methods=[method])
-        for (method, path), handler in pages.items()
+        for method, pages in (("GET", gets), ("POST", posts))
+        for path, handler in pages.items()
     ]
 
     @contextlib.asynccontextmanager
@@ -79,13 +88,12 @@ def make_app(
         yield
         store.close()
 
-    async def nothing(scope: Any, receive: Any, send: Any) -> None:
-        wrong = Problem(404, "Open the link that you were given once more, all of it.")
-        await site.problem(wrong)(scope, receive, send)
+    async def nothing(scope: Scope, receive: Receive, send: Send) -> None:
+        raise Refusal("no_page")
 
     router = Router(routes, lifespan=lifespan, default=nothing)
     shell = Shell(router, Guard(), hosts=hosts, tell=site.problem, linked=True)
-    return HiddenSecrets(shell, site.root)
+    return _without_secrets(shell, site.root)
 
 
 def _guarded(site: Site, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
@@ -94,20 +102,37 @@ def _guarded(site: Site, handler: Handler) -> Callable[[Request], Awaitable[Resp
     def answer(request: Request) -> Response:
         try:
             response = handler(request)
-        except Problem as problem:
-            return site.problem(problem)
         except Unavailable as problem:
-            return site.unavailable(request, site.failed(problem))
+            return site.unavailable(request, problem)
+        except InputError as problem:
+            raise Problem(400, str(problem)) from None
         if request.method == "POST":
             site.saved()
         return response
 
     async def serve(request: Request) -> Response:
-        try:
-            request.state.body = await read_body(request, LARGEST)
-        except Problem as problem:
-            return site.problem(problem)
+        request.state.body = await read_body(request, LARGEST)
         return await run_in_threadpool(answer, request)
+
+    return serve
+
+
+def _without_secrets(app: ASGIApp, root: str) -> ASGIApp:
+    """ASGI that takes the secrets out of paths before anything can log them, and the root too.
+
+    `/join/TOKEN` is served as `/join`, with the token in the request's state.
+    """
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            path = scope["path"]
+            if root and path.startswith(root + "/"):
+                path = path.removeprefix(root)
+            state = dict(scope.get("state") or {})
+            if found := _SECRET.fullmatch(path):
+                path, state["secret"] = f"{found[1]}/{found[2]}", found[3][:200]
+            scope = {**scope, "path": path, "raw_path": path.encode(), "state": state}
+        await app(scope, receive, send)
 
     return serve
 
@@ -120,17 +145,11 @@ def _health(site: Site, request: Request) -> Response:
     return PlainTextResponse("ok\n")
 
 
-@cache
-def _text_of(name: str) -> str:
-    if name.endswith(".css"):
-        return style_sheet(TEMPLATES / name)
-    return (TEMPLATES / name).read_text(encoding="utf-8")
-
-
 def _static(request: Request) -> Response:
     """A file that pages load."""
     name = request.path_params["name"]
     if name not in KINDS:
         raise Problem(404, "There is no such file.")
-    caching = {"cache-control": "public, max-age=300"}
-    return Response(_text_of(name), headers=caching, media_type=KINDS[name])
+    path = TEMPLATES / name
+    text = style_sheet(path) if path.suffix == ".css" else path.read_text(encoding="utf-8")
+    return Response(text, 200, {"cache-control": "public, max-age=300"}, KINDS[name])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import median_high
 from typing import Any
 
-from sqlalchemy import Connection, and_, func, or_, select
+from sqlalchemy import Connection, func, select
 
 from darc.study import schema
 from darc.study.schema import LEARNING, change
@@ -34,7 +34,7 @@ class Step:
     """Where an annotator is.
 
     `name` is consent, groups, instructions, comprehension (after `tries` of them), task, feedback,
-    done, excluded (for a `reason`) or closed.
+    done, excluded, ended (failed the comprehension check) or closed.
     """
 
     name: str
@@ -42,12 +42,7 @@ class Step:
     done: int = 0
     left: int = 0
     seconds_each: float | None = None
-    reason: str = ""
     tries: int = 0
-
-
-class _Retry(Exception):
-    """The unit was taken between looking and locking."""
 
 
 def next_step(store: Store, annotator_id: int) -> Step:
@@ -56,20 +51,17 @@ def next_step(store: Store, annotator_id: int) -> Step:
     Asking again gives the same unit until it is answered. One transaction; it is begun again when
     another annotator took the last slot of the unit in between.
     """
-    while True:
-        try:
-            with store.write() as connection:
-                return _step(store, connection, annotator_id)
-        except _Retry:
-            continue
+    step = None
+    while step is None:
+        with store.write() as connection:
+            step = _step(store, connection, annotator_id)
+    return step
 
 
 def counted(now: float) -> Any:
     """The condition that a task takes a slot of its unit: a valid answer or a live lease."""
-    live = and_(tasks.c.answered.is_(None), tasks.c.lease_until > now)
-    return and_(
-        tasks.c.kind == "item", or_(and_(tasks.c.answered.is_not(None), tasks.c.valid), live)
-    )
+    live = tasks.c.answered.is_(None) & (tasks.c.lease_until > now)
+    return (tasks.c.kind == "item") & (live | tasks.c.answered.is_not(None) & tasks.c.valid)
 
 
 def taken(connection: Connection, unit_id: int, now: float) -> int:
@@ -78,54 +70,53 @@ def taken(connection: Connection, unit_id: int, now: float) -> int:
     return int(connection.execute(query).scalar_one())
 
 
+def lease_end(store: Store) -> float:
+    """When a lease that begins now lapses."""
+    return store.now() + store.config.study.lease_minutes * 60
+
+
 def read_task(connection: Connection, row: Mapping[str, Any]) -> Task:
     """A task with its unit."""
     query = select(units).where(units.c.id == row["unit_id"])
     return Task(row, dict(connection.execute(query).mappings().one()))
 
 
-def _step(store: Store, connection: Connection, annotator_id: int) -> Step:
+def _step(store: Store, connection: Connection, annotator_id: int) -> Step | None:
     person = store.locked(connection, people, annotator_id)
     if schema.study_row(connection)["closed"] is not None:
         # Who finished still finds the last page, which may hold their completion code.
         finished = person["finished"] is not None and person["excluded"] is None
         return Step("done" if finished else "closed")
     if person["excluded"] is not None:
-        return Step("excluded", reason=person["exclusion_reason"])
+        return Step("ended" if person["exclusion_reason"] == "comprehension" else "excluded")
     config = store.config
-    before = {
-        "consent": person["consented"] is None,
-        "groups": bool(config.groups) and person["groups"] is None,
-        "instructions": person["instructed"] is None,
-        "comprehension": bool(config.comprehension)
-        and person["understood"] is None
-        and not person["kept"],
-    }
-    for name, due in before.items():
-        if due:
+    for name, column, asked in (
+        ("consent", "consented", True),
+        ("groups", "groups", config.groups),
+        ("instructions", "instructed", True),
+        ("comprehension", "understood", config.comprehension and not person["kept"]),
+    ):
+        if asked and person[column] is None:
             return Step(name, tries=person["tries"])
     query = select(tasks).where(tasks.c.annotator_id == annotator_id).order_by(tasks.c.id)
     mine = {row["unit_id"]: row for row in connection.execute(query).mappings()}
-    learning = _learning(store, connection, annotator_id, mine)
-    return learning or _working(store, connection, person, mine)
-
-
-def _learning(
-    store: Store, connection: Connection, annotator_id: int, mine: dict[int, Any]
-) -> Step | None:
-    every = [(kind, unit) for kind in LEARNING for unit in store.unit_ids[kind]]
-    for place, (kind, unit) in enumerate(every):
-        row = mine.get(unit)
-        if row is not None and row["seen"]:
-            continue
+    learning = [(kind, unit) for kind in LEARNING for unit in store.unit_ids[kind]]
+    for place, (kind, unit) in enumerate(learning):
+        row: Any = mine.get(unit)
         if row is None:
-            row = _lease(store, connection, annotator_id, unit, kind, place + 1, place % 2 == 1)
-        name = "task" if row["answered"] is None else "feedback"
-        return Step(name, read_task(connection, row), place, len(every) - place)
-    return None
+            own = {"annotator_id": annotator_id, "unit_id": unit, "kind": kind}
+            position, flip = place + 1, place % 2 == 1
+            row = _lease(store, connection, None, **own, position=position, flipped=flip)
+        if not row["seen"]:
+            name = "task" if row["answered"] is None else "feedback"
+            return Step(name, read_task(connection, row), place, len(learning) - place)
+    return _working(store, connection, person, mine)
 
 
-def _working(store: Store, connection: Connection, person: Any, mine: dict[int, Any]) -> Step:
+def _working(
+    store: Store, connection: Connection, person: Any, mine: dict[int, Any]
+) -> Step | None:
+    """The step of who learnt enough; None where the unit was taken between looking and locking."""
     study, now, items = store.config.study, store.now(), store.unit_ids["item"]
     work = [row for row in mine.values() if row["kind"] not in LEARNING]
     answered = [row for row in work if row["answered"] is not None]
@@ -134,17 +125,15 @@ def _working(store: Store, connection: Connection, person: Any, mine: dict[int, 
     full = set(connection.execute(slots.having(func.count() >= study.ratings)).scalars())
     gone = full | {row["unit_id"] for row in answered}
     free = [number for number in person["plan"]["order"] if items[number] not in gone]
-    held = next(
-        (
-            row
-            for row in work
-            if row["answered"] is None and (row["kind"] != "item" or row["lease_until"] > now)
-        ),
-        None,
-    )
+    waiting = (row for row in work if row["answered"] is None)
+    live = (row for row in waiting if row["kind"] != "item" or row["lease_until"] > now)
+    held = next(live, None)
     holds_item = held is not None and held["kind"] == "item"
     remaining = min((study.items_each or len(items)) - rated, len(free) + holds_item)
-    ahead = _checks_due(store, person, rated + remaining - 1, mine)
+    pool = [(kind, unit) for kind in ("attention", "gold") for unit in store.unit_ids[kind]]
+    planned = ((after, *pool[check], flip) for after, check, flip in person["plan"]["checks"])
+    # The checks ahead, each as (items rated before, kind, unit, flip), that were not seen yet.
+    ahead = [each for each in planned if each[0] < rated + remaining and each[2] not in mine]
     seconds = [row["milliseconds"] / 1000 for row in answered]
     progress = {
         "done": len(answered),
@@ -152,63 +141,34 @@ def _working(store: Store, connection: Connection, person: Any, mine: dict[int, 
         "seconds_each": median_high(seconds) if seconds else None,
     }
     if held is not None:
-        change(connection, tasks, held["id"], lease_until=now + study.lease_minutes * 60)
+        change(connection, tasks, held["id"], lease_until=lease_end(store))
         return Step("task", read_task(connection, held), **progress)
     if remaining <= 0:
         if person["finished"] is None:
             change(connection, people, person["id"], finished=now)
         return Step("done", **{**progress, "left": 0})
-    due = _checks_due(store, person, rated, mine)
-    if due:
-        unit, kind, flip = due[0]
+    if ahead and ahead[0][0] <= rated:
+        _, kind, unit, flip = ahead[0]
     else:
-        unit, kind = items[free[0]], "item"
+        kind, unit = "item", items[free[0]]
         flip = person["plan"]["flipped"][free[0]] == "1"
         store.locked(connection, units, unit)
         if taken(connection, unit, now) >= study.ratings:
-            raise _Retry
+            return None
     # A lease that lapsed leaves its row behind, which is not counted again.
-    position = len(answered) + 1
-    row = _lease(store, connection, person["id"], unit, kind, position, flip, mine.get(unit))
+    own = {"annotator_id": person["id"], "unit_id": unit, "kind": kind}
+    position, flip = len(answered) + 1, bool(flip)
+    row = _lease(store, connection, mine.get(unit), **own, position=position, flipped=flip)
     return Step("task", read_task(connection, row), **progress)
 
 
-def _checks_due(
-    store: Store, person: Any, rated: int, mine: dict[int, Any]
-) -> list[tuple[int, str, bool]]:
-    """The planned checks, (unit, kind, flipped), due after `rated` items and not seen yet."""
-    pool = [(unit, kind) for kind in ("attention", "gold") for unit in store.unit_ids[kind]]
-    due = [
-        (*pool[check], bool(flip))
-        for after, check, flip in person["plan"]["checks"]
-        if after <= rated
-    ]
-    return [each for each in due if each[0] not in mine]
-
-
-def _lease(
-    store: Store,
-    connection: Connection,
-    annotator_id: int,
-    unit_id: int,
-    kind: str,
-    position: int,
-    flipped: bool,
-    lapsed: Any = None,
-) -> Any:
-    """Lease a unit to an annotator, anew where an earlier lease of theirs lapsed."""
-    now = store.now()
-    values: dict[str, Any] = {
-        "position": position,
-        "flipped": flipped and store.config.pairwise,
-        "lease_until": now + store.config.study.lease_minutes * 60,
-        "shown": now,
-    }
+def _lease(store: Store, connection: Connection, lapsed: Any, **values: Any) -> Any:
+    """Lease a unit to an annotator: a new row of these values, or anew the one that `lapsed`."""
+    values["flipped"] = values["flipped"] and store.config.pairwise
+    values |= {"lease_until": lease_end(store), "shown": store.now()}
     if lapsed is not None:
         row_id = lapsed["id"]
         change(connection, tasks, row_id, **values)
     else:
-        own = {"annotator_id": annotator_id, "unit_id": unit_id, "kind": kind}
-        code = secrets.token_urlsafe(12)
-        row_id = schema.add_row(connection, tasks, code=code, **own, **values)
+        row_id = schema.add_row(connection, tasks, code=secrets.token_urlsafe(12), **values)
     return connection.execute(select(tasks).where(tasks.c.id == row_id)).mappings().one()

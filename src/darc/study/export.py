@@ -51,7 +51,7 @@ def files(store: Store, *, unblind: bool = False) -> dict[str, str]:
                 "close it with darc study close, or add --unblind",
             )
         rows = connection.execute(_answers()).mappings().all()
-        log = log_lines(connection)
+        log = [{**row, "at": str(row["at"])} for row in log_lines(connection)]
         texts = "".join(map(_json_line, _texts(connection)))
         design = _design(connection, config)
     with store.write() as connection:
@@ -76,7 +76,9 @@ def files(store: Store, *, unblind: bool = False) -> dict[str, str]:
     ]
     return {
         f"{name}.csv": _csv(columns, ours),
-        f"{name}.jsonl": "".join(_json_line(_typed(line, columns)) for line in ours),
+        f"{name}.jsonl": "".join(
+            _json_line({name: line[name] for name in columns}) for line in ours
+        ),
         f"{name}.texts.jsonl": texts,
         "all_answers.csv": _csv([*header, "reference", "passed", *more], lines),
         "exclusions.csv": _csv(["at", "actor", "action", "rater_id", "reason"], decisions),
@@ -97,24 +99,23 @@ def _answers() -> Any:
 
 
 def _line(row: RowMapping, config: StudySettings) -> dict[str, Any]:
-    """An answer by column, a comparison as it was shown.
+    """An answer by column, a comparison as it was shown; None where there is nothing.
 
-    What is not valid has an empty `rating` or `winner`, which readers pass over, and `given`.
+    What is not valid has no `rating` or `winner`, so that readers pass over it, but a `given`.
     """
-    answer, reference = row["answer"], row["reference"]
+    answer = row["answer"]
     check = ("check first", "check second") if config.pairwise else ("check", "")
     pair = row["first_id"] or check[0], row["second_id"] or check[1]
     left, right = (pair[1], pair[0]) if row["flipped"] else pair
-    given = checked = passed = ""
-    if answer is not None:
-        given = side_of(answer, row["flipped"]) if config.pairwise else f"{answer:g}"
-        if reference is not None:
-            checked = f"{reference:g}"
-            passed = _truth(schema.passed(answer, reference, row["tolerance"]))
-    counts = given if row["valid"] else ""
-    said = {each.name: (row["groups"] or {}).get(each.name, "") for each in config.groups}
+    sided = config.pairwise and answer is not None
+    given = side_of(answer, row["flipped"]) if sided else answer
+    counts = given if row["valid"] else None
+    checked = None if answer is None else row["reference"]
+    passed = None if checked is None else schema.passed(answer, checked, row["tolerance"])
+    said = {each.name: (row["groups"] or {}).get(each.name) or None for each in config.groups}
     return {
-        **{name: row[name] for name in ("position", "milliseconds", "kind", "comment")},
+        **{name: row[name] for name in ("position", "milliseconds", "kind", "valid")},
+        "comment": row["comment"] or None,
         "prompt_id": row["prompt_id"] or row["label"],
         "rater_id": row["name"],
         "candidate_id": left,
@@ -122,28 +123,14 @@ def _line(row: RowMapping, config: StudySettings) -> dict[str, Any]:
         "left_id": left,
         "right_id": right,
         "winner": counts,
-        "shown_left": left if config.pairwise else "",
-        "valid": _truth(row["valid"]),
-        "exclusion_reason": row["reason"],
+        "shown_left": left if config.pairwise else None,
+        "exclusion_reason": row["reason"] or None,
         "given": given,
         "reference": checked,
         "passed": passed,
-        "rater_group": next(iter(said.values()), ""),
+        "rater_group": next(iter(said.values()), None),
         **{f"rater_group_{name}": text for name, text in said.items()},
     }
-
-
-def _truth(value: bool) -> str:
-    return "true" if value else "false"
-
-
-def _typed(line: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
-    """A line as JSON has it: ratings are numbers, what is empty null."""
-    made = {name: None if line[name] == "" else line[name] for name in columns}
-    if "rating" in made:
-        numbers = ((name, line[name]) for name in ("rating", "given"))
-        made |= {name: float(text) if text else None for name, text in numbers}
-    return {**made, "valid": line["valid"] == "true"}
 
 
 def _json_line(entry: dict[str, Any]) -> str:
@@ -169,7 +156,7 @@ def _design(connection: Connection, config: StudySettings) -> dict[str, Any]:
     plans = select(people.c.name, people.c.plan).order_by(people.c.number)
     return {
         "schema": schema.SCHEMA,
-        "config": config.plain(),
+        "config": config.model_dump(),
         "units": [dict(row) for row in connection.execute(query.order_by(units.c.id)).mappings()],
         "plans": {row.name: row.plan for row in connection.execute(plans)},
     }
@@ -181,6 +168,13 @@ def _csv(columns: Sequence[str], lines: Iterable[dict[str, Any]]) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(columns)
     for line in lines:
-        cells = [line[name] for name in columns]
-        writer.writerow(f"'{c}" if isinstance(c, str) and is_formula(c) else c for c in cells)
+        writer.writerow(_cell(line[name]) for name in columns)
     return stream.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return f"'{value}" if isinstance(value, str) and is_formula(value) else value

@@ -1,9 +1,9 @@
 """What is shown: responses of systems to rate or to compare, and checks with their answers."""
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.study.schema import OUTCOMES
 from darc.study.settings import SCALE, ItemSettings, StudySettings
+from darc.web.clients import digest_of
 
 LONGEST = 100_000
 # What a spreadsheet takes for a formula where a cell begins with it, and what is only a number.
@@ -67,7 +68,8 @@ def study_units(config: StudySettings) -> tuple[list[Unit], list[Unit]]:
 def read_items(items: ItemSettings) -> list[PromptItem]:
     """The prompts of all files in order; a system that answers a prompt twice is refused."""
     prompts: dict[str, PromptItem] = {}
-    for names, read in ((items.jsonl, _lines), (items.run, _run), (items.alpaca, _alpaca)):
+    alpaca = partial(_lines, alpaca=True)
+    for names, read in ((items.jsonl, _lines), (items.run, _run), (items.alpaca, alpaca)):
         for name in names:
             for row in read(Path(name)):
                 _gather(prompts, name, row)
@@ -101,35 +103,28 @@ def _gather(prompts: dict[str, PromptItem], source: str, row: Row) -> None:
     prompt.responses[system] = text
 
 
-def _lines(path: Path, *, alpaca: bool = False) -> Iterator[Row]:
-    """Rows with `responses` by system, or with one response each."""
+def _lines(path: Path, alpaca: bool = False) -> Iterator[Row]:
+    """Rows with `responses` by system, or with one response each.
+
+    Of a system's outputs for alpaca_eval, prompts are the same where their instruction is.
+    """
     for place, (line, row) in enumerate(read_entries(path), 1):
         if not isinstance(row, Mapping):
             raise TableError(str(path), "a line is no JSON object", "write one a line", line)
         turns = read_turns(path, row, line)
-        digest = hashlib.sha256(turns[-1][1].encode("utf-8", "surrogatepass")).hexdigest()
-        usual = (digest[:12], path.stem) if alpaca else (f"{place}", "")
-        prompt_id = _first(row, "prompt_id") or usual[0]
+        usual, system = (digest_of(turns[-1][1])[:12], path.stem) if alpaca else (f"{place}", "")
         responses = row.get("responses") or [row]
         if isinstance(responses, list):
+            rows = (each for each in responses if isinstance(each, Mapping))
             responses = {
-                _first(each, "candidate_id") or (path.stem if alpaca else ""): _first(
-                    each, "response"
-                )
-                for each in responses
-                if isinstance(each, Mapping)
+                _first(each, "candidate_id") or system: _first(each, "response") for each in rows
             }
         if not isinstance(responses, Mapping) or not responses or not all(responses):
             raise TableError(
                 str(path), "a line without responses", 'write "responses": {"system": "text"}', line
             )
-        for system, text in responses.items():
-            yield line, prompt_id, turns, str(system), str(text)
-
-
-def _alpaca(path: Path) -> Iterator[Row]:
-    """A system's outputs; prompts of several files are the same where their instruction is."""
-    return _lines(path, alpaca=True)
+        for name, text in responses.items():
+            yield line, _first(row, "prompt_id") or usual, turns, str(name), str(text)
 
 
 def _run(path: Path) -> Iterator[Row]:
@@ -170,12 +165,12 @@ def item_units(config: StudySettings, prompts: Sequence[PromptItem]) -> list[Uni
     systems = {system for each in prompts for system in each.responses}
     if base != "all" and base not in systems:
         raise UnknownName("system", base, systems, " in items.pairs")
-    units = []
-    for each in prompts:
-        for one, two in combinations(each.responses, 2):
-            if base in ("all", one, two):
-                texts = each.responses[one], each.responses[two]
-                units.append(Unit("item", each.id, each.turns, one, texts[0], two, texts[1]))
+    units = [
+        Unit("item", each.id, each.turns, *one, *two)
+        for each in prompts
+        for one, two in combinations(each.responses.items(), 2)
+        if base in ("all", one[0], two[0])
+    ]
     if not units:
         raise InputError("no prompt has two responses to compare", "give responses of two systems")
     return units
@@ -185,15 +180,12 @@ def check_units(config: StudySettings, items: Sequence[Unit]) -> list[Unit]:
     """Attention, gold, training and calibration units, in that order."""
     quality, training = config.quality, config.training
     units = []
-    if quality.attention == "auto" and quality.share:
-        units += made_attention(config, items)
-    elif quality.attention not in ("", "auto"):
+    if quality.attention == "auto":
+        units += made_attention(config, items) if quality.share else []
+    elif quality.attention:
         units += read_checks(Path(quality.attention), "attention", config, 0.0)
-    for name, kind in (
-        (quality.gold, "gold"),
-        (training.training, "training"),
-        (training.calibration, "calibration"),
-    ):
+    files = {"gold": quality.gold, "training": training.training}
+    for kind, name in {**files, "calibration": training.calibration}.items():
         if name:
             units += read_checks(Path(name), kind, config, quality.tolerance)
     return units
@@ -234,19 +226,10 @@ def read_checks(path: Path, kind: str, config: StudySettings, tolerance: float) 
         if value is None:
             hint = "first, second or tie" if config.pairwise else "a number from 0 to 10"
             raise TableError(str(path), f"the reference is {given!r}", f"give {hint}", line)
-        units.append(
-            Unit(
-                kind=kind,
-                prompt_id="",
-                turns=read_turns(path, row, line),
-                first_id="",
-                first=row[names[0]],
-                second=row["second"] if config.pairwise else "",
-                reference=value,
-                tolerance=float(row.get("tolerance", 0.0 if config.pairwise else tolerance)),
-                rationale=str(row.get("rationale") or ""),
-            )
-        )
+        usual = 0.0 if config.pairwise else tolerance
+        first, second = (*(row[name] for name in names), "")[:2]
+        given = value, float(row.get("tolerance", usual)), str(row.get("rationale") or "")
+        units.append(Unit(kind, "", read_turns(path, row, line), "", first, "", second, *given))
     if not units:
         raise TableError(str(path), "there are no items", "give one JSON object a line")
     return units

@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, func, select, update
+from sqlalchemy import Connection, delete, func, select, update
 
 from darc.errors import InputError, UnknownName
 from darc.study import schema
@@ -12,12 +13,12 @@ from darc.study.claims import taken
 from darc.study.plan import add_annotators, make_token
 from darc.study.quality import Record
 from darc.study.schema import SURPLUS, change, note, side_of
-from darc.study.store import Store
+from darc.study.store import Refusal, Store
 from darc.web.clients import digest_of
-from darc.web.problems import Problem
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators
 
+MEASURED = ("reference", "tolerance", "milliseconds")
 LISTED = "darc study status lists everyone"
 FORGOTTEN = dict.fromkeys(
     ("token_hash", "person", "session_hash", "consented", "groups", "instructed", "finished")
@@ -25,8 +26,9 @@ FORGOTTEN = dict.fromkeys(
 
 
 def annotator_by_name(connection: Connection, name: str) -> Any:
-    """The row of a rater, by pseudonym; an unknown one is refused."""
-    row = connection.execute(select(people).where(people.c.name == name)).mappings().first()
+    """The row of a rater, by pseudonym, held until the transaction ends; others are refused."""
+    query = select(people).where(people.c.name == name).with_for_update()
+    row = connection.execute(query).mappings().first()
     if row is None:
         names = connection.execute(select(people.c.name).order_by(people.c.id)).scalars()
         raise UnknownName("rater", name, list(names))
@@ -71,7 +73,7 @@ def add_links(store: Store, count: int) -> list[tuple[str, str]]:
         raise InputError(f"{count} annotators cannot be added", "give a positive number")
     most = store.config.study.most
     with store.write() as connection:
-        known = _size(connection, people)
+        known = _size(connection)
         if known + count > most:
             raise InputError(
                 f"{count} more annotators would make {known + count}, and study.most is {most}",
@@ -109,11 +111,11 @@ def enrol(store: Store, person: str, session: str) -> str:
         row = connection.execute(known).mappings().first() if person else None
         if row is not None:
             if not session or row["session_hash"] != digest_of(session):
-                raise Problem(403, "You have taken part in this study already.", code="thanks")
+                raise Refusal("known")
             change(connection, people, row["id"], token_hash=digest)
             return token
-        if _size(connection, people) >= store.config.study.most:
-            raise Problem(403, "The study has all the people that it needs.", code="thanks")
+        if _size(connection) >= store.config.study.most:
+            raise Refusal("full")
         ((added, _),) = add_annotators(store, connection, store.config, 1)
         known_by = {"person": person or None, "session_hash": digest_of(session)}
         change(connection, people, added, token_hash=digest, **known_by)
@@ -126,7 +128,7 @@ def erase(store: Store, name: str) -> int:
     Their slots are open again. The log keeps the pseudonym, which then stands for nobody.
     """
     with store.write() as connection:
-        row = _locked(store, connection, name)
+        row = annotator_by_name(connection, name)
         done = connection.execute(delete(tasks).where(tasks.c.annotator_id == row["id"]))
         change(connection, people, row["id"], **FORGOTTEN, erased=store.now())
         note(connection, store.now(), "lead", "erased", name)
@@ -145,16 +147,12 @@ def records_of(connection: Connection, annotator_id: int | None = None) -> dict[
         query = query.where(tasks.c.annotator_id == annotator_id)
     found = defaultdict(list)
     for row in connection.execute(query).mappings():
-        found[row["annotator_id"]].append(
-            Record(
-                "skipped" if row["answer"] is None else row["kind"],
-                row["answer"] or 0.0,
-                row["reference"],
-                row["tolerance"],
-                row["milliseconds"],
-                side_of(row["answer"], row["flipped"]) if row["second"] else None,
-            )
-        )
+        record = Record(row["kind"], row["answer"], *(row[name] for name in MEASURED))
+        if record.answer is None:
+            record = replace(record, kind="skipped", answer=0.0)
+        elif row["second"]:
+            record = replace(record, side=side_of(record.answer, row["flipped"]))
+        found[row["annotator_id"]].append(record)
     return dict(found)
 
 
@@ -177,11 +175,10 @@ def exclude(store: Store, connection: Connection, person: Any, reason: str, acto
 
 def refill(store: Store, connection: Connection, units_freed: Sequence[int]) -> None:
     """Fill free slots of units with surplus ratings, where there are any."""
+    surplus = (tasks.c.reason == SURPLUS) & (tasks.c.kind == "item")
     for unit_id in units_freed:
-        surplus = select(tasks.c.id).where(
-            tasks.c.unit_id == unit_id, tasks.c.reason == SURPLUS, tasks.c.kind == "item"
-        )
-        for task_id in connection.execute(surplus.order_by(tasks.c.answered)).scalars().all():
+        query = select(tasks.c.id).where(tasks.c.unit_id == unit_id, surplus)
+        for task_id in connection.execute(query.order_by(tasks.c.answered)).scalars().all():
             _restore(store, connection, unit_id, task_id)
 
 
@@ -190,7 +187,7 @@ def exclude_by_name(store: Store, name: str, reason: str) -> None:
     if not reason.strip():
         raise InputError("an exclusion needs a reason", "add --reason TEXT")
     with store.write() as connection:
-        person = _locked(store, connection, name)
+        person = annotator_by_name(connection, name)
         if person["excluded"] is not None:
             raise InputError(f"{name} is excluded already", LISTED)
         exclude(store, connection, person, reason.strip()[:200], "lead")
@@ -203,16 +200,13 @@ def reinstate(store: Store, name: str) -> tuple[int, int]:
     so that no item has more than its number of ratings.
     """
     with store.write() as connection:
-        person = _locked(store, connection, name)
+        person = annotator_by_name(connection, name)
         if person["excluded"] is None:
             raise InputError(f"{name} is not excluded", LISTED)
-        own = select(tasks.c.id, tasks.c.unit_id).where(
-            tasks.c.annotator_id == person["id"],
-            tasks.c.kind == "item",
-            tasks.c.answer.is_not(None),
-            tasks.c.valid.is_(False),
-        )
-        rows = connection.execute(own.order_by(tasks.c.unit_id)).all()
+        own = (tasks.c.annotator_id == person["id"]) & (tasks.c.kind == "item")
+        aside = tasks.c.answer.is_not(None) & tasks.c.valid.is_(False)
+        query = select(tasks.c.id, tasks.c.unit_id).where(own, aside).order_by(tasks.c.unit_id)
+        rows = connection.execute(query).all()
         change(connection, people, person["id"], excluded=None, exclusion_reason="", kept=True)
         back = sum(_restore(store, connection, unit_id, task_id) for task_id, unit_id in rows)
         note(connection, store.now(), "lead", "reinstated", name, f"{back} of {len(rows)} ratings")
@@ -230,10 +224,6 @@ def _decide(store: Store, name: str, action: str, **values: Any) -> None:
         note(connection, store.now(), "lead", action, name)
 
 
-def _locked(store: Store, connection: Connection, name: str) -> Any:
-    return store.locked(connection, people, annotator_by_name(connection, name)["id"])
-
-
 def _restore(store: Store, connection: Connection, unit_id: int, task_id: int) -> bool:
     """Let a rating that was set aside count, if its unit has a free slot."""
     store.locked(connection, units, unit_id)
@@ -242,5 +232,5 @@ def _restore(store: Store, connection: Connection, unit_id: int, task_id: int) -
     return fits
 
 
-def _size(connection: Connection, table: Table) -> int:
-    return connection.execute(select(func.count()).select_from(table)).scalar() or 0
+def _size(connection: Connection) -> int:
+    return connection.execute(select(func.count(people.c.id))).scalar_one()

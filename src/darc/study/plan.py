@@ -112,35 +112,23 @@ def plan(design: Design, number: int) -> Plan:
 
 
 def _checks(design: Design, number: int, expected: int) -> tuple[tuple[int, int, bool], ...]:
-    """Checks of both kinds in random order and evenly mixed, one a block."""
-    pool = design.attention + design.gold
-    if not pool or not design.share:
+    """Checks of both kinds in random order, one a block; each prefix is mixed as the whole is."""
+    attention, gold = sizes = design.attention, design.gold
+    if not any(sizes) or not design.share:
         return ()
     draw = np.random.default_rng([design.seed, _CHECKS, number])
-    queue = _mixed(draw, design.attention, design.gold)
-    block = max((1 - design.share) / design.share, 1.0)
+    places = np.concatenate([(np.arange(n) + draw.random(n)) / max(1, n) for n in sizes])
+    names = np.concatenate([draw.permutation(attention), attention + draw.permutation(gold)])
     # A pool that is too small is spread over what the annotator is expected to rate.
-    block = max(block, expected / pool)
+    block = max((1 - design.share) / design.share, 1.0, expected / sum(sizes))
     result = []
-    for turn, check in enumerate(queue):
+    for turn, check in enumerate(names[np.argsort(places, kind="stable")].tolist()):
         # The first one comes within what the annotator is expected to rate, however little.
         at = int((turn + draw.random()) * (block if turn else min(block, expected)))
         if at >= len(design.prompts):
             break
         result.append((at, check, bool(draw.random() < 0.5)))
     return tuple(result)
-
-
-def _mixed(draw: np.random.Generator, attention: int, gold: int) -> list[int]:
-    """All checks, attention ones numbered first, so that every prefix is mixed as the whole is."""
-    places = np.concatenate(
-        [
-            (np.arange(size) + draw.random(size)) / size if size else np.empty(0)
-            for size in (attention, gold)
-        ]
-    )
-    names = np.concatenate([draw.permutation(attention), attention + draw.permutation(gold)])
-    return [int(names[place]) for place in np.argsort(places, kind="stable")]
 
 
 def make_token() -> tuple[str, str]:
@@ -162,7 +150,7 @@ def create(
             schema.study,
             id=1,
             schema=schema.SCHEMA,
-            config=config.plain(),
+            config=config.model_dump(),
             created=now,
             lead_hash=lead_hash,
             enrol_hash=enrol_hash,

@@ -60,11 +60,13 @@ def care(
     records: Sequence[Record], settings: QualitySettings, calibration_share: float = 0.5
 ) -> Care:
     """The care of one annotator; `exclude` is the reason why they should be excluded, or ""."""
-    counts = {kind: _count(records, kind) for kind in ("attention", "gold", "calibration")}
-    items = [record for record in records if record.kind == "item"]
-    seconds = np.array([record.milliseconds / 1000 for record in items])
-    skipped = sum(record.kind == "skipped" for record in records)
-    fast = sum(record.milliseconds / 1000 < settings.fast_seconds for record in items)
+    kinds = ("attention", "gold", "calibration", "item", "skipped")
+    own = {kind: [record for record in records if record.kind == kind] for kind in kinds}
+    items, skipped = own["item"], len(own["skipped"])
+    # How many answers of a kind there are, and how many failed.
+    counts = {kind: (len(own[kind]), sum(not r.passed for r in own[kind])) for kind in kinds[:3]}
+    seconds = [record.milliseconds / 1000 for record in items]
+    fast = sum(each < settings.fast_seconds for each in seconds)
     limit = settings.flag_chance + _ROUNDING
     flags = []
     if len(items) >= FEWEST and fast / len(items) > settings.fast_share:
@@ -75,42 +77,23 @@ def care(
         flags.append("near-constant")
     if skipped >= FEWEST and skipped > len(items):
         flags.append("skips most")
-    errors = {"attention": settings.careful_errors, "gold": settings.gold_share}
-    for kind, rate in errors.items():
+    for kind, rate in (("attention", settings.careful_errors), ("gold", settings.gold_share)):
         seen, failed = counts[kind]
         if failed and tail(failed, seen, rate) <= limit:
             flags.append(f"{kind} checks")
     seen, failed = counts["calibration"]
     if seen and failed / seen > calibration_share:
         flags.append("calibration")
-    exclude = _reason(counts, settings)
+    exclude, (seen, failed) = "", counts["gold"]
+    if counts["attention"][1] > settings.attention_failures:
+        exclude = "attention"
+    elif seen >= settings.gold_minimum and failed / seen > settings.gold_share + _ROUNDING:
+        exclude = "gold"
     if exclude and not settings.automatic and f"{exclude} checks" not in flags:
         flags.append(f"{exclude} checks")
-    return Care(
-        *counts["attention"],
-        *counts["gold"],
-        *counts["calibration"],
-        len(items),
-        skipped,
-        float(np.median(seconds)) if items else float("nan"),
-        tuple(flags),
-        exclude,
-    )
-
-
-def _count(records: Sequence[Record], kind: str) -> tuple[int, int]:
-    """How many answers of a kind there are, and how many failed."""
-    own = [record for record in records if record.kind == kind]
-    return len(own), sum(not record.passed for record in own)
-
-
-def _reason(counts: dict[str, tuple[int, int]], settings: QualitySettings) -> str:
-    if counts["attention"][1] > settings.attention_failures:
-        return "attention"
-    seen, failed = counts["gold"]
-    if seen >= settings.gold_minimum and failed / seen > settings.gold_share + _ROUNDING:
-        return "gold"
-    return ""
+    median = float(np.median(seconds)) if items else float("nan")
+    (attention, gold, calibration) = counts.values()
+    return Care(*attention, *gold, *calibration, len(items), skipped, median, tuple(flags), exclude)
 
 
 def _constant(items: Sequence[Record], settings: QualitySettings) -> bool:
@@ -180,11 +163,8 @@ class Alpha:
 
 def agreement(ratings: Sequence[GivenRating], pairwise: bool, seed: int = 0) -> tuple[Alpha, Alpha]:
     """Alpha of all ratings, and of the valid ones; interval scale, or nominal for winners."""
-    level = "nominal" if pairwise else "interval"
-    return (
-        _alpha(ratings, level, seed),
-        _alpha([rating for rating in ratings if rating.valid], level, seed),
-    )
+    level, valid = "nominal" if pairwise else "interval", [each for each in ratings if each.valid]
+    return _alpha(ratings, level, seed), _alpha(valid, level, seed)
 
 
 def disagreement(ratings: Sequence[GivenRating], pairwise: bool) -> dict[int, float]:
@@ -193,15 +173,13 @@ def disagreement(ratings: Sequence[GivenRating], pairwise: bool) -> dict[int, fl
     for rating in ratings:
         if rating.valid:
             by_unit.setdefault(rating.unit, []).append(rating.answer)
-    if pairwise:
-        return {
-            unit: 1 - max(found.count(each) for each in found) / len(found)
-            for unit, found in by_unit.items()
-        }
-    return {
-        unit: float(np.std(found, ddof=1)) if len(found) > 1 else float("nan")
-        for unit, found in by_unit.items()
-    }
+
+    def spread(found: list[float]) -> float:
+        if pairwise:
+            return 1 - max(Counter(found).values()) / len(found)
+        return float(np.std(found, ddof=1)) if len(found) > 1 else float("nan")
+
+    return {unit: spread(found) for unit, found in by_unit.items()}
 
 
 def _alpha(ratings: Sequence[GivenRating], level: str, seed: int) -> Alpha:
@@ -211,8 +189,8 @@ def _alpha(ratings: Sequence[GivenRating], level: str, seed: int) -> Alpha:
     for rating in ratings:
         table[places[rating.unit], raters[rating.rater]] = rating.answer
     pairable = int(np.sum(np.sum(~np.isnan(table), axis=1) > 1))
-    if pairable < UNITS:
-        nothing = float("nan")
-        return Alpha(nothing, nothing, nothing, len(ratings), pairable)
-    low, high = alpha_interval(table, level, resamples=RESAMPLES, seed=seed)
-    return Alpha(krippendorff_alpha(table, level), low, high, len(ratings), pairable)
+    alpha = low = high = float("nan")
+    if pairable >= UNITS:
+        alpha = krippendorff_alpha(table, level)
+        low, high = alpha_interval(table, level, resamples=RESAMPLES, seed=seed)
+    return Alpha(alpha, low, high, len(ratings), pairable)

@@ -2,26 +2,8 @@
 
 from typing import Any
 
-from sqlalchemy import (
-    DDL,
-    JSON,
-    Boolean,
-    Column,
-    Connection,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    RowMapping,
-    String,
-    Table,
-    Text,
-    UniqueConstraint,
-    event,
-    select,
-    update,
-)
+import sqlalchemy as sa
+from sqlalchemy import Boolean, Column, Connection, Float, ForeignKey, Integer, String, Table, Text
 
 SCHEMA = 3
 LEARNING = ("training", "calibration")
@@ -29,10 +11,12 @@ KINDS = ("item", "attention", "gold", *LEARNING)
 
 # A winner as it is stored, whichever side it was shown on.
 OUTCOMES = {"first": 0.0, "second": 1.0, "tie": 0.5}
+# The winner by the side that it was shown on, the first one being on the left.
+SIDES = {"left": 0.0, "right": 1.0, "tie": 0.5}
 # Why a rating is set aside that came when its item had all of them.
 SURPLUS = "surplus"
 
-metadata = MetaData()
+metadata = sa.MetaData()
 
 
 def _given(kind: Any, *names: str) -> list[Column[Any]]:
@@ -47,7 +31,7 @@ def _table(name: str, *columns: Any) -> Table:
 study = _table(
     "study",
     *_given(Integer, "schema"),
-    *_given(JSON, "config"),
+    *_given(sa.JSON, "config"),
     *_given(Float, "created"),
     Column("closed", Float),
     *_given(String(64), "lead_hash", "enrol_hash", "completion_code"),
@@ -60,7 +44,7 @@ units = _table(
     *_given(String(16), "kind"),
     *_given(Integer, "number"),
     *_given(String(32), "label"),
-    *_given(JSON, "turns"),
+    *_given(sa.JSON, "turns"),
     *_given(Text, "prompt_id", "first_id", "first", "second_id", "second", "rationale"),
     *_given(Float, "tolerance"),
     Column("reference", Float),
@@ -72,12 +56,12 @@ annotators = _table(
     "annotators",
     Column("name", String(32), nullable=False, unique=True),
     Column("number", Integer, nullable=False, unique=True),
-    *_given(JSON, "plan"),
+    *_given(sa.JSON, "plan"),
     Column("token_hash", String(64), unique=True),
     Column("person", Text, unique=True),
     Column("session_hash", String(64)),
     *_given(Float, "created"),
-    Column("groups", JSON),
+    Column("groups", sa.JSON),
     *(Column(name, Float) for name in ("consented", "instructed", "understood", "finished")),
     *(Column(name, Float) for name in ("excluded", "erased")),
     Column("tries", Integer, nullable=False, default=0),
@@ -105,8 +89,8 @@ tasks = _table(
     Column("reason", Text, nullable=False, default=""),
     Column("valid", Boolean, nullable=False, default=False),
     Column("seen", Boolean, nullable=False, default=False),
-    UniqueConstraint("annotator_id", "unit_id"),
-    Index("tasks_by_unit", "unit_id"),
+    sa.UniqueConstraint("annotator_id", "unit_id"),
+    sa.Index("tasks_by_unit", "unit_id"),
 )
 log = _table(
     "log",
@@ -131,8 +115,8 @@ KEPT = {
 }
 for _dialect, _statements in KEPT.items():
     for _statement in _statements:
-        _made: Any = DDL(_statement)  # type: ignore[no-untyped-call]
-        event.listen(log, "after_create", _made.execute_if(dialect=_dialect))
+        _made: Any = sa.DDL(_statement)  # type: ignore[no-untyped-call]
+        sa.event.listen(log, "after_create", _made.execute_if(dialect=_dialect))
 
 # What each schema added to the one before it.
 ADDED = {
@@ -149,7 +133,7 @@ ADDED = {
 
 def upgrade_tables(connection: Connection) -> None:
     """Bring tables of an earlier schema to this one, answers in the order of their times."""
-    before = connection.execute(select(study.c.schema).with_for_update()).scalar_one()
+    before = connection.execute(sa.select(study.c.schema).with_for_update()).scalar_one()
     for version in range(before + 1, SCHEMA + 1):
         for change in ADDED[version]:
             connection.exec_driver_sql(f"ALTER TABLE {change}")
@@ -166,16 +150,12 @@ def upgrade_tables(connection: Connection) -> None:
 
 def side_of(answer: float, flipped: bool) -> str:
     """Where a stored winner was shown: left, right or tie."""
-    if answer == OUTCOMES["tie"]:
-        return "tie"
-    return "right" if (answer == OUTCOMES["second"]) != flipped else "left"
+    return next(side for side in SIDES if outcome_of(side, flipped) == answer)
 
 
 def outcome_of(side: str, flipped: bool) -> float:
     """The winner on a side (left, right or tie), as it is stored."""
-    if side == "tie":
-        return OUTCOMES["tie"]
-    return OUTCOMES["second" if (side == "right") != flipped else "first"]
+    return 1.0 - SIDES[side] if flipped else SIDES[side]
 
 
 def passed(answer: float, reference: float | None, tolerance: float) -> bool:
@@ -183,14 +163,14 @@ def passed(answer: float, reference: float | None, tolerance: float) -> bool:
     return reference is None or abs(answer - reference) <= tolerance + 1e-9
 
 
-def study_row(connection: Connection) -> RowMapping:
+def study_row(connection: Connection) -> sa.RowMapping:
     """The one row of the study itself."""
-    return connection.execute(select(study)).mappings().one()
+    return connection.execute(sa.select(study)).mappings().one()
 
 
 def change(connection: Connection, table: Table, row_id: int, **values: Any) -> None:
     """Set columns of one row."""
-    connection.execute(update(table).where(table.c.id == row_id).values(**values))
+    connection.execute(sa.update(table).where(table.c.id == row_id).values(**values))
 
 
 def add_row(connection: Connection, table: Table, **values: Any) -> int:
@@ -202,15 +182,10 @@ def add_row(connection: Connection, table: Table, **values: Any) -> int:
 def note(
     connection: Connection, at: float, actor: str, action: str, subject: str, detail: str = ""
 ) -> None:
-    """Add a line to the log; `actor` is study, lead or a rater's pseudonym.
-
-    The log holds pseudonyms and no ratings.
-    """
-    row = {"at": at, "actor": actor, "action": action, "subject": subject, "detail": detail}
-    add_row(connection, log, **row)
+    """Add a line to the log, which holds no ratings; `actor` is study, lead or a pseudonym."""
+    add_row(connection, log, at=at, actor=actor, action=action, subject=subject, detail=detail)
 
 
 def log_lines(connection: Connection) -> list[dict[str, Any]]:
     """All lines of the log, oldest first."""
-    rows = connection.execute(log.select().order_by(log.c.id)).mappings()
-    return [dict(row) for row in rows]
+    return [dict(row) for row in connection.execute(log.select().order_by(log.c.id)).mappings()]

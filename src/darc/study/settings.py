@@ -224,10 +224,6 @@ class StudySettings(Model):
         """How many annotators there are, None under open enrolment."""
         return None if isinstance(self.study.annotators, str) else self.study.annotators
 
-    def plain(self) -> dict[str, Any]:
-        """The settings as JSON has them."""
-        return self.model_dump()
-
 
 def read_study_file(path: Path, text: str = "") -> StudySettings:
     """The settings of a file, or of the `text` that it will have; file names are its folder's."""
@@ -258,18 +254,16 @@ def study_toml(
 
     from darc.views.html import environment
 
-    title, mode, options = STUDIES[template]
-    values = {"title": title, "mode": mode, "options": options, "ratings": ratings}
-    values |= {"annotators": annotators, "seed": seed, "items": list(items)}
+    values = dict(zip(("title", "mode", "options"), STUDIES[template], strict=True))
+    values |= {"ratings": ratings, "annotators": annotators, "seed": seed, "items": list(items)}
     # JSON of texts, numbers, truth values and lists of them is also TOML.
     plain = {name: Markup(json.dumps(each, ensure_ascii=False)) for name, each in values.items()}
-    made = environment(TEMPLATES).get_template("study.toml.txt")
-    return made.render(template=template, **plain)
+    return environment(TEMPLATES).get_template("study.toml.txt").render(template=template, **plain)
 
 
 def _whole(found: StudySettings, folder: Path | None = None) -> StudySettings:
     """The settings with a text in every place, and file names under the folder."""
-    data = found.plain()
+    data = found.model_dump()
     if folder is not None:
         for section, names in FILES.items():
             for name in names:

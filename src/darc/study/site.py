@@ -3,59 +3,40 @@
 import hashlib
 import hmac
 import logging
-import re
-from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs
 
+from markdown_it import MarkdownIt
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from darc.errors import MissingExtra
 from darc.study.settings import TEMPLATES
-from darc.study.store import Store, Unavailable
+from darc.study.store import Refusal, Store, Unavailable, messages
 from darc.views.html import environment
 from darc.web.clients import Proxies, Rates
-from darc.web.problems import Problem, busy
+from darc.web.problems import Problem, come_back
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-    from markdown_it import MarkdownIt
-
-LARGEST = 16_384
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-BAD_LINK = "bad_link"
-TITLES: dict[str | int | None, str] = {
-    BAD_LINK: "This link does not work",
-    "thanks": "Thank you",
-    404: "There is no such page",
-    409: "You have answered this before",
-    410: "The study is closed",
-    429: "One moment, please",
-}
 DAYS = 60
 RETRY_SECONDS = 10
-UNSAVED = "This was NOT saved"
-KEPT_HERE = (
-    "The study cannot save anything at the moment. What you sent is kept on this page: wait a "
-    "minute, then press the button to send it again. If that fails, tell whoever invited you."
-)
-AWAY = "The study cannot be reached at the moment. Nothing is lost; reload this page in a minute."
 # Links and pictures stay the text that they are written as, so nothing is fetched or followed.
 OFF = ("link", "image", "autolink", "reference", "html_block", "html_inline")
 PLAIN = ("heading_open", "heading_close", "th_open", "td_open", "fence", "code_block")
-# Also behind a prefix or with something appended, so that a mistyped link is not logged either.
-_SECRET = re.compile(r"(.*?)/(lead/join|join|enrol)/+(.*)", re.DOTALL)
+
+PAGES = environment(TEMPLATES)
+PAGES.globals["messages"] = messages()
+# What people wrote is Markdown, and a study's own texts are prose.
+PAGES.filters["markdown"] = lambda text: Markup(render(text))
+PAGES.filters["prose"] = lambda text: Markup(render(text, breaks=False))
 
 logger = logging.getLogger("darc.study")
-
-Scope = MutableMapping[str, Any]
 
 
 @dataclass
@@ -75,7 +56,7 @@ class Site:
         """Count a request of a client; too many are refused with 429."""
         early = self.rates.wait(client, self.rate)
         if early:
-            raise busy("Too many requests at once; wait a moment.", "rate", early)
+            raise Refusal("rate", come_back(early))
 
     def count_stranger(self, request: Request) -> None:
         """Count a request of someone without a link, by their address."""
@@ -93,7 +74,7 @@ class Site:
         if self.trouble != problem.message:
             self.trouble = problem.message
             logger.error(f"nothing is saved: {problem}")
-        wait = {"Retry-After": str(RETRY_SECONDS)}
+        wait = come_back(RETRY_SECONDS)
         return Problem(503, problem.message, "server_error", "database_unavailable", headers=wait)
 
     def saved(self) -> None:
@@ -104,70 +85,34 @@ class Site:
 
     def page(self, name: str, title: str, http: int = 200, **values: Any) -> Response:
         """The page of a template, with the policy that pages with forms need."""
-        template = _templates().get_template(f"{name}.html")
-        text = template.render(root=self.root, title=title, **values)
+        text = PAGES.get_template(f"{name}.html").render(root=self.root, title=title, **values)
         return HTMLResponse(text, http, {"content-security-policy": POLICY})
 
-    def message(self, title: str, text: str, http: int = 200, **values: Any) -> Response:
-        """A page that says one thing."""
-        return self.page("message", title, http, **{"text": text, "again": "", **values})
-
-    def problem(self, problem: Problem) -> Response:
-        """A problem as a page."""
-        known = TITLES.get(problem.status, "That did not work")
-        response = self.message(TITLES.get(problem.code, known), problem.message, problem.status)
+    def problem(self, problem: Problem, **form: Any) -> Response:
+        """A problem as a page that says one thing; a `form` can be sent again from it."""
+        title = messages().get(problem.code or "", {}).get("title", "That did not work")
+        values = {"text": problem.message, "again": "", **form}
+        response = self.page("message", title, problem.status, **values)
         response.headers.update(problem.headers)
         return response
 
-    def unavailable(self, request: Request, problem: Problem) -> Response:
-        """A page in plain words where the database is away; a form can be sent again from it."""
-        response = self.message("That did not work", AWAY, problem.status)
-        if request.method == "POST":
-            try:
-                fields = read_form(request, "")
-            except Problem as wrong:
-                return self.problem(wrong)
-            kept = {"token": fields.pop("form_token", ""), "fields": fields}
-            again = request.scope["path"]
-            response = self.message(UNSAVED, KEPT_HERE, problem.status, again=again, **kept)
-        response.headers.update(problem.headers)
-        return response
+    def unavailable(self, request: Request, problem: Unavailable) -> Response:
+        """A page in plain words where the database is away; what was sent is kept on it."""
+        wait = self.failed(problem).headers
+        if request.method != "POST":
+            return self.problem(Refusal("away", wait))
+        fields = read_form(request, "")
+        token, again = fields.pop("form_token", ""), request.scope["path"]
+        return self.problem(Refusal("unsaved", wait), again=again, token=token, fields=fields)
 
     def go(self, path: str, cookie: str = "", token: str = "") -> Response:
         """Send the visitor on; the browser remembers a token, out of reach of scripts."""
         response = RedirectResponse(f"{self.root}{path}", 303)
         if cookie:
-            response.set_cookie(
-                cookie,
-                token,
-                max_age=DAYS * 86_400,
-                path=self.root or "/",
-                secure=self.url.startswith("https://"),
-                httponly=True,
-                samesite="lax",
-            )
+            secure, place = self.url.startswith("https://"), self.root or "/"
+            age = DAYS * 86_400
+            response.set_cookie(cookie, token, age, path=place, secure=secure, httponly=True)
         return response
-
-
-class HiddenSecrets:
-    """ASGI that takes the secrets out of paths before anything can log them, and the root too."""
-
-    def __init__(self, app: Callable[..., Awaitable[None]], root: str) -> None:
-        self._app = app
-        self._root = root
-
-    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
-        """Serve with `/join/TOKEN` as `/join` and the token in the request's state."""
-        if scope["type"] == "http":
-            path = scope["path"]
-            if self._root and path.startswith(self._root + "/"):
-                path = path[len(self._root) :]
-            state = dict(scope.get("state") or {})
-            found = _SECRET.fullmatch(path)
-            if found:
-                path, state["secret"] = f"{found[1]}/{found[2]}", found[3][:200]
-            scope = {**scope, "path": path, "raw_path": path.encode(), "state": state}
-        await self._app(scope, receive, send)
 
 
 def secret_of(request: Request) -> str:
@@ -200,17 +145,6 @@ def read_form(request: Request, token: str) -> dict[str, str]:
     return fields
 
 
-@cache
-def _templates() -> "Environment":
-    """The templates, in which what people wrote is Markdown and a study's own texts prose."""
-    from markupsafe import Markup
-
-    found = environment(TEMPLATES)
-    found.filters["markdown"] = lambda text: Markup(render(text))
-    found.filters["prose"] = lambda text: Markup(render(text, breaks=False))
-    return found
-
-
 def render(text: str, *, breaks: bool = True) -> str:
     """HTML of Markdown in which nothing runs, loads or leads on; the same whoever wrote it.
 
@@ -220,11 +154,7 @@ def render(text: str, *, breaks: bool = True) -> str:
 
 
 @cache
-def _parser(breaks: bool) -> "MarkdownIt":
-    try:
-        from markdown_it import MarkdownIt
-    except ImportError:
-        raise MissingExtra("showing Markdown", "study") from None
+def _parser(breaks: bool) -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "breaks": breaks, "maxNesting": 20})
     parser.enable(["table", "strikethrough"]).disable(list(OFF))
     for rule in PLAIN:

@@ -2,9 +2,10 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sqlalchemy import select, update
 
 from darc.errors import InputError
@@ -18,12 +19,13 @@ from darc.web.clients import digest_of
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators
 
-# What an annotator is, by the first of these columns that has a time.
+# What an annotator is, by the first of these columns that has a value.
 STATES = {
     "erased": "erased",
     "excluded": "excluded",
     "finished": "finished",
-    "working": "consented",
+    "consented": "working",
+    "token_hash": "invited",
 }
 
 
@@ -81,10 +83,7 @@ class Status:
     @property
     def ranked(self) -> list[ItemStatus]:
         """The items, most disagreement first, those of unknown disagreement last."""
-        return sorted(
-            self.items,
-            key=lambda item: -item.disagreement if item.disagreement == item.disagreement else 1.0,
-        )
+        return sorted(self.items, key=lambda item: -np.nan_to_num(item.disagreement, nan=-1.0))
 
     @property
     def given(self) -> int:
@@ -95,9 +94,8 @@ class Status:
 def status(store: Store) -> Status:
     """The status now; O(answers)."""
     config, now = store.config, store.now()
-    counts: dict[str, Counter[int]] = {
-        name: Counter() for name in ("valid", "leased", "set_aside", "skipped")
-    }
+    names = ("valid", "leased", "set_aside", "skipped")
+    counts: dict[str, Counter[int]] = {name: Counter() for name in names}
     ratings = []
     with store.read() as connection:
         closed = schema.study_row(connection)["closed"] is not None
@@ -116,18 +114,13 @@ def status(store: Store) -> Status:
         everyone = connection.execute(select(people).order_by(people.c.id)).mappings().all()
     spread = disagreement(ratings, config.pairwise)
     before, after = agreement(ratings, config.pairwise, config.study.seed)
-    found = [
-        ItemStatus(
-            label=row["label"],
-            disagreement=spread.get(row["id"], float("nan")),
-            prompt_id=row["prompt_id"] if closed else "",
-            candidates=" / ".join(filter(None, (row["first_id"], row["second_id"])))
-            if closed
-            else "",
-            **{name: count[row["id"]] for name, count in counts.items()},
-        )
-        for row in items
-    ]
+    found = []
+    for row in items:
+        own: dict[str, Any] = {name: count[row["id"]] for name, count in counts.items()}
+        if closed:
+            pair = filter(None, (row["first_id"], row["second_id"]))
+            own |= {"prompt_id": row["prompt_id"], "candidates": " / ".join(pair)}
+        found.append(ItemStatus(row["label"], **own, disagreement=spread.get(row["id"], np.nan)))
     return Status(
         title=config.study.title,
         mode=config.study.mode,
@@ -148,34 +141,18 @@ def _item_tasks() -> Any:
 
 def _person(row: Any, records: Sequence[Record], config: StudySettings) -> PersonStatus:
     found = care(records, config.quality, config.training.calibration_share)
-    state = "invited" if row["token_hash"] else "no link"
-    for name, reached in STATES.items():
-        if row[reached] is not None:
-            state = name
-            break
+    state = next((STATES[name] for name in STATES if row[name] is not None), "no link")
     return PersonStatus(row["name"], state, row["exclusion_reason"], found, row["cleared"])
 
 
-@dataclass(frozen=True)
-class Details:
-    """What only the lead's page shows.
+def details(store: Store, labels: Sequence[str]) -> dict[str, Any]:
+    """What only the lead's page shows, now; O(answers and texts).
 
-    `texts` are the prompt and the responses of an item by its label, the responses in an order that
-    tells nothing of systems; `comments` (rater, comment) likewise. `times` are those of the valid
-    ratings, `given` the answers of each rater (pairs: left, tie, right), `groups` how many
-    people are in each.
+    `texts` are the prompt and the responses of each item with one of the labels, the responses in
+    an order that tells nothing of systems; `comments` (rater, comment) likewise. `times` are those
+    of the valid ratings, `given` the answers of each rater (pairs: left, tie, right), `groups` how
+    many people are in each.
     """
-
-    now: float
-    times: list[float] = field(default_factory=list)
-    texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    comments: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
-    given: dict[str, Counter[str | float]] = field(default_factory=lambda: defaultdict(Counter))
-    groups: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-
-
-def details(store: Store, labels: Sequence[str]) -> Details:
-    """The details now, texts and comments of the items with these labels; O(answers and texts)."""
     with store.read() as connection:
         own = units.c.kind == "item", units.c.label.in_(labels)
         rows = connection.execute(select(units).where(*own)).mappings().all()
@@ -183,23 +160,24 @@ def details(store: Store, labels: Sequence[str]) -> Details:
         answers = connection.execute(query).mappings().all()
         told = connection.execute(select(people.c.groups).where(people.c.erased.is_(None)))
         said = [row for row in told.scalars() if row]
-    named = {row["id"]: row["label"] for row in rows}
-    found = Details(now=store.now())
+    named, pairwise = {row["id"]: row["label"] for row in rows}, store.config.pairwise
+    texts, comments, given = {}, defaultdict(list), defaultdict[str, Counter[Any]](Counter)
     for row in rows:
         responses = sorted(filter(None, (row["first"], row["second"])), key=digest_of)
-        found.texts[row["label"]] = ("\n\n".join(text for _, text in row["turns"]), *responses)
+        texts[row["label"]] = ("\n\n".join(text for _, text in row["turns"]), *responses)
     for row in answers:
-        if row["valid"]:
-            found.times.append(row["answered"])
         if row["comment"] and row["unit_id"] in named:
-            found.comments[named[row["unit_id"]]].append((row["name"], row["comment"]))
+            comments[named[row["unit_id"]]].append((row["name"], row["comment"]))
         if row["answer"] is not None:
-            pairwise = store.config.pairwise
             value = side_of(row["answer"], row["flipped"]) if pairwise else row["answer"]
-            found.given[row["name"]][value] += 1
-    for each in store.config.groups:
-        found.groups[each.name].update(row.get(each.name) or "not said" for row in said)
-    return found
+            given[row["name"]][value] += 1
+    groups = {
+        each.name: Counter(row.get(each.name) or "not said" for row in said)
+        for each in store.config.groups
+    }
+    times = [row["answered"] for row in answers if row["valid"]]
+    shown = {"texts": texts, "comments": comments, "given": given, "groups": groups}
+    return {"now": store.now(), "times": times, **shown}
 
 
 def close(store: Store) -> int:

@@ -6,28 +6,30 @@ import sqlite3
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, RowMapping, create_engine, event, inspect, select, update
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import (
-    ArgumentError,
-    DatabaseError,
-    InterfaceError,
-    NoSuchModuleError,
-    OperationalError,
-    SQLAlchemyError,
+from sqlalchemy import (
+    Connection,
+    Engine,
+    RowMapping,
+    create_engine,
+    event,
+    exc,
+    inspect,
+    select,
+    update,
 )
-from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.engine import make_url
 
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.files import append_private, atomic_path
 from darc.study import schema
-from darc.study.settings import StudySettings, study_settings
+from darc.study.settings import StudySettings, study_settings, template_of
+from darc.web.problems import Problem
 
 BUSY_SECONDS = 10.0
 POOL = 24
@@ -41,6 +43,20 @@ class Unavailable(DarcError):
     """
 
 
+@cache
+def messages() -> dict[str, Any]:
+    """The pages that say one thing, by name: status, title and text."""
+    return template_of("messages")
+
+
+class Refusal(Problem):
+    """One of `messages`, which a visitor gets instead of what was asked for."""
+
+    def __init__(self, name: str, headers: Mapping[str, str] | None = None) -> None:
+        page = messages()[name]
+        super().__init__(page["status"], page["text"], code=name, headers=headers or {})
+
+
 class DatabaseFiles:
     """A database with its -wal and -shm file, known by device and inode once `remember` was called.
 
@@ -51,17 +67,7 @@ class DatabaseFiles:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._paths = [path.with_name(path.name + ending) for ending in ENDINGS]
-        self._known: list[tuple[int, int] | None] | None = None
-
-    def create(self) -> None:
-        """Make the file, where there is none, for its owner alone; SQLite's others follow it."""
-        try:
-            append_private(self.path)
-        except OSError as problem:
-            raise InputError(
-                f"{self.path} cannot be made ({problem.strerror})", "take another --database"
-            ) from None
+        self._known: dict[str, tuple[int, int]] = {}
 
     def remember(self) -> None:
         """Take the files as they are now for the right ones."""
@@ -69,14 +75,14 @@ class DatabaseFiles:
 
     def check(self) -> None:
         """Raise `Unavailable` unless all files are those remembered; three calls of stat."""
-        if self._known is None or (found := self._found()) == self._known:
+        if not self._known or (found := self._found()) == self._known:
             return
-        if found[0] is None:
+        if "" not in found:
             raise Unavailable(
                 "the database file was deleted or moved",
                 f"put it back at {self.path}, or start again with another",
             )
-        if found[0] != self._known[0]:
+        if found[""] != self._known[""]:
             raise Unavailable(
                 "another file is in the place of the database",
                 f"put the first one back at {self.path}, or restart to use the one there now",
@@ -87,24 +93,19 @@ class DatabaseFiles:
         )
 
     def may_checkpoint(self) -> bool:
-        """Whether the database is in its place and nobody began a -wal or -shm file of their own.
+        """Whether what a deleted -wal file holds can be brought into the database.
 
-        What a deleted -wal file holds can then be brought into it.
+        It must be in its place, and nobody have begun a -wal or -shm file of their own.
         """
-        if self._known is None:
-            return False
-        pairs = list(zip(self._found(), self._known, strict=True))
-        return pairs[0][0] == pairs[0][1] and all(now in (None, then) for now, then in pairs)
+        found = self._found()
+        return "" in found and found.items() <= self._known.items()
 
-    def _found(self) -> list[tuple[int, int] | None]:
-        found: list[tuple[int, int] | None] = []
-        for path in self._paths:
-            try:
-                one = path.stat()
-            except OSError:
-                found.append(None)
-            else:
-                found.append((one.st_dev, one.st_ino))
+    def _found(self) -> dict[str, tuple[int, int]]:
+        found = {}
+        for ending in ENDINGS:
+            with suppress(OSError):
+                one = Path(f"{self.path}{ending}").stat()
+                found[ending] = one.st_dev, one.st_ino
         return found
 
 
@@ -128,35 +129,26 @@ class Store:
         self.is_sqlite = engine.dialect.name == "sqlite"
         self._turn = threading.Lock()
 
-    @contextmanager
-    def read(self) -> Iterator[Connection]:
+    def read(self) -> AbstractContextManager[Connection]:
         """A transaction that sees one state of the database."""
         level = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
-        with self._usable(), self._begun(**level) as connection:
-            yield connection
+        return self._begun(nullcontext(), **level)
 
-    @contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self) -> AbstractContextManager[Connection]:
         """A transaction that writes: all of it or nothing."""
-        turn = self._in_turn() if self.is_sqlite else nullcontext()
-        with self._usable(), turn, self._begun(writing=True) as connection:
-            yield connection
+        return self._begun(self._in_turn() if self.is_sqlite else nullcontext(), writing=True)
 
     @contextmanager
-    def _begun(self, **options: Any) -> Iterator[Connection]:
-        with self.engine.connect().execution_options(**options) as connection, connection.begin():
-            yield connection
-
-    @contextmanager
-    def _usable(self) -> Iterator[None]:
-        """Raise `Unavailable` where the database cannot be used, or could not at the end."""
+    def _begun(self, turn: AbstractContextManager[None], **options: Any) -> Iterator[Connection]:
+        """A transaction; `Unavailable` where the database cannot be used, or not at its end."""
         try:
             self._check_files()
-            yield
-        except (OperationalError, InterfaceError, PoolTimeout) as problem:
+            with turn, self.engine.connect().execution_options(**options) as found, found.begin():
+                yield found
+        except (exc.OperationalError, exc.InterfaceError, exc.TimeoutError) as problem:
             raise Unavailable("the database does not answer", first_line(problem)) from problem
-        except DatabaseError as problem:
-            if type(problem) is not DatabaseError or not self.is_sqlite:
+        except exc.DatabaseError as problem:
+            if type(problem) is not exc.DatabaseError or not self.is_sqlite:
                 raise
             raise Unavailable("the database cannot be read", first_line(problem)) from problem
         self._check_files()
@@ -179,7 +171,7 @@ class Store:
             if self.files.may_checkpoint():
                 # What only a deleted -wal file holds goes into the database, if not now then later.
                 with (
-                    suppress(sqlite3.Error, SQLAlchemyError, Unavailable),
+                    suppress(sqlite3.Error, exc.SQLAlchemyError, Unavailable),
                     closing(self.engine.raw_connection()) as connection,
                 ):
                     connection.cursor().execute("PRAGMA wal_checkpoint(FULL)")
@@ -236,10 +228,15 @@ def open_store(place: str, *, new: bool = False, now: Callable[[], float] = time
     absent = InputError(f"there is no study at {place}", "make one with: darc study init")
     if url.get_backend_name() == "sqlite":
         files = DatabaseFiles(Path(url.database or "").resolve())
-        if new:
-            files.create()
-        elif not files.path.is_file():
+        if not new and not files.path.is_file():
             raise absent
+        if new:  # the file is for its owner alone, and SQLite's others follow it
+            try:
+                append_private(files.path)
+            except OSError as problem:
+                raise InputError(
+                    f"{files.path} cannot be made ({problem.strerror})", "take another --database"
+                ) from None
     store = Store(_engine(url, files), now, files)
     try:
         found = inspect(store.engine).has_table("study")
@@ -263,7 +260,7 @@ def open_store(place: str, *, new: bool = False, now: Callable[[], float] = time
         if version < schema.SCHEMA:
             with store.write() as connection:
                 schema.upgrade_tables(connection)
-    except SQLAlchemyError as problem:
+    except exc.SQLAlchemyError as problem:
         store.close()
         raise DarcError(
             f"the database cannot be used ({first_line(problem)})",
@@ -280,7 +277,7 @@ def _url(place: str) -> Any:
         return make_url(f"sqlite:///{Path(place).resolve()}")
     try:
         url = make_url(place)
-    except ArgumentError:
+    except exc.ArgumentError:
         raise InputError("the database URL cannot be read", "write postgresql://...") from None
     if url.drivername in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
@@ -292,7 +289,7 @@ def _url(place: str) -> Any:
     return url
 
 
-def first_line(problem: SQLAlchemyError) -> str:
+def first_line(problem: exc.SQLAlchemyError) -> str:
     """What the database itself said, in a line."""
     return (str(getattr(problem, "orig", None) or problem).strip() or "nothing").splitlines()[0]
 
@@ -303,10 +300,15 @@ def _engine(url: Any, files: DatabaseFiles | None) -> Engine:
         patience = {} if "connect_timeout" in url.query else {"connect_timeout": int(BUSY_SECONDS)}
         try:
             return create_engine(url, pool_pre_ping=True, connect_args=patience, **pool)
-        except (ImportError, NoSuchModuleError):
+        except (ImportError, exc.NoSuchModuleError):
             raise MissingExtra("a study in PostgreSQL", "postgres") from None
     engine = create_engine(url, creator=lambda: _connect_sqlite(files), **pool)
-    event.listen(engine, "begin", _begin_sqlite)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writing = connection.get_execution_options().get("writing")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
     return engine
 
 
@@ -330,34 +332,29 @@ def _connect_sqlite(files: DatabaseFiles) -> sqlite3.Connection:
     return made
 
 
-def _begin_sqlite(connection: Connection) -> None:
-    writing = connection.get_execution_options().get("writing")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
-
-
 def backup(store: Store, path: Path) -> None:
     """Copy the database, as of one moment, to a file: SQLite, or what pg_restore reads."""
+    url = store.engine.url
     with atomic_path(path, private=True) as temporary:
         if store.is_sqlite:
             with (
-                closing(sqlite3.connect(str(store.engine.url.database))) as source,
+                closing(sqlite3.connect(str(url.database))) as source,
                 closing(sqlite3.connect(temporary)) as target,
             ):
                 source.backup(target)
             return
-        _dump(store, temporary)
-
-
-def _dump(store: Store, path: Path) -> None:
-    tool = shutil.which("pg_dump")
-    if tool is None:
-        raise DarcError("a backup of PostgreSQL needs pg_dump", "install postgresql-client")
-    url = store.engine.url.set(drivername="postgresql", password=None)
-    environment = dict(os.environ)
-    if store.engine.url.password is not None:
-        environment["PGPASSWORD"] = str(store.engine.url.password)
-    command = [tool, "--format=custom", f"--file={path}", url.render_as_string()]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        told = done.stderr.strip().splitlines()
-        raise DarcError(f"pg_dump failed ({told[-1] if told else 'it said nothing'})")
+        tool = shutil.which("pg_dump")
+        if tool is None:
+            raise DarcError("a backup of PostgreSQL needs pg_dump", "install postgresql-client")
+        secret = {} if url.password is None else {"PGPASSWORD": str(url.password)}
+        place = url.set(drivername="postgresql", password=None).render_as_string()
+        done = subprocess.run(
+            [tool, "--format=custom", f"--file={temporary}", place],
+            env={**os.environ, **secret},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            told = done.stderr.strip().splitlines()
+            raise DarcError(f"pg_dump failed ({told[-1] if told else 'it said nothing'})")

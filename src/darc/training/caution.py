@@ -3,16 +3,16 @@
 import copy
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from darc.models.embeddings import Embeddings
 from darc.models.transformers import loading
 from darc.models.transformers.loading import Loaded
-from darc.scorers.base import Embedder, Pair
+from darc.scorers.base import Embedder, Pair, sigmoid
 from darc.scorers.caution import (
     FILE,
     Classifier,
@@ -38,8 +38,7 @@ RATE, STEPS, PATIENCE = 0.01, 3000, 150
 FOLDER, BATCH, ENCODER_RATE, MOST_TOKENS = "encoder", 8, 2e-5, 512
 
 
-@dataclass(frozen=True)
-class CautionParts:
+class CautionParts(NamedTuple):
     """Typical pairs in three parts with no prompt in common: to fit, to stop by, to report on."""
 
     fitted: list[Pair]
@@ -62,12 +61,8 @@ def fit_classifier(
     features, labels = _labelled(anatomy, parts.fitted, seed)
     stop_features, stop_labels = _labelled(anatomy, parts.stopping, seed + 1)
     location, scale = _units(features[labels == 0])
-    weights, step, loss = fit_logistic(
-        expanded(features, location, scale),
-        labels,
-        expanded(stop_features, location, scale),
-        stop_labels,
-    )
+    own, held = (expanded(each, location, scale) for each in (features, stop_features))
+    weights, step, loss = fit_logistic(own, labels, held, stop_labels)
     model = Classifier(list(NAMES), location, scale, weights[:-1].tolist(), float(weights[-1]))
     report = measured(lambda own: model.atypicality(anatomy.measure(own)), parts, seed, tell)
     return replace(model, report=report | {"steps": step, "loss": loss})
@@ -116,12 +111,10 @@ def fit_predictor(
     model = replace(best, spread=np.maximum(residual.std(axis=0), 1e-3).tolist())
     logs = np.log(model.errors(stop_inputs, stop_raw) + 1e-12)
     model = replace(model, centre=float(logs.mean()), width=max(float(logs.std()), 1e-3))
-    return replace(
-        model,
-        report=measured(
-            lambda own: model.atypicality(prompts_of(own), features_of(own)), parts, seed, tell
-        ),
+    report = measured(
+        lambda own: model.atypicality(prompts_of(own), features_of(own)), parts, seed, tell
     )
+    return replace(model, report=report)
 
 
 def fit_encoder(
@@ -162,7 +155,7 @@ def fit_encoder(
         network.train()
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
-            logits = _outputs(loaded, [own[i] for i in rows])
+            logits = network(**_batch(loaded, [own[i] for i in rows])).logits[:, 0]
             wanted = torch.tensor([labels[i] for i in rows], device=place)
             optimizer.zero_grad()
             binary_cross_entropy_with_logits(logits, wanted.float()).backward()
@@ -213,21 +206,20 @@ def _mixed(pairs: Sequence[Pair], seed: int) -> tuple[list[Pair], Array]:
     return [*pairs, *negatives], np.repeat([0.0, 1.0], [len(pairs), len(negatives)])
 
 
-def _outputs(loaded: Loaded, pairs: Sequence[Pair]) -> Any:
+def _batch(loaded: Loaded, pairs: Sequence[Pair]) -> dict[str, Any]:
     from darc.models.transformers.scoring import batch_of, encoded
 
     limit = loaded.context or MOST_TOKENS
     rows = [encoded(loaded.tokenizer, prompt.messages, text, limit) for prompt, text in pairs]
-    return loaded.model(**batch_of(loaded, rows)).logits[:, 0]
+    return batch_of(loaded, rows)
 
 
 def _logits(loaded: Loaded, pairs: Sequence[Pair]) -> Array:
-    import torch
+    from darc.models.transformers.scoring import outputs
 
     loaded.model.eval()
-    with torch.inference_mode():
-        batches = [pairs[start : start + BATCH] for start in range(0, len(pairs), BATCH)]
-        return np.concatenate([_outputs(loaded, own).double().cpu() for own in batches])
+    batches = (pairs[start : start + BATCH] for start in range(0, len(pairs), BATCH))
+    return np.concatenate([outputs(loaded, _batch(loaded, own))[:, 0] for own in batches])
 
 
 def _units(rows: Array) -> tuple[list[float], list[float]]:
@@ -270,11 +262,6 @@ def fit_logistic(
     return best, at, least
 
 
-def sigmoid(logits: Array) -> Array:
-    """1 / (1 + exp(-x)) without overflow."""
-    return np.asarray(np.exp(-np.logaddexp(0.0, -logits)))
-
-
 def log_loss(logits: Array, labels: Array) -> float:
     """The mean negative log-likelihood of labels 0 and 1."""
     return float(np.mean(np.logaddexp(0.0, logits) - labels * logits))
@@ -284,5 +271,4 @@ def auc(typical: Array, atypical: Array) -> float:
     """The probability that an atypical one scores above a typical one, equals counting half."""
     if not len(typical) or not len(atypical):
         return float("nan")
-    above = (atypical[:, None] > typical[None, :]).mean()
-    return float(above + 0.5 * (atypical[:, None] == typical[None, :]).mean())
+    return float(0.5 + 0.5 * np.sign(atypical[:, None] - typical).mean())

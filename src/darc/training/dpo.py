@@ -6,7 +6,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,13 +26,15 @@ NOTE = "training.json"
 HISTORY = "history.jsonl"
 CHECKPOINTS = "checkpoints"
 STATE = "trainer_state.json"
-BEFORE = "before.json"
 AGAIN = "remove the folder to train again, or give another --out"
 MEASURES = {
     "loss": "eval_loss",
     "margin": "eval_rewards/margins",
     "accuracy": "eval_rewards/accuracies",
 }
+
+
+Measures = dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,8 @@ class Trained:
     """
 
     path: Path
-    before: dict[str, float] | None
-    after: dict[str, float] | None
+    before: Measures | None
+    after: Measures | None
     steps: int
     history: list[dict[str, Any]]
     resumed: int
@@ -56,7 +58,7 @@ def train(
     recipe: TrainingRecipe,
     loss: Loss,
     out: Path,
-    report: Report | None = None,
+    report: Report = lambda *_: None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Trained:
     """Train an adapter into a folder, or go on where a stopped run wrote its last checkpoint.
@@ -69,8 +71,8 @@ def train(
         "form": loss.form,
         "noise": loss.noise if loss.form != "dpo" else 0.0,
         "weights": fingerprint(source),
-        "pairs": rows_hash(rows),
-        "held_out": rows_hash(held_out),
+        "pairs": _rows_hash(rows),
+        "held_out": _rows_hash(held_out),
     }
     if open_folder(out, settings):
         done, history = read_complete(out)
@@ -85,41 +87,33 @@ def train(
         checkpoint = last_checkpoint(out)
         begun = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
         tell(f"going on after step {begun}" if checkpoint else "training")
-        if held_out and not (out / BEFORE).is_file():
-            with atomic_writer(out / BEFORE) as file:
-                json.dump(_measured(trainer), file)
-        before = read_before(out) if held_out else None
+        before = read_note(out).get("before")
+        if held_out and before is None:
+            before = _measured(trainer)
+            write_note(out, settings, before=before)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         after = _measured(trainer) if held_out else None
         history = [row for row in trainer.state.log_history if "step" in row]
-        save_adapter(trainer, tokenizer, base_name(source), out)
+        adapted = trainer.accelerator.unwrap_model(trainer.model)
+        adapted.peft_config["default"].base_model_name_or_path = base_name(source)
+        adapted.save_pretrained(out, selected_adapters=["default"])
+        tokenizer.save_pretrained(out)
+        (out / "README.md").unlink(missing_ok=True)
     with (out / HISTORY).open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(row) + "\n" for row in history)
     steps = int(trainer.state.global_step)
-    write_note(out, settings, {"before": before, "after": after, "steps": steps})
+    write_note(out, settings, {"before": before, "after": after, "steps": steps}, before)
     shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
-    (out / BEFORE).unlink(missing_ok=True)
     return Trained(out, before, after, steps, history, begun)
 
 
-def save_adapter(trainer: Any, tokenizer: Any, base: str, out: Path) -> None:
-    """Write adapter and tokenizer; the base is named as it can be found again."""
-    model = trainer.accelerator.unwrap_model(trainer.model)
-    model.peft_config["default"].base_model_name_or_path = base
-    model.save_pretrained(out, selected_adapters=["default"])
-    tokenizer.save_pretrained(out)
-    (out / "README.md").unlink(missing_ok=True)
-
-
-def rows_hash(rows: Sequence[Row]) -> str:
+def _rows_hash(rows: Sequence[Row]) -> str:
     """A hash of pairs in their order."""
-    digest = hashlib.sha256()
-    for row in rows:
-        digest.update(json.dumps(row, sort_keys=True, ensure_ascii=False).encode())
-    return digest.hexdigest()[:16]
+    text = "".join(json.dumps(row, sort_keys=True, ensure_ascii=False) for row in rows)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _measured(trainer: Any) -> dict[str, float]:
+def _measured(trainer: Any) -> Measures:
     found = trainer.evaluate()
     return {name: float(found[key]) for name, key in MEASURES.items()}
 
@@ -161,22 +155,24 @@ def open_folder(path: Path, settings: dict[str, Any]) -> bool:
     if path.exists() and any(path.iterdir()):
         raise InputError(f"{path} is not empty and holds no training run", "give another --out")
     path.mkdir(parents=True, exist_ok=True)
-    write_note(path, settings, None)
+    write_note(path, settings)
     return False
 
 
-def write_note(path: Path, settings: dict[str, Any], complete: dict[str, Any] | None) -> None:
-    """Write what the run is made of and, at its end, what came out."""
+def write_note(
+    path: Path, settings: Row, complete: Row | None = None, before: Measures | None = None
+) -> None:
+    """Write what the run is made of, what the untrained policy measures, and what came out."""
+    note = {"schema": 1, "settings": settings, "before": before, "complete": complete}
     with atomic_writer(path / NOTE) as file:
-        json.dump({"schema": 1, "settings": settings, "complete": complete}, file, indent=2)
+        json.dump(note, file, indent=2)
 
 
 def read_note(path: Path) -> dict[str, Any]:
     """What `write_note` wrote."""
-    try:
+    note = None
+    with suppress(InputError):
         note = read_json(path / NOTE)
-    except InputError:
-        note = None
     if not isinstance(note, dict) or note.get("schema") != 1:
         raise InputError(f"{path / NOTE} cannot be read", "give another --out")
     return note
@@ -195,25 +191,14 @@ def read_complete(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return done, history
 
 
-def read_before(path: Path) -> dict[str, float]:
-    """The held-out measures of the untrained policy, taken once in the life of a run."""
-    again = "remove it to measure again"
-    found = read_json(path / BEFORE, again)
-    if not isinstance(found, dict) or not all(isinstance(x, int | float) for x in found.values()):
-        raise TableError(str(path / BEFORE), "not numbers by name", again, 1)
-    return found
-
-
 def last_checkpoint(path: Path) -> Path | None:
     """The latest checkpoint that was written whole: its state is the last of its files."""
     whole: dict[int, Path] = {}
     for folder in (path / CHECKPOINTS).glob("checkpoint-*"):
-        try:
+        with suppress(InputError, KeyError, TypeError):
             step = read_json(folder / STATE)["global_step"]
-        except (InputError, KeyError, TypeError):
-            continue
-        if folder.name == f"checkpoint-{step}":
-            whole[step] = folder
+            if folder.name == f"checkpoint-{step}":
+                whole[step] = folder
     return whole[max(whole)] if whole else None
 
 
@@ -229,8 +214,8 @@ def draw_curves(history: Sequence[dict[str, Any]], title: str) -> "Figure":
         "": {"color": PALE, "lw": 1.2, "label": "trained on"},
         "eval_": {"color": CHOICE, "lw": 1.6, "marker": "o", "ms": 4, "label": "held out"},
     }
-    for number, (name, key) in enumerate((("loss", "loss"), ("margin", "rewards/margins")), 1):
-        axes = figure.add_subplot(1, 2, number)
+    names = {"loss": "loss", "margin": "rewards/margins"}
+    for axes, (name, key) in zip(figure.subplots(1, 2), names.items(), strict=True):
         if name == "margin":
             axes.axhline(0.0, color=GRID, lw=1.0)
         for prefix, style in styles.items():

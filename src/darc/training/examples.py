@@ -18,8 +18,8 @@ LEAST = 8
 ASKED = ("prompt", "instruction", "question")
 ANSWERED = ("response", "answer", "output", "completion", "chosen", "good")
 KINDS = ("mismatched", "truncated", "shuffled", "inserted")
-ENDED = re.compile("[.!?\u2026][\"')\\]*_]*$")
-BREAK = re.compile(r"\s+")
+# Up to a mark that ends it or to the end of a line, and the space behind; a list's number is none.
+SENTENCE = re.compile(r"((?:\d{1,3}[.)]\s+)?.*?(?:[.!?\u2026][\"')\]*_]*(?=\s)|(?=\s*\n)|$))(\s*)")
 LEAST_WORDS = 8
 
 
@@ -136,23 +136,8 @@ def each_kind(pairs: Sequence[Pair], seed: int) -> dict[str, list[Pair]]:
 
 def sentences(text: str) -> tuple[list[str], list[str]]:
     """The sentences and lines of a text, and what stands between them (one fewer)."""
-    parts = BREAK.split(text.strip())
-    gaps = BREAK.findall(text.strip())
-    result, between, current = [], [], ""
-    for part, gap in zip(parts, [*gaps, ""], strict=True):
-        current += part
-        ended = "\n" in gap or ENDED.search(part)
-        # A list's number is no sentence.
-        if ended and not re.fullmatch(r"\d{1,3}[.)]", current):
-            result.append(current)
-            between.append(gap)
-            current = ""
-        else:
-            current += gap
-    if current.strip():
-        result.append(current.strip())
-        between.append("")
-    return result, between[: len(result) - 1]
+    found = [each for each in SENTENCE.findall(text.strip()) if each[0]]
+    return [part for part, _ in found], [gap for _, gap in found[:-1]]
 
 
 def _truncated(text: str, draw: random.Random) -> str | None:

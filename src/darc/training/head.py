@@ -10,7 +10,7 @@ import numpy as np
 
 from darc.errors import InputError
 from darc.files import read_entries
-from darc.scorers.base import Embedder, Pair
+from darc.scorers.base import Embedder, Pair, sigmoid
 from darc.scorers.head import Preference, best_embedder, measure
 from darc.training.examples import read_messages
 from darc.training.preferences import PairChoosing, make_pairs, rows_of
@@ -76,7 +76,7 @@ def fit_head(
 
     The penalty is the one of `PENALTIES` with the lowest loss in cross-validation over prompts.
     """
-    groups = [_said(pair.prompt) for pair in pairs]
+    groups = ["\0".join(f"{m.role}\0{m.content}" for m in pair.prompt.messages) for pair in pairs]
     if len(set(groups)) < LEAST_PROMPTS:
         raise InputError(
             f"there are pairs for {len(set(groups))} prompts", f"give at least {LEAST_PROMPTS}"
@@ -94,23 +94,19 @@ def fit_head(
     centre = float(np.median(features @ weights))
     model = Preference(getattr(tool, "name", ""), weights, centre, 0.0, 1.0)
     scores = model.score(features)
-    right, low, high = share_right(margins[penalty], groups)
+    location, scale = float(scores.mean()), float(scores.std(ddof=1)) or 1.0
     report = {"pairs": len(pairs), "prompts": len(set(groups)), "penalty": penalty}
-    return replace(
-        model,
-        location=float(scores.mean()),
-        scale=float(scores.std(ddof=1)) or 1.0,
-        report=report | {"accuracy": right, "low": low, "high": high},
-    )
+    shares = share_right(margins[penalty], groups)
+    report |= dict(zip(("accuracy", "low", "high"), shares, strict=True))
+    return replace(model, location=location, scale=scale, report=report)
 
 
 def fit_preference(differences: Array, penalty: float | Array) -> Array:
     """Weights (d,) of a logistic model of differences (n, d), better minus worse, by Newton."""
-    size = differences.shape[1]
-    ridge = np.broadcast_to(np.asarray(penalty, dtype=np.float64), size)
-    weights = np.zeros(size)
+    weights = np.zeros(differences.shape[1])
+    ridge = np.full_like(weights, penalty)
     for _ in range(STEPS):
-        wrong = 1.0 / (1.0 + np.exp(np.clip(differences @ weights, -50.0, 50.0)))
+        wrong = sigmoid(-(differences @ weights))
         gradient = ridge * weights - differences.T @ wrong
         curvature = (differences * (wrong * (1.0 - wrong))[:, None]).T @ differences
         step = np.linalg.solve(curvature + np.diag(ridge), gradient)
@@ -131,8 +127,8 @@ def held_out(differences: Array, fold: Array, penalty: float | Array) -> Array:
 
 def folds(groups: Sequence[str], seed: int) -> Array:
     """The fold of each group, (n,), by a hash: equal ones together."""
-    drawn = [sha256(f"{seed}\0{group}".encode()).digest()[:4] for group in groups]
-    return np.array([int.from_bytes(each, "big") % FOLDS for each in drawn], dtype=np.float64)
+    drawn = (sha256(f"{seed}\0{group}".encode()).digest()[:4] for group in groups)
+    return np.array([int.from_bytes(each) % FOLDS for each in drawn], dtype=np.float64)
 
 
 def share_right(margins: Array, groups: Sequence[str] = ()) -> tuple[float, float, float]:
@@ -149,7 +145,3 @@ def share_right(margins: Array, groups: Sequence[str] = ()) -> tuple[float, floa
     middle = (share + z * z / (2 * count)) / (1 + z * z / count)
     half = z * np.sqrt(share * (1 - share) / count + z * z / (4 * count**2)) / (1 + z * z / count)
     return share, float(middle - half), float(middle + half)
-
-
-def _said(prompt: Prompt) -> str:
-    return "\0".join(f"{message.role}\0{message.content}" for message in prompt.messages)

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
@@ -118,18 +119,13 @@ def rows_of(
         yield row
 
 
-def _couples(ranking: Array, which: str, texts: Sequence[str] | None) -> Iterator[tuple[int, int]]:
+def _couples(ranking: Array, which: str, texts: Sequence[str] | None) -> list[tuple[int, int]]:
     """Places of candidates in couples, the better first; ties in their own order."""
     order = [int(k) for k in np.argsort(-ranking, kind="stable") if not np.isnan(ranking[k])]
     if texts is not None:
         order = [k for k in order if k < len(texts) and texts[k].strip()]
-    if which == "extremes":
-        ends = [(order[0], order[-1])] if len(order) > 1 else []
-    else:
-        ends = [(a, b) for i, a in enumerate(order) for b in order[i + 1 :]]
-    for best, worst in ends:
-        if texts is None or texts[best] != texts[worst]:
-            yield best, worst
+    ends = order if which == "all" else dict.fromkeys((*order[:1], *order[-1:]))
+    return [(a, b) for a, b in combinations(ends, 2) if texts is None or texts[a] != texts[b]]
 
 
 def _probability(difference: float, sigmas: Array) -> float:
@@ -227,22 +223,21 @@ def _checked(source: str, place: int, row: Any) -> Row:
             f"{where}: no chosen and rejected answer", "write prompt, chosen, rejected"
         )
     kept = {name: row[name] for name in COLUMNS if row.get(name) is not None}
-    texts = [name for name in COLUMNS[:3] if isinstance(kept.get(name), str)]
-    if len(texts) not in (0, len([name for name in COLUMNS[:3] if name in kept])):
+    said = [name for name in COLUMNS[:3] if name in kept]
+    texts = [name for name in said if isinstance(kept[name], str)]
+    if texts and texts != said:
         raise InputError(f"{where}: texts and messages are mixed", "use one of them")
-    if not texts:
-        for name in COLUMNS[:3]:
-            if name in kept:
-                kept[name] = [_message(where, part) for part in kept[name]]
-    if not kept["chosen"] or not kept["rejected"]:
+    for name in said if not texts else ():
+        for part in kept[name]:
+            if not isinstance(part, dict) or not isinstance(part.get("content"), str):
+                raise InputError(f"{where}: a message has no content", "write {role, content}")
+        kept[name] = [
+            {"role": str(part.get("role", "user")), "content": part["content"]}
+            for part in kept[name]
+        ]
+    if not kept.get("chosen") or not kept.get("rejected"):
         raise InputError(f"{where}: an answer is empty", "leave the pair out")
     share = kept.get("probability", 1.0)
     if not isinstance(share, int | float) or not 0 <= share <= 1:
         raise InputError(f"{where}: the probability is {share!r}", "give 0 to 1")
     return kept
-
-
-def _message(where: str, part: Any) -> dict[str, str]:
-    if not isinstance(part, dict) or not isinstance(part.get("content"), str):
-        raise InputError(f"{where}: a message has no content", "write {role, content}")
-    return {"role": str(part.get("role", "user")), "content": part["content"]}

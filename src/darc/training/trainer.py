@@ -3,22 +3,15 @@
 import importlib.util
 import math
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from darc.errors import DarcError, InputError
-from darc.models.transformers.loading import (
-    CAUSAL,
-    EMBEDDED,
-    ModelSource,
-    load,
-    need,
-    quiet,
-    readable,
-    resolve,
-)
+from darc.models.transformers import loading
+from darc.models.transformers.loading import ModelSource
 from darc.training.preferences import Row, as_texts
 from darc.training.recipe import Loss, TrainingRecipe
 
@@ -42,7 +35,7 @@ class Machine:
 
 def check_training(recipe: TrainingRecipe) -> ModelSource:
     """Where the weights are; refuses what cannot be trained here, having read headers alone."""
-    need("training", "peft", "trl", "datasets", extra="train")
+    loading.need("training", "peft", "trl", "datasets", extra="train")
     import torch
 
     if not recipe.model:
@@ -52,7 +45,7 @@ def check_training(recipe: TrainingRecipe) -> ModelSource:
     machine = Machine(max(sizes, default=None), _available(), bitsandbytes)
     # A missing GPU is said before the model is looked for.
     check_machine(recipe, None, machine)
-    source = resolve(recipe.model)
+    source = loading.resolve(recipe.model)
     if source.adapter:
         raise InputError(f"{recipe.model} is an adapter", "name the model below it")
     check_machine(recipe, count_parameters(source), machine)
@@ -91,34 +84,30 @@ def count_parameters(source: ModelSource) -> int | None:
         from gguf import GGUFReader
 
         return sum(int(tensor.n_elements) for tensor in GGUFReader(folder / source.gguf).tensors)
-    files = sorted(folder.glob("*.safetensors")) if folder.is_dir() else []
-    if not files:
-        return None
-    from safetensors import safe_open
-
     total = 0
-    for path in files:
+    for path in folder.glob("*.safetensors"):
+        from safetensors import safe_open
+
         with safe_open(path, framework="np") as opened:
             names = opened.keys()
             total += sum(math.prod(opened.get_slice(name).get_shape()) for name in names)
-    return total
+    return total or None
 
 
 def _available() -> int | None:
     """Bytes of memory that can be had without swapping; None where that is not told."""
     try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-        return int(os.sysconf("SC_AVPHYS_PAGES")) * int(os.sysconf("SC_PAGE_SIZE"))
+        found = re.search(r"MemAvailable: +(\d+)", Path("/proc/meminfo").read_text())
+        pages = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return int(found[1]) * 1024 if found else pages
     except (OSError, ValueError, AttributeError):
         return None
 
 
 def base_name(source: ModelSource) -> str:
     """What an adapter's configuration calls its base, so that it is found from anywhere."""
-    if source.text == EMBEDDED:
-        return EMBEDDED
+    if source.text == loading.EMBEDDED:
+        return loading.EMBEDDED
     local = Path(source.weights, source.gguf)
     return str(local.resolve()) if source.gguf or local.is_dir() else source.weights
 
@@ -131,15 +120,12 @@ def load_base(source: ModelSource, recipe: TrainingRecipe) -> tuple[Any, Any]:
     """
     if recipe.quantised:
         return _quantised(source)
-    loaded = load(source, CAUSAL, recipe.dtype, "cpu")
+    loaded = loading.load(source, loading.CAUSAL, recipe.dtype, "cpu")
     model = loaded.model
     if source.gguf:
-        for name in ("hf_quantizer", "quantization_method"):
-            if hasattr(model, name):
-                setattr(model, name, None)
+        model.hf_quantizer = model.quantization_method = None
         model.is_quantized = False
-        if hasattr(model.config, "quantization_config"):
-            del model.config.quantization_config
+        vars(model.config).pop("quantization_config", None)
     return model, loaded.tokenizer
 
 
@@ -156,7 +142,7 @@ def _quantised(source: ModelSource) -> tuple[Any, Any]:
         bnb_4bit_use_double_quant=True,
         bnb_4bit_compute_dtype=torch.bfloat16,
     )
-    with quiet(), readable(source.text):
+    with loading.quiet(), loading.readable(source.text):
         tokenizer = AutoTokenizer.from_pretrained(source.weights, trust_remote_code=False)
         model = AutoModelForCausalLM.from_pretrained(
             source.weights,
@@ -178,7 +164,7 @@ def make_trainer(
     recipe: TrainingRecipe,
     loss: Loss,
     folder: Path,
-    report: Report | None = None,
+    report: Report = lambda *_: None,
 ) -> Any:
     """A `trl.DPOTrainer` that puts a LoRA adapter on the model and trains it.
 
@@ -215,7 +201,6 @@ def make_trainer(
         logging_steps=1,
         eval_strategy="steps" if held_out else "no",
         eval_steps=recipe.every,
-        save_strategy="steps",
         save_steps=recipe.every,
         save_total_limit=2,
         remove_unused_columns=False,
@@ -228,9 +213,7 @@ def make_trainer(
 
     def dataset(part: Sequence[Row]) -> Any:
         kept = [as_texts(row) if plain else row for row in part]
-        if soft:
-            kept = [{"probability": 1.0, **row} for row in kept]
-        return Dataset.from_list([{k: v for k, v in row.items() if v is not None} for row in kept])
+        return Dataset.from_list([{"probability": 1.0, **row} if soft else row for row in kept])
 
     trainer = extended(
         model=model,
@@ -244,7 +227,6 @@ def make_trainer(
             lora_alpha=recipe.alpha,
             lora_dropout=recipe.dropout,
             target_modules="all-linear",
-            bias="none",
             task_type="CAUSAL_LM",
         ),
         data_collator=collator(tokenizer.pad_token_id, recipe),
@@ -263,16 +245,14 @@ def collator(
     inner = DataCollatorForPreference(pad_token_id=padding, max_length=None)
 
     def collate(examples: list[dict[str, Any]]) -> dict[str, Any]:
-        cut = [
-            {
-                **example,
-                "prompt_ids": example["prompt_ids"][-recipe.prompt_tokens :],
-                "chosen_ids": example["chosen_ids"][: recipe.response_tokens],
-                "rejected_ids": example["rejected_ids"][: recipe.response_tokens],
-            }
-            for example in examples
-        ]
-        batch: dict[str, Any] = inner(cut)
+        cut = {"prompt_ids": slice(-recipe.prompt_tokens, None)}
+        cut |= dict.fromkeys(("chosen_ids", "rejected_ids"), slice(recipe.response_tokens))
+        batch: dict[str, Any] = inner(
+            [
+                {**each, **{name: each[name][part] for name, part in cut.items()}}
+                for each in examples
+            ]
+        )
         # While the reference is computed, everything in the batch is handed to the model.
         if "probability" in examples[0] and "ref_chosen_logps" in examples[0]:
             batch["probability"] = torch.tensor([float(e["probability"]) for e in examples])
@@ -322,20 +302,16 @@ def margins(log_probabilities: Any, inputs: dict[str, Any]) -> Any:
     return (chosen - inputs["ref_chosen_logps"]) - (rejected - inputs["ref_rejected_logps"])
 
 
-def _listen(trainer: Any, report: Report | None) -> None:
+def _listen(trainer: Any, report: Report) -> None:
     """Have steps reported, and nothing printed."""
     from transformers import PrinterCallback, TrainerCallback
-
-    trainer.remove_callback(PrinterCallback)
-    if report is None:
-        return
-    tell = report
 
     class Listener(TrainerCallback):  # type: ignore[misc]
         """Tells how many steps are done."""
 
         def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
             """Report after each step."""
-            tell(state.global_step, state.max_steps)
+            report(state.global_step, state.max_steps)
 
+    trainer.remove_callback(PrinterCallback)
     trainer.add_callback(Listener())

@@ -1,28 +1,19 @@
-import io
-import json
-import re
-import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 from sqlalchemy import select
-from tests.study.making import Running, config_for, running, write_checks
-from tests.study.robots import Robot, form_of, obedient
+from tests.study.making import Running, config_with, five, lead_of, running, write_checks
+from tests.study.robots import Robot, form_of
 from tests.study.test_export import rows_of
 
 from darc.cli import main
 from darc.study import schema
 from darc.study.export import files
 from darc.study.people import erase
-from darc.study.settings import StudySettings
 from darc.study.site import render
 from darc.study.status import close, status
 
-NO_CHECKS: dict[str, Any] = {"share": 0.0}
 COMPREHENSION = [
     {"question": "Whose opinion?", "choices": ["Mine", "Theirs"], "answer": "Mine"},
     {"question": "How many?", "choices": ["One", "Two", "Three"], "answer": "Three"},
@@ -31,10 +22,6 @@ GROUPS = [
     {"name": "age", "question": "How old are you?", "choices": ["Under 30", "30 or older"]},
     {"name": "field", "question": "Your field?", "choices": ["Law", "Medicine"]},
 ]
-
-
-def config_with(folder: Path, **given: Any) -> StudySettings:
-    return config_for(folder, 3, **{"quality": NO_CHECKS, **given})
 
 
 class Visitor(Robot):
@@ -46,19 +33,8 @@ class Visitor(Robot):
         return self.post(path, {**fields, **more})
 
 
-def five(text: str) -> str:
-    return "5"
-
-
 def visitor(one: Running, place: int = 0) -> Visitor:
     return Visitor(one.url, one.links[place][1], five)
-
-
-@contextmanager
-def lead_of(one: Running) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=one.url) as client:
-        client.get(f"/lead/join/{one.lead}")
-        yield client
 
 
 def test_prose_keeps_its_paragraphs_and_answers_their_lines() -> None:
@@ -279,49 +255,3 @@ def test_a_wrong_link_says_what_to_do(tmp_path: Path, path: str, status: int, wo
     assert reply.status_code == status
     assert "<h1>This link does not work</h1>" in reply.text
     assert words in reply.text
-
-
-@pytest.mark.parametrize("mode", ["scalar", "pairwise"])
-def test_the_leads_page_shows_texts_charts_and_downloads(tmp_path: Path, mode: str) -> None:
-    config = config_with(tmp_path, study={"mode": mode})
-    answer = five if mode == "scalar" else lambda text: "left"
-    with running(str(tmp_path / "s.db"), config) as one:
-        with lead_of(one) as lead:
-            assert "not yet (0 of 5 items rated twice)" in lead.get("/lead").text
-        for _, token in one.links[:2]:
-            with Robot(one.url, token, obedient(answer)) as robot:
-                robot.work()
-        with lead_of(one) as lead:
-            page = lead.get("/lead").text
-            assert "Text of p1 by c0." in page
-            assert page.count("<figure>") == 2
-            assert ">Refresh</a>" in page
-            assert 'aria-label="5: 6"' in page or mode == "pairwise"
-            name = "ratings" if mode == "scalar" else "comparisons"
-            path, fields = form_of(page, "/lead/export")
-            refused = lead.post(path, data={**fields, "file": f"{name}.csv"})
-            assert refused.status_code == 400
-            assert "alpha" not in refused.text
-            sure = {**fields, "sure": "yes"}
-            table = lead.post(path, data={**sure, "file": f"{name}.csv"})
-            lines = lead.post(path, data={**sure, "file": f"{name}.jsonl"})
-            archive = lead.post(path, data={**sure, "file": "zip"})
-            stranger = httpx.post(one.url + path, data=sure)
-    assert table.headers["content-type"].startswith("text/csv")
-    assert f'filename="{name}.csv"' in table.headers["content-disposition"]
-    rows = [json.loads(line) for line in lines.text.splitlines()]
-    assert len(rows) == len(rows_of(table.text)) == (12 if mode == "scalar" else 6)
-    assert rows[0]["valid"] is True
-    assert mode == "pairwise" or rows[0]["rating"] == 5.0
-    assert f"{name}.jsonl" in zipfile.ZipFile(io.BytesIO(archive.content)).namelist()
-    assert stranger.status_code == 403
-    assert re.findall(r"<[^>]+ (?:on\w+|style)=", page) == []
-
-
-def test_the_order_of_a_pairs_texts_tells_no_system(tmp_path: Path) -> None:
-    config = config_for(tmp_path, 12, study={"mode": "pairwise"}, quality=NO_CHECKS)
-    with running(str(tmp_path / "s.db"), config) as one, lead_of(one) as lead:
-        page = lead.get("/lead").text
-    first = re.findall(r">An answer</p><p[^>]*>Text of p\d+ by (c\d)", page)
-    assert len(first) == 12
-    assert set(first) == {"c0", "c1"}

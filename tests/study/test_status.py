@@ -1,0 +1,61 @@
+import re
+from pathlib import Path
+
+import pytest
+from tests.study.making import config_for, finish, new_store, rate, ready
+
+from darc.cli import main
+from darc.errors import InputError
+from darc.study.people import erase, exclude_by_name, issue_links
+from darc.study.status import close, details, status
+
+
+def test_alpha_is_told_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = new_store(str(tmp_path / "s.db"), config_for(tmp_path, 1))
+    ready(store, 1, 2)
+    finish(store, 1, 2.0)
+    finish(store, 2, 9.0)
+    store.close()
+    assert main(["study", "status", "--database", str(tmp_path / "s.db")]) == 0
+    told = re.findall(r"alpha, (.*)", capsys.readouterr().out)
+    assert told[0] == "all ratings (4): not yet (2 of 5 items rated twice)"
+
+
+def test_people_are_where_they_last_came_to(tmp_path: Path) -> None:
+    config = config_for(tmp_path, study={"annotators": 6}, quality={"share": 0.0})
+    store = new_store(str(tmp_path / "s.db"), config)
+    issue_links(store, ["r002"])
+    ready(store, 3, 4, 5, 6)
+    finish(store, 4)
+    exclude_by_name(store, "r005", "unfit")
+    erase(store, "r006")
+    states = ["no link", "invited", "working", "finished", "excluded", "erased"]
+    assert [person.state for person in status(store).people] == states
+    store.close()
+
+
+def test_items_name_no_system_before_the_study_is_closed(tmp_path: Path) -> None:
+    store = new_store(str(tmp_path / "s.db"), config_for(tmp_path, 2, quality={"share": 0.0}))
+    ready(store, 1)
+    rate(store, 1, 4.0)
+    found = status(store)
+    assert [item.label for item in found.items] == [f"item {n}" for n in range(1, 5)]
+    assert {(item.prompt_id, item.candidates) for item in found.items} == {("", "")}
+    assert (found.given, found.complete) == (1, 0)
+    assert close(store) == 4
+    named = {(item.prompt_id, item.candidates) for item in status(store).items}
+    assert named == {(p, system) for p in ("p0", "p1") for system in ("alpha", "beta")}
+    with pytest.raises(InputError, match="closed already"):
+        close(store)
+    store.close()
+
+
+def test_details_are_those_of_the_labels_and_of_everyones_answers(tmp_path: Path) -> None:
+    store = new_store(str(tmp_path / "s.db"), config_for(tmp_path, 2, quality={"share": 0.0}))
+    ready(store, 1)
+    finish(store, 1, 4.0)
+    found = details(store, ["item 2"])
+    assert list(found["texts"]) == ["item 2"]
+    assert found["given"]["r001"] == {4.0: 4}
+    assert len(found["times"]) == 4
+    store.close()
