@@ -60,6 +60,10 @@ def run(arguments: argparse.Namespace) -> None:
     check_output(arguments)
     own = bool(arguments.answers or arguments.answer)
     with engine_of(arguments, model=not own) as engine:
+        used = {each.name: each.embeddings for each in engine.tools.scorers if each.embeddings}
+        if used:
+            told = ", ".join(f"{name} by {which}" for name, which in used.items())
+            print(f"embeddings: {told}", file=sys.stderr, flush=True)
         if own:
             from darc.runs.questions import read_answers
 
@@ -75,7 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
             with counting(k, "answers written") as engine.report:
                 outcome = engine.ask(prompt, full=arguments.full, beside=True)
     more: dict[str, Any] = {"calls": outcome.calls, "flags": list(outcome.flags)}
-    more["saved"] = outcome.saved
+    more |= {"saved": outcome.saved, "embeddings": used}
     more |= {"panel": outcome.panel()} if outcome.rated else {}
     more["best_of_k"] = outcome.best_of_k
     more["milliseconds"] = {name: round(ms, 1) for name, ms in outcome.milliseconds.items()}

@@ -177,6 +177,7 @@ SCORERS = ("relevance", "fluency", "form", "harm")
 
 def surface_note(names: Sequence[str]) -> str:
     """That only embedded scorers decide, and the two ways out; empty where another one does."""
+    names = [name.partition(",")[0] for name in names]
     if not names or not set(names) <= set(SCORERS):
         return ""
     return (

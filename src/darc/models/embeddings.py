@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.errors import MissingExtra
-from darc.models.installed import MINILM, require
+from darc.models.installed import MINILM, find, require
 
 PACKAGE = "wordllama"
 WEIGHTS = Path("weights", "l2_supercat_256.safetensors")
@@ -151,6 +151,11 @@ class MiniLM:
             known = np.arange(longest) < np.array([[len(row)] for row in rows])
             result[places] = pooled(states(weights, tokens, known, self._heads), known)
         return result
+
+
+def best_embedder() -> Embeddings | MiniLM:
+    """MiniLM where it is installed, or else the mean of token vectors."""
+    return Embeddings() if find(MINILM) is None else MiniLM()
 
 
 def states(weights: Weights, tokens: NDArray[np.int64], known: Any, heads: int) -> Vectors:

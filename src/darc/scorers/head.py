@@ -12,7 +12,7 @@ import numpy as np
 from darc.errors import InputError
 from darc.language.text import Text
 from darc.models.embeddings import Embeddings, MiniLM
-from darc.models.installed import MINILM, files_hash, find
+from darc.models.installed import MINILM, files_hash
 from darc.registry import scorer
 from darc.scorers.base import Embedder, Pair, sigmoid, source_version
 from darc.typing import Array
@@ -83,11 +83,6 @@ class Head:
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One number between 0 and 1 a pair, (n,)."""
         return self.preference.score(measure(self._embedder, pairs)) if pairs else np.zeros(0)
-
-
-def best_embedder() -> Embedder:
-    """MiniLM where it is installed, or else the mean of token vectors."""
-    return Embeddings() if find(MINILM) is None else MiniLM()
 
 
 def measure(embedder: Embedder, pairs: Sequence[Pair]) -> Array:
