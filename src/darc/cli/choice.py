@@ -54,7 +54,8 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         "--side",
         action="append",
         metavar="NAME=SCORER",
-        help="a scorer for a side input: log_likelihood, atypicality or dropout",
+        help="a scorer for a side input: log_likelihood, atypicality or dropout; "
+        "same_call=without:NAME,... leaves arguments out where tool calls are compared",
     )
     parts.add_argument("--no-cache", action="store_true", help="do not keep scores for later runs")
     parts.add_argument(

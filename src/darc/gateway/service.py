@@ -10,7 +10,6 @@ from darc.engine.choose import FEW, FIRST
 from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
 from darc.engine.outcome import Outcome
-from darc.engine.parts import SideMaker
 from darc.engine.samples import PartFailed
 from darc.engine.stopping import Stopping, WaveDrawing
 from darc.errors import DarcError
@@ -294,7 +293,7 @@ class Gateway:
 
     def _beside(self, outcome: Outcome) -> dict[str, Any]:
         """What a rule may take besides scores, as far as it costs no model's call."""
-        side = SideMaker({}, self.engine.side.embedder)
+        side = replace(self.engine.side, scorers={})
         return {
             "notes": metadata.notes(outcome.flags),
             "decided": [] if outcome.decision is None else list(outcome.decision.flags),
