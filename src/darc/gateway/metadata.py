@@ -3,6 +3,7 @@
 import json
 import math
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,7 @@ def described(
         }
         for k, reply in enumerate(replies)
     ]
+    taken = {**work.clock.milliseconds, "total": (time.perf_counter() - work.begun) * 1000}
     data = {
         "request_id": work.request_id,
         "prompt_id": work.prompt.id,
@@ -72,7 +74,7 @@ def described(
         "scored": outcome.calls,
         **({"panel": outcome.panel()} if outcome.rated else {}),
         "spent": work.spent.items(),
-        "milliseconds": {name: round(ms, 1) for name, ms in work.milliseconds.items()},
+        "milliseconds": {name: round(ms, 1) for name, ms in taken.items()},
     }
     return (data | details(outcome) if options.metadata == "full" else data), row
 

@@ -170,19 +170,18 @@ class Gateway:
                 if asked.method.stopping is not None and asked.k > 1:
                     drawing = self._drawing(asked, work, asked.method.stopping, calls)
                     taken = [each.index for each in await drawing.candidates()]
-                    wave = calls.taken(taken)
-                    wave.flags += drawing.flags
+                    replies, flags = calls.taken(taken)
+                    flags += drawing.flags
                 else:
                     several = asked.given.seed is None and tell is None
-                    wave = await calls.all(several, work.deadline)
+                    replies, flags = await calls.all(several, work.deadline)
         except PartFailed as failed:
             raise part_failed(failed) from None
         finally:
             METER.reset(token)
-        replies = wave.replies
         if hidden:
             replies = [replace(r, choice={**r.choice, "logprobs": None}) for r in replies]
-        return wave.flags, replies, drawing
+        return flags, replies, drawing
 
     def _drawing(
         self, asked: ChatRequest, work: Work, stopping: Stopping, calls: ReplyCalls
