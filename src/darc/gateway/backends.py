@@ -154,16 +154,14 @@ class RemoteBackend:
 
 def completion(answer: Any) -> dict[str, Any]:
     """An answer that is a chat completion with at least one choice."""
-    if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    if not choices or not isinstance(choices, list):
         raise Malformed("no chat completion")
-    choices = answer["choices"]
-    if not choices:
-        raise Malformed("no choices")
     if not all(isinstance(c, dict) and isinstance(c.get("message"), dict) for c in choices):
         raise Malformed("choices without a message")
     if not isinstance(answer.get("usage") or {}, dict):
         raise Malformed("a usage that is no object")
-    return answer
+    return dict(answer)
 
 
 def listed(answer: Any) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from darc.errors import InputError
-from darc.files import read_json
+from darc.files import atomic_writer, read_json
 from darc.language.text import Text
 from darc.language.words import content_words
 from darc.language.words import loose_stem as stem
@@ -242,10 +242,8 @@ def expanded(features: Array, location: list[float], scale: list[float]) -> Arra
 
 def write_model(model: Model, path: Path) -> None:
     """Write a model as JSON."""
-    temporary = path.with_name(path.name + ".new")
-    text = json.dumps({"schema": SCHEMA, **asdict(model)}, indent=1)
-    temporary.write_text(text + "\n", encoding="utf-8")
-    temporary.replace(path)
+    with atomic_writer(path) as file:
+        file.write(json.dumps({"schema": SCHEMA, **asdict(model)}, indent=1) + "\n")
 
 
 def read_model(path: Path) -> Model:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from darc.errors import InputError
+from darc.files import atomic_path
 from darc.language.text import Text
 from darc.models.embeddings import Embeddings, MiniLM
 from darc.models.installed import MINILM, files_hash
@@ -100,16 +101,15 @@ def measure(embedder: Embedder, pairs: Sequence[Pair]) -> Array:
 
 def write_preference(model: Preference, path: Path) -> None:
     """Write a preference as an .npz file."""
-    temporary = path.with_name(f".{path.name}.new.npz")
-    np.savez(
-        temporary,
-        schema=SCHEMA,
-        embedding=model.embedding,
-        weights=model.weights,
-        numbers=np.array([model.centre, model.location, model.scale]),
-        report=json.dumps(model.report),
-    )
-    temporary.replace(path)
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        np.savez(
+            file,
+            schema=SCHEMA,
+            embedding=model.embedding,
+            weights=model.weights,
+            numbers=np.array([model.centre, model.location, model.scale]),
+            report=json.dumps(model.report),
+        )
 
 
 def read_preference(path: Path) -> Preference:
