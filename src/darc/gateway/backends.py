@@ -27,7 +27,6 @@ logger = logging.getLogger(__name__)
 
 WHOLE = 1_000_000
 LONGEST_LINE = 4_000_000
-NOT_MODIFIED = 304
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,7 @@ class RemoteBackend:
 
     async def _passed(self, sent: PassedOn, answer: Answer) -> Response | Problem:
         """An answer for the client; raises what makes it none."""
-        if 300 <= answer.status < 400 and answer.status != NOT_MODIFIED:
+        if 300 <= answer.status < 400 and answer.status != 304:
             raise Moved(answer.url, answer.status, answer.headers.get("Location"))
         result: Response
         length = answer.headers.get("Content-Length", "")

@@ -112,7 +112,8 @@ class ReplyCalls:
         """Those that were taken; raises why there are none."""
         endless = any(reply.endless for reply in self._made.values())
         if not places and not endless:
-            raise told(self._failures[0]) if self._failures else too_late()
+            late = Problem(504, "the budget ended before any answer came", "server_error", "budget")
+            raise told(self._failures[0]) if self._failures else late
         ended = [self._made[place] for place in places if not self._made[place].endless]
         over = any(isinstance(failure, OverLimit) for failure in self._failures)
         flags = [FEWER] * (endless or bool(self._failures)) + ["budget_upstream"] * over
@@ -147,11 +148,6 @@ def own_reply(place: int, text: str) -> Reply:
     if said is None:
         raise wrong(f"candidates.{place}", "is a thought (<think>) that never ends")
     return Reply(place, choice, None, {}, said, False, len(said.split()), None)
-
-
-def too_late() -> Problem:
-    """The error where nothing has come in time."""
-    return Problem(504, "the budget ended before any answer came", "server_error", "budget")
 
 
 def read_reply(
