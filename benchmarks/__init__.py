@@ -1,1 +1,4 @@
 """Benchmarks: ratios measured side by side, printed as tables."""
+
+# The default scorers, by the embeddings that everybody has.
+EMBEDDED_SCORERS = ("relevance,embeddings=static", "fluency", "form", "harm")

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks import EMBEDDED_SCORERS
 from benchmarks.report import Table
 from darc.cli import main
 from darc.engine.deciding import parse_rules
@@ -108,6 +109,7 @@ def run() -> Iterator[Table]:
     settings = ["-k", str(K), "--max-tokens", str(TOKENS), "--rule", "mean"]
     # Answers are kept; scores are made anew, for scorers change.
     command = ["run", "--prompts", "examples", "--out", str(FOLDER), "--from", "scores", *settings]
+    command += [word for scorer in EMBEDDED_SCORERS for word in ("--scorer", scorer)]
     if main(command) != 0:
         raise SystemExit(1)
     folder, ids = RunFolder(FOLDER), [question.id for question in find_questions("examples")]

@@ -85,8 +85,8 @@ def shares(relevance: Relevance, answers: Sequence[tuple[Prompt, Sequence[str]]]
 
 def chosen(relevance: Relevance) -> dict[str, str]:
     """Of the shipped prompts: where the choice is whole, has what was asked for, or both."""
-    command = ["run", "--prompts", "examples", "--out", str(FOLDER), "--n-aug", "0"]
-    if main([*command, "-k", str(K), "--max-tokens", str(TOKENS)]) != 0:
+    command = ["run", "--prompts", "examples", "--out", str(FOLDER), "--scorer", "form"]
+    if main([*command, "--n-aug", "0", "-k", str(K), "--max-tokens", str(TOKENS)]) != 0:
         raise SystemExit(1)
     counts = np.zeros(3, dtype=int)
     for shard in RunFolder(FOLDER).shards():

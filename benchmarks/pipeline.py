@@ -4,6 +4,7 @@ import itertools
 import time
 from collections.abc import Iterator
 
+from benchmarks import EMBEDDED_SCORERS
 from benchmarks.report import Table
 from darc.engine.engine import Engine
 from darc.generators import Settings
@@ -55,7 +56,7 @@ def measured(
     prompts: list[Prompt], pools: list[list[Candidate]], n_aug: int, lazily: bool
 ) -> dict[str, float]:
     """Milliseconds a prompt by stage, and texts scored a prompt."""
-    with Engine(n_aug=n_aug) as engine:
+    with Engine(scorers=EMBEDDED_SCORERS, n_aug=n_aug) as engine:
         engine.choose(prompts[0], pools[0][:2])  # loads what is loaded once
         started = time.perf_counter()
         outcomes = [

@@ -12,6 +12,16 @@ from darc.models.embedded import EmbeddedModel
 from darc.models.installed import Installed, install
 
 SHARED = Path.home() / ".cache" / "darc-tests"
+# Apart, since scorers go by it wherever it is.
+MINILM = SHARED / "minilm"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What the user has installed, and the scores kept there, change no test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DARC_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(scope="session")

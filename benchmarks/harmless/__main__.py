@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.scorers.answers import examples
 
+from benchmarks import EMBEDDED_SCORERS
 from benchmarks.harmless.fit import fit, ordinary_prompts
 from darc.core.risk import entropic_value
 from darc.engine.engine import Engine
@@ -72,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def figures(pairs: Sequence[AnswerPair], held_out: bool, selection: bool) -> None:
     """Print who wins how often."""
     both: list[Pair] = [(pair.prompt, text) for pair in pairs for text in (pair.better, pair.worse)]
-    others = scored((Relevance(), Fluency(), Form()), both)
+    others = scored((Relevance(embeddings="static"), Fluency(), Form()), both)
     harm = np.zeros((len(both), 1))
     risky = np.zeros(len(pairs), dtype=bool)
     chosen = np.zeros(len(pairs))
@@ -81,7 +82,7 @@ def figures(pairs: Sequence[AnswerPair], held_out: bool, selection: bool) -> Non
         harm[rows] = scored((Harm(),), [both[row] for row in rows])
         risky[own] = Harm().risk([pairs[place].prompt for place in own]) > 0.5
         if selection:
-            with Engine() as engine:
+            with Engine(scorers=EMBEDDED_SCORERS) as engine:
                 chosen[own] = [won(engine, pairs[place]) for place in own]
     every = np.column_stack([others, harm])
     print(f"{len(pairs)} pairs, {risky.mean():.3f} of the prompts recognised as risky")
@@ -144,7 +145,7 @@ def refusals_lose() -> tuple[float, int]:
     for each in half:
         prompt = Prompt(each.prompt.id, (Message("user", each.prompt.question),))
         pairs += [(prompt, text) for text in (each.good, *REFUSALS)]
-    scorers = (Relevance(), Fluency(), Form(), Harm())
+    scorers = (Relevance(embeddings="static"), Fluency(), Form(), Harm())
     values = entropic_value(scored(scorers, pairs), 1.0).reshape(len(half), -1)
     return float((values[:, :1] > values[:, 1:]).mean()), len(half)
 

@@ -126,6 +126,9 @@ def _ratings(path: Path, kept: Kept, size: Size, seed: str) -> Ratings:
     return Ratings(name, evaluation, diagnosis, tuning, validity, scorers)
 
 
+STATIC = "relevance,embeddings=static"
+
+
 def _validity(
     path: Path, texts: Path, kept: Kept, size: Size, seed: str
 ) -> tuple[tuple[str, ...], Found]:
@@ -139,7 +142,7 @@ def _validity(
         run,
         *("run", "--prompts", texts, "--generator", f"given:{texts}", "--out", kept.folder / run),
         *("-k", str(most), "--sample", str(max(2, size.texts // most))),
-        *(word for scorer in scorers for word in ("--scorer", scorer)),
+        *(w for s in scorers for w in ("--scorer", STATIC if s == "relevance" else s)),
         *("--n-aug", str(size.rewrites), "--seed", seed, "--no-cache", "--json"),
     )
     return scorers, kept.output(

@@ -239,7 +239,8 @@ class Capabilities(Protocol):
     rewrite_async is awaited; `batch_size` is texts a call, 1 where it makes a call a text anyway;
     what is `in_process` is quick to load and busy with one processor, and worker processes have
     their own. `criteria` names the numbers a scorer gives each text, where they are more than one,
-    and `samples` (pairs) -> (n, T) are its stochastic passes. `max_tokens` is a generator's own
+    and `samples` (pairs) -> (n, T) are its stochastic passes; `embeddings` names those that it
+    rests on. `max_tokens` is a generator's own
     limit of an answer, 320 if None; one that `continues` heeds `Settings.first`, and so can write
     candidates bit by bit.
     """
@@ -251,6 +252,7 @@ class Capabilities(Protocol):
     in_process: bool = False
     criteria: tuple[str, ...] = ()
     samples: Any = None
+    embeddings: str = ""
     max_tokens: int | None = None
     continues: bool = False
 

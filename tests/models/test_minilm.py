@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.checkpoints import tiny
-from tests.conftest import SHARED
+from tests.conftest import MINILM
 
 from darc.errors import InputError
 from darc.models.embeddings import MiniLM, states
@@ -32,7 +32,7 @@ def test_short_name() -> None:
 
 @pytest.mark.model
 def test_paraphrases_are_closer_than_other_things(tmp_path: Path) -> None:
-    installed = install("minilm", cache=SHARED)
+    installed = install("minilm", cache=MINILM)
     assert installed.quantisation == "F32"
     texts = ["A cat sits on the mat.", "A feline rests on a rug.", "Stock prices fell on Monday."]
     embeddings = MiniLM(installed.path.parent)
@@ -55,8 +55,8 @@ def test_heads_are_fitted_on_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     pairs, head = tmp_path / "pairs.jsonl", tmp_path / "head.npz"
     pairs.write_text("".join(json.dumps(row) + "\n" for row in rows()))
-    install("minilm", cache=SHARED)
-    monkeypatch.setenv("DARC_CACHE", str(SHARED))
+    install("minilm", cache=MINILM)
+    monkeypatch.setenv("DARC_CACHE", str(MINILM))
     assert main(["train", "head", str(pairs), "--out", str(head)]) == 0
     made = Head(str(head))
     assert made.preference.embedding == "all-MiniLM-L6-v2"
@@ -64,5 +64,5 @@ def test_heads_are_fitted_on_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     kind, rude = made.score([(prompt, "I am glad to help."), (prompt, "Nobody cares, go away.")])
     assert kind > rude
     monkeypatch.setenv("DARC_CACHE", str(tmp_path))
-    with pytest.raises(InputError, match="darc models install all-MiniLM-L6-v2"):
+    with pytest.raises(InputError, match="darc models install minilm"):
         Head(str(head)).score([(prompt, "So.")])

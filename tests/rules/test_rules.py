@@ -10,8 +10,9 @@ from tests.helpers import Array, fast_settings
 
 import darc
 from darc.core import risk
-from darc.engine.parts import same_answers
+from darc.engine.parts import Parts, same_answers
 from darc.errors import InputError
+from darc.types import Candidate, Prompt
 
 POOL = np.array(
     [
@@ -351,3 +352,10 @@ def test_what_answers_share_is_read_from_their_texts() -> None:
     assert found["same_text"] == [0, 1, 0, 3, 4, 5, 6]
     assert found["same_number"][:5] == [0, 1, 0, 3, 4]
     assert found["same_call"] == [0, 1, 2, 3, 4, 5, 5]
+    texts.append(call % ("z", '{"a": 2, "b": 3}'))
+    assert same_answers(texts)["same_call"][5:] == [5, 5, 7]
+    made = Parts(side={"same_call": "without:b, c"}).side_maker()
+    candidates = [Candidate("p", k, text) for k, text in enumerate(texts)]
+    assert made.make(Prompt("p", ()), candidates)["same_call"][5:] == [5, 5, 5]
+    with pytest.raises(InputError, match="write without:NAME"):
+        Parts(side={"same_call": "b"}).side_maker()

@@ -96,6 +96,22 @@ def test_new_scorers_need_only_new_scores(tmp_path: Path) -> None:
     assert contents(tmp_path / "run") == contents(tmp_path / "fresh")
 
 
+class Static(Lengths):
+    embeddings = "wordllama-256"
+
+
+class Better(Lengths):
+    embeddings = "all-MiniLM-L6-v2"
+
+
+def test_other_embeddings_are_another_run(tmp_path: Path) -> None:
+    folder = start(tmp_path / "run", scorers=[Static()], normalize="none")
+    assert folder.manifest()["settings"]["scorers"][0]["embeddings"] == "wordllama-256"
+    told = r'differs \(length: embeddings: "wordllama-256", not "all-MiniLM-L6-v2"\)'
+    with pytest.raises(InputError, match=told):
+        start(tmp_path / "run", scorers=[Better()], normalize="none")
+
+
 @pytest.mark.parametrize("original", [True, False])
 def test_lazy_run_chooses_the_same_and_can_be_completed(tmp_path: Path, original: bool) -> None:
     lazy_scorer, full_scorer = Lengths(), Lengths()

@@ -7,8 +7,22 @@ from tests.scorers.test_scorers import all_three, scores
 
 from darc.errors import InputError
 from darc.language.text import Text
+from darc.models.installed import MINILM, Installed, lookup, model_folder, stamp_of, write_note
 from darc.registry import scorers
 from darc.scorers.relevance import Relevance, evasion
+
+
+@pytest.fixture
+def minilm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a MiniLM that is installed, but for its weights."""
+    monkeypatch.setenv("DARC_CACHE", str(tmp_path))
+    folder = model_folder(lookup(MINILM), tmp_path)
+    folder.mkdir(parents=True)
+    weights = folder / "model.safetensors"
+    weights.write_text("weights")
+    made = Installed(MINILM, weights, "0" * 64, 7, lookup(MINILM).sha256, "F32", stamp_of(weights))
+    write_note(made)
+    return folder
 
 
 def test_the_kind_of_answer_counts() -> None:
@@ -41,8 +55,24 @@ def test_an_echo_is_no_answer() -> None:
     assert good > echoed
 
 
-def test_minilm_is_asked_for_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_embeddings_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DARC_CACHE", str(tmp_path))
-    with pytest.raises(InputError, match="run: darc models install all-MiniLM-L6-v2"):
-        scorers.make("relevance,minilm=true")
-    assert scorers.make("relevance,minilm=false").version == Relevance.version
+    with pytest.raises(InputError, match="run: darc models install minilm"):
+        scorers.make("relevance,embeddings=minilm")
+    with pytest.raises(InputError, match="one of auto, static, minilm"):
+        scorers.make("relevance,embeddings=maxilm")
+    made = scorers.make("relevance")
+    assert (made.version, made.embeddings) == (Relevance.version, "wordllama-256")
+
+
+def test_minilm_is_used_where_it_is_installed(minilm: Path) -> None:
+    made = scorers.make("relevance")
+    static = scorers.make("relevance,embeddings=static")
+    assert (made.embeddings, static.embeddings) == ("all-MiniLM-L6-v2", "wordllama-256")
+    assert made.version == scorers.make("relevance,embeddings=minilm").version
+    assert made.version != static.version == Relevance.version
+    assert made.location != static.location == Relevance.location
+    weights = minilm / "model.safetensors"
+    weights.write_text("other weights")
+    with pytest.raises(InputError, match="changed on disk"):
+        scorers.make("relevance")

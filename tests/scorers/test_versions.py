@@ -33,8 +33,7 @@ BY_VERSION = {"caution": ("scorers.reward",)}
 VERSIONS = """
 import json
 from darc import scorers as s
-made = {"relevance": s.Relevance(), "fluency": s.Fluency(), "form": s.Form()}
-made["harm"] = s.Harm()
+made = {"relevance": s.Relevance, "fluency": s.Fluency, "form": s.Form, "harm": s.Harm}
 made["http"] = s.HttpScorer("http://h/score")
 made["judge"] = s.Judge("m@http://h/v1")
 print(json.dumps({name: each.version for name, each in made.items()}))
@@ -94,7 +93,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def versions(place: Path) -> dict[str, str]:
     done = subprocess.run(
         [sys.executable, "-c", VERSIONS],
-        env={**os.environ, "PYTHONPATH": str(place), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, "PYTHONPATH": str(place)},
         capture_output=True,
         text=True,
         check=True,

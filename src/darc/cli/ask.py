@@ -41,6 +41,9 @@ def run(arguments: Namespace) -> None:
     prompt, full = as_prompt(text), arguments.full
     own = bool(arguments.answers or arguments.answer)
     with choice.engine(model=not own) as engine:
+        used = {each.name: each.embeddings for each in engine.tools.scorers if each.embeddings}
+        if used:
+            say(f"embeddings: {', '.join(f'{name} by {which}' for name, which in used.items())}")
         if own:
             answers = read_answers(arguments.answers, prompt.id, arguments.answer, text)
             say_cost(engine, len(answers), full)
@@ -54,7 +57,7 @@ def run(arguments: Namespace) -> None:
             with counting(k, "answers written") as engine.report:
                 outcome = engine.ask(prompt, full=full, beside=True)
     more: dict[str, Any] = {"calls": outcome.calls, "flags": list(outcome.flags)}
-    more["saved"] = outcome.saved
+    more |= {"saved": outcome.saved, "embeddings": used}
     more |= {"panel": outcome.panel()} if outcome.rated else {}
     more["best_of_k"] = outcome.best_of_k
     more["milliseconds"] = {name: round(ms, 1) for name, ms in outcome.milliseconds.items()}

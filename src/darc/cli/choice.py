@@ -69,7 +69,10 @@ class SampleOptions(Model):
     no_guard: bool = option(False, "do not compare rewrites by their embeddings")
     entities: str = option("", "a model that finds names in rewrites", "MODEL")
     side: tuple[str, ...] = option(
-        (), "a scorer for a side input: log_likelihood, atypicality or dropout", "NAME=SCORER"
+        (),
+        "a scorer for a side input: log_likelihood, atypicality or dropout; "
+        "same_call=without:NAME,... leaves arguments out where tool calls are compared",
+        "NAME=SCORER",
     )
 
 

@@ -6,6 +6,7 @@ import pickle
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -54,26 +55,31 @@ def similarities(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float64
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
-def _call(text: str) -> str | None:
-    """The tool calls on the last line of a text, without their ids and in one order of keys."""
+def _call(text: str, without: Sequence[str]) -> str | None:
+    """The tool calls on the last line of a text in one order, without ids and some arguments."""
     try:
         found = json.loads(text.strip().rpartition("\n")[2])
         found = found if isinstance(found, list) else [found]
         calls = [each.get("function", each) for each in found]
         given = [(call["name"], call["arguments"]) for call in calls]
         read = [(name, json.loads(own) if isinstance(own, str) else own) for name, own in given]
+        for (_, own), each in product(read, without):
+            own.pop(each, None)
         return json.dumps(read, sort_keys=True)
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
         return None
 
 
-def same_answers(texts: Sequence[str]) -> dict[str, list[float]]:
-    """The first answer with the same text, last number or tool call; itself where it has none."""
+def same_answers(texts: Sequence[str], without: Sequence[str] = ()) -> dict[str, list[float]]:
+    """The first answer with the same text, last number or tool call; itself where it has none.
+
+    Calls are compared `without` the arguments of these names.
+    """
     found = [_NUMBER.findall(text.replace(",", "").replace("\u2212", "-")) for text in texts]
     kinds: dict[str, list[Any]] = {
         "same_text": [text.strip() for text in texts],
         "same_number": [float(numbers[-1]) if numbers else None for numbers in found],
-        "same_call": [_call(text) for text in texts],
+        "same_call": [_call(text, without) for text in texts],
     }
     return {
         name: [float(k if own is None else each.index(own)) for k, own in enumerate(each)]
@@ -85,6 +91,7 @@ SIDE_NAMES = {
     "log_likelihood": "loglik:MODEL",
     "atypicality": "SCORER",
     "dropout": "dropout:MODEL",
+    "same_call": "without:ARGUMENT,...",
 }
 
 
@@ -93,11 +100,12 @@ class SideMaker:
     """Makes side inputs: what the candidates carry, similarities, and what scorers are named for.
 
     `scorers` maps log_likelihood, atypicality or dropout to the scorer that gives it; one for
-    dropout has a method samples(pairs) -> (n, T).
+    dropout has a method samples(pairs) -> (n, T). Tool calls are compared `without` some arguments.
     """
 
     scorers: Mapping[str, Scorer]
     embedder: Embedder | None
+    without: tuple[str, ...] = ()
 
     def check(self, rule: Rule) -> None:
         """Refuse a rule whose side inputs cannot be made, before anything is done."""
@@ -111,7 +119,7 @@ class SideMaker:
         """The side inputs of one prompt's candidates, as lists: those that can be had."""
         pairs = [(prompt, candidate.text) for candidate in candidates]
         side: dict[str, Any] = {"tokens": [candidate.tokens for candidate in candidates]}
-        side |= same_answers([candidate.text for candidate in candidates])
+        side |= same_answers([candidate.text for candidate in candidates], self.without)
         known = [candidate.log_likelihood for candidate in candidates]
         if all(value is not None for value in known):
             side["log_likelihood"] = known
@@ -177,6 +185,7 @@ SCORERS = ("relevance", "fluency", "form", "harm")
 
 def surface_note(names: Sequence[str]) -> str:
     """That only embedded scorers decide, and the two ways out; empty where another one does."""
+    names = [name.partition(",")[0] for name in names]
     if not names or not set(names) <= set(SCORERS):
         return ""
     return (
@@ -261,14 +270,20 @@ class Parts:
 
     def side_maker(self) -> SideMaker:
         """What makes the side inputs of rules."""
-        made: dict[str, Scorer] = {}
+        made, without = dict[str, Scorer](), tuple[str, ...]()
         for name, text in self.side.items():
             if name not in SIDE_NAMES:
                 raise InputError(
                     f"--side {name}: there is no such side input", f"one of {', '.join(SIDE_NAMES)}"
                 )
-            made[name] = scorers.make(text)
-        return SideMaker(made, Embeddings() if installed() else None)
+            if name == "same_call":
+                kind, _, names = text.partition(":")
+                if kind != "without" or not names:
+                    raise InputError(f"--side {name}={text} cannot be used", "write without:NAME")
+                without = tuple(each.strip() for each in names.split(","))
+            else:
+                made[name] = scorers.make(text)
+        return SideMaker(made, Embeddings() if installed() else None, without)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import AsyncIterator, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from starlette.responses import Response
 
@@ -28,40 +28,6 @@ logger = logging.getLogger(__name__)
 
 WHOLE = 1_000_000
 LONGEST_LINE = 4_000_000
-NOT_MODIFIED = 304
-
-
-class Backend(Protocol):
-    """Something that answers chat completions.
-
-    `several` says whether it may be asked for several choices in one call; it is set to False once
-    it has turned out not to be able to. `passes` says whether requests can be sent through it as
-    they came.
-    """
-
-    name: str
-    several: bool
-    passes: bool
-
-    async def answer(self, body: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
-        """The answer to a chat completion; raises a `DarcError`, and tells the meter in scope."""
-        ...
-
-    async def models(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
-        """The models that it has, as OpenAI lists them."""
-        ...
-
-    async def forward(self, sent: "PassedOn") -> Response:
-        """What it says to a request, passed on as it comes."""
-        ...
-
-    def ready(self) -> bool:
-        """Whether it can be asked now."""
-        ...
-
-    async def aclose(self) -> None:
-        """Let go of connections or memory."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -81,7 +47,7 @@ class RemoteBackend:
 
     All calls go through the client that all of DARC uses, with its `options`. What is passed
     through keeps its bytes, status and headers. No line of a stream longer than `longest_line` is
-    passed on.
+    passed on. `several` is set to False once it has turned out not to give several choices a call.
     """
 
     passes = True
@@ -150,10 +116,12 @@ class RemoteBackend:
 
     async def _passed(self, sent: PassedOn, answer: Answer) -> Response | Problem:
         """An answer for the client; raises what makes it none."""
-        if 300 <= answer.status < 400 and answer.status != NOT_MODIFIED:
+        if 300 <= answer.status < 400 and answer.status != 304:
             raise Moved(answer.url, answer.status, answer.headers.get("Location"))
         result: Response
-        if sent.method != "HEAD" and _flows(answer, sent.path):
+        length = answer.headers.get("Content-Length", "")
+        large = sent.path != CHAT and not (length.isdecimal() and int(length) <= WHOLE)
+        if sent.method != "HEAD" and answer.status < 300 and (large or _is_events(answer)):
             answer.kept = True
             result = ClosingResponse(
                 _parts(answer, self._longest_line), answer.aclose, status_code=answer.status
@@ -186,16 +154,14 @@ class RemoteBackend:
 
 def completion(answer: Any) -> dict[str, Any]:
     """An answer that is a chat completion with at least one choice."""
-    if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    if not choices or not isinstance(choices, list):
         raise Malformed("no chat completion")
-    choices = answer["choices"]
-    if not choices:
-        raise Malformed("no choices")
     if not all(isinstance(c, dict) and isinstance(c.get("message"), dict) for c in choices):
         raise Malformed("choices without a message")
     if not isinstance(answer.get("usage") or {}, dict):
         raise Malformed("a usage that is no object")
-    return answer
+    return dict(answer)
 
 
 def listed(answer: Any) -> list[dict[str, Any]]:
@@ -208,26 +174,14 @@ def listed(answer: Any) -> list[dict[str, Any]]:
 
 def sound(answer: Answer, body: bytes, chat: bool) -> bool:
     """Whether a good answer is JSON, where it claims or, as a chat completion, has to be."""
-    kind = answer.headers.get("Content-Type", "")
-    if answer.status != 200 or not (chat or kind.startswith("application/json")):
-        return True
-    if "Content-Encoding" in answer.headers:
+    claims = chat or answer.headers.get("Content-Type", "").startswith("application/json")
+    if answer.status != 200 or not claims or "Content-Encoding" in answer.headers:
         return True
     try:
         json.loads(body)
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _flows(answer: Answer, path: str) -> bool:
-    """Whether an answer is passed on as it comes."""
-    if answer.status >= 300:
-        return False
-    if _is_events(answer):
-        return True
-    length = answer.headers.get("Content-Length", "")
-    return path != CHAT and not (length.isdecimal() and int(length) <= WHOLE)
 
 
 def _is_events(answer: Answer) -> bool:
@@ -386,3 +340,6 @@ class EmbeddedBackend:
         """Free the model's memory."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         await asyncio.to_thread(self._model.close)
+
+
+Backend = RemoteBackend | EmbeddedBackend

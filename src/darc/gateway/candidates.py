@@ -25,6 +25,8 @@ from darc.web.problems import Problem
 
 STAGES = ("candidates", "rewrites", "scores")
 Arrived = Callable[["Reply"], None]
+# What came of a wave, in the order of the candidates, and the flags that say what did not.
+Wave = tuple[list["Reply"], list[str]]
 # A choice, after the answer that it stands in.
 Chosen = tuple[dict[str, Any], dict[str, Any]]
 
@@ -53,14 +55,6 @@ class Reply:
         return Candidate(
             prompt_id, index, self.text, self.tokens, cut, self.log_likelihood, self.seed
         )
-
-
-@dataclass
-class Wave:
-    """What came of a wave, in the order of the candidates, and what is to be said of it."""
-
-    replies: list[Reply]
-    flags: list[str]
 
 
 @dataclass
@@ -108,9 +102,8 @@ class ReplyCalls:
         self._failures = found.failures
         if several and found.drawn and not found.several:
             self.backend.several = False
-        wave = self.taken([drawn.index for drawn in found.drawn])
-        wave.flags[:0] = ["budget_milliseconds"] * found.late
-        return wave
+        replies, flags = self.taken([drawn.index for drawn in found.drawn])
+        return replies, ["budget_milliseconds"] * found.late + flags
 
     def wave(self, first: int, count: int) -> list[Awaitable[Candidate | None]]:
         """Calls for some of them, from a place on, of which only some may be taken in the end."""
@@ -120,11 +113,12 @@ class ReplyCalls:
         """Those that were taken; raises why there are none."""
         endless = any(reply.endless for reply in self._made.values())
         if not places and not endless:
-            raise told(self._failures[0]) if self._failures else too_late()
+            late = Problem(504, "the budget ended before any answer came", "server_error", "budget")
+            raise told(self._failures[0]) if self._failures else late
         ended = [self._made[place] for place in places if not self._made[place].endless]
         over = any(isinstance(failure, OverLimit) for failure in self._failures)
         flags = [FEWER] * (endless or bool(self._failures)) + ["budget_upstream"] * over
-        return Wave(ended or [self._made[min(self._made)]], flags)
+        return ended or [self._made[min(self._made)]], flags
 
     async def _one(self, place: int) -> Candidate | None:
         seed = self.seeds[place]
@@ -155,11 +149,6 @@ def own_reply(place: int, text: str) -> Reply:
     if said is None:
         raise wrong(f"candidates.{place}", "is a thought (<think>) that never ends")
     return Reply(place, choice, None, {}, said, False, len(said.split()), None)
-
-
-def too_late() -> Problem:
-    """The error where nothing has come in time."""
-    return Problem(504, "the budget ended before any answer came", "server_error", "budget")
 
 
 def read_reply(
@@ -267,14 +256,13 @@ class Spent:
 
 @dataclass(frozen=True)
 class Work:
-    """One request: how and for what it chooses, until when, and what that has cost."""
+    """One request: how and for what it chooses, and what that has cost."""
 
     method: Method
     prompt: Prompt
     request_id: str
     clock: Clock = field(default_factory=Clock)
     begun: float = field(default_factory=time.perf_counter)
-    loop_begun: float = field(default_factory=lambda: asyncio.get_running_loop().time())
 
     @cached_property
     def spent(self) -> Spent:
@@ -284,10 +272,7 @@ class Work:
     @property
     def deadline(self) -> float | None:
         """When the time is up, by the event loop's clock."""
-        limit = self.method.budget.milliseconds
-        return None if limit is None else self.loop_begun + limit / 1000
-
-    @property
-    def milliseconds(self) -> dict[str, float]:
-        """The time by stage, and in all."""
-        return {**self.clock.milliseconds, "total": (time.perf_counter() - self.begun) * 1000}
+        if self.method.budget.milliseconds is None:
+            return None
+        left = self.method.budget.milliseconds / 1000 - (time.perf_counter() - self.begun)
+        return asyncio.get_running_loop().time() + left

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -28,6 +29,8 @@ from darc.registry import rules
 from darc.types import Scores
 from darc.web.bodies import check_json, ended, read_body, read_object, unless_gone
 from darc.web.problems import Problem
+
+logger = logging.getLogger(__name__)
 
 EVENTS = "text/event-stream"
 FLAGS = "x-darc-flags"
@@ -137,14 +140,10 @@ class ChatEndpoints:
             while not work.done():
                 yield streaming.KEEP_ALIVE
                 await asyncio.wait((work,), timeout=self.gateway.settings.keep_alive)
-            try:
-                completed = work.result()
-            except Problem as problem:
+            if problem := _problem(work):
                 yield streaming.error_event(problem)
                 return
-            except Exception:
-                yield streaming.error_event(Problem(500, "the server failed", "server_error"))
-                raise
+            completed = work.result()
             body = completed.body
             if completed.flags and "darc" not in body:
                 body = {**body, "darc": {"flags": list(completed.flags)}}
@@ -168,15 +167,11 @@ class ChatEndpoints:
                 if name == "end":
                     break
                 yield _step(name, data)
-            try:
-                body = dict(work.result().body)
-                data = body.pop("darc")
-                yield _step("decision", {**data, "completion": body})
-            except Problem as problem:
+            if problem := _problem(work):
                 yield _step("error", self._placed(problem).body())
-            except Exception:
-                yield _step("error", Problem(500, "the server failed", "server_error").body())
-                raise
+                return
+            body = dict(work.result().body)
+            yield _step("decision", {**body.pop("darc"), "completion": body})
         finally:
             work.cancel()
 
@@ -244,6 +239,15 @@ def _noted(request: Request, completed: Completed) -> Mapping[str, str]:
     request.state.log = {"flags": list(completed.flags)}
     told = ",".join(completed.flags).encode("ascii", "replace").decode()
     return {FLAGS: told} if told else {}
+
+
+def _problem(work: "asyncio.Task[Completed]") -> Problem | None:
+    """What a request that has ended failed with; what nobody foresaw is in the log."""
+    error = work.exception()
+    if error is None or isinstance(error, Problem):
+        return error
+    logger.error("the server failed", exc_info=error)
+    return Problem(500, "the server failed", "server_error")
 
 
 def _step(name: str, data: Any) -> bytes:

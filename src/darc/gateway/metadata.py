@@ -3,6 +3,7 @@
 import json
 import math
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,7 @@ def described(
         }
         for k, reply in enumerate(replies)
     ]
+    taken = {**work.clock.milliseconds, "total": (time.perf_counter() - work.begun) * 1000}
     data = {
         "request_id": work.request_id,
         "prompt_id": work.prompt.id,
@@ -72,7 +74,7 @@ def described(
         "scored": outcome.calls,
         **({"panel": outcome.panel()} if outcome.rated else {}),
         "spent": work.spent.items(),
-        "milliseconds": {name: round(ms, 1) for name, ms in work.milliseconds.items()},
+        "milliseconds": {name: round(ms, 1) for name, ms in taken.items()},
     }
     return (data | details(outcome) if options.metadata == "full" else data), row
 
@@ -98,23 +100,20 @@ def details(outcome: Outcome) -> dict[str, Any]:
     variant i - 1, null where there is none or it was not looked at. Of a panel, sample i is the
     i-th of the `raters`, and `grades` (criteria, K, n, repeats) what they said where that is more.
     """
-    texts = []
-    for k, candidate in enumerate(outcome.candidates):
-        made = outcome.rewrites.get(k)
-        texts.append(
-            {
-                "index": k,
-                "text": candidate.text,
-                "variants": [
-                    {"text": v.text, "family": v.family, "rewriter": v.rewriter}
-                    for v in (made.variants if made else ())
-                ],
-                "rejected": [
-                    {"text": r.text, "family": r.family, "reason": r.reason}
-                    for r in (made.rejections if made else ())
-                ],
-            }
-        )
+
+    def rows(k: int, kind: str, *names: str) -> list[dict[str, Any]]:
+        made = getattr(outcome.rewrites.get(k), kind, ())
+        return [{name: getattr(each, name) for name in names} for each in made]
+
+    texts = [
+        {
+            "index": k,
+            "text": candidate.text,
+            "variants": rows(k, "variants", "text", "family", "rewriter"),
+            "rejected": rows(k, "rejections", "text", "family", "reason"),
+        }
+        for k, candidate in enumerate(outcome.candidates)
+    ]
     scores = outcome.scores
     scorers = [
         {

@@ -74,21 +74,14 @@ def path_below(scope: Mapping[str, Any]) -> str:
         parts = re.split(rb"[/\\]", read)
         if any(re.split(rb"[;?#]", part)[0].strip() in (b".", b"..") for part in parts):
             raise Problem(404, "the path leads out of /v1", code="not_found")
-        if b"\\" in read or _UNFIT.search(read) or not _is_text(read):
+        text = read.decode(errors="ignore").encode() == read
+        if not text or b"\\" in read or _UNFIT.search(read):
             raise Problem(400, "the path has characters that no path has", code="bad_path")
         again = unquote_to_bytes(read)
         if again == read:
             return sent.removeprefix(b"/v1").decode("latin-1")
         read = again
     raise Problem(400, "the path is encoded again and again", code="bad_path")
-
-
-def _is_text(path: bytes) -> bool:
-    try:
-        path.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _query(request: Request) -> str:

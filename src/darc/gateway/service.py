@@ -10,7 +10,6 @@ from darc.engine.choose import FEW, FIRST
 from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
 from darc.engine.outcome import Outcome
-from darc.engine.parts import SideMaker
 from darc.engine.samples import PartFailed
 from darc.engine.stopping import Stopping, WaveDrawing
 from darc.errors import DarcError
@@ -172,19 +171,18 @@ class Gateway:
                 if asked.method.stopping is not None and asked.k > 1:
                     drawing = self._drawing(asked, work, asked.method.stopping, calls)
                     taken = [each.index for each in await drawing.candidates()]
-                    wave = calls.taken(taken)
-                    wave.flags += drawing.flags
+                    replies, flags = calls.taken(taken)
+                    flags += drawing.flags
                 else:
                     several = asked.given.seed is None and tell is None
-                    wave = await calls.all(several, work.deadline)
+                    replies, flags = await calls.all(several, work.deadline)
         except PartFailed as failed:
             raise part_failed(failed) from None
         finally:
             METER.reset(token)
-        replies = wave.replies
         if hidden:
             replies = [replace(r, choice={**r.choice, "logprobs": None}) for r in replies]
-        return wave.flags, replies, drawing
+        return flags, replies, drawing
 
     def _drawing(
         self, asked: ChatRequest, work: Work, stopping: Stopping, calls: ReplyCalls
@@ -295,7 +293,7 @@ class Gateway:
 
     def _beside(self, outcome: Outcome) -> dict[str, Any]:
         """What a rule may take besides scores, as far as it costs no model's call."""
-        side = SideMaker({}, self.engine.side.embedder)
+        side = replace(self.engine.side, scorers={})
         return {
             "notes": metadata.notes(outcome.flags),
             "decided": [] if outcome.decision is None else list(outcome.decision.flags),

@@ -16,7 +16,6 @@ DONE = b"data: [DONE]\n\n"
 KEEP_ALIVE = b": keep-alive\n\n"
 MOST_PIECES = 200
 _WORDS = re.compile(r"\s*\S+\s*\Z|\s*\S+|\s+")
-PLAIN = ("role", "content", "refusal", "tool_calls")
 
 
 def event(data: Any) -> bytes:
@@ -70,24 +69,22 @@ def chunks(completion: Mapping[str, Any], include_usage: bool) -> Iterator[dict[
 
 def deltas(choice: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
     """The message of a choice in pieces, each with its log-probabilities where they are given."""
-    message = choice["message"]
+    message, logprobs = choice["message"], choice.get("logprobs")
     content = message.get("content")
     role = message.get("role") or "assistant"
     yield {"role": role, "content": "" if isinstance(content, str) else content}, None
-    others = {name: value for name, value in message.items() if name not in PLAIN}
-    if others:
-        yield others, None
-    logprobs = choice.get("logprobs")
+    for name, value in message.items():
+        if name not in ("role", "content", "tool_calls") and value is not None:
+            yield {name: value}, None
     if isinstance(content, str) and content:
         yield from _texts(content, logprobs)
-        logprobs = None
-    if logprobs is not None:
+    elif logprobs is not None:
         yield {}, logprobs
-    if isinstance(message.get("refusal"), str):
-        for piece in pieces(message["refusal"]):
-            yield {"refusal": piece}, None
     for place, call in enumerate(message.get("tool_calls") or ()):
-        yield from ((each, None) for each in _call(place, call))
+        yield (
+            {"tool_calls": [{"index": place, **(call if isinstance(call, Mapping) else {})}]},
+            None,
+        )
 
 
 def pieces(text: str) -> list[str]:
@@ -108,22 +105,6 @@ def _texts(content: str, logprobs: Any) -> Iterator[tuple[dict[str, Any], Any]]:
             return
     for place, piece in enumerate(pieces(content)):
         yield {"content": piece}, None if place else logprobs
-
-
-def _call(place: int, call: Any) -> Iterator[dict[str, Any]]:
-    """A tool call: its id and name first, then its arguments in pieces."""
-    if not isinstance(call, Mapping) or not isinstance(call.get("function"), Mapping):
-        yield {"tool_calls": [{"index": place, **(call if isinstance(call, Mapping) else {})}]}
-        return
-    function = dict(call["function"])
-    arguments = function.get("arguments")
-    if not isinstance(arguments, str):
-        yield {"tool_calls": [{"index": place, **call}]}
-        return
-    begin = {**call, "index": place, "function": {**function, "arguments": ""}}
-    yield {"tool_calls": [begin]}
-    for piece in pieces(arguments):
-        yield {"tool_calls": [{"index": place, "function": {"arguments": piece}}]}
 
 
 class BrokeOff(Exception):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.errors import MissingExtra
-from darc.models.installed import MINILM, require
+from darc.models.installed import MINILM, find, require
 
 PACKAGE = "wordllama"
 WEIGHTS = Path("weights", "l2_supercat_256.safetensors")
@@ -114,7 +114,8 @@ def _read(tokenizer: Path, weights: Path) -> tuple[Any, Weights]:
 class MiniLM:
     """Embeddings (n, 384) of unit length; `darc models install minilm` fetches the weights.
 
-    Texts are read up to 256 tokens, some tens of milliseconds each.
+    Texts are read up to 256 tokens, some tens of milliseconds each, on one core: on a machine that
+    has anything else to do, the threads of several wait for each other, ten times as long.
     """
 
     name = "all-MiniLM-L6-v2"
@@ -124,17 +125,25 @@ class MiniLM:
         self._folder, self._lock = folder, threading.Lock()
 
     @cached_property
-    def _loaded(self) -> tuple[Any, Weights]:
+    def _loaded(self) -> tuple[Any, Weights, Any]:
+        try:
+            from threadpoolctl import ThreadpoolController
+        except ImportError:
+            raise MissingExtra("embeddings", "embedded") from None
         folder = self._folder or require(MINILM).path.parent
         (weights,) = folder.glob("*.safetensors")
         tokenizer, table = _read(folder / "tokenizer.json", weights)
         tokenizer.enable_truncation(LONGEST)
-        return tokenizer, table
+        return tokenizer, table, ThreadpoolController()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text; texts of similar length are read together."""
         with self._lock:
-            tokenizer, weights = self._loaded
+            tokenizer, weights, threads = self._loaded
+            with threads.limit(limits=1, user_api="blas"):
+                return self._embed(tokenizer, weights, texts)
+
+    def _embed(self, tokenizer: Any, weights: Weights, texts: Sequence[str]) -> Vectors:
         encoded = [each.ids for each in tokenizer.encode_batch(list(texts))]
         order = sorted(range(len(texts)), key=lambda place: len(encoded[place]))
         result = np.zeros((len(texts), self.dimensions), dtype=np.float32)
@@ -146,6 +155,11 @@ class MiniLM:
             known = np.arange(longest) < np.array([[len(row)] for row in rows])
             result[places] = pooled(states(weights, tokens, known, HEADS), known)
         return result
+
+
+def best_embedder() -> Embeddings | MiniLM:
+    """MiniLM where it is installed, or else the mean of token vectors."""
+    return Embeddings() if find(MINILM) is None else MiniLM()
 
 
 def states(weights: Weights, tokens: NDArray[np.int64], known: Any, heads: int) -> Vectors:

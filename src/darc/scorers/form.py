@@ -8,32 +8,21 @@ from darc.language.text import Text
 from darc.registry import scorer
 from darc.scorers import flaws
 from darc.scorers.base import Pair, from_costs, source_version
-from darc.scorers.flaws import (
-    Expectation,
-    ending_cost,
-    expectation,
-    filler,
-    leaks,
-    length_cost,
-    padding,
-    reading_cost,
-    rudeness,
-    shortfall,
-    shouting,
-    wall,
-)
+from darc.scorers.flaws import expectation
 from darc.typing import Array
 
-RUDENESS_COST = 0.8
-SHOUTING_COST = 3.0
-PADDING_COST = 0.12
-LEAK_COST = 0.8
-ENDING_COST = 0.5
-LENGTH_COST = 0.3
-WALL_COST = 0.15
-READING_COST = 0.2
-FILLER_COST = 1.5
-SHORTFALL_COST = 0.8
+# What the flaws of a text cost, and those of a text as an answer to a request.
+TEXT_COSTS = (
+    (0.8, flaws.rudeness),
+    (3.0, flaws.shouting),
+    (0.12, flaws.padding),
+    (0.8, flaws.leaks),
+    (0.5, flaws.ending_cost),
+    (0.15, flaws.wall),
+    (0.2, flaws.reading_cost),
+    (1.5, flaws.filler),
+)
+ANSWER_COSTS = ((0.3, flaws.length_cost), (0.8, flaws.shortfall))
 
 SOURCES = ("form.py", *flaws.SOURCES)
 
@@ -65,17 +54,7 @@ class Form:
         return from_costs(np.array(costs, dtype=np.float64))
 
 
-def _cost(request: Expectation, text: Text) -> float:
+def _cost(request: flaws.Expectation, text: Text) -> float:
     """What the form and the manners of one answer cost."""
-    return (
-        RUDENESS_COST * rudeness(text)
-        + SHOUTING_COST * shouting(text)
-        + PADDING_COST * padding(text)
-        + LEAK_COST * leaks(text)
-        + ENDING_COST * ending_cost(text)
-        + LENGTH_COST * length_cost(request, text)
-        + WALL_COST * wall(text)
-        + READING_COST * reading_cost(text)
-        + FILLER_COST * filler(text)
-        + SHORTFALL_COST * shortfall(request, text)
-    )
+    alone = sum(weight * flaw(text) for weight, flaw in TEXT_COSTS)
+    return alone + sum(weight * flaw(request, text) for weight, flaw in ANSWER_COSTS)

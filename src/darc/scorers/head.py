@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from darc.errors import InputError
+from darc.files import atomic_path
 from darc.language.text import Text
 from darc.models.embeddings import Embeddings, MiniLM
-from darc.models.installed import MINILM, files_hash, find
+from darc.models.installed import MINILM, files_hash
 from darc.registry import scorer
 from darc.scorers.base import Embedder, Pair, sigmoid, source_version
 from darc.typing import Array
@@ -85,11 +86,6 @@ class Head:
         return self.preference.score(measure(self._embedder, pairs)) if pairs else np.zeros(0)
 
 
-def best_embedder() -> Embedder:
-    """MiniLM where it is installed, or else the mean of token vectors."""
-    return Embeddings() if find(MINILM) is None else MiniLM()
-
-
 def measure(embedder: Embedder, pairs: Sequence[Pair]) -> Array:
     """What a preference is linear in, (n, d + 3): embedding, closeness, words, sentences."""
     texts = [Text(answer) for _, answer in pairs]
@@ -105,16 +101,15 @@ def measure(embedder: Embedder, pairs: Sequence[Pair]) -> Array:
 
 def write_preference(model: Preference, path: Path) -> None:
     """Write a preference as an .npz file."""
-    temporary = path.with_name(f".{path.name}.new.npz")
-    np.savez(
-        temporary,
-        schema=SCHEMA,
-        embedding=model.embedding,
-        weights=model.weights,
-        numbers=np.array([model.centre, model.location, model.scale]),
-        report=json.dumps(model.report),
-    )
-    temporary.replace(path)
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        np.savez(
+            file,
+            schema=SCHEMA,
+            embedding=model.embedding,
+            weights=model.weights,
+            numbers=np.array([model.centre, model.location, model.scale]),
+            report=json.dumps(model.report),
+        )
 
 
 def read_preference(path: Path) -> Preference:

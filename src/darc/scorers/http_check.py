@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from darc.models.remote.check import ServerReport, counted, shown, trial_options
+import numpy as np
+
+from darc.models.remote.check import Found, ServerReport, counted, shown, trial_options
 from darc.models.remote.client import KEY, AsyncClient
 from darc.models.remote.endpoints import checked_url
 from darc.models.remote.problems import Failed, Refused
@@ -41,10 +43,7 @@ async def check_reward(
     parts = checked_url(url)
     report = ServerReport(parts.geturl(), model)
     name = form_name(parts.path, form)
-    if form:
-        report.options["form"] = form
-    if model:
-        report.options["model"] = model
+    report.options |= {key: value for key, value in (("form", form), ("model", model)) if value}
     with counted(report):
         async with AsyncClient(report.url, **trial_options(key_env, timeout)) as client:
             try:
@@ -98,16 +97,14 @@ async def _examine(report: ServerReport, client: AsyncClient, name: str) -> None
         squeezed = rows[:1]
     _rawness(report, rows, scores, changes=not _close(squeezed[0], rows[0]))
     _spread(report, scores)
-    try:
-        again = await ask(PAIRS[:1])
-    except (Refused, Failed) as problem:
-        report.add("repeatable", "not known", shown(problem.message), None)
-        return
-    if _close(again[0], rows[0]):
-        report.add("repeatable", "the same pair has the same score")
-    else:
-        meaning = "scores are kept for later runs: use --no-cache"
-        report.add("repeatable", "the same pair has another score", meaning, False)
+
+    async def again() -> Found:
+        if _close((await ask(PAIRS[:1]))[0], rows[0]):
+            return "the same pair has the same score", "", True
+        kept = "scores are kept for later runs: use --no-cache"
+        return "the same pair has another score", kept, False
+
+    await report.attempt("repeatable", again, "")
 
 
 def _classes(report: ServerReport, rows: Rows) -> int:
@@ -146,14 +143,11 @@ def _spread(report: ServerReport, scores: Sequence[float]) -> None:
         report.add("spread", f"all {least:.4g}", "there is nothing to choose by", False)
         return
     told = f"{least:.4g} to {most:.4g}"
+    meaning, reach = "", f"{2 * math.ceil(max(-least, most)):d}"
     if least < LOW or most > HIGH:
-        reach = f"{2 * math.ceil(max(-least, most)):d}"
         report.options |= {"low": f"-{reach}", "high": reach}
-        report.add(
-            "spread", told, f"beyond -10 to 10 scores are clipped: low=-{reach},high={reach}"
-        )
-    else:
-        report.add("spread", told)
+        meaning = f"beyond -10 to 10 scores are clipped: low=-{reach},high={reach}"
+    report.add("spread", told, meaning)
     if _close(scores[:1], scores[4:5]):
         meaning = "the question may not reach the model"
         report.add("question", "does not move the score", meaning, False)
@@ -171,6 +165,4 @@ def _right(scores: Sequence[float]) -> int:
 
 
 def _close(left: Sequence[float], right: Sequence[float]) -> bool:
-    return len(left) == len(right) and all(
-        math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-6) for a, b in zip(left, right, strict=True)
-    )
+    return len(left) == len(right) and np.allclose(left, right, rtol=1e-4, atol=1e-6)

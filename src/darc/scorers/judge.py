@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -73,39 +73,35 @@ class Judge(ChatUser):
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One grade a pair, (n,), all calls in one batch."""
-        grading = self._grading(pairs)
-        wanted = next(grading)
-        try:
-            while True:
-                wanted = grading.send(self._ask(wanted))
-        except StopIteration as done:
-            return done.value
+        asked = [self.conversation(*pair) for pair in pairs]
+        replies = self._ask(asked)
+        return self._graded(replies, self._ask(self._again(asked, replies)))
 
     async def score_async(self, pairs: Sequence[Pair]) -> Array:
         """`score`, awaited; for a model on a server."""
         assert isinstance(self.model, OpenAIModel)
-        grading = self._grading(pairs)
-        wanted = next(grading)
-        try:
-            while True:
-                asked = self._requests(wanted)
-                wanted = grading.send(await self.model.remote.say(asked, self.top) if asked else [])
-        except StopIteration as done:
-            return done.value
+        say, asked = self.model.remote.say, [self.conversation(*pair) for pair in pairs]
+        replies = await say(self._requests(asked), self.top)
+        again = self._requests(self._again(asked, replies))
+        return self._graded(replies, await say(again, self.top))
 
-    def _grading(
-        self, pairs: Sequence[Pair]
-    ) -> Generator[Sequence[Sequence[Message]], list[Said], Array]:
-        """Asks for conversations to be continued, twice where no grade can be read at first."""
-        asked = [self.conversation(prompt, answer) for prompt, answer in pairs]
-        replies = yield asked
-        found = [self.read(reply) for reply in replies]
-        unread = [i for i, grade in enumerate(found) if grade is None]
-        said = [(i, Message("assistant", replies[i].completion.text)) for i in unread]
-        again = yield [(*asked[i], each, Message("user", self.again)) for i, each in said]
-        for i, reply in zip(unread, again, strict=True):
-            found[i] = self.read(reply)
-            if found[i] is None:
+    def _again(
+        self, asked: Sequence[Sequence[Message]], replies: Sequence[Said]
+    ) -> list[Sequence[Message]]:
+        """The conversations in which no grade can be read, with another question for it."""
+        return [
+            (*turns, Message("assistant", reply.completion.text), Message("user", self.again))
+            for turns, reply in zip(asked, replies, strict=True)
+            if self.read(reply) is None
+        ]
+
+    def _graded(self, replies: Sequence[Said], again: Sequence[Said]) -> Array:
+        """The grades of replies, or of those to the second question."""
+        found, rest = [self.read(reply) for reply in replies], iter(again)
+        for place in (place for place, grade in enumerate(found) if grade is None):
+            reply = next(rest)
+            found[place] = self.read(reply)
+            if found[place] is None:
                 raise self._unreadable(reply, "number")
         return np.array(found, dtype=np.float64)
 

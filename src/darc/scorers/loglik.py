@@ -7,14 +7,12 @@ import numpy as np
 
 from darc.models.transformers.batching import prompt_ids, tokens
 from darc.registry import scorer
-from darc.scorers.base import Pair, finite, in_transformers
+from darc.scorers import model_scorer
+from darc.scorers.base import Pair, finite
 from darc.scorers.model_scorer import ModelScorer
 from darc.typing import Array
 
-SOURCES = (
-    *("loglik.py", "model_scorer.py"),
-    *in_transformers("batching", "loading", "scoring"),
-)
+SOURCES = ("loglik.py", *model_scorer.SOURCES)
 LEAST = -20.0
 
 

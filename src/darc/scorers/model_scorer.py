@@ -1,5 +1,6 @@
 """What scorers that run a model by transformers have in common: their options and their life."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
@@ -9,9 +10,14 @@ from darc.models.transformers import Checkpoint, Loaded
 from darc.models.transformers.loading import CAUSAL
 from darc.scorers.base import source_version
 
+SOURCES = (
+    "model_scorer.py",
+    *(f"../models/transformers/{name}.py" for name in ("batching", "loading", "scoring")),
+)
+
 
 @dataclass(eq=False, repr=False)
-class ModelScorer:
+class ModelScorer(ABC):
     """A model of the hub or a folder, how it is read and run, and the scale of its scores.
 
     At most `max_length` tokens are read, `batch_size` such rows at a time. `location` and `scale`
@@ -54,9 +60,9 @@ class ModelScorer:
         parts = (weights, source_version(*self.sources), self.max_length, *self._counting())
         return "-".join(map(str, parts)) if weights else ""
 
+    @abstractmethod
     def _counting(self) -> tuple[object, ...]:
         """What else the scores depend on; "prefix" where a beginning is read once, which rounds."""
-        raise NotImplementedError
 
     def limit(self, loaded: Loaded) -> int:
         """The tokens that are read of a row."""

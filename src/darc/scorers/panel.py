@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -127,10 +127,9 @@ class Panel:
 
     def to_dict(self) -> dict[str, Any]:
         """The panel as its file would say it."""
-        raters = [{"name": r.name, "view": r.view, "model": r.model} for r in self.raters]
-        names = ("repeats", "missing", "model")
-        own = {name: getattr(self, name) for name in names}
-        return {**own, "criteria": list(self.criteria), "rater": raters}
+        found = asdict(self)
+        raters = list(found.pop("raters"))
+        return {**found, "criteria": list(self.criteria), "rater": raters}
 
     def judges(self, own: ChatModel | None = None, seed: int = 0) -> list["RaterJudge"]:
         """A judge for each repeat of each rater, one rater's after another's.

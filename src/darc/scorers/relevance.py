@@ -1,17 +1,18 @@
 """Does the answer address the prompt."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, starmap
 
 import numpy as np
 
+from darc.errors import InputError
 from darc.language.phrases import any_of, stored
 from darc.language.text import Text
 from darc.language.words import content_words, subject_words
 from darc.language.words import loose_stem as stem
-from darc.models.embeddings import Embeddings, MiniLM
+from darc.models.embeddings import Embeddings, MiniLM, best_embedder
 from darc.models.installed import MINILM, require
 from darc.registry import scorer
 from darc.scorers import flaws
@@ -28,6 +29,11 @@ SUBSTANCE_COST = 0.4
 SUBSTANCE_WORDS = 12.0
 LINE_WORDS = 3
 ECHO_COST = 1.0
+EMBEDDERS: dict[str, Callable[[], Embedder]] = {
+    "auto": best_embedder,
+    "static": Embeddings,
+    "minilm": MiniLM,
+}
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,8 @@ PACKAGES = ("wordllama",)
 class EmbeddingScorer:
     """Scores between 0 and 1 that rest on embeddings, the static ones unless others are given.
 
-    What is scored with others has no version, since nothing is known of them.
+    What is scored with others has no version, since nothing is known of them. `embeddings` is the
+    name of those in use.
     """
 
     version: str
@@ -73,6 +80,7 @@ class EmbeddingScorer:
 
     def __init__(self, embedder: Embedder | None = None) -> None:
         self._embedder = embedder or Embeddings()
+        self.embeddings: str = getattr(self._embedder, "name", "")
         if not isinstance(self._embedder, Embeddings):
             self.version = ""
 
@@ -98,11 +106,12 @@ class EmbeddingScorer:
 class Relevance(EmbeddingScorer):
     """Closeness of an answer to its prompt, 0 to 1.
 
-    Measures: similarity of static word embeddings, or with `minilm` of slower ones of sentences
-    (the whole answer and its best sentences), how many of the prompt's subject words return, how
-    many other content words are added, and whether code, items or numbers come where they were
-    asked for; evasion of harmless prompts and repeating the prompt cost. It is no judge of truth: a
-    wrong answer on the subject scores as high as a right one.
+    Measures: similarity of embeddings (the whole answer and its best sentences), how many of the
+    prompt's subject words return, how many other content words are added, and whether code, items
+    or numbers come where they were asked for; evasion of harmless prompts and repeating the prompt
+    cost. It is no judge of truth: a wrong answer on the subject scores as high as a right one.
+    The `embeddings` are MiniLM's of sentences where those are installed, or else static ones of
+    words, sixty times as fast; "minilm" and "static" name them.
     """
 
     name = "relevance"
@@ -111,10 +120,14 @@ class Relevance(EmbeddingScorer):
     location = 0.482
     scale = 0.176
 
-    def __init__(self, embedder: Embedder | None = None, *, minilm: bool = False) -> None:
-        super().__init__(MiniLM() if minilm else embedder)
-        if minilm:
-            self.version = f"{require(MINILM).sha256}-{type(self).version}"
+    def __init__(self, embedder: Embedder | None = None, *, embeddings: str = "auto") -> None:
+        if embeddings not in EMBEDDERS:
+            raise InputError(
+                f"there are no embeddings {embeddings!r}", f"one of {', '.join(EMBEDDERS)}"
+            )
+        super().__init__(embedder or EMBEDDERS[embeddings]())
+        if embedder is None and isinstance(self._embedder, MiniLM):
+            self.version = f"{require(MINILM).sha256[:16]}-{type(self).version}"
             self.location, self.scale = 0.596, 0.161
 
     def score(self, pairs: Sequence[Pair]) -> Array:

@@ -10,14 +10,12 @@ from darc.errors import InputError
 from darc.models.transformers import Loaded
 from darc.models.transformers.loading import SEQUENCE
 from darc.registry import scorer
-from darc.scorers.base import Pair, finite, in_transformers
+from darc.scorers import model_scorer
+from darc.scorers.base import Pair, finite
 from darc.scorers.model_scorer import ModelScorer
 from darc.typing import Array
 
-SOURCES = (
-    *("reward.py", "model_scorer.py"),
-    *in_transformers("batching", "loading", "scoring"),
-)
+SOURCES = ("reward.py", *model_scorer.SOURCES)
 # The reward models that the method was published with.
 PRESETS = {
     "skywork": "Skywork/Skywork-Reward-Llama-3.1-8B-v0.2",

@@ -15,14 +15,15 @@ from darc.models.transformers.loading import Loaded
 from darc.scorers.base import Embedder, Pair, sigmoid
 from darc.scorers.caution import (
     FILE,
+    NAMES,
     Classifier,
     EncoderModel,
+    PairFeatures,
     Predictor,
     expanded,
     standardised,
     write_model,
 )
-from darc.scorers.pair_features import NAMES, PairFeatures
 from darc.scorers.reward import RewardScorer
 from darc.training.examples import balanced, divide, each_kind
 from darc.typing import Array

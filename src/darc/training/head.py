@@ -10,8 +10,9 @@ import numpy as np
 
 from darc.errors import InputError
 from darc.files import read_entries
+from darc.models.embeddings import best_embedder
 from darc.scorers.base import Embedder, Pair, sigmoid
-from darc.scorers.head import Preference, best_embedder, measure
+from darc.scorers.head import Preference, measure
 from darc.training.examples import read_messages
 from darc.training.preferences import PairChoosing, make_pairs, rows_of
 from darc.types import Message, Prompt
