@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from darc.core.risk import entropic_value, small_sample
 from darc.core.statistics import cut
@@ -16,7 +16,7 @@ from darc.selection.calibration import Calibration
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, Rule
 from darc.types import Certificate, Flip, Statistics
-from darc.typing import Array, Mask
+from darc.typing import Array, Integers, Mask
 
 FLAGS = {
     "infeasible": "no eligible candidate met the cap on the risk premium, so it was not applied",
@@ -167,7 +167,7 @@ class Decisions:
         return f"Decisions({len(self)} prompts, rule={self.rule.name!r})"
 
     @property
-    def index(self) -> NDArray[np.int64]:
+    def index(self) -> Integers:
         """The chosen candidate of each prompt, (P,)."""
         return self.choice.index
 
@@ -182,7 +182,7 @@ class Decisions:
         return self.choice.feasible
 
     @cached_property
-    def chosen(self) -> dict[str, NDArray[np.float64]]:
+    def chosen(self) -> dict[str, Array]:
         """Value, mean, sigma, risk premium and count of each choice, (P,)."""
         rows = np.arange(len(self.index))
         names = ("value", "mean", "sigma", "risk_premium", "count")
