@@ -69,5 +69,6 @@ def test_an_infinite_weight_can_still_be_multiplied_by() -> None:
 
 def test_arrays_of_different_sizes_are_stacked() -> None:
     found = arrays.stacked([np.ones((1, 2)), np.zeros((2, 1))])
-    expected = [[[1, 1], [np.nan, np.nan]], [[0, np.nan], [0, np.nan]]]
+    gap = np.nan
+    expected = np.array([[[1, 1], [gap, gap]], [[0, gap], [0, gap]]])
     assert np.array_equal(found, expected, equal_nan=True)

@@ -115,8 +115,9 @@ def batched(
         for part, numbers in ragged:
             count[part] = numbers
         least = np.minimum.reduce(count, axis=1)
-    inner = Statistics(*each, count, location, scale, constant)
-    return Statistics(*hedged, least, location, scale, constant, by_scorer=inner)
+    about = location, scale, constant
+    inner = Statistics(each[0], each[1], each[2], each[3], count, *about)
+    return Statistics(hedged[0], hedged[1], hedged[2], hedged[3], least, *about, by_scorer=inner)
 
 
 def _by_sample(block: Array, memory: Array | None = None) -> Array:

@@ -88,7 +88,7 @@ def decide_table(
             pools = shared[key]
             extra = side_inputs(spec.rule, batch, side)
             if extra:
-                pools = replace(pools, side=extra)
+                pools = pools.sharing(side=extra)
             decisions.append(decide(spec.rule, pools, batch.candidate_ids, "rater"))
         yield DecidedBatch(batch, tuple(fitted), decisions)
         done += len(batch.prompt_ids)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from darc.evaluation.split import Halves
 from darc.registry import rules
 from darc.selection.calibration import DEFAULT
 from darc.selection.decision import decide
-from darc.selection.pools import Pools, Settled
+from darc.selection.pools import Pools
 from darc.types import clipped
 from darc.typing import Array, Integers
 
@@ -161,11 +161,4 @@ def decide_all(
 def _with_side(pools: Pools, spec: RuleSpec, side: Mapping[str, Array], kept: Integers) -> Pools:
     """The pools with the side inputs that the rule uses, and the statistics they have already."""
     names = [name for name in (*spec.rule.required(), *spec.rule.takes) if name in side]
-    if not names:
-        return pools
-    none = np.zeros_like(pools.eligible)
-    return replace(
-        pools,
-        side={name: side[name][kept] for name in names},
-        settled=Settled(pools.statistics, pools.eligible, none),
-    )
+    return pools.sharing(side={name: side[name][kept] for name in names}) if names else pools

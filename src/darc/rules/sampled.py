@@ -147,6 +147,9 @@ def hedgetune(
     The halves are drawn by (seed, prompt_id): below and above `cut`. The first batch of prompts
     gives `rate` two numbers, one for either half; later batches keep them.
     """
+    if rate is None:
+        fitted = tune(pools, rates)
+        rate, cut = fitted["rate"], fitted["cut"]
     low, *more = rate if isinstance(rate, tuple | list) else (rate, rate)
     if len(more) != 1:
         raise InputError(f"rate is {rate}", "give one number, or one for either half")

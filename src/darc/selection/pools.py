@@ -232,14 +232,16 @@ class Pools:
         settled = Settled(cut(self.statistics, part), self.eligible[part], dropped[part])
         return replace(self.part(part), settled=settled)
 
+    def sharing(self, **changes: Any) -> "Pools":
+        """The same samples with other side inputs or `min_samples`; the statistics are shared."""
+        result = replace(self, **changes)
+        result.__dict__["statistics"] = self.statistics
+        return result
+
     def keeping_few(self) -> "Pools":
         """The same pools, where a candidate with few samples is eligible unless told otherwise."""
-        if self.min_samples is not None or self.settled is not None:
-            return self
-        result = replace(self, min_samples=1)
-        if "statistics" in self.__dict__:
-            result.__dict__["statistics"] = self.statistics
-        return result
+        told = self.min_samples is not None or self.settled is not None
+        return self if told else self.sharing(min_samples=1)
 
     def check(self) -> None:
         """Raise an `InputError` where a prompt has no candidate to choose."""
