@@ -171,13 +171,11 @@ def _hedged(each: Array, gamma: float) -> Array:
 
 _MOST = 200
 _C4 = np.array(
-    [1.0, 1.0]
-    + [
+    [
         math.sqrt(2 / (n - 1)) * math.exp(math.lgamma(n / 2) - math.lgamma((n - 1) / 2))
-        for n in range(2, _MOST + 1)
+        for n in (2, 2, *range(2, _MOST + 1))
     ]
 )
-_C4[:2] = _C4[2]
 
 
 def c4(count: ArrayLike) -> Array:

@@ -31,15 +31,9 @@ def certificate(decision: "Decision", bounds: ArrayLike | None, delta: float) ->
             _lower_bound(decision, scorer, pair, delta / scorers)
             for scorer, pair in enumerate(as_bounds(bounds, scorers))
         )
-    samples = pools.samples[0, :, index]
-    rate = pools.beta / decision.statistics.scale
     mass = None if pools.weights is None else pools.weights[0, :, index]
-    tilted = np.stack(
-        [
-            tilted_weights(samples[m], float(rate[m]), None if mass is None else mass[m])
-            for m in range(scorers)
-        ]
-    )
+    rate = pools.beta / decision.statistics.scale
+    tilted = tilted_weights(pools.samples[0, :, index], rate, mass)
     runner_up, margin = _margin(decision)
     return Certificate(lower, 1 - delta, tilted, runner_up, margin)
 

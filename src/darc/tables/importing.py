@@ -6,7 +6,7 @@ from pathlib import Path
 
 from darc.errors import InputError, MissingExtra, UnknownName
 from darc.files import json_lines, read_json
-from darc.tables.database import Database
+from darc.tables.database import Database, quoted
 from darc.tables.foreign import Judgements, Record, as_number, read_foreign, recognise
 from darc.tables.load import DATASET, load_file, load_rows
 from darc.tables.schema import is_named
@@ -45,7 +45,7 @@ def read_judgements(
         if not dataset and not suffix.endswith((".json", ".jsonl", ".ndjson", ".parquet", ".pq")):
             loaded = load_file(db, plain_file(path, None, db.spare))
         else:
-            records = _dataset(path, split) if dataset else _records(path, suffix)
+            records = _dataset(path, split) if dataset else _records(path, suffix, db)
             if found := recognise(records[0]):
                 return read_foreign(found, records, str(path))
             loaded = load_rows(db, records)
@@ -54,20 +54,23 @@ def read_judgements(
     return _table(str(path), loaded.names, rows, columns or {}, scale or {})
 
 
-def _records(path: Path, suffix: str) -> list[Record]:
+def _records(path: Path, suffix: str, db: Database) -> list[Record]:
     if suffix.endswith((".parquet", ".pq")):
+        name = quoted(plain_file(path, None, db.spare).path.resolve())
         try:
-            import pyarrow.parquet as parquet
-        except ImportError:
-            raise MissingExtra("reading Parquet", "parquet") from None
-        records = parquet.read_table(path).to_pylist()
+            found = db.run(f"FROM read_parquet({name}, hive_partitioning = false)")
+        except db.failure:
+            hint = "is it a file of another format?"
+            raise InputError(f"{path}: not a Parquet file that can be read", hint) from None
+        names = [each for each, *_ in found.description]
+        records = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
     elif suffix.endswith(".json"):
         whole = read_json(path)
         records = whole if isinstance(whole, list) else [whole]
     else:
         records = [record for _, record in json_lines(path)]
     if not records or not all(isinstance(each, dict) for each in records):
-        raise InputError(f"{path}: there are no JSON objects", "give one a line, or an array")
+        raise InputError(f"{path}: there are no records", "give one JSON object a line, or a list")
     return records
 
 
