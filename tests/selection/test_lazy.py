@@ -41,7 +41,7 @@ RULES: list[tuple[str, dict[str, Any]]] = [
     ("auto", {"calibration": learnt(1.0)}),
     ("auto", {"calibration": learnt(0.1)}),
 ]
-lazy_settings = settings(derandomize=True, max_examples=100, deadline=None, database=None)
+lazy_settings = settings(derandomize=True, max_examples=60, deadline=None, database=None)
 
 
 @st.composite
@@ -259,7 +259,7 @@ def interleaved(
 
 
 @pytest.mark.parametrize(("rule", "parameters"), RULES)
-@settings(lazy_settings, max_examples=60)
+@settings(lazy_settings, max_examples=40)
 @given(
     st.sampled_from([1, 3]).flatmap(lambda scorers: pools(scorers=scorers)),
     st.sampled_from([0.0, 1.0, np.inf]),
@@ -307,8 +307,8 @@ def test_the_search_itself_is_cheap(scorers: int, together: bool) -> None:
     scale: Any = None if scorers == 1 else ([0.0] * scorers, [1.0] * scorers)
     for candidates in (8, 16):
         pools = np.clip(
-            generator.normal(size=(20, 1, candidates, 1)) * 3
-            + generator.normal(size=(20, scorers, candidates, 9)),
+            generator.normal(size=(8, 1, candidates, 1)) * 3
+            + generator.normal(size=(8, scorers, candidates, 9)),
             -10,
             10,
         )

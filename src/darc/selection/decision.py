@@ -227,9 +227,7 @@ def decide(
         if name not in (*rule.required(), *rule.takes):
             raise InputError(f"rule {rule.name!r} does not use {name!r}", "leave it out")
     pools = pools.keeping_few() if rule.few else pools
-    bound = rule.bind()
-    if rule.calibrate is not None:
-        bound = bound.bind(**rule.calibrate(pools, bound.parameters))
+    bound = rule.fitted(pools)
     choice = bound.choose(pools)
     statistics, rows = pools.statistics, np.arange(len(choice.index))
     flags = {

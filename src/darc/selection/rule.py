@@ -192,6 +192,13 @@ class Rule:
                 raise UnknownName("parameter", name, everything, f" for rule {self.name!r}")
         return replace(self, parameters={**known, **self.parameters, **parameters})
 
+    def fitted(self, pools: Pools) -> "Rule":
+        """The same rule with every parameter set, and what it learns from the pools."""
+        bound = self.bind()
+        if self.calibrate is None:
+            return bound
+        return bound.bind(**self.calibrate(pools, bound.parameters))
+
     def required(self) -> tuple[str, ...]:
         """Names of the side inputs that this rule, so bound, cannot do without."""
         if callable(self.needs):

@@ -54,7 +54,7 @@ def read_judgements(
     return _table(str(path), loaded.names, rows, columns or {}, scale or {})
 
 
-def _records(path: Path, suffix: str, db: Database) -> list[Record]:
+def _records(path: Path, suffix: str, db: Database) -> Sequence[Record]:
     if suffix.endswith((".parquet", ".pq")):
         name = quoted(plain_file(path, None, db.spare).path.resolve())
         try:
