@@ -1,6 +1,9 @@
+from collections.abc import Callable
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers import Array
 
 from darc.core import plain, risk
 from darc.core.statistics import batched
@@ -78,15 +81,12 @@ B = 10.0
 LAM = 1.3
 
 
-def grid_best(seen: np.ndarray, unseen: int, objective: object) -> float:
+def grid_best(seen: Array, unseen: int, objective: Callable[[Array], Array]) -> float:
     """The best objective over a grid of two different fills, which the single fill must reach."""
-    fills = np.linspace(-B, B, 81)
-    best = -np.inf
-    for one in fills:
-        for other in fills[::4]:
-            rest = np.array([one] * (unseen - unseen // 2) + [other] * (unseen // 2))
-            best = max(best, objective(np.concatenate([seen, rest])))  # type: ignore[operator]
-    return best
+    one, other = np.meshgrid(np.linspace(-B, B, 81), np.linspace(-B, B, 21))
+    fills = [one.ravel()] * (unseen - unseen // 2) + [other.ravel()] * (unseen // 2)
+    rows = np.column_stack([*(np.full(one.size, each) for each in seen), *fills])
+    return float(objective(rows).max())
 
 
 def test_one_common_fill_is_the_best_completion() -> None:
@@ -98,27 +98,27 @@ def test_one_common_fill_is_the_best_completion() -> None:
         value = float(risk.entropic_value(seen, beta))
         premium = float(risk.mean(seen)) - value
 
-        def penalised(row: np.ndarray) -> float:
-            own = float(risk.entropic_value(row, beta))  # noqa: B023
-            return own - LAM * (float(row.mean()) - own)
+        def penalised(rows: Array) -> Array:
+            own = risk.entropic_value(rows, beta)  # noqa: B023
+            return np.asarray(own - LAM * (rows.mean(axis=-1) - own))
 
-        def bounded(row: np.ndarray) -> float:
-            return float(row.mean() - LAM * row.std(ddof=1))
+        def bounded(rows: Array) -> Array:
+            return np.asarray(rows.mean(axis=-1) - LAM * rows.std(axis=-1, ddof=1))
 
         fill = plain.best_fill_penalty(value, m, n, B, beta, LAM)
-        found = penalised(np.append(seen, [fill] * unseen))
+        found = float(penalised(np.append(seen, [fill] * unseen)))
         assert found >= grid_best(seen, unseen, penalised) - 1e-9
 
         spread = float(risk.sigma(seen))
         fill = plain.best_fill_lcb(float(seen.mean()), spread, m, n, B, LAM)
-        found = bounded(np.append(seen, [fill] * unseen))
+        found = float(bounded(np.append(seen, [fill] * unseen)))
         assert found >= grid_best(seen, unseen, bounded) - 1e-9
 
         limit = m / n * premium + 0.2
 
-        def capped(row: np.ndarray) -> float:
-            own = float(risk.entropic_value(row, beta))  # noqa: B023
-            return own if row.mean() - own <= limit else -np.inf  # noqa: B023
+        def capped(rows: Array) -> Array:
+            own = risk.entropic_value(rows, beta)  # noqa: B023
+            return np.where(rows.mean(axis=-1) - own <= limit, own, -np.inf)  # noqa: B023
 
         fill = plain.best_fill_tau(value, premium, m, n, B, beta, limit)
         found = float(risk.entropic_value(np.append(seen, [fill] * unseen), beta))

@@ -103,6 +103,20 @@ def test_format_is_understood(name: str, tmp_path: Path) -> None:
     assert read_judgements(path) == made
 
 
+@pytest.mark.parametrize("name", ["UltraFeedback", "MultiPref", "Argilla"])
+def test_parquet_holds_what_json_does(name: str, tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    records = ANSWERS[name][:1]
+    path = tmp_path / "a[1].parquet"
+    parquet.write_table(pa.Table.from_pylist(records), path)
+    assert read_judgements(path) == read_judgements(written(tmp_path / "a.jsonl", records))
+    path.write_bytes(b"no table")
+    with pytest.raises(InputError, match="not a Parquet file that can be read"):
+        read_judgements(path)
+
+
 def test_winners_are_on_their_sides(tmp_path: Path) -> None:
     votes = read_judgements(written(tmp_path / "a.jsonl", ANSWERS["Chatbot Arena"])).pairs
     assert [winner for *_, winner in votes] == ["left", "right", "tie"]

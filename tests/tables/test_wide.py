@@ -42,7 +42,7 @@ def test_scorers_as_rows() -> None:
 
 
 def test_json_rows_may_have_raters_that_others_lack(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("darc.tables.load.BLOCK_ROWS", 1)
+    monkeypatch.setattr("darc.tables.raw.BLOCK_ROWS", 1)
     rows = (
         '{"prompt_id": 1, "candidate_id": "a", "ann": 1, "bob": null}\n'
         '{"prompt_id": 1, "candidate_id": "b", "bob": 2, "note": "late"}\n'

@@ -1,5 +1,8 @@
 """What every function of the core does to its arguments first."""
 
+import math
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -68,10 +71,7 @@ def as_bounds(bounds: ArrayLike, scorers: int) -> Array:
 
 def check_level(name: str, value: float) -> float:
     """`value` as a float from 0 to infinity (beta, gamma, lam, epsilon, tau)."""
-    number = _number(name, value)
-    if np.isnan(number) or number < 0:
-        raise InputError(f"{name} must be 0 or larger, not {value}", "use 0 to switch it off")
-    return number
+    return _checked(name, value, lambda x: x >= 0, "be 0 or larger", "use 0 to switch it off")
 
 
 def check_weight(name: str, value: float) -> float:
@@ -81,31 +81,27 @@ def check_weight(name: str, value: float) -> float:
 
 def check_number(name: str, value: float) -> float:
     """`value` as a finite float (floor)."""
-    number = _number(name, value)
-    if not np.isfinite(number):
-        raise InputError(f"{name} must be a number, not {value}", "0 is usual")
-    return number
+    return _checked(name, value, math.isfinite, "be a number", "0 is usual")
 
 
 def check_probability(name: str, value: float) -> float:
     """`value` as a float strictly between 0 and 1 (delta, confidence)."""
-    number = _number(name, value)
-    if not 0 < number < 1:
-        raise InputError(f"{name} must lie between 0 and 1, not {value}", "0.05 or 0.95 is usual")
-    return number
+    usual = "0.05 or 0.95 is usual"
+    return _checked(name, value, lambda x: 0 < x < 1, "lie between 0 and 1", usual)
 
 
 def check_share(name: str, value: float) -> float:
     """`value` as a float above 0 and at most 1 (alpha)."""
-    number = _number(name, value)
-    if not 0 < number <= 1:
-        raise InputError(f"{name} must be above 0 and at most 1, not {value}", "0.1 is usual")
-    return number
+    return _checked(name, value, lambda x: 0 < x <= 1, "be above 0 and at most 1", "0.1 is usual")
 
 
-def _number(name: str, value: float) -> float:
+def _checked(
+    name: str, value: float, fine: Callable[[float], bool], words: str, hint: str
+) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise InputError(f"{name} must be a number, not {value!r}")
+    if not fine(float(value)):
+        raise InputError(f"{name} must {words}, not {value}", hint)
     return float(value)
 
 

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.core.statistics import c4
-from darc.typing import Array, Mask
+from darc.typing import Array, Integers, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +31,7 @@ class Features:
         return ~np.isnan(self.ratings)
 
     @cached_property
-    def count(self) -> NDArray[np.int64]:
+    def count(self) -> Integers:
         """The number of ratings."""
         return np.asarray(self.known.sum(axis=-1))
 
@@ -80,8 +79,6 @@ class Features:
         return np.asarray((self._gaps * self._gaps).sum(axis=-1))
 
 
-Codes = NDArray[np.int64]
-
 # What is assumed before any data, in units of the variance within candidates, and how many degrees
 # of freedom that counts for.
 NOISE = (1.0, 0.0, 0.65)
@@ -119,7 +116,7 @@ def noise_per_rating(features: Features, within: float) -> tuple[tuple[float, fl
     return (1.0, float(link), float(spread)), seen
 
 
-def noise_matrix(noise: Sequence[float], shared: float, count: NDArray[np.int64]) -> Array:
+def noise_matrix(noise: Sequence[float], shared: float, count: Integers) -> Array:
     """The covariance (..., 2, 2) of the noise of (mean, disagreement) at `count` ratings."""
     size = np.maximum(count, 1).astype(np.float64)
     fewer = np.maximum(size - 1, 1)
@@ -142,10 +139,12 @@ class Residuals:
     df: float
     level: Array
     effects: Array
-    cells: NDArray[np.int64]
+    cells: Integers
 
 
-def residuals(cells: Array, prompt: Codes, system: Codes, prompts: int, systems: int) -> Residuals:
+def residuals(
+    cells: Array, prompt: Integers, system: Integers, prompts: int, systems: int
+) -> Residuals:
     """The `Residuals` of cells (N, 2), by least squares; a system of -1 is not known."""
     named, who = system >= 0, np.maximum(system, 0)
     effects, times = np.zeros((systems, 2)), np.bincount(who[named], minlength=systems)
@@ -187,7 +186,7 @@ def components(left: Array, df: float, noise: Array) -> Components:
     return Components(candidates, candidates + noise)
 
 
-def shrunken(effects: Array, cells: NDArray[np.int64], variance: Array) -> tuple[Array, Array]:
+def shrunken(effects: Array, cells: Integers, variance: Array) -> tuple[Array, Array]:
     """Effects (S, 2) of systems shrunk by how much systems vary, and their standard errors (S, 2).
 
     `variance` (2, 2) is that of one cell; systems without cells have no effect.
@@ -239,7 +238,7 @@ def semidefinite(matrix: Array) -> Array:
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
 
-def _means(values: Array, group: Codes, groups: int) -> Array:
+def _means(values: Array, group: Integers, groups: int) -> Array:
     """The mean (groups, 2) of values (N, 2) by group, 0 for empty ones."""
     times = np.maximum(np.bincount(group, minlength=groups), 1)
     return np.stack([np.bincount(group, column, groups) for column in values.T], 1) / times[:, None]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.typing import Array
+from darc.typing import Array, Integers
 
 Seeds = NDArray[np.uint64]
 
@@ -41,14 +41,14 @@ def uniforms(seeds: Seeds, count: int) -> Array:
     return np.asarray((state ^ (state >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
 
 
-def folds(seeds: Seeds, count: int) -> NDArray[np.int64]:
+def folds(seeds: Seeds, count: int) -> Integers:
     """The fold of every prompt, (P,), by its seed; sizes differ by at most one."""
     places = np.empty(len(seeds), dtype=np.int64)
     places[np.argsort(uniforms(seeds, 1)[:, 0], kind="stable")] = np.arange(len(seeds))
     return places % count
 
 
-def poisson(rate: float, uniform: Array) -> NDArray[np.int64]:
+def poisson(rate: float, uniform: Array) -> Integers:
     """Poisson(rate) numbers by inversion of uniform numbers, same shape."""
     most = int(rate + 12 * np.sqrt(rate) + 30)
     counts = np.arange(most + 1)

@@ -67,7 +67,9 @@ class Columns:
         rate = np.minimum(beta, LARGEST)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             out = self.scratch if out is None else out
-            exponent = np.multiply(self.distance, self._spread_out(-rate), out=out)
+            # numpy's loops over a rate for every column are longer than over one a scorer.
+            spread = rate if rate.size == 1 else np.broadcast_to(rate, self.low.shape).copy()
+            exponent = np.multiply(self.distance, -spread, out=out)
             near = np.flatnonzero(self._span_below(EXPM1_BELOW, rate))
             closer = self._closer(exponent, rate, near) if near.size else None
             above = _average(np.exp(exponent, out=exponent), self.mass, self.total, out=exponent)
@@ -88,10 +90,6 @@ class Columns:
 
     def _span_below(self, limit: float, rate: Array) -> NDArray[np.bool_]:
         return np.asarray(self.variance < 0.5 * limit * limit / (self.count * (rate * rate)))
-
-    def _spread_out(self, rate: Array) -> Array:
-        """The rate of every column, (...): numpy's loops are longer than over one a scorer."""
-        return rate if rate.size == 1 else np.broadcast_to(rate, self.low.shape).copy()
 
     def _closer(self, exponent: Array, rate: Array, near: NDArray[np.intp]) -> Array:
         """V_beta - min of the columns that are near the mean, given by their places."""

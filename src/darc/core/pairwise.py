@@ -32,6 +32,7 @@ _LOG_ROOT_TAU = 0.5 * math.log(2.0 * math.pi)
 # Above 30 deviations erfc nears underflow, and eight levels of the continued fraction are exact.
 _TAIL = 30.0
 _TAIL_LEVELS = 8
+_complementary_error = np.vectorize(math.erfc, otypes=[np.float64])
 
 
 @dataclass(frozen=True)
@@ -247,10 +248,6 @@ def _logistic(gap: Array) -> tuple[Array, Array, Array]:
     small = np.exp(-np.abs(gap))
     share = np.where(gap > 0, small, 1.0) / (1.0 + small)
     return np.minimum(gap, 0.0) - np.log1p(small), share, small / (1.0 + small) ** 2
-
-
-def _complementary_error(values: Array) -> Array:
-    return np.fromiter(map(math.erfc, values.tolist()), np.float64, count=values.size)
 
 
 def _gaussian(gap: Array) -> tuple[Array, Array, Array]:

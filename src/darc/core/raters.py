@@ -7,11 +7,8 @@ rater of -1 is not known.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from darc.typing import Array
-
-Codes = NDArray[np.int64]
+from darc.typing import Array, Integers
 
 ROUNDS = 5
 SHARED_ROUNDS = 6
@@ -28,7 +25,7 @@ class Severity:
     error: Array
 
 
-def severity(ratings: Array, cell: Codes, rater: Codes, raters: int) -> Severity:
+def severity(ratings: Array, cell: Integers, rater: Integers, raters: int) -> Severity:
     """The raters' `Severity` from ratings (N,) that share cells, shrunk by how much it varies.
 
     Backfitting: a rating is its cell plus its rater's offset plus noise. Zero where the raters have
@@ -61,7 +58,7 @@ def severity(ratings: Array, cell: Codes, rater: Codes, raters: int) -> Severity
     return Severity(offset, error)
 
 
-def shared_noise(ratings: Array, cell: Codes, prompt: Codes, rater: Codes) -> float:
+def shared_noise(ratings: Array, cell: Integers, prompt: Integers, rater: Integers) -> float:
     """The share of a rating's noise that blurs comparisons within a prompt, from 0.02 to 1.
 
     Raters who judge several candidates of a prompt move them all alike. It is the variance left
@@ -86,7 +83,9 @@ def shared_noise(ratings: Array, cell: Codes, prompt: Codes, rater: Codes) -> fl
     return float(np.clip((left**2).sum() / df / plain, LEAST_SHARED, 1.0))
 
 
-def inflation(left: Array, rater: Codes, system: Codes, systems: int, variance: Array) -> float:
+def inflation(
+    left: Array, rater: Integers, system: Integers, systems: int, variance: Array
+) -> float:
     """How much noisier a system's mean is than its cells say, as the same raters gave them; >= 1.
 
     `left` (N,) are ratings less their prompt and system; `variance` (systems,) is that of a
@@ -107,6 +106,6 @@ def inflation(left: Array, rater: Codes, system: Codes, systems: int, variance: 
     return float(max(1.0, clustered.mean() / variance[good].mean()))
 
 
-def _centred(values: Array, group: Codes) -> Array:
+def _centred(values: Array, group: Integers) -> Array:
     """Values less the mean of their group."""
     return np.asarray(values - (np.bincount(group, values) / np.bincount(group))[group])

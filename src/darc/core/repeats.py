@@ -12,9 +12,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from darc.typing import Array
+from darc.typing import Array, Integers
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def without_noise(grades: Array) -> Array:
     return np.asarray(np.where((number > 1) & (squares > 0), drawn, means))
 
 
-def _means(grades: Array) -> tuple[Array, NDArray[np.int64]]:
+def _means(grades: Array) -> tuple[Array, Integers]:
     """The mean over the repeats that there are, and how many they are."""
     counts = (~np.isnan(grades)).sum(axis=-1)
     means = np.nansum(grades, axis=-1) / np.where(counts, counts, math.nan)
@@ -71,6 +70,6 @@ def _center(means: Array) -> Array:
     return np.asarray(np.nansum(means, axis=-1, keepdims=True) / np.where(number, number, math.nan))
 
 
-def _within(grades: Array, counts: NDArray[np.int64]) -> float:
+def _within(grades: Array, counts: Integers) -> float:
     several = grades[counts > 1]
     return float(np.nanvar(several, axis=-1, ddof=1).mean()) if len(several) else math.nan

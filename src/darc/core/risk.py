@@ -119,7 +119,8 @@ def jackknife_value(
 
 def _leave_one_out(table: Columns, beta: float) -> Array:
     """Entropic value above the minimum of all samples but one, (n, columns); 0 where missing."""
-    distance, present = table.distance, _present(table)
+    distance = table.distance
+    present = np.full(distance.shape, True) if table.mass is None else table.mass > 0
     remaining = np.where(table.count > 1, table.count - 1, np.nan)
     if beta == 0:
         total = (present * distance).sum(axis=0)
@@ -136,12 +137,6 @@ def _leave_one_out(table: Columns, beta: float) -> Array:
         near_mean = np.log1p((growth.sum(axis=0) - growth) / remaining)
         value = -np.where(table.near_mean(np.asarray(beta)), near_mean, log_mean) / beta
     return np.where(present, value, 0.0)
-
-
-def _present(table: Columns) -> NDArray[np.bool_]:
-    if table.share is None:
-        return np.ones(table.distance.shape, dtype=bool)
-    return np.asarray(table.share > 0)
 
 
 def bootstrap_interval(

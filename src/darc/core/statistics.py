@@ -2,13 +2,11 @@
 
 import math
 import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from darc.core.arrays import as_samples, as_weights, check_level
 from darc.core.kernel import Columns, Normalization, Units, by_column, normalizer
@@ -69,88 +67,16 @@ def batched(
     normalize: Normalization = None,
     weights: Array | None = None,
 ) -> Statistics:
-    """`Statistics` (P, K) of float64 samples (P, M, K, n)."""
+    """`Statistics` (P, K) of float64 samples (P, M, K, n), by blocks that stay in the cache."""
     beta, gamma = check_level("beta", beta), check_level("gamma", gamma)
-    result = Filled.empty(samples.shape)
-    fill(result, samples, beta, gamma, normalizer(normalize, samples.shape[1]), weights)
-    return result.statistics()
-
-
-@dataclass(frozen=True)
-class Filled:
-    """Where the numbers of all prompts are written.
-
-    `shape` is (P, M, K, n). `each` (4, P, M, K) has value, mean, sigma and risk premium of each
-    scorer, `hedged` (4, P, K) the same aggregated over the scorers, `units` (2, P, M) each scorer's
-    location and scale, `constant` (P, M) whether it is constant, and `ragged` the sample counts of
-    prompts with gaps.
-    """
-
-    shape: tuple[int, ...]
-    each: Array
-    hedged: Array
-    units: Array
-    constant: NDArray[np.bool_]
-    ragged: list[tuple[slice, Array]] = field(default_factory=list)
-
-    @classmethod
-    def empty(cls, shape: tuple[int, ...]) -> "Filled":
-        """Memory for the numbers of samples of the given shape, (P, M, K, n)."""
-        prompts, scorers, candidates, _ = shape
-        each = np.empty((4, prompts, scorers, candidates))
-        hedged = each[:, :, 0] if scorers == 1 else np.empty((4, prompts, candidates))
-        constant = np.empty((prompts, scorers), dtype=bool)
-        return cls(shape, each, hedged, np.empty((2, prompts, scorers)), constant)
-
-    def write(
-        self, part: slice, table: Columns, units: Units, each: Array, hedged: Array | None
-    ) -> None:
-        """Write a block, whose prompts are the last axis; a lone one comes twice."""
-        size = part.stop - part.start
-        self.each[:, part] = each.transpose(0, 3, 1, 2)[:, :size]
-        if hedged is not None:
-            self.hedged[:, part] = hedged.transpose(0, 2, 1)[:, :size]
-        self.units[0, part] = units.location[:, 0, :size].T
-        self.units[1, part] = units.scale[:, 0, :size].T
-        self.constant[part] = units.constant[:, 0, :size].T
-        if table.mass is not None:
-            self.ragged.append((part, table.count.transpose(2, 0, 1)[:size]))
-
-    def statistics(self) -> Statistics:
-        """The arrays by name."""
-        count, least = self._counts()
-        value, mean, sigma, premium = self.each
-        location, scale = self.units
-        inner = Statistics(value, mean, sigma, premium, count, location, scale, self.constant)
-        value, mean, sigma, premium = self.hedged
-        return Statistics(
-            value, mean, sigma, premium, least, location, scale, self.constant, by_scorer=inner
-        )
-
-    def _counts(self) -> tuple[Array, Array]:
-        """Samples of each candidate, (P, M, K), and the fewest over the scorers, (P, K).
-
-        Without gaps they are one number seen as an array: writing them all out would take time.
-        """
-        every = np.broadcast_to(np.float64(self.shape[-1]), self.shape[:-1])
-        if not self.ragged:
-            return every, every[:, 0]
-        count = every.copy()
-        for part, found in self.ragged:
-            count[part] = found
-        return count, np.minimum.reduce(count, axis=1)
-
-
-def fill(
-    result: Filled,
-    samples: Array,
-    beta: float,
-    gamma: float,
-    units_of: Callable[[Columns], Units],
-    weights: Array | None = None,
-) -> None:
-    """Fill the result in blocks of prompts that stay in the cache."""
-    prompts, scorers = samples.shape[:2]
+    prompts, scorers, candidates, size = samples.shape
+    units_of = normalizer(normalize, scorers)
+    # Value, mean, sigma and risk premium of each scorer, and aggregated over the scorers.
+    each = np.empty((4, prompts, scorers, candidates))
+    hedged = each[:, :, 0] if scorers == 1 else np.empty((4, prompts, candidates))
+    location, scale = np.empty((2, prompts, scorers))
+    constant = np.empty((prompts, scorers), dtype=bool)
+    ragged: list[tuple[slice, Array]] = []
     one = samples[:1].size
     step = max(2, min(prompts, BLOCK_SAMPLES // max(1, one)))
 
@@ -161,32 +87,37 @@ def fill(
             mass = None if weights is None else _by_sample(weights[part])
             table = by_column(block, mass, memory[1, : block.size].reshape(block.shape))
             units = units_of(table)
-            each = _each(table, units, beta)
-            hedged = _hedged(each, gamma) if scorers > 1 else None
-            result.write(part, table, units, each, hedged)
+            found = _each(table, units, beta)
+            # The prompts are the last axis, and a lone one is there twice.
+            own = slice(part.stop - part.start)
+            each[:, part] = found.transpose(0, 3, 1, 2)[:, own]
+            if scorers > 1:
+                hedged[:, part] = _hedged(found, gamma).transpose(0, 2, 1)[:, own]
+            location[part] = units.location[:, 0, own].T
+            scale[part] = units.scale[:, 0, own].T
+            constant[part] = units.constant[:, 0, own].T
+            if table.mass is not None:
+                ragged.append((part, table.count.transpose(2, 0, 1)[own]))
 
-    _in_threads(work, prompts, step, samples.size)
-
-
-def _in_threads(
-    work: Callable[[Iterable[slice]], None], prompts: int, step: int, size: int
-) -> None:
-    """Do `work` on slices of `step` prompts, dealt out to one thread a core if large."""
-    parts = deque(slice(start, min(start + step, prompts)) for start in range(0, prompts, step))
-    threads = min(os.cpu_count() or 1, len(parts)) if size >= THREADS_FROM else 1
-    if threads <= 1:
+    parts = [slice(start, min(start + step, prompts)) for start in range(0, prompts, step)]
+    threads = min(os.cpu_count() or 1, len(parts)) if samples.size >= THREADS_FROM else 1
+    if threads > 1:
+        with ThreadPoolExecutor(threads) as pool:
+            # They share the iterator, and so each takes what the others have not begun.
+            list(pool.map(work, [iter(parts)] * threads))
+    else:
         work(parts)
-        return
-
-    def dealt() -> Iterator[slice]:
-        while True:
-            try:
-                yield parts.popleft()
-            except IndexError:
-                return
-
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda _: work(dealt()), range(threads)))
+    # Without gaps the counts are one number seen as an array: writing them out would take time.
+    count = np.broadcast_to(np.float64(size), samples.shape[:3])
+    least = count[:, 0]
+    if ragged:
+        count = count.copy()
+        for part, numbers in ragged:
+            count[part] = numbers
+        least = np.minimum.reduce(count, axis=1)
+    about = location, scale, constant
+    inner = Statistics(each[0], each[1], each[2], each[3], count, *about)
+    return Statistics(hedged[0], hedged[1], hedged[2], hedged[3], least, *about, by_scorer=inner)
 
 
 def _by_sample(block: Array, memory: Array | None = None) -> Array:
@@ -240,13 +171,11 @@ def _hedged(each: Array, gamma: float) -> Array:
 
 _MOST = 200
 _C4 = np.array(
-    [1.0, 1.0]
-    + [
+    [
         math.sqrt(2 / (n - 1)) * math.exp(math.lgamma(n / 2) - math.lgamma((n - 1) / 2))
-        for n in range(2, _MOST + 1)
+        for n in (2, 2, *range(2, _MOST + 1))
     ]
 )
-_C4[:2] = _C4[2]
 
 
 def c4(count: ArrayLike) -> Array:

@@ -72,10 +72,8 @@ def decide_table(
         most = first.scores.shape[2]
         known = recurring(system_ids(table.systems(first), most)) if learns and named else None
         for spec in unfitted:
-            assert spec.rule.calibrate is not None
-            rule = spec.rule.bind()
-            found = spec.rule.calibrate(pools_of(spec, first, known), rule.parameters)
-            fitted[fitted.index(spec)] = replace(spec, rule=rule.bind(**found))
+            rule = spec.rule.fitted(pools_of(spec, first, known))
+            fitted[fitted.index(spec)] = replace(spec, rule=rule)
     for batch in table.batches():
         most = batch.scores.shape[2]
         systems = system_ids(table.systems(batch), most) if learns and named else None
@@ -88,7 +86,7 @@ def decide_table(
             pools = shared[key]
             extra = side_inputs(spec.rule, batch, side)
             if extra:
-                pools = replace(pools, side=extra)
+                pools = pools.sharing(side=extra)
             decisions.append(decide(spec.rule, pools, batch.candidate_ids, "rater"))
         yield DecidedBatch(batch, tuple(fitted), decisions)
         done += len(batch.prompt_ids)

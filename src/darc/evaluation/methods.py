@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from darc.evaluation.split import Halves
 from darc.registry import rules
 from darc.selection.calibration import DEFAULT
 from darc.selection.decision import decide
-from darc.selection.pools import Pools, Settled
+from darc.selection.pools import Pools
 from darc.types import clipped
 from darc.typing import Array, Integers
 
@@ -146,11 +146,8 @@ def decide_all(
             rule = spec.rule.bind(calibration=learnt) if known else spec.rule
             names = [name for name in (*rule.required(), *rule.takes) if name in source.side]
             pools = shared[key]
-            if names:  # which change nothing of the statistics
-                side = {name: source.side[name][kept] for name in names}
-                none = np.zeros_like(pools.eligible)
-                settled = Settled(pools.statistics, pools.eligible, none)
-                pools = replace(pools, side=side, settled=settled)
+            if names:
+                pools = pools.sharing(side={name: source.side[name][kept] for name in names})
             decisions = decide(rule, pools)
         except Exception as problem:  # a rule of another package may fail in any way
             result.failures[spec.label] = str(problem)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.core.arrays import check_level
 from darc.core.risk import entropic_value
@@ -15,7 +14,7 @@ from darc.selection import plans
 from darc.selection.calibration import DEFAULT, Calibration, Given, calibrations, learn
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, largest, no_knobs
-from darc.typing import Array, Level, Mask
+from darc.typing import Array, Integers, Level, Mask
 
 
 def _calibrate(pools: Pools, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -69,11 +68,9 @@ class Scored:
 
 def _scored(pools: Pools, given: Sequence[Calibration], lam: float, seen: Mask) -> Scored:
     """The scores of the candidates; what a prompt's average is, the `seen` (P, K) ones say."""
-    inner = pools.statistics.by_scorer or pools.statistics
-    # A single scorer's statistics have no axis of scorers.
-    shape = (len(seen), len(given), seen.shape[1])
-    mean, sigma = inner.mean.reshape(shape), inner.sigma.reshape(shape)
-    count = np.asarray(inner.count, dtype=np.int64).reshape(shape)
+    inner = pools.by_scorer
+    mean, sigma, shape = inner.mean, inner.sigma, inner.mean.shape
+    count = np.asarray(inner.count, dtype=np.int64)
     if count.min() == count.max():
         # One number where all are alike, which saves most of the time.
         count = count[:1, :, :1]
@@ -109,7 +106,7 @@ def _scored(pools: Pools, given: Sequence[Calibration], lam: float, seen: Mask) 
     return Scored(score, np.broadcast_to(weight, shape), calm, severe, known)
 
 
-def _told(pools: Pools, scored: Scored, seen: Mask, index: NDArray[np.int64]) -> dict[str, Any]:
+def _told(pools: Pools, scored: Scored, seen: Mask, index: Integers) -> dict[str, Any]:
     """Flags and facts of the choices: what was compared, less how much disagreement, by whom."""
     rows, scorers = np.arange(len(index)), scored.each.shape[1]
     count = pools.statistics.count

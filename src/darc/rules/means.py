@@ -90,8 +90,7 @@ def mc_dropout(pools: Pools, *, lam: Level = 1.0) -> Choice:
 @rule("worst", because="the largest mean under its worst scorer")
 def worst(pools: Pools) -> Choice:
     """Largest minimum over scorers of the normalised means (worst-case optimisation)."""
-    inner = pools.statistics.by_scorer or pools.statistics
-    return largest(pools, np.fmin.reduce(inner.mean, axis=1))
+    return largest(pools, np.fmin.reduce(pools.by_scorer.mean, axis=1))
 
 
 @rule(
@@ -102,8 +101,7 @@ def worst(pools: Pools) -> Choice:
 )
 def uwo(pools: Pools, *, lam: Level = 1.0) -> Choice:
     """Largest mean over scorers - lam * their variance (ddof = 0)."""
-    inner = pools.statistics.by_scorer or pools.statistics
-    gap = inner.mean - pools.statistics.mean[:, None, :]
+    gap = pools.by_scorer.mean - pools.statistics.mean[:, None, :]
     known = np.maximum((~np.isnan(gap)).sum(axis=1), 1)
     variance = np.nansum(gap * gap, axis=1) / known
     return largest(pools, pools.statistics.mean - check_weight("lam", lam) * variance)

@@ -3,7 +3,6 @@
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.core.arrays import check_level, check_weight
 from darc.errors import InputError
@@ -11,7 +10,7 @@ from darc.registry import rule
 from darc.selection import plans
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, Scale, Variants, knob, largest, no_knobs, pick, steps
-from darc.typing import Level, Share
+from darc.typing import Array, Level, Share
 
 
 @rule(
@@ -100,7 +99,7 @@ def tau(
     )
 
 
-def _quantile(premium: NDArray[np.float64], share: float) -> NDArray[np.float64]:
+def _quantile(premium: Array, share: float) -> Array:
     """The quantile of each prompt's defined premiums (P,), by linear interpolation."""
     if not 0 <= check_level("quantile", share) <= 1:
         raise InputError(f"quantile must lie between 0 and 1, not {share}", "0.25 is usual")

@@ -1,14 +1,13 @@
 """Rules over raters, who each count alike; some look at ranks alone, whatever the scales."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from darc.core.arrays import check_number
+from darc.core.arrays import check_number, stacked
 from darc.core.kernel import ROUNDING
 from darc.registry import rule
-from darc.selection.pools import Pools
+from darc.selection.pools import Pools, over_scorers
 from darc.selection.rule import Choice, largest
-from darc.typing import Array, Number
+from darc.typing import Array, Integers, Number
 
 
 @rule(
@@ -36,9 +35,7 @@ def borda(pools: Pools) -> Choice:
 
 def averaged(pools: Pools) -> Array:
     """The mean over scorers of the normalised samples of eligible candidates, (P, K, n)."""
-    samples = pools.normalized(pools.samples)
-    times = (~np.isnan(samples)).sum(axis=1)
-    mean = np.where(times > 0, np.nansum(samples, axis=1) / np.maximum(times, 1), np.nan)
+    mean = over_scorers(pools.normalized(pools.samples))
     return np.where(pools.eligible[..., None], mean, np.nan)
 
 
@@ -50,14 +47,10 @@ def by_rater(pools: Pools) -> Array:
     ratings = averaged(pools)
     if pools.raters is None:
         return ratings
-    tables = [_columns(*each) for each in zip(ratings, pools.raters.codes, strict=True)]
-    result = np.full((*ratings.shape[:2], max(table.shape[1] for table in tables)), np.nan)
-    for row, table in zip(result, tables, strict=True):
-        row[:, : table.shape[1]] = table
-    return result
+    return stacked([_columns(*each) for each in zip(ratings, pools.raters.codes, strict=True)])
 
 
-def _columns(ratings: Array, raters: NDArray[np.int64]) -> Array:
+def _columns(ratings: Array, raters: Integers) -> Array:
     """Ratings (K, n) by rater, (K, R); the mean where one rated a candidate twice."""
     known = ~np.isnan(ratings) & (raters >= 0)
     if not known.any():

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from annotated_types import Ge, Gt, Lt
 
 from darc.core import components
 from darc.core.components import Features
@@ -21,7 +21,9 @@ from darc.files import named, parse_json, read_json
 from darc.selection.pools import Ids
 from darc.typing import Array
 
-Pair = tuple[float, float]
+Finite = Annotated[float, Gt(-math.inf), Lt(math.inf)]
+Amount = Annotated[float, Ge(0), Lt(math.inf)]
+Pair = tuple[Finite, Finite]
 
 VERSION = 1
 FORM = "darc calibration"
@@ -48,24 +50,24 @@ class Calibration:
     to know them again. As it is made without arguments, nothing has been learnt.
     """
 
-    within: float = 1.0
-    within_df: float = 0.0
-    noise: tuple[float, float, float] = components.NOISE
-    noise_df: float = components.PRIOR_DF
+    within: Amount = 1.0
+    within_df: Amount = 0.0
+    noise: tuple[Amount, Finite, Amount] = components.NOISE
+    noise_df: Amount = components.PRIOR_DF
     candidates: tuple[Pair, Pair] = components.CANDIDATES
-    candidates_df: float = components.PRIOR_DF
-    shared: float = 1.0
-    check: float = 0.0
-    reliability: float = 0.0
+    candidates_df: Amount = components.PRIOR_DF
+    shared: Amount = 1.0
+    check: Finite = 0.0
+    reliability: Amount = 0.0
     systems: Mapping[str, Pair] = field(default_factory=dict, repr=False)
-    raters: Mapping[str, float] = field(default_factory=dict, repr=False)
-    lam: float = 2.0
-    inflation: float = 1.0
-    weight: Mapping[int, float] = field(default_factory=dict, repr=False)
-    shrink: Mapping[int, float] = field(default_factory=dict, repr=False)
+    raters: Mapping[str, Finite] = field(default_factory=dict, repr=False)
+    lam: Amount = 2.0
+    inflation: Amount = 1.0
+    weight: Mapping[int, Finite] = field(default_factory=dict, repr=False)
+    shrink: Mapping[int, Finite] = field(default_factory=dict, repr=False)
     intervals: Mapping[str, Pair] = field(default_factory=dict, repr=False)
-    system_errors: Mapping[str, float] = field(default_factory=dict, repr=False)
-    rater_errors: Mapping[str, float] = field(default_factory=dict, repr=False)
+    system_errors: Mapping[str, Finite] = field(default_factory=dict, repr=False)
+    rater_errors: Mapping[str, Finite] = field(default_factory=dict, repr=False)
     prompts: tuple[str, ...] = field(default=(), repr=False)
 
     @cached_property
@@ -100,9 +102,16 @@ class Calibration:
             )
         known = {each.name for each in fields(cls)}
         for name in (*known - found.keys() - {"prompts"}, *found.keys() - known):
-            problem = "lacks" if name in known else "has the unknown field"
-            raise InputError(f"{where} {problem} {name!r}", _AGAIN)
-        return cls(**{name: _read(name, value, where) for name, value in found.items()})
+            wrong = "lacks" if name in known else "has the unknown field"
+            raise InputError(f"{where} {wrong} {name!r}", _AGAIN)
+        # Deferred: `import darc` does without it.
+        from pydantic import TypeAdapter, ValidationError
+
+        try:
+            return TypeAdapter(cls).validate_json(json.dumps(found), strict=True)
+        except ValidationError as problem:
+            name = str(problem.errors()[0]["loc"][0])
+            raise InputError(f"{where} has {name} = {str(found[name])[:60]}", _AGAIN) from None
 
     def save(self, path: str | Path) -> None:
         """Write the calibration to a file."""
@@ -152,44 +161,6 @@ def _by_count(calibration: Calibration, most: int, lam: float) -> tuple[Array, A
     shrink[0] = 0.0
     return (weight * 0.0 if calibration.check < LOST else weight), shrink
 
-
-def _read(name: str, value: Any, where: str) -> Any:
-    """A field's value from JSON, or an error that names the field."""
-    default = getattr(DEFAULT, name)
-    try:
-        if name in ("weight", "shrink"):
-            return {int(count): _number(each) for count, each in value.items()}
-        if name in ("systems", "intervals"):
-            return {str(key): (_number(one), _number(two)) for key, (one, two) in value.items()}
-        if isinstance(default, Mapping):
-            return {str(key): _number(each) for key, each in value.items()}
-        if name == "prompts":
-            return tuple(map(str, value))
-        if name == "candidates":
-            (a, b), (c, d) = value
-            return (_number(a), _number(b)), (_number(c), _number(d))
-        if name == "noise":
-            mean, link, spread = value
-            return _positive(mean), _number(link), _positive(spread)
-        return _number(value) if name == "check" else _positive(value)
-    except (AttributeError, TypeError, ValueError):
-        raise InputError(f"{where} has {name} = {str(value)[:60]}", _AGAIN) from None
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError
-    return float(value)
-
-
-def _positive(value: Any) -> float:
-    number = _number(value)
-    if number < 0:
-        raise ValueError
-    return number
-
-
-Codes = NDArray[np.int64]
 
 # Above this a system's mean is the taste of a small panel, and says nothing of other raters.
 PANEL = 2.0

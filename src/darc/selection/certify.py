@@ -3,20 +3,17 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from darc.core.arrays import as_bounds, check_probability
 from darc.core.bounds import lower_confidence_bound
 from darc.core.dro import tilted_weights
 from darc.errors import InputError
 from darc.types import Certificate, Flip
-from darc.typing import Array
+from darc.typing import Array, Integers
 
 if TYPE_CHECKING:
     from darc.selection.decision import Decision
-    from darc.selection.pools import Pools
-    from darc.selection.rule import Rule
-
 
 SIZES = 24
 BISECTIONS = 40
@@ -34,15 +31,9 @@ def certificate(decision: "Decision", bounds: ArrayLike | None, delta: float) ->
             _lower_bound(decision, scorer, pair, delta / scorers)
             for scorer, pair in enumerate(as_bounds(bounds, scorers))
         )
-    samples = pools.samples[0, :, index]
-    rate = pools.beta / decision.statistics.scale
     mass = None if pools.weights is None else pools.weights[0, :, index]
-    tilted = np.stack(
-        [
-            tilted_weights(samples[m], float(rate[m]), None if mass is None else mass[m])
-            for m in range(scorers)
-        ]
-    )
+    rate = pools.beta / decision.statistics.scale
+    tilted = tilted_weights(pools.samples[0, :, index], rate, mass)
     runner_up, margin = _margin(decision)
     return Certificate(lower, 1 - delta, tilted, runner_up, margin)
 
@@ -107,8 +98,10 @@ def flip(decision: "Decision", bounds: ArrayLike | None) -> Flip | None:
     room = np.where(signs > 0, pairs[places[:, 0], 1] - before, before - pairs[places[:, 0], 0])
     room = np.maximum(room, 0.0)
 
-    def winners(amount: Array) -> NDArray[np.int64]:
-        return _winners(decision.rule, pools, places, before + signs * amount)
+    def winners(amount: Array) -> Integers:
+        many = pools.part(np.zeros_like(places[:, 0]))
+        many.samples[np.arange(len(places)), *places.T] = before + signs * amount
+        return decision.rule.choose(many).index
 
     low_end, high_end = np.zeros(len(places)), np.full(len(places), np.nan)
     for share in np.geomspace(1e-4, 1.0, SIZES):
@@ -137,12 +130,3 @@ def flip(decision: "Decision", bounds: ArrayLike | None) -> Flip | None:
         after=float(before[least] + signs[least] * high_end[least]),
         winner=int(winners(high_end)[least]),
     )
-
-
-def _winners(
-    rule: "Rule", pools: "Pools", places: NDArray[np.int64], values: Array
-) -> NDArray[np.int64]:
-    """The choice for the pool with one sample replaced, for each place (L, 3) and value (L,)."""
-    many = pools.part(np.zeros_like(places[:, 0]))
-    many.samples[np.arange(len(places)), places[:, 0], places[:, 1], places[:, 2]] = values
-    return rule.choose(many).index

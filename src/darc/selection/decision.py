@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from darc.core.risk import entropic_value, small_sample
 from darc.core.statistics import cut
@@ -16,7 +16,7 @@ from darc.selection.calibration import Calibration
 from darc.selection.pools import Pools
 from darc.selection.rule import Choice, Rule
 from darc.types import Certificate, Flip, Statistics
-from darc.typing import Array, Mask
+from darc.typing import Array, Integers, Mask
 
 FLAGS = {
     "infeasible": "no eligible candidate met the cap on the risk premium, so it was not applied",
@@ -167,7 +167,7 @@ class Decisions:
         return f"Decisions({len(self)} prompts, rule={self.rule.name!r})"
 
     @property
-    def index(self) -> NDArray[np.int64]:
+    def index(self) -> Integers:
         """The chosen candidate of each prompt, (P,)."""
         return self.choice.index
 
@@ -182,7 +182,7 @@ class Decisions:
         return self.choice.feasible
 
     @cached_property
-    def chosen(self) -> dict[str, NDArray[np.float64]]:
+    def chosen(self) -> dict[str, Array]:
         """Value, mean, sigma, risk premium and count of each choice, (P,)."""
         rows = np.arange(len(self.index))
         names = ("value", "mean", "sigma", "risk_premium", "count")
@@ -227,9 +227,7 @@ def decide(
         if name not in (*rule.required(), *rule.takes):
             raise InputError(f"rule {rule.name!r} does not use {name!r}", "leave it out")
     pools = pools.keeping_few() if rule.few else pools
-    bound = rule.bind()
-    if rule.calibrate is not None:
-        bound = bound.bind(**rule.calibrate(pools, bound.parameters))
+    bound = rule.fitted(pools)
     choice = bound.choose(pools)
     statistics, rows = pools.statistics, np.arange(len(choice.index))
     flags = {
@@ -250,9 +248,10 @@ def _words(decision: Decision) -> str:
     if _some_too_few(decision):
         of_these = "of those with enough samples " if partly else "of these "
     sentences = [f"{name}: {_ranks(decision)}", of_these + _reason(decision)]
-    leader = _leader(decision)
-    if leader is not None and decision.rule.by_value and not partly:
-        sentences.append(_lost_lead(decision, leader))
+    mean = decision.statistics.mean
+    ahead = decision.pools.eligible[0] & _above(mean, decision.index, decision)
+    if ahead.any() and decision.rule.by_value and not partly:
+        sentences.append(_lost_lead(decision, int(np.argmax(np.where(ahead, mean, -np.inf)))))
     sentences += [flag_words(flag) for flag in decision.flags]
     return "; ".join(sentences) + "."
 
@@ -284,23 +283,15 @@ def _ranks(decision: Decision) -> str:
         return "the only one with enough samples" if left_out else "the only candidate"
     parts = []
     for name, array in known.items():
-        place, tied = _rank(-array if name == "sigma" else array, decision)
-        if name == "sigma":
-            place = "lowest sigma" if place == "first" else f"{place} lowest sigma"
-        else:
-            place = f"{place} by {name}"
-        parts.append(f"joint {place}" if tied else place)
+        key = -array if name == "sigma" else array
+        better = int((eligible & _above(key, own, decision)).sum())
+        with np.errstate(invalid="ignore"):
+            close = eligible & (np.abs(key - key[own]) <= _slack(decision, own))
+        place = ORDINALS[better] if better < len(ORDINALS) else f"{better + 1}th"
+        place = f"{place} by {name}" if name != "sigma" else f"{place} lowest sigma"
+        tied = "joint " if int(close.sum()) > 1 else ""
+        parts.append(tied + place.replace("first lowest", "lowest"))
     return (f"of the {eligible.sum()} with enough samples " if left_out else "") + ", ".join(parts)
-
-
-def _rank(key: Array, decision: Decision) -> tuple[str, bool]:
-    """The chosen candidate's place among the eligible ones, and whether it shares it."""
-    eligible, own = decision.pools.eligible[0], decision.index
-    better = int((eligible & _above(key, own, decision)).sum())
-    with np.errstate(invalid="ignore"):
-        close = np.abs(key - key[own]) <= _slack(decision, own)
-    place = ORDINALS[better] if better < len(ORDINALS) else f"{better + 1}th"
-    return place, int((eligible & close).sum()) > 1
 
 
 def _slack(decision: Decision, own: int) -> Array:
@@ -328,13 +319,6 @@ def _reason(decision: Decision) -> str:
     lonely = bool(rule.alone) and int(decision.feasible.sum()) == 1 and not decision.partly
     text = f"it is {rule.alone}" if lonely and not text else f"it has {text or rule.because}"
     return text.format(**{**rule.parameters, **facts})
-
-
-def _leader(decision: Decision) -> int | None:
-    """The eligible candidate with the largest mean; None if the chosen one is as good by it."""
-    mean = decision.statistics.mean
-    above = decision.pools.eligible[0] & _above(mean, decision.index, decision)
-    return int(np.argmax(np.where(above, mean, -np.inf))) if above.any() else None
 
 
 def _lost_lead(decision: Decision, leader: int) -> str:

@@ -113,9 +113,7 @@ class LazySearch:
             scorers = answers.shape[1]
             low, high = as_bounds(self._bounds, scorers).T
             self._begin(low.tolist(), high.tolist(), self._constants(scorers))
-        taken = [
-            self._taken(pair, answer) for pair, answer in zip(pairs, answers.tolist(), strict=True)
-        ]
+        taken = list(map(self._taken, pairs, answers.tolist()))
         changed: dict[int, list[Cell | None]] = {}
         for (candidate, sample), (raw, cell, clipped) in zip(pairs, taken, strict=True):
             self._told.append((candidate, sample))
@@ -236,29 +234,21 @@ class LazySearch:
 
     def _taken(self, pair: Pair, answer: list[float]) -> tuple[list[float], Cell, bool]:
         """An answer's raw scores, its cell, and whether it was clipped to the bounds."""
-        outside = missing = False
         for x, low, high in zip(answer, *self._limits, strict=True):
-            if low <= x <= high:
-                continue
-            if math.isnan(x):
-                missing = True
-                continue
             if math.isinf(x):
-                raise InputError(
-                    "score returned an infinity", "return NaN where there is no sample"
-                )
-            if not self._clip:
+                hint = "return NaN where there is no sample"
+                raise InputError("score returned an infinity", hint)
+            if not (self._clip or low <= x <= high or math.isnan(x)):
                 raise InputError(
                     f"the score {x:g} of candidate {pair[0]}, sample {pair[1]}, lies outside the "
                     f"bounds ({low:g}, {high:g})",
                     "give bounds=(a, b) that hold for every score, or clip=True",
                 )
-            outside = True
-        if missing:
-            return [math.nan] * len(answer), GAP, outside
-        if outside:
-            answer = [min(max(x, a), b) for x, a, b in zip(answer, *self._limits, strict=True)]
-        return answer, self._scaled(answer), outside
+        inside = [min(max(x, a), b) for x, a, b in zip(answer, *self._limits, strict=True)]
+        clipped = any(x < y or x > y for x, y in zip(answer, inside, strict=True))
+        if any(map(math.isnan, answer)):
+            return [math.nan] * len(answer), GAP, clipped
+        return inside, self._scaled(inside), clipped
 
     def _answers(self, pairs: Sequence[Pair], values: ArrayLike) -> Array:
         """The scores of the pairs, (pairs, M), checked."""

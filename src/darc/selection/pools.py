@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from darc.core import risk
 from darc.core.arrays import check_level
@@ -15,7 +14,7 @@ from darc.core.kernel import ROUNDING, Normalization
 from darc.core.statistics import batched, cut
 from darc.errors import InputError
 from darc.types import Statistics
-from darc.typing import Array, Mask
+from darc.typing import Array, Integers, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +24,7 @@ class Ids:
     `groups` has the group of each rater that is in one.
     """
 
-    codes: NDArray[np.int64]
+    codes: Integers
     names: tuple[str, ...]
     groups: Mapping[str, str] = field(default_factory=dict)
 
@@ -36,7 +35,7 @@ class Ids:
         group = [places.get(self.groups.get(name, ""), -1) for name in self.names]
         return Ids(np.array([*group, -1])[self.codes], names)
 
-    def part(self, rows: slice | NDArray[np.int64]) -> "Ids":
+    def part(self, rows: slice | Integers) -> "Ids":
         """The ids of some prompts."""
         return replace(self, codes=self.codes[rows])
 
@@ -64,37 +63,35 @@ def as_ids(given: Any, shape: tuple[int, ...], noun: str) -> Ids:
     return Ids(codes, tuple(found))
 
 
-def _fill(codes: NDArray[np.int64], given: Any, found: dict[str, int], name: str) -> None:
+def _fill(codes: Integers, given: Any, found: dict[str, int], name: str) -> None:
     """Write the numbers of nested ids into `codes`, and new names into `found`."""
+    given = given.item() if isinstance(given, np.generic) else given
+    if codes.ndim == 0:
+        if isinstance(given, float) and given.is_integer():
+            given = int(given)
+        if given is None or given == "" or given != given:
+            return
+        if isinstance(given, bool) or not isinstance(given, str | int):
+            hint = "an id is a text or a whole number, or None"
+            raise InputError(f"{name} has {given!r}", hint)
+        codes[...] = found.setdefault(str(given), len(found))
+        return
     if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
         raise InputError(
-            f"{name} has {_shown(given)} where a list is expected",
+            f"{name} has {given!r} where a list is expected",
             "give them in the shape of the scores: one a sample for raters, one a candidate for "
             "systems",
         )
     if len(given) > len(codes):
         raise InputError(f"{name} has {len(given)} entries where the scores have {len(codes)}")
     for place, item in enumerate(given):
-        if codes.ndim > 1:
-            _fill(codes[place], item, found, name)
-        elif not _unknown(item):
-            codes[place] = found.setdefault(_text(item, name), len(found))
+        _fill(codes[place, ...], item, found, name)
 
 
-def _unknown(item: Any) -> bool:
-    return item is None or item == "" or (isinstance(item, float | np.floating) and item != item)
-
-
-def _text(item: Any, name: str) -> str:
-    if isinstance(item, float | np.floating) and item.is_integer():
-        item = int(item)
-    if isinstance(item, bool) or not isinstance(item, str | int | np.integer):
-        raise InputError(f"{name} has {_shown(item)}", "an id is a text or a whole number, or None")
-    return str(item)
-
-
-def _shown(item: Any) -> str:
-    return repr(item.item() if isinstance(item, np.generic) else item)
+def over_scorers(values: Array) -> Array:
+    """The mean over scorers of values (P, M, ...), as far as they are known, (P, ...)."""
+    times = (~np.isnan(values)).sum(axis=1)
+    return np.where(times > 0, np.nansum(values, axis=1) / np.maximum(times, 1), np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,12 +144,15 @@ class Pools:
             return self.settled.statistics
         return batched(self.samples, self.beta, self.gamma, self.normalize, self.weights)
 
+    @property
+    def by_scorer(self) -> Statistics:
+        """`Statistics` (P, M, K) of each scorer on its own."""
+        return self.statistics.by_scorer or self.statistics
+
     @cached_property
     def present(self) -> Mask:
         """Which candidates have a sample from at least one scorer, (P, K)."""
-        inner = self.statistics.by_scorer
-        counts = self.statistics.count if inner is None else inner.count.max(axis=1)
-        return np.asarray(counts > 0)
+        return np.asarray(self.by_scorer.count.max(axis=1) > 0)
 
     @cached_property
     def eligible(self) -> Mask:
@@ -178,13 +178,9 @@ class Pools:
 
         |mean| + sqrt(n) sigma bounds the largest |sample| from above.
         """
-        inner = self.statistics.by_scorer or self.statistics
-        reach = np.nan_to_num(inner.sigma) * np.sqrt(inner.count) + np.abs(
-            np.nan_to_num(inner.mean)
-        )
-        if reach.ndim == 3:
-            reach = reach.max(axis=1)
-        return np.asarray(ROUNDING * reach)
+        each = self.by_scorer
+        reach = np.nan_to_num(each.sigma) * np.sqrt(each.count) + np.abs(np.nan_to_num(each.mean))
+        return np.asarray(ROUNDING * reach.max(axis=1))
 
     def normalized(self, samples: Array) -> Array:
         """Raw numbers (P, M, K, ...) in the units of the statistics."""
@@ -210,15 +206,13 @@ class Pools:
     def cvar(self, alpha: float) -> Array:
         """Mean over the scorers of each one's normalised CVaR, (P, K)."""
         tail = self.normalized(risk.cvar(self.samples, alpha, self.weights))
-        known = ~np.isnan(tail)
-        total = np.where(known, tail, 0.0).sum(axis=1)
-        return np.where(known.any(axis=1), total / np.maximum(known.sum(axis=1), 1), np.nan)
+        return over_scorers(tail)
 
     def side_input(self, name: str) -> Array:
         """The side input of this name, checked by `decide` to be there."""
         return self.side[name]
 
-    def part(self, rows: slice | NDArray[np.int64]) -> "Pools":
+    def part(self, rows: slice | Integers) -> "Pools":
         """The pools of some prompts."""
         return replace(
             self,
@@ -238,14 +232,16 @@ class Pools:
         settled = Settled(cut(self.statistics, part), self.eligible[part], dropped[part])
         return replace(self.part(part), settled=settled)
 
+    def sharing(self, **changes: Any) -> "Pools":
+        """The same samples with other side inputs or `min_samples`; the statistics are shared."""
+        result = replace(self, **changes)
+        result.__dict__["statistics"] = self.statistics
+        return result
+
     def keeping_few(self) -> "Pools":
         """The same pools, where a candidate with few samples is eligible unless told otherwise."""
-        if self.min_samples is not None or self.settled is not None:
-            return self
-        result = replace(self, min_samples=1)
-        if "statistics" in self.__dict__:
-            result.__dict__["statistics"] = self.statistics
-        return result
+        told = self.min_samples is not None or self.settled is not None
+        return self if told else self.sharing(min_samples=1)
 
     def check(self) -> None:
         """Raise an `InputError` where a prompt has no candidate to choose."""

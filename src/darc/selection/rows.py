@@ -206,27 +206,6 @@ class Standing(Enum):
 WAITING, SURE, DOUBTFUL, ABSENT, BARRED = Standing
 
 
-def standings(rows: Sequence[Row], min_samples: int | None) -> list[Standing]:
-    """The `Standing` of each candidate."""
-    most, largest = max([row.seen for row in rows]), max([row.total for row in rows])
-    if min_samples is None:
-        enough, barred = largest / 2, most / 2
-    else:
-        enough = min_samples if largest >= min_samples else 0
-        barred = min_samples if most >= min_samples else 0
-    result = []
-    for row in rows:
-        if row.total < barred:
-            result.append(BARRED)
-        elif row.unseen:
-            result.append(WAITING)
-        elif not row.seen:
-            result.append(ABSENT)
-        else:
-            result.append(SURE if row.seen >= enough else DOUBTFUL)
-    return result
-
-
 class View:
     """What a lazy search knows at one moment, in the units of the statistics.
 
@@ -238,4 +217,21 @@ class View:
         self.frame = frame
         self.rows = rows
         self.tolerance = frame.tolerance
-        self.standing = standings(rows, frame.min_samples)
+        most, largest = max([row.seen for row in rows]), max([row.total for row in rows])
+        if frame.min_samples is None:
+            enough, barred = largest / 2, most / 2
+        else:
+            enough, barred = (
+                frame.min_samples if there >= frame.min_samples else 0 for there in (largest, most)
+            )
+        self.standing = [_standing(row, enough, barred) for row in rows]
+
+
+def _standing(row: Row, enough: float, barred: float) -> Standing:
+    if row.total < barred:
+        return BARRED
+    if row.unseen:
+        return WAITING
+    if not row.seen:
+        return ABSENT
+    return SURE if row.seen >= enough else DOUBTFUL

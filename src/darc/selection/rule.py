@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from darc.errors import InputError, UnknownName
 from darc.selection.pools import Pools
-from darc.typing import Array, Mask
+from darc.typing import Array, Integers, Mask
 
 Knob = float | str
 Variants = list[dict[str, Knob]]
@@ -76,7 +76,7 @@ class Choice:
     of; `facts` are numbers or texts (P,) for the explanation, such as the threshold used.
     """
 
-    index: NDArray[np.int64]
+    index: Integers
     objective: Array
     feasible: Mask
     flags: Mapping[str, Mask] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Choice:
         return Choice(*arrays, *told)
 
 
-def pick(keys: Sequence[Array], among: Mask, tolerance: Array) -> NDArray[np.int64]:
+def pick(keys: Sequence[Array], among: Mask, tolerance: Array) -> Integers:
     """Index (P,) of the candidate that is best by the first key, ties by the next, then the lowest.
 
     Keys are (P, K), larger is better, NaN is worst. Two candidates tie when they differ by no more
@@ -191,6 +191,13 @@ class Rule:
                 everything = [*known, "beta", "gamma", "normalize", "min_samples", "seed"]
                 raise UnknownName("parameter", name, everything, f" for rule {self.name!r}")
         return replace(self, parameters={**known, **self.parameters, **parameters})
+
+    def fitted(self, pools: Pools) -> "Rule":
+        """The same rule with every parameter set, and what it learns from the pools."""
+        bound = self.bind()
+        if self.calibrate is None:
+            return bound
+        return bound.bind(**self.calibrate(pools, bound.parameters))
 
     def required(self) -> tuple[str, ...]:
         """Names of the side inputs that this rule, so bound, cannot do without."""

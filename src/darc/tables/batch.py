@@ -47,7 +47,9 @@ class Batch:
         return {name: self.cells(name)[p][k] for name in self._extras}
 
 
-def packed(cell: Integers, sizes: Integers, scorers: int, *columns: Array) -> Iterator[Any]:
+def packed(
+    cell: Integers, sizes: Integers, scorers: int, *columns: Array | Integers
+) -> Iterator[Any]:
     """Columns of samples as (P, M, K, n), filled up with NaN or, for integers, -1.
 
     Samples are sorted by their cell, which is candidate * scorers + scorer; prompts have `sizes`

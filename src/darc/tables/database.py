@@ -23,22 +23,21 @@ class Database(Closing):
 
         self.failure = duckdb.Error
         self._resources = ExitStack()
-        self._db = self._resources.enter_context(duckdb.connect())
+        settings: dict[str, Any] = {
+            "memory_limit": f"{memory_mb}MB",
+            "temp_directory": str(Path(tempfile.gettempdir()) / f"darc-{secrets.token_hex(8)}"),
+            "threads": 2,
+            "autoinstall_known_extensions": False,
+        }
+        self._db = self._resources.enter_context(duckdb.connect(config=settings))
         self._pool = self._resources.enter_context(ThreadPoolExecutor(1))
-        spill = Path(tempfile.gettempdir()) / f"darc-{secrets.token_hex(8)}"
-        for name, value in {
-            "memory_limit": f"'{memory_mb}MB'",
-            "temp_directory": quoted(spill),
-            "threads": "2",
-            "autoinstall_known_extensions": "false",
-        }.items():
-            self._db.execute(f"SET {name} = {value}")
         # A notebook without ipywidgets refuses this: progress is then not known.
         with suppress(duckdb.Error):
-            self._db.execute("SET enable_progress_bar = true")
-            self._db.execute("SET enable_progress_bar_print = false")
+            self._db.execute(
+                "SET enable_progress_bar = true; SET enable_progress_bar_print = false"
+            )
 
-    def run(self, sql: str, share: Callable[[float], None] | None = None) -> Any:
+    def run(self, sql: str, share: Callable[[float], None] = lambda done: None) -> Any:
         """The answer to some SQL; `share` hears how much of the work is done.
 
         The work is done beside this thread, which so hears of an interrupt.
@@ -46,8 +45,7 @@ class Database(Closing):
         work = self._pool.submit(self._db.execute, sql)
         try:
             while not wait([work], 0.2).done:
-                if share is not None:
-                    share(max(0.0, self._db.query_progress()) / 100)
+                share(max(0.0, self._db.query_progress()) / 100)
             return work.result()
         except self.failure as problem:
             said = str(problem)

@@ -1,18 +1,13 @@
 """Ratings from whatever people have: spreadsheets with columns of any name, exports, datasets."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from darc.errors import InputError, MissingExtra, UnknownName
 from darc.files import json_lines, read_json
-from darc.tables.database import Database
-from darc.tables.foreign import (
-    Judgements,
-    Record,
-    as_number,
-    read_foreign,
-    recognise,
-)
+from darc.tables.database import Database, quoted
+from darc.tables.foreign import Judgements, Record, as_number, read_foreign, recognise
 from darc.tables.load import DATASET, load_file, load_rows
 from darc.tables.schema import is_named
 from darc.tables.source import plain_file
@@ -50,28 +45,32 @@ def read_judgements(
         if not dataset and not suffix.endswith((".json", ".jsonl", ".ndjson", ".parquet", ".pq")):
             loaded = load_file(db, plain_file(path, None, db.spare))
         else:
-            records = _dataset(path, split) if dataset else _records(path, suffix)
+            records = _dataset(path, split) if dataset else _records(path, suffix, db)
             if found := recognise(records[0]):
                 return read_foreign(found, records, str(path))
             loaded = load_rows(db, records)
-        rows = list(zip(*map(loaded.texts, loaded.names), strict=True))
+        cells = zip(*map(loaded.texts, loaded.names), strict=True)
+        rows = [dict(zip(loaded.names, each, strict=True)) for each in cells]
     return _table(str(path), loaded.names, rows, columns or {}, scale or {})
 
 
-def _records(path: Path, suffix: str) -> list[Record]:
+def _records(path: Path, suffix: str, db: Database) -> Sequence[Record]:
     if suffix.endswith((".parquet", ".pq")):
+        name = quoted(plain_file(path, None, db.spare).path.resolve())
         try:
-            import pyarrow.parquet as parquet
-        except ImportError:
-            raise MissingExtra("reading Parquet", "parquet") from None
-        records = parquet.read_table(path).to_pylist()
+            found = db.run(f"FROM read_parquet({name}, hive_partitioning = false)")
+        except db.failure:
+            hint = "is it a file of another format?"
+            raise InputError(f"{path}: not a Parquet file that can be read", hint) from None
+        names = [each for each, *_ in found.description]
+        records = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
     elif suffix.endswith(".json"):
         whole = read_json(path)
         records = whole if isinstance(whole, list) else [whole]
     else:
         records = [record for _, record in json_lines(path)]
     if not records or not all(isinstance(each, dict) for each in records):
-        raise InputError(f"{path}: there are no JSON objects", "give one a line, or an array")
+        raise InputError(f"{path}: there are no records", "give one JSON object a line, or a list")
     return records
 
 
@@ -103,88 +102,66 @@ def _dataset(path: Path, split: str) -> list[Record]:
 def _table(
     source: str,
     header: Sequence[str],
-    rows: Sequence[Sequence[str]],
+    rows: Sequence[Mapping[str, str]],
     columns: Mapping[str, str],
     scale: Mapping[str, float],
 ) -> Judgements:
     """A table with a rating a row, or a column a rater."""
-    parts = {part: _column(source, header, part, columns) for part in WORDS}
+    known = {part: name for part in WORDS if (name := _column(source, header, part, columns))}
     for part in NEEDED:
-        if parts[part] is None:
+        if part not in known:
             raise InputError(
                 f"{source}: no column looks like {part}",
                 f"name it: --column {part}=ONE, one of {', '.join(filter(is_named, header))}",
             )
-    places = {part: header.index(name) for part, name in parts.items() if name is not None}
-    taken = set(places.values())
-    if "rating" in places:
-        single, raters = places["rating"], {places["rating"]: ""}
-        taken.add(single)
-    else:
-        raters = _rater_columns(header, rows, taken, scale)
+    wide, others = "rating" not in known, [n for n in header if n not in known.values()]
+    raters = [name for name in others if _holds_ratings(name, rows, scale)]
+    raters = raters if wide else [known["rating"]]
     if not raters:
         raise InputError(f"{source}: no column looks like a rating", "name it: --column rating=ONE")
-    pairs = [tuple(row[places[part]] for part in NEEDED) for row in rows]
-    if "rating" not in places and len(set(pairs)) < len(pairs):
+    if wide and len({tuple(row[known[part]] for part in NEEDED) for row in rows}) < len(rows):
         # A candidate in several rows has a rater in each, and the one column is the rating.
         if len(raters) > 1:
             raise InputError(
                 f"{source}: a candidate has several rows, and each has several numbers",
-                f"say which is the rating: --column rating={header[min(raters)]}",
+                f"say which is the rating: --column rating={raters[0]}",
             )
-        (places["rating"],) = raters
-        raters = {places["rating"]: ""}
-        others = [place for place in range(len(header)) if place not in {*taken, *raters}]
-        if "rater_id" not in places:
-            if len(others) != 1:
-                raise InputError(
-                    f"{source}: a candidate has several rows, and no column looks like a rater",
-                    "name it: --column rater_id=ONE",
-                )
-            places["rater_id"] = others[0]
-    made = Judgements("a table" if "rating" in places else "a table with a column for each rater")
-    unknown: dict[str, int] = {}
+        wide, rest = False, [name for name in others if name not in raters]
+        if "rater_id" not in known and len(rest) != 1:
+            raise InputError(
+                f"{source}: a candidate has several rows, and no column looks like a rater",
+                "name it: --column rater_id=ONE",
+            )
+        known.setdefault("rater_id", *rest[:1])
+    made = Judgements("a table with a column for each rater" if wide else "a table")
+    unknown: Counter[str] = Counter()
     for number, row in enumerate(rows, 1):
-        cells = [cell.strip() for cell in row]
-        who = cells[places["rater_id"]] if "rater_id" in places else ""
-        system = cells[places["system"]] if "system" in places else ""
-        for place, name in raters.items():
-            value = as_number(cells[place], scale) if cells[place] else None
-            if cells[place] and value is None:
-                unknown[cells[place]] = unknown.get(cells[place], 0) + 1
-            elif value is not None:
-                rater = name or who or f"row {number}"
-                prompt, candidate = (cells[places[part]] for part in NEEDED)
-                made.rate(prompt, candidate, rater, value, system)
+        own = {part: row[name].strip() for part, name in known.items()}
+        prompt, candidate = (own[part] for part in NEEDED)
+        for name in raters:
+            cell, value = row[name].strip(), as_number(row[name], scale)
+            if value is not None:
+                rater = (name.strip() if wide else "") or own.get("rater_id") or f"row {number}"
+                made.rate(prompt, candidate, rater, value, own.get("system", ""))
+            elif cell:
+                unknown[cell] += 1
             else:
-                made.skip("empty")
+                made.skipped["empty"] += 1
     if unknown:
-        _refuse_words(source, unknown)
+        words = [word for word, _ in unknown.most_common(MOST_WORDS)]
+        offer = ",".join(f"{word}={place}" for place, word in enumerate(words, 1))
+        raise InputError(
+            f"{source}: ratings such as {words[0]!r} are words",
+            f'say what they stand for: --scale "{offer}", with the numbers as they should be',
+        )
     return made
 
 
-def _refuse_words(source: str, unknown: Mapping[str, int]) -> None:
-    words = sorted(unknown, key=lambda word: -unknown[word])[:MOST_WORDS]
-    offer = ",".join(f"{word}={place}" for place, word in enumerate(words, 1))
-    raise InputError(
-        f"{source}: ratings such as {words[0]!r} are words",
-        f'say what they stand for: --scale "{offer}", with the numbers as they should be',
-    )
-
-
-def _rater_columns(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    taken: set[int],
-    scale: Mapping[str, float],
-) -> dict[int, str]:
-    """Columns that hold nothing but ratings, by place."""
-    found = {}
-    for place, name in enumerate(header):
-        cells = [row[place].strip() for row in rows if row[place].strip()]
-        if place not in taken and cells and all(as_number(c, scale) is not None for c in cells):
-            found[place] = name.strip()
-    return found
+def _holds_ratings(
+    name: str, rows: Sequence[Mapping[str, str]], scale: Mapping[str, float]
+) -> bool:
+    cells = [row[name] for row in rows if row[name].strip()]
+    return bool(cells) and all(as_number(cell, scale) is not None for cell in cells)
 
 
 def _column(

@@ -6,7 +6,8 @@ import json
 import re
 from bisect import bisect
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import accumulate, islice
 from pathlib import Path, PurePath
 from typing import Any
@@ -14,10 +15,9 @@ from typing import Any
 from darc.errors import InputError, MissingExtra, TableError
 from darc.files import output_files, parse_lines
 from darc.tables.database import Database, quoted
-from darc.tables.raw import RawRows, shorten
+from darc.tables.raw import BLOCK_ROWS, RawRows, as_text, shorten
 from darc.tables.source import LONGEST_LINE, PlainFile, Progress, plain_file
 
-FORMATS = ("csv", "excel", "jsonl", "parquet", "tsv")
 DELIMITERS = (",", ";", "\t", "|")
 SUFFIXES = {
     ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".ods": "excel", ".parquet": "parquet",
@@ -27,7 +27,6 @@ SUFFIXES = {
 TEXTS = (".texts.jsonl", ".texts.jsonl.gz")
 # What `save_to_disk` of the library datasets leaves in a folder.
 DATASET = ("state.json", "dataset_dict.json")
-BLOCK_ROWS = 5_000
 OBJECT = "write one JSON object a line"
 
 
@@ -39,20 +38,8 @@ def load_file(
     table: str = "raw",
 ) -> RawRows:
     """The rows of a file; `progress` hears how many of its bytes are done."""
-    loaded = RawRows(db, file.name, lambda row: (file.name, row + 1), table=table)
-    found = _detect(file) if chosen == "auto" else chosen
-    if found == "parquet":
-        _load_parquet(loaded, file)
-    elif found == "excel":
-        loaded.place = loaded.kept_line
-        (line, header), *rows = sheet_rows(file.path.read_bytes(), file.name)
-        loaded.name(header, line)
-        cells = zip(*(row for _, row in rows), strict=True)
-        loaded.append([at for at, _ in rows], dict(zip(loaded.names, cells, strict=True)))
-    elif found == "jsonl":
-        _load_objects(loaded, file, progress)
-    else:
-        _load_delimited(loaded, file, "\t" if found == "tsv" else "", progress)
+    loaded = RawRows(db, file.name, table)
+    FORMATS[_detect(file) if chosen == "auto" else chosen](loaded, file, progress)
     if not loaded.rows:
         empty = "the file is empty" if file.total == 0 else "there are no rows"
         raise TableError(file.name, empty, "give at least one rating")
@@ -62,23 +49,22 @@ def load_file(
 
 def load_rows(db: Database, rows: Any) -> RawRows:
     """The rows of a data frame (pandas, polars) or a list of dicts; lines are rows, from 1."""
+    loaded = RawRows(db, "the ratings")
+    cells: Iterable[Sequence[Any]]
     if hasattr(rows, "columns"):
-        found = {str(name): list(rows[name]) for name in rows.columns}
+        loaded.name(rows.columns)
+        cells = zip(*(rows[name] for name in rows.columns), strict=True)
     elif isinstance(rows, Sequence) and all(isinstance(row, Mapping) for row in rows):
-        names = dict.fromkeys(str(name) for row in rows for name in row)
-        found = {name: [row.get(name) for row in rows] for name in names}
+        loaded.name(dict.fromkeys(str(name) for row in rows for name in row))
+        cells = ([row.get(name) for name in loaded.names] for row in rows)
     else:
         raise InputError(
             f"{type(rows).__name__} holds no ratings that can be read",
             "give a path, a data frame of pandas or polars, or a list of dicts",
         )
-    count = len(next(iter(found.values()), ()))
-    if not count:
+    loaded.append(enumerate((dict(zip(loaded.names, row, strict=True)) for row in cells), 1))
+    if not loaded.rows:
         raise InputError("there are no rows", "give at least one rating")
-    loaded = RawRows(db, "the ratings", lambda row: ("the ratings", row + 1))
-    loaded.name(found)
-    cells = [[_cell(value) for value in column] for column in found.values()]
-    loaded.append(range(count), dict(zip(loaded.names, cells, strict=True)))
     return loaded
 
 
@@ -87,43 +73,36 @@ def load_folder(db: Database, folder: Path, chosen: str = "auto") -> RawRows:
     if any((folder / name).is_file() for name in DATASET):
         hint = f"make ratings of it: darc import {folder}"
         raise TableError(str(folder), "this is a dataset of Hugging Face", hint)
-    parts: list[RawRows] = []
-    names: list[str] = []
-    queries = []
+    loaded, parts, queries = RawRows(db, str(folder)), list[RawRows](), list[str]()
     for path in (each for each in output_files(folder) if not each.name.endswith(TEXTS)):
         file = plain_file(path, None, db.spare)
         part = load_file(db, file, chosen, table=f"part{len(parts)}")
-        parts.append(part)
         known = {name: part.column(name) for name in part.names}
         if not {"candidate_id", "left_id"} & set(known):
             known["candidate_id"] = quoted(path.name.partition(".")[0])
-        names = names or list(known)
-        if set(known) != set(names):
-            other = min(set(known) ^ set(names))
-            raise TableError(
-                part.source, f"not the columns of {Path(parts[0].source).name} ({other!r})",
-                "use the same",
-            )  # fmt: skip
-        cells = ", ".join(f"{known[name]} AS c{i}" for i, name in enumerate(names))
+        loaded.names = loaded.names or tuple(known)
+        for other in sorted(set(known) ^ set(loaded.names)):
+            message = f"not the columns of {Path(parts[0].source).name} ({other!r})"
+            raise TableError(part.source, message, "use the same")
+        cells = ", ".join(f"{known[name]} AS {loaded.column(name)}" for name in loaded.names)
         queries.append(f"SELECT {cells} FROM {part.table}")
+        parts.append(part)
+    loaded.fill(" UNION ALL ".join(queries))
     starts = list(accumulate((part.rows for part in parts), initial=0))
 
     def place(row: int) -> tuple[str, int]:
         at = bisect(starts, row) - 1
         return parts[at].place(row - starts[at])
 
-    loaded = RawRows(db, str(folder), place, tuple(names))
-    loaded.fill(" UNION ALL ".join(queries))
+    loaded.place = place
     return loaded
 
 
 def _detect(file: PlainFile) -> str:
     """The format by the name's ending or, when that says nothing, by the first bytes."""
-    suffixes = [suffix.lower() for suffix in PurePath(file.name).suffixes]
-    if suffixes and suffixes[-1] in (".gz", ".zst"):
-        suffixes.pop()
-    if suffixes and suffixes[-1] in SUFFIXES:
-        return SUFFIXES[suffixes[-1]]
+    suffix = PurePath(re.sub(r"\.(gz|zst)$", "", file.name, flags=re.IGNORECASE)).suffix.lower()
+    if suffix in SUFFIXES:
+        return SUFFIXES[suffix]
     with file.path.open("rb") as stream:
         head = stream.read(4096)
     if head.startswith(b"PAR1"):
@@ -138,17 +117,27 @@ def _detect(file: PlainFile) -> str:
     return "jsonl" if start.startswith(b"{") else "csv"
 
 
-def _load_delimited(loaded: RawRows, file: PlainFile, delimiter: str, progress: Progress) -> None:
+def _load_delimited(
+    loaded: RawRows, file: PlainFile, progress: Progress, delimiter: str = ""
+) -> None:
     """Text that is checked first, then read by the database as its header says."""
-    text = _Delimited(file.name, file.text(loaded.db.spare), delimiter)
-    loaded.place = text.place
-    loaded.name(text.header, text.start)
-    columns = [f"c{i}" for i in range(len(text.header))]
+    path = file.text(loaded.db.spare)
+    with path.open(encoding="utf-8-sig", newline="\n") as text:
+        first = next((line for line in text if line != "\n"), "")
+    if not first:
+        raise TableError(file.name, "the file is empty", "it should start with a header line")
+    delimiter = delimiter or sniff_delimiter(first)
+    records = partial(_records, file.name, path, delimiter)
+    start, header = next(records())
+    loaded.place = lambda row: (file.name, next(islice(records(), row + 1, None))[0])
+    loaded.name(header, start)
+    columns = [f"c{i}" for i in range(len(header))]
     options = {
         "auto_detect": False,
         "header": False,
-        "skip": text.start,
-        "delim": quoted(text.delimiter),
+        # Blank lines and the header, each of which is a record.
+        "skip": start,
+        "delim": quoted(delimiter),
         "quote": "'\"'",
         "escape": "'\"'",
         "columns": dict.fromkeys(columns, "VARCHAR"),
@@ -162,68 +151,48 @@ def _load_delimited(loaded: RawRows, file: PlainFile, delimiter: str, progress: 
     left = max(0, (file.total or 0) - file.done // 2)
     try:
         loaded.fill(
-            f"SELECT * FROM read_csv({quoted(text.path)}, {said})",
+            f"SELECT * FROM read_csv({quoted(path)}, {said})",
             lambda share: progress(file.done // 2 + int(left * share), file.total),
         )
     except loaded.db.failure as problem:
-        deque(text.records(), maxlen=0)
+        deque(records(), maxlen=0)
         reason = str(problem).splitlines()[0]
         raise TableError(file.name, f"it cannot be read ({reason})") from None
 
 
-class _Delimited:
-    """A delimited file read slowly: for its header, the line of a row, and where a fault is.
+def _records(source: str, path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """The records of a delimited file that are not blank, and the line where each one starts.
 
-    `start` is the line of the header, and so how many records come before the rows.
+    This is the slow way, for its header, the line of a row, and where a fault is: a record that is
+    not as long as the first, or badly quoted, is refused.
     """
-
-    def __init__(self, source: str, path: Path, delimiter: str) -> None:
-        self._source, self.path = source, path
+    limit = csv.field_size_limit(LONGEST_LINE)
+    line, width, hint = 1, 0, "double the quotation marks inside a quoted field"
+    try:
         with path.open(encoding="utf-8-sig", newline="\n") as file:
-            lines = ((at, line) for at, line in enumerate(file, 1) if line != "\n")
-            self.start, first = next(lines, (0, ""))
-        if not first:
-            raise TableError(source, "the file is empty", "it should start with a header line")
-        self.delimiter = delimiter or sniff_delimiter(first)
-        self.header: list[str] = []
-        self.header = next(self.records())[1]
-
-    def place(self, row: int) -> tuple[str, int]:
-        """The line on which a row starts."""
-        return self._source, next(islice(self.records(), row + 1, None))[0]
-
-    def records(self) -> Iterator[tuple[int, list[str]]]:
-        """The records that are not blank, the header too, and the line where each one starts.
-
-        One that is not as long as the header is refused.
-        """
-        limit = csv.field_size_limit(LONGEST_LINE)
-        line, hint = 1, "double the quotation marks inside a quoted field"
-        try:
-            with self.path.open(encoding="utf-8-sig", newline="\n") as file:
-                reader = csv.reader(file, delimiter=self.delimiter, strict=True)
-                for record in reader:
-                    width = len(self.header or record)
-                    if record and len(record) != width:
-                        few = "few" if len(record) < width else "many"
-                        raise TableError(
-                            self._source,
-                            f"too {few} fields: {len(record)}, where the header has {width}",
-                            "put fields that contain the delimiter in double quotes",
-                            line,
-                        )
-                    if record:
-                        yield line, record
-                    line = reader.line_num + 1
-        except csv.Error as problem:
-            message = f"a badly quoted field ({problem})"
-            if "field limit" in str(problem) or "unexpected end" in str(problem):
-                message = f"a quoted field is never closed or longer than {LONGEST_LINE >> 20} MB"
-            elif "new-line" in str(problem):
-                message, hint = "a bare carriage return", "end lines with \\n or \\r\\n"
-            raise TableError(self._source, message, hint, line) from None
-        finally:
-            csv.field_size_limit(limit)
+            reader = csv.reader(file, delimiter=delimiter, strict=True)
+            for record in reader:
+                width = width or len(record)
+                if record and len(record) != width:
+                    few = "few" if len(record) < width else "many"
+                    raise TableError(
+                        source,
+                        f"too {few} fields: {len(record)}, where the header has {width}",
+                        "put fields that contain the delimiter in double quotes",
+                        line,
+                    )
+                if record:
+                    yield line, record
+                line = reader.line_num + 1
+    except csv.Error as problem:
+        message = f"a badly quoted field ({problem})"
+        if "field limit" in str(problem) or "unexpected end" in str(problem):
+            message = f"a quoted field is never closed or longer than {LONGEST_LINE >> 20} MB"
+        elif "new-line" in str(problem):
+            message, hint = "a bare carriage return", "end lines with \\n or \\r\\n"
+        raise TableError(source, message, hint, line) from None
+    finally:
+        csv.field_size_limit(limit)
 
 
 def sniff_delimiter(header: str) -> str:
@@ -234,29 +203,27 @@ def sniff_delimiter(header: str) -> str:
 
 def _load_objects(loaded: RawRows, file: PlainFile, progress: Progress) -> None:
     """JSON lines; numbers stay the text that the file has, so that ids keep their spelling."""
-    loaded.place = loaded.kept_line
-    with file.path.open("rb") as stream:
-        numbered = parse_lines(stream, file.name, OBJECT, exact=True)
-        while block := list(islice(numbered, BLOCK_ROWS)):
-            for line, row in block:
+
+    def objects() -> Iterator[tuple[int, dict[str, Any]]]:
+        with file.path.open("rb") as stream:
+            for line, row in parse_lines(stream, file.name, OBJECT, exact=True):
                 if not isinstance(row, dict):
                     said = shorten(json.dumps(row).replace('"', ""))
                     raise TableError(file.name, f"not a JSON object: {said}", OBJECT, line)
-            progress(file.done // 2 + stream.tell() // (2 if file.done else 1), file.total)
-            names = dict.fromkeys(name for _, row in block for name in row)
-            loaded.append(
-                [line for line, _ in block],
-                {n: [_cell(row[n]) if n in row else None for _, row in block] for n in names},
-            )
+                if line % BLOCK_ROWS == 0:
+                    progress(file.done // 2 + stream.tell() // (2 if file.done else 1), file.total)
+                yield line, row
+
+    loaded.append(objects())
 
 
-def _load_parquet(loaded: RawRows, file: PlainFile) -> None:
+def _load_parquet(loaded: RawRows, file: PlainFile, _: Progress) -> None:
     """Parquet, whose lines are its rows, from 1; lists and structures become JSON."""
     path = str(file.path.resolve())
     place = f"read_parquet({quoted(path)}, hive_partitioning = false)"
     try:
         kinds = loaded.db.run(f"DESCRIBE SELECT * FROM {place}").fetchall()
-        loaded.name(str(name) for name, *_ in kinds)
+        loaded.name(name for name, *_ in kinds)
         nested = re.compile(r".*\]|(MAP|STRUCT|UNION).*", re.DOTALL)
         cells = ", ".join(
             f"coalesce({f'to_json(#{i})' if nested.fullmatch(str(kind)) else f'#{i}'}::VARCHAR, '')"
@@ -269,33 +236,29 @@ def _load_parquet(loaded: RawRows, file: PlainFile) -> None:
         raise TableError(file.name, f"not a Parquet file that can be read ({reason})") from None
 
 
-def sheet_rows(data: bytes, name: str) -> list[tuple[int, list[str]]]:
-    """The rows of a workbook's first sheet that are not blank, as text, with their numbers."""
+def _load_sheet(loaded: RawRows, file: PlainFile, _: Progress) -> None:
+    """The rows of a workbook's first sheet that are not blank; its first one is the header."""
     try:
         import python_calamine
     except ImportError:
         raise MissingExtra("reading a spreadsheet", "excel") from None
     try:
-        book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
+        book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(file.path.read_bytes()))
         cells = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
     except Exception as problem:
-        raise TableError(name, f"it is no spreadsheet ({problem})", "save it again") from None
-    rows = [(at, [_cell(value) for value in row]) for at, row in enumerate(cells, 1)]
-    rows = [(at, row) for at, row in rows if any(row)]
+        raise TableError(file.name, f"it is no spreadsheet ({problem})", "save it again") from None
+    rows = [(line, row) for line, row in enumerate(cells, 1) if any(map(as_text, row))]
     if len(rows) < 2:
-        raise TableError(name, "the first sheet has no rows", "put the ratings there")
-    return rows
+        raise TableError(file.name, "the first sheet has no rows", "put the ratings there")
+    (line, header), *rest = rows
+    loaded.name(map(as_text, header), line)
+    loaded.append((line, dict(zip(loaded.names, row, strict=True))) for line, row in rest)
 
 
-def _cell(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        # Spreadsheets know no whole numbers.
-        return str(int(value))
-    if isinstance(value, bool | list | dict):
-        return json.dumps(value, ensure_ascii=False)
-    # The missing values of data frames print as this.
-    return "" if str(value) in ("<NA>", "NaT", "nan") else str(value)
+FORMATS: dict[str, Callable[[RawRows, PlainFile, Progress], None]] = {
+    "csv": _load_delimited,
+    "excel": _load_sheet,
+    "jsonl": _load_objects,
+    "parquet": _load_parquet,
+    "tsv": partial(_load_delimited, delimiter="\t"),
+}

@@ -9,7 +9,6 @@ from darc.errors import InputError, UnknownName
 from darc.tables.comparisons import METHODS
 from darc.tables.database import MEMORY_MB, Database
 from darc.tables.load import FORMATS, load_file, load_folder, load_rows
-from darc.tables.raw import RawRows
 from darc.tables.schema import PARTS, REQUIRED, decide
 from darc.tables.source import Progress, plain_file
 from darc.tables.table import RatingTable
@@ -52,21 +51,16 @@ def read_ratings(
     for kind, size in (("batch_rows", batch_rows), ("memory_mb", memory_mb)):
         if size < 1:
             raise InputError(f"{kind} must be 1 or more, not {size}")
-    db = Database(memory_mb)
+    db, tell = Database(memory_mb), progress or (lambda done, total: None)
     try:
-        loaded = _load(db, source, format, stream, progress or (lambda done, total: None))
+        if not isinstance(source, str | os.PathLike):
+            loaded = load_rows(db, source)
+        elif stream is None and Path(source).is_dir():
+            loaded = load_folder(db, Path(source), format)
+        else:
+            loaded = load_file(db, plain_file(source, stream, db.spare, tell), format, tell)
         schema = decide(loaded, layout, columns or {}, raters)
         return RatingTable(loaded, schema, scalarize, batch_rows)
     except BaseException:
         db.close()
         raise
-
-
-def _load(
-    db: Database, source: Any, chosen: str, stream: BinaryIO | None, progress: Progress
-) -> RawRows:
-    if not isinstance(source, str | os.PathLike):
-        return load_rows(db, source)
-    if stream is None and Path(source).is_dir():
-        return load_folder(db, Path(source), chosen)
-    return load_file(db, plain_file(source, stream, db.spare, progress), chosen, progress)

@@ -39,10 +39,10 @@ def decide(
     """The schema of a table; missing columns are refused."""
     names = [name for name in table.names if is_named(name)]
     chosen = list(dict.fromkeys(raters or ()))
-    if layout == "auto" and chosen and set(chosen) <= set(names):
-        layout = "wide"
-    elif layout == "auto":
-        layout = guess_layout({*names, *(part for part in columns if columns[part] in names)})
+    if layout == "auto":
+        renamed = (part for part in columns if columns[part] in names)
+        wide = chosen and set(chosen) <= set(names)
+        layout = "wide" if wide else guess_layout({*names, *renamed})
     if chosen and layout != "wide":
         raise InputError(
             f"{table.source}: rater columns are for the wide layout, and this table is {layout}",
@@ -51,9 +51,8 @@ def decide(
     parts = {part: columns.get(part, part) for part in REQUIRED[layout]}
     given = [columns[part] for part in (*OPTIONAL[layout], SYSTEM) if part in columns]
     _check_present(table.source, names, [*parts.values(), *chosen, *given])
-    for part in OPTIONAL[layout]:
-        if columns.get(part, part) in names:
-            parts[part] = columns.get(part, part)
+    found = {part: columns.get(part, part) for part in OPTIONAL[layout]}
+    parts |= {part: name for part, name in found.items() if name in names}
     if layout == "pairwise":
         # What else a row says belongs to the comparison, not to one of its candidates.
         return Schema(layout, parts)

@@ -4,9 +4,10 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -56,18 +57,13 @@ class PlainFile:
 
     def _lines(self) -> Iterator[bytes]:
         """Blocks of whole lines."""
-        rest = b""
         with self.path.open("rb") as file:
             while data := file.read(BLOCK_BYTES):
-                cut = data.rfind(b"\n") + 1
-                if cut:
-                    yield rest + data[:cut]
-                rest = data[cut:] if cut else rest + data
-                if len(rest) > LONGEST_LINE:
+                rest = file.readline(LONGEST_LINE)
+                if len(rest) == LONGEST_LINE:
                     long = f"a line is longer than {LONGEST_LINE >> 20} MB"
                     raise TableError(self.name, long, "is this a file of ratings?")
-        if rest:
-            yield rest
+                yield data + rest
 
 
 def plain_file(
@@ -82,18 +78,13 @@ def plain_file(
     `spare`: what is packed or a stream is copied, and a name that the database would take for
     those of several files.
     """
-    path, total = Path(source), None
-    name = "standard input" if str(source) == "-" else str(source)
-    opened: Any = nullcontext(stream)
-    if stream is None and str(source) == "-":
-        opened = nullcontext(sys.stdin.buffer)
-    elif stream is None:
-        opened = closing(_open(name, path))
-        total = path.stat().st_size if path.is_file() else None
+    path, name = Path(source), str(source)
+    if name == "-":
+        name, stream = "standard input", stream or sys.stdin.buffer
+    opened = nullcontext(stream) if stream else _open(name, path)
+    total = path.stat().st_size if stream is None and path.is_file() else None
     with opened as file:
-        head = file.read(len(ZSTD))
-        while head and len(head) < len(ZSTD) and (more := file.read(len(ZSTD) - len(head))):
-            head += more
+        head = b"".join(islice(iter(lambda: file.read(1), b""), len(ZSTD)))
         packed = head.startswith(GZIP) or head == ZSTD
         if total is not None and not packed and not set("*?[") & set(str(path)):
             return PlainFile(name, path, total)
@@ -107,15 +98,14 @@ def plain_file(
                 progress(done if total is None else done // 2, total)
                 yield data
 
-        with copy.open("wb") as out:
-            try:
+        try:
+            with copy.open("wb") as out:
                 out.writelines(_unpacked(blocks(), head) if packed else blocks())
-            except EOFError:
-                message, hint = "the packed data ends too early", "the file is cut off"
-            except (zlib.error, zstandard().ZstdError) as problem:
-                message, hint = f"the packed data is damaged ({problem})", "the file is broken"
-            else:
-                return PlainFile(name, copy, total, done)
+            return PlainFile(name, copy, total, done)
+        except EOFError:
+            message, hint = "the packed data ends too early", "the file is cut off"
+        except (zlib.error, zstandard().ZstdError) as problem:
+            message, hint = f"the packed data is damaged ({problem})", "the file is broken"
     raise TableError(name, message, f"{hint}; fetch it again")
 
 

@@ -1,8 +1,7 @@
 """A table of ratings that has been read and found good."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from darc.tables.comparisons import fit_samples, game_faults, outcome
 from darc.tables.database import quoted
 from darc.tables.raw import Faults, RawRows
 from darc.tables.schema import Schema
-from darc.typing import Integers
 
 
 class RatingTable(Closing):
@@ -32,8 +30,9 @@ class RatingTable(Closing):
         self._loaded, self._schema, self._db = loaded, schema, loaded.db
         self._make_long()
         self._number_candidates()
-        self.rater_names = self._number("rater")
-        self.scorer_ids = self._number("scorer")
+        self._number("raters", "rater")
+        self._number("scorers", "scorer")
+        self.rater_names, self.scorer_ids = (self._words(each) for each in ("raters", "scorers"))
         self._make_samples(method)
         counts = self._db.arrays(
             """SELECT sum(count)::BIGINT AS rows, count(DISTINCT candidate) AS candidates,
@@ -62,15 +61,14 @@ class RatingTable(Closing):
 
     def batch(self, first: int, last: int) -> Batch:
         """The prompts from `first` to before `last`, which are padded to the largest of them."""
-        found = self._fetch("*", first, last)
+        found, scorers = self._db.arrays(f"FROM {self._samples(first, last)}"), len(self.scorer_ids)
         sizes = np.diff(self._candidates[first : last + 1])
         low, high = (int(self._candidates[place]) for place in (first, last))
-        cell = self._cells(found) - low * len(self.scorer_ids)
-        columns = found["value"], found["rater"]
-        scores, raters = packed(cell, sizes, len(self.scorer_ids), *columns)
-        words = iter(self._words("candidates", "id", low, high))
+        cell = (found["candidate"].astype(np.int64) - low) * scorers + found["scorer"]
+        scores, raters = packed(cell, sizes, scorers, found["value"], found["rater"])
+        words = iter(self._words("candidates", low, high))
         return Batch(
-            prompt_ids=self._words("prompts", "id", first, last),
+            prompt_ids=self._words("prompts", first, last),
             candidate_ids=[[next(words) for _ in range(size)] for size in sizes.tolist()],
             scorer_ids=self.scorer_ids,
             scores=scores,
@@ -126,22 +124,18 @@ class RatingTable(Closing):
         faults: Faults = {}
         for part, name in columns.items():
             if part.endswith("_id"):
-                blank = _said(f"no {name}", "give every row its ids")
-                faults[f"{loaded.text(name)} = ''"] = blank
+                faults[f"{loaded.text(name)} = ''"] = (f"no {name}", "give every row its ids")
             elif part in ("rating", "winner"):
-                absent = _said(f"no {name}", "write null if it is missing")
-                faults[f"{known[part]} IS NULL"] = absent
+                faults[f"{known[part]} IS NULL"] = (f"no {name}", "write null if it is missing")
         ids, raters = [known.get("candidate_id", "")], [known.get("rater_id", "")]
         if self.layout == "pairwise":
             ids, values = [known["left_id"], known["right_id"]], [outcome(known)] * 2
             faults |= game_faults(loaded, columns)
-        elif self.layout == "wide":
-            values = [loaded.number(name) for name in self._schema.raters]
-            raters = [quoted(name) for name in self._schema.raters]
-            faults |= loaded.number_faults(self._schema.raters)
         else:
-            values = [loaded.number(columns["rating"])]
-            faults |= loaded.number_faults([columns["rating"]])
+            rated = self._schema.raters or (columns["rating"],)
+            values = [loaded.number(name) for name in rated]
+            raters = [quoted(name) for name in self._schema.raters] or raters
+            faults |= loaded.number_faults(rated)
         loaded.refuse_first(faults)
         self._width = len(values)
         parts = {
@@ -171,10 +165,7 @@ class RatingTable(Closing):
             f"""CREATE TEMP TABLE pools AS SELECT prompt_id, id, min(row) AS first,
             count(value) AS rated{varies} FROM long GROUP BY ALL"""
         )
-        self._db.run(
-            """CREATE TABLE prompts AS SELECT (row_number() OVER (ORDER BY min(first)) - 1)::INTEGER
-            AS n, prompt_id AS id FROM pools GROUP BY prompt_id ORDER BY n"""
-        )
+        self._number("prompts", "prompt_id", "first", "pools")
         self._db.run(
             """CREATE TABLE candidates AS SELECT
             (row_number() OVER (ORDER BY prompts.n, first) - 1)::INTEGER AS n, prompts.n AS prompt,
@@ -186,9 +177,8 @@ class RatingTable(Closing):
         )
         if found:
             row, candidate, prompt = found
-            noun, verb = ("rating", "rate")
-            if self.layout == "pairwise":
-                noun, verb = ("comparison", "compare")
+            pairwise = self.layout == "pairwise"
+            noun, verb = ("comparison", "compare") if pairwise else ("rating", "rate")
             raise self._loaded.fault(
                 row // self._width,
                 f"every {noun} of candidate {candidate!r} of prompt {prompt!r} is missing",
@@ -199,14 +189,13 @@ class RatingTable(Closing):
         named = zip(self._schema.extras, varying, strict=True)
         self.extra_columns = tuple(name for name, varies in named if not varies)
 
-    def _number(self, part: str) -> list[str]:
-        """The distinct texts of a part by first appearance, and a table (n, id) of them."""
+    def _number(self, table: str, part: str, row: str = "row", rows: str = "long") -> None:
+        """The table (n, id) of the distinct texts of a part, by first appearance."""
         self._db.run(
-            f"""CREATE TABLE {part}s AS
-            SELECT (row_number() OVER (ORDER BY min(row)) - 1)::INTEGER AS n, {part} AS id
-            FROM long GROUP BY {part} ORDER BY n"""
+            f"""CREATE TABLE {table} AS
+            SELECT (row_number() OVER (ORDER BY min({row})) - 1)::INTEGER AS n, {part} AS id
+            FROM {rows} GROUP BY {part} ORDER BY n"""
         )
-        return self._words(f"{part}s", "id", 0, self.rows * self._width)
 
     def _make_samples(self, method: str) -> None:
         pairwise = self.layout == "pairwise"
@@ -225,15 +214,15 @@ class RatingTable(Closing):
 
     def _check_once(self, first: int, last: int) -> None:
         """Refuse a rater who rates a candidate twice, among some prompts."""
-        found = self._fetch("candidate, scorer, rater", first, last)
-        key = np.sort(self._cells(found) * len(self.rater_names) + found["rater"])
-        twice = key[1:][key[1:] == key[:-1]]
-        if not len(twice):
+        found = self._db.row(
+            f"""SELECT prompt_id, candidates.id, raters.id, scorers.id FROM
+            (SELECT candidate, scorer, rater FROM {self._samples(first, last)}
+            GROUP BY ALL HAVING count(*) > 1 ORDER BY ALL LIMIT 1) JOIN raters ON raters.n = rater
+            JOIN scorers ON scorers.n = scorer JOIN candidates ON candidates.n = candidate"""
+        )
+        if not found:
             return
-        cell, place = divmod(int(twice[0]), len(self.rater_names))
-        number, at = divmod(cell, len(self.scorer_ids))
-        rater, scorer = self.rater_names[place], self.scorer_ids[at]
-        candidate, prompt = self._db.row(f"SELECT id, prompt_id FROM candidates WHERE n = {number}")
+        prompt, candidate, rater, scorer = found
         lines = self._db.words(
             f"""SELECT row // {self._width} FROM long WHERE prompt_id = {quoted(prompt)} AND
             id = {quoted(candidate)} AND rater = {quoted(rater)} AND scorer = {quoted(scorer)}
@@ -247,24 +236,15 @@ class RatingTable(Closing):
             "keep one of the two",
         )
 
-    def _fetch(self, columns: str, first: int, last: int) -> dict[str, Any]:
-        return self._db.arrays(
-            f"""SELECT {columns} FROM samples
-            WHERE rowid >= {self._starts[first]} AND rowid < {self._starts[last]}"""
-        )
+    def _samples(self, first: int, last: int) -> str:
+        """The SQL for the samples of the prompts from `first` to before `last`."""
+        low, high = self._starts[first], self._starts[last]
+        return f"samples WHERE rowid >= {low} AND rowid < {high}"
 
-    def _cells(self, found: Mapping[str, Integers]) -> Integers:
-        """The place of each sample among all candidates and scorers."""
-        return found["candidate"].astype(np.int64) * len(self.scorer_ids) + found["scorer"]
-
-    def _words(self, table: str, column: str, low: int, high: int) -> list[str]:
+    def _words(self, table: str, low: int = 0, high: int = 2**62, column: str = "id") -> list[str]:
         sql = f"SELECT {column} AS word FROM {table} WHERE n >= {low} AND n < {high} ORDER BY n"
         return list(self._db.arrays(sql)["word"].tolist())
 
     def _extra(self, low: int, high: int, name: str) -> list[str]:
         table = f"candidates JOIN raw ON raw.rowid = first // {self._width}"
-        return self._words(table, self._loaded.text(name), low, high)
-
-
-def _said(message: str, hint: str) -> Callable[[Mapping[str, str]], tuple[str, str]]:
-    return lambda cells: (message, hint)
+        return self._words(table, low, high, self._loaded.text(name))

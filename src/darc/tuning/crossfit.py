@@ -125,8 +125,7 @@ def choices(
             rule = settings[place].bound()
             if "calibration" in rule.defaults and calibration is not None:
                 rule = rule.bind(calibration=calibration)
-            if rule.calibrate is not None:
-                rule = rule.bind(**rule.calibrate(shared, rule.parameters))
+            rule = rule.fitted(shared)
             result[place] = rule.choose(shared.keeping_few() if rule.few else shared).index
             report(1)
     return result
