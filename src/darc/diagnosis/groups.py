@@ -193,25 +193,20 @@ def latent_groups(panel: RaterPanel, *, permutations: int = 500, seed: int = 0) 
     variance = np.diag(products.sum(axis=0)) / np.maximum(np.diag(freedom), 1)
     scale = np.sqrt(np.outer(variance, variance)) * np.maximum(freedom, 1)
     products = products / scale
-    loading = _consensus(products.sum(axis=0))
-    model = np.outer(loading, loading)
+    model = _outer(_consensus(products.sum(axis=0)))
     left = products - shared / np.maximum(freedom, 1) * model
     strength, component = _leading(left.sum(axis=0))
     generator = np.random.default_rng([seed, 6])
-    null = np.empty(permutations)
-    rows = left.reshape(left.shape[0], -1)
-    for i in range(permutations):
-        signs = generator.integers(0, 2, rows.shape[0]) * 2.0 - 1.0
-        drawn = model + (signs @ rows).reshape(model.shape)
-        again = _consensus(drawn)
-        null[i] = _leading(drawn - np.outer(again, again))[0]
+    signs = generator.integers(0, 2, (permutations, len(left))) * 2.0 - 1.0
+    drawn = model + np.tensordot(signs, left, 1)
+    null, _ = _leading(drawn - _outer(_consensus(drawn)))
     kinds = [
         tuple(name for name, c in zip(names, component, strict=True) if (c < 0) == below)
         for below in (True, False)
     ]
     first, second = sorted(kinds, key=len)
     p_value = (1 + int((null >= strength * (1 - 1e-12)).sum())) / (1 + permutations)
-    return Latent(first, second, strength, float(null.mean()), p_value)
+    return Latent(first, second, float(strength), float(null.mean()), p_value)
 
 
 def _refusal(panel: RaterPanel) -> str:
@@ -249,22 +244,23 @@ def _products(panel: RaterPanel) -> tuple[Array, Array]:
 
 
 def _consensus(pairs: Array) -> Array:
-    """Loadings of the common factor of a matrix whose diagonal is not looked at."""
-    table = pairs.copy()
-    own = np.zeros(table.shape[0])
+    """Loadings (..., J) of the common factor of matrices whose diagonals are not looked at."""
+    between = pairs * (1 - np.eye(pairs.shape[-1]))
+    own, some = np.zeros(pairs.shape[:-1]), np.ones((*pairs.shape[:-2], 1), dtype=bool)
     for _ in range(_SWEEPS):
-        np.fill_diagonal(table, own)
-        row = table.sum(axis=1)
-        whole = float(row.sum())
-        if whole <= 0:
-            return np.zeros(own.size)
+        row = between.sum(axis=-1) + own
+        whole = row.sum(axis=-1, keepdims=True)
+        some &= whole > 0
+        whole = np.where(some, whole, 1.0)
         own = np.minimum(row**2 / whole, 1.0)
-    return row / math.sqrt(whole)
+    return np.where(some, row / np.sqrt(whole), 0.0)
 
 
-def _leading(pairs: Array) -> tuple[float, Array]:
-    """Largest eigenvalue and its vector of a matrix whose diagonal counts as 0."""
-    table = pairs.copy()
-    np.fill_diagonal(table, 0.0)
-    values, vectors = np.linalg.eigh(table)
-    return float(values[-1]), vectors[:, -1]
+def _outer(loading: Array) -> Array:
+    return loading[..., :, None] * loading[..., None, :]
+
+
+def _leading(pairs: Array) -> tuple[Array, Array]:
+    """Largest eigenvalues and their vectors of matrices whose diagonals count as 0."""
+    values, vectors = np.linalg.eigh(pairs * (1 - np.eye(pairs.shape[-1])))
+    return values[..., -1], vectors[..., -1]

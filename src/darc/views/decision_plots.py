@@ -1,7 +1,6 @@
 """Pictures of one decision: the sigma-value plane, and how people rated each answer."""
 
 import textwrap
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -252,16 +251,12 @@ def _row(
         axes.axhspan(place - 0.46, place + 0.46, color=BAND if chosen else PALE_OTHER, zorder=0)
     wide = (ends[1] - ends[0]) or 1.0
     seats = np.round((own - ends[0]) / wide * BINS) / BINS * wide + ends[0]
-    seats = own if len(np.unique(own)) <= BINS else seats
-    tallest = max(Counter(seats.tolist()).values())
-    step = min(0.13, 0.62 / tallest)
-    stood: Counter[float] = Counter()
-    for seat in np.sort(seats).tolist():
-        unhappy = seat <= edge
-        axes.scatter(seat, place - 0.32 + step * stood[seat], s=min(26.0, 900 * step**1.5 + 4),
-                     facecolor="white" if unhappy else color, edgecolor=OTHER if unhappy else color,
-                     linewidth=1.3, zorder=3)  # fmt: skip
-        stood[seat] += 1
+    seats = np.sort(own if len(np.unique(own)) <= BINS else seats)
+    level = np.arange(seats.size) - np.searchsorted(seats, seats)
+    step = min(0.13, 0.62 / (1 + level.max()))
+    for mine, face, edges in ((seats <= edge, "white", OTHER), (seats > edge, color, color)):
+        look = {"facecolor": face, "edgecolor": edges, "s": min(26.0, 900 * step**1.5 + 4)}
+        axes.scatter(seats[mine], place - 0.32 + step * level[mine], lw=1.3, zorder=3, **look)
     mean = float(own.mean())
     axes.plot([mean, mean], [place - 0.44, place + 0.42], color=INK, lw=1.4, zorder=2)
     below = int((own <= edge).sum())
