@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+import time
 from unittest.mock import patch
 
 import numpy as np
@@ -11,6 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+# A run with the parts of the plugin: three answers, two rewrites each, two scorers.
+ECHO = ("--generator", "echo", "--scorer", "brevity", "--scorer", "form", "-k", "3", "--n-aug", "2")
 
 fast_settings = settings(derandomize=True, max_examples=80, deadline=None, database=None)
 
@@ -30,6 +34,23 @@ def run_command(*arguments: object, text: str = "") -> subprocess.CompletedProce
         told.flush()
     out, errors = (stream.buffer.getvalue().decode() for stream in (said, told))
     return subprocess.CompletedProcess(list(map(str, arguments)), code, out, errors)
+
+
+def check_interrupted(
+    running: subprocess.Popen[str], pressed: float, last: str, goal: float
+) -> None:
+    """Fail unless a command ends soon after an interrupt, with one line on standard error.
+
+    `pressed` is when it was interrupted, `goal` in how many seconds it ends where the machine is
+    not busy.
+    """
+    out, said = running.communicate(timeout=60)
+    ended = time.monotonic() - pressed
+    assert (running.returncode, out or "") == (130, "")
+    assert said.splitlines()[-1] == f"darc: interrupted; {last}"
+    assert "Traceback" not in said
+    print(f"it ended after {ended:.1f} s; the goal is {goal:g} s")
+    assert ended < 3 * goal
 
 
 def assume_finite(array: Array) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -48,13 +49,6 @@ def test_versions_agree() -> None:
     assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-def test_modules_are_small_and_say_what_they_are() -> None:
-    for path in SOURCES:
-        text = path.read_text(encoding="utf-8")
-        assert ast.get_docstring(ast.parse(text)), path
-        assert text.count("\n") <= 400, path
-
-
 HOUSE = tomllib.loads((ROOT / "tests" / "house.toml").read_text(encoding="utf-8"))
 
 
@@ -63,8 +57,15 @@ def module_of(path: Path) -> str:
     return ".".join(parts).removesuffix(".__init__")
 
 
+@cache
 def trees() -> dict[str, ast.Module]:
     return {module_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
+
+
+def test_modules_are_small_and_say_what_they_are() -> None:
+    for path in SOURCES:
+        assert ast.get_docstring(trees()[module_of(path)]), path
+        assert path.read_text(encoding="utf-8").count("\n") <= 400, path
 
 
 def importers(every: dict[str, ast.Module]) -> dict[str, set[str]]:

@@ -6,19 +6,6 @@ from unittest.mock import patch
 
 from tests.helpers import run_command
 
-PARTS = (
-    "--generator",
-    "echo",
-    "--scorer",
-    "brevity",
-    "--scorer",
-    "form",
-    "-k",
-    "3",
-    "--n-aug",
-    "2",
-)
-
 
 def darc(environment: dict[str, str], *arguments: object) -> subprocess.CompletedProcess[str]:
     with patch.dict(os.environ, environment):

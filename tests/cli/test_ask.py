@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes import FakeServer, Fault
-from tests.helpers import run_command
+from tests.helpers import check_interrupted, run_command
 
 GOOD = (
     "The Moon pulls on the whole Earth, but hardest on the near side. The water there heaps up, "
@@ -139,7 +139,6 @@ def test_bad_input(answers: Path, arguments: list[str], words: str) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="SIGINT is POSIX")
 @pytest.mark.parametrize("presses", [1, 2])
 def test_an_interrupt_ends_it_soon(presses: int, openai_server: FakeServer) -> None:
-    goal = 2.0  # seconds, where the machine is not busy
     openai_server.faults = [Fault("hang")] * 100
     model = f"openai:fake@{openai_server.url}/v1"
     command = [sys.executable, "-m", "darc", "ask", "Why?", "--generator", model, "--panel", "2"]
@@ -153,10 +152,4 @@ def test_an_interrupt_ends_it_soon(presses: int, openai_server: FakeServer) -> N
     for _ in range(presses):
         os.killpg(asking.pid, signal.SIGINT)
         time.sleep(0.1)
-    answer, said = asking.communicate(timeout=60)
-    ended = time.monotonic() - pressed
-    assert (asking.returncode, answer) == (130, "")
-    assert said.splitlines()[-1] == "darc: interrupted; nothing was written"
-    assert "Traceback" not in said
-    print(f"it ended after {ended:.1f} s; the goal is {goal:g} s")
-    assert ended < 3 * goal
+    check_interrupted(asking, pressed, "nothing was written", 2.0)

@@ -1,13 +1,14 @@
 import json
 from pathlib import Path
 
-from tests.cli.runs import PARTS, darc
+from tests.cli.runs import darc
+from tests.helpers import ECHO
 
 
 def test_scores_are_kept_for_the_next_run(
     tmp_path: Path, prompts: Path, environment: dict[str, str]
 ) -> None:
-    arguments = ("run", "--prompts", prompts, *PARTS, "--json", "--out")
+    arguments = ("run", "--prompts", prompts, *ECHO, "--json", "--out")
     first = json.loads(darc(environment, *arguments, tmp_path / "one").stdout)["cost"]["score"]
     second = json.loads(darc(environment, *arguments, tmp_path / "two").stdout)["cost"]["score"]
     assert first["scores"] > 0

@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.cli.runs import PARTS, darc
+from tests.cli.runs import darc
+from tests.helpers import ECHO
 
 # Seconds after which an interrupted run is to have ended, where the machine is not busy.
 ENDING = 2.0
@@ -20,7 +21,7 @@ def test_samples_without_the_original(
 ) -> None:
     folder = tmp_path / "run"
     options = ("--no-original", "--max-attempts", "5")
-    done = darc(environment, "run", "--prompts", prompts, "--out", folder, *PARTS, *options)
+    done = darc(environment, "run", "--prompts", prompts, "--out", folder, *ECHO, *options)
     assert done.returncode == 0, done.stderr
     rewrites = json.loads((folder / "manifest.json").read_text())["settings"]["rewrites"]
     assert (rewrites["include_original"], rewrites["max_attempts"]) == (False, 5)
@@ -35,10 +36,10 @@ def test_samples_without_the_original(
     refused = darc(environment, "show", folder, "82", "--rule", "poisson:reward=original")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "needs the original's score" in refused.stderr
-    other = darc(environment, "run", "--prompts", prompts, "--out", folder, *PARTS)
+    other = darc(environment, "run", "--prompts", prompts, "--out", folder, *ECHO)
     assert other.returncode == 2
     for command in (("run", "--prompts", prompts, "--out", tmp_path / "x"), ("ask", "Why?")):
-        nothing = darc(environment, *command, *PARTS, "--n-aug", "0", "--no-original")
+        nothing = darc(environment, *command, *ECHO, "--n-aug", "0", "--no-original")
         assert nothing.returncode == 2
         assert "nothing to score" in nothing.stderr
     for name in ("ask", "run", "serve"):
@@ -51,7 +52,7 @@ def test_lazy_run_names_the_command_that_completes_it(
     tmp_path: Path, prompts: Path, environment: dict[str, str]
 ) -> None:
     folder = tmp_path / "run"
-    lazily = (*PARTS, "--lazy", "--rule", "epsilon")
+    lazily = (*ECHO, "--lazy", "--rule", "epsilon")
     done = darc(environment, "run", "--prompts", prompts, "--out", folder, *lazily)
     assert done.returncode == 0, done.stderr
     assert "left out" in done.stdout
@@ -81,7 +82,7 @@ def test_lazy_run_names_the_command_that_completes_it(
 def test_bad_input(
     arguments: list[str], words: str, tmp_path: Path, prompts: Path, environment: dict[str, str]
 ) -> None:
-    command = ["run", "--prompts", prompts, "--out", tmp_path / "run", *PARTS, *arguments]
+    command = ["run", "--prompts", prompts, "--out", tmp_path / "run", *ECHO, *arguments]
     done = darc(environment, *command)
     assert done.returncode == 2, done.stderr
     assert words in done.stderr
@@ -93,7 +94,7 @@ def test_bad_input(
 def test_interrupted_run_says_how_to_go_on(
     written_first: str, tmp_path: Path, prompts: Path, environment: dict[str, str]
 ) -> None:
-    command = ["run", "--prompts", "examples", "--out", tmp_path / "run", *PARTS, "--n-aug", "40"]
+    command = ["run", "--prompts", "examples", "--out", tmp_path / "run", *ECHO, "--n-aug", "40"]
     process = subprocess.Popen(
         [sys.executable, "-m", "darc", *map(str, command), "--workers", "2"],
         env=environment,
@@ -146,15 +147,15 @@ def test_a_run_keeps_what_its_rule_goes_by(
     tmp_path: Path, prompts: Path, environment: dict[str, str]
 ) -> None:
     first, learnt, folder = tmp_path / "first", tmp_path / "learnt.json", tmp_path / "run"
-    assert darc(environment, "run", "--prompts", prompts, "--out", first, *PARTS).returncode == 0
+    assert darc(environment, "run", "--prompts", prompts, "--out", first, *ECHO).returncode == 0
     made = darc(environment, "calibrate", first, "--out", learnt)
     assert made.returncode == 0, made.stderr
     assert list(json.loads(learnt.read_text())["scorers"]) == ["brevity", "form"]
     auto = ("--rule", "auto", "--calibration", learnt)
     run = ("run", "--prompts", prompts, "--out")
-    done = darc(environment, *run, folder, *PARTS, *auto)
+    done = darc(environment, *run, folder, *ECHO, *auto)
     assert done.returncode == 0, done.stderr
-    lazy = darc(environment, *run, tmp_path / "lazy", *PARTS, *auto, "--lazy")
+    lazy = darc(environment, *run, tmp_path / "lazy", *ECHO, *auto, "--lazy")
     assert lazy.returncode == 0, lazy.stderr
     lines = (folder / "shards" / "00000" / "decisions.jsonl").read_text().splitlines()
     decisions = {row["prompt_id"]: row for row in map(json.loads, lines)}
@@ -163,8 +164,8 @@ def test_a_run_keeps_what_its_rule_goes_by(
     other = json.loads(learnt.read_text())
     other["scorers"]["form"]["lam"] = 1.0
     (tmp_path / "other.json").write_text(json.dumps(other))
-    changed = (*PARTS, "--rule", "auto", "--calibration", tmp_path / "other.json")
-    for options in (changed, (*PARTS, "--rule", "auto")):
+    changed = (*ECHO, "--rule", "auto", "--calibration", tmp_path / "other.json")
+    for options in (changed, (*ECHO, "--rule", "auto")):
         refused = darc(environment, *run, folder, *options)
         assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
         assert "its decision differs (calibration: " in refused.stderr

@@ -2,13 +2,14 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.runs import PARTS, darc
+from tests.cli.runs import darc
+from tests.helpers import ECHO
 
 
 @pytest.mark.slow
 def test_run_show_export(tmp_path: Path, prompts: Path, environment: dict[str, str]) -> None:
     folder = tmp_path / "run"
-    done = darc(environment, "run", "--prompts", prompts, "--out", folder, *PARTS)
+    done = darc(environment, "run", "--prompts", prompts, "--out", folder, *ECHO)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("3 prompts by auto")
     assert "score" in done.stdout

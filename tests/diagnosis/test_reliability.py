@@ -2,14 +2,11 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import chi
 from tests.diagnosis.panels import Array, noise_only, panel, uneven
 
-from darc.diagnosis.panel import RaterPanel, shrinkage_of_deviation
 from darc.diagnosis.reliability import (
     Reliability,
     gaussian_reliability,
-    raters_needed,
     reliabilities,
 )
 
@@ -17,12 +14,6 @@ from darc.diagnosis.reliability import (
 def within(values: Array, prompts: int) -> Array:
     table = values.reshape(prompts, -1)
     return (table - table.mean(axis=1, keepdims=True)).ravel()
-
-
-def test_shrinkage_is_the_mean_of_the_chi_distribution() -> None:
-    counts = np.arange(2, 30)
-    expected = [chi.mean(n - 1) / math.sqrt(n - 1) for n in counts]
-    np.testing.assert_allclose(shrinkage_of_deviation(counts), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("heavy", [False, True])
@@ -94,9 +85,9 @@ def test_raters_needed_inverts_spearman_brown() -> None:
     assert found.having(0.0).needed(0.7) == math.inf
     open_ended = Reliability(0.3, -0.1, 0.4, 0.2, 0.01, size=7.0, lost=1)
     assert open_ended.needed_span(0.7) == "26 or more"
-    assert raters_needed(-0.1, 0.5, 7, 1) == math.inf
-    assert math.isnan(raters_needed(math.nan, 0.5, 7, 1))
-    assert raters_needed(1.0, 0.5, 7, 1) == 2
+    assert found.having(-0.1).needed(0.5) == math.inf
+    assert math.isnan(found.having(math.nan).needed(0.5))
+    assert found.having(1.0).needed(0.5) == 2
 
 
 def test_negative_correlations_are_left_as_they_are() -> None:
@@ -124,7 +115,7 @@ def test_one_prompt_has_a_value_and_no_interval() -> None:
 
 
 def test_constant_ratings_have_no_reliability() -> None:
-    constant: RaterPanel = panel(np.full((5, 4, 6), 3.0))
+    constant = panel(np.full((5, 4, 6), 3.0))
     means, sigmas = reliabilities(constant)
     assert math.isnan(means["within"].value)
     assert math.isnan(sigmas["within"].value)

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.perturb.helpers import TEXTS, applied, outcomes
+from tests.perturb.helpers import TEXTS, applied, changes_of
 
 from darc.language.text import mask
 from darc.perturb import transform
@@ -11,51 +11,7 @@ from darc.perturb.phrasing import STRIPS
 from darc.perturb.rules_rewriter import FORM, WORDS
 from darc.perturb.transform import Draws, Transform
 
-
-@pytest.mark.parametrize(
-    ("change", "text", "changed"),
-    [
-        (transform.list_markers, "- a\n- b", "* a\n* b"),
-        (transform.list_markers, "1. a\n2. b", "1) a\n2) b"),
-        (transform.to_prose, "You need:\n\n- milk\n- salt", "You need: milk; and salt."),
-        (transform.strip_emphasis, "A **bold** and *soft* word", "A bold and soft word"),
-        (transform.bold_labels, "- Cost: low\n- Time: long", "- **Cost:** low\n- **Time:** long"),
-        (transform.emphasis_marks, "A **bold** word", "A __bold__ word"),
-        (transform.stress, "It is water.", "It is **water**."),
-        (transform.stress, "It is water.", "It is *water*."),
-        (transform.to_bold, "## Why\n\nSo.", "**Why**\n\nSo."),
-        (transform.to_headings, "**Why**\n\nSo.", "## Why\n\nSo."),
-        (transform.title_case, "# how to cook rice", "# How to Cook Rice"),
-        (transform.without_headings, "# A\n\nOne.\n\n# B\n\nTwo.", "One.\n\nTwo."),
-        (transform.item_spacing, "1. a\n2. b\n3. c", "1. a\n\n2. b\n\n3. c"),
-        (transform.item_spacing, "- a\n\n- b", "- a\n- b"),
-        (transform.paragraph_breaks, "It is so.\n\nIt was so.", "It is so. It was so."),
-        (
-            transform.running,
-            "- The cat is old.\n- The dog is young.",
-            "The cat is old. The dog is young.",
-        ),
-        (transform.apostrophes, "It's", "It\u2019s"),
-        (transform.dashes, "a\u2014b", "a \u2013 b"),
-        (transform.serial_comma, "red, blue, and green.", "red, blue and green."),
-        (transform.serial_comma, "red, blue, pink and green.", "red, blue, pink, and green."),
-    ],
-)
-def test_what_each_can_do(change: Transform, text: str, changed: str) -> None:
-    assert changed in outcomes(change, text)
-
-
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        (transform.list_markers, "The score was 3.\n\n---\n"),
-        (transform.without_headings, "# Only a title"),
-        (transform.serial_comma, "In Paris, cats and dogs."),
-    ],
-)
-def test_what_each_leaves_alone(change: Transform, text: str) -> None:
-    assert outcomes(change, text) == {text}
-
+test_what_each_does = changes_of(transform)
 
 EVERY = list(
     dict.fromkeys(each for tables in (WORDS, FORM) for family in tables.values() for each in family)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.helpers import ECHO
 from tests.runs.makers import contents, rows, start
 
 from darc.cli import main
@@ -26,23 +27,7 @@ from darc.runs.shard import ORDER, SEAL, TIMINGS, TIMINGS_SEAL
 SHARD = Path("shards") / "00000"
 IN_SHARD = [str(SHARD / name) for name in (*ORDER, TIMINGS, TIMINGS_SEAL, SEAL)]
 FILES = (*IN_SHARD, "manifest.json", "run.toml")
-PARTS = [
-    "--rule",
-    "epsilon",
-    "--generator",
-    "echo",
-    "--scorer",
-    "brevity",
-    "--scorer",
-    "form",
-    "-k",
-    "3",
-    "--n-aug",
-    "2",
-    "--no-cache",
-    "--workers",
-    "0",
-]
+PARTS = [*ECHO, "--rule", "epsilon", "--no-cache", "--workers", "0"]
 QUICK = ["--no-figures", "--repeats", "1", "--draws", "20", "--rule", "mean", "--rule", "epsilon"]
 # Values that JSON can have and a run never does; the raw ones are written as they stand.
 RAW = ("NaN", "-Infinity", "1e400", "9" * 5000, "[" * 100_000, '"\\ud800"', '"\\u0000"', "-0")

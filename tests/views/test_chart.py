@@ -1,4 +1,3 @@
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,22 +15,11 @@ from darc.views.chart import (
 from darc.views.palette import SERIES
 
 
-def luminance(color: str) -> float:
-    red, green, blue = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
 def test_every_series_is_told_apart_without_colour() -> None:
     found = looks([f"s{i}" for i in range(MOST_SERIES)]).values()
     assert len({look.marker for look in found}) == MOST_SERIES
     assert len({str(look.dashes) for look in found}) == MOST_SERIES
     assert len(SERIES) == len(MARKERS) == len(DASHES)
-
-
-def test_the_first_colours_differ_in_grey_and_all_stand_out_from_white() -> None:
-    greys = sorted(luminance(color) for color in SERIES[:4])
-    assert min(b - a for a, b in pairwise(greys)) > 0.1
-    assert max(luminance(color) for color in SERIES) < 0.7
 
 
 def test_too_many_series_are_refused() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from darc.core.agreement import alpha_interval, krippendorff_alpha
 from darc.diagnosis.groups import Groups, Latent, compare_groups, latent_groups
-from darc.diagnosis.panel import RaterPanel, panel_of
+from darc.diagnosis.panel import RaterPanel, offsets, panel_of
 from darc.diagnosis.raters import RaterReport, rate_raters
 from darc.diagnosis.reliability import (
     Reliability,
@@ -55,59 +55,38 @@ def contention(
     is unknown because nothing could be split, Gaussian noise stands in.
     """
     sigma = panel.sigmas()
-    known = ~np.isnan(sigma)
-    if not known.any():
-        return [], sigma
-    prompts = len(panel.prompt_names)
-    size = np.bincount(panel.prompts[known], minlength=prompts)
-    rated = size > 0
-    seen = np.full(prompts, math.nan)
-    sums = np.bincount(panel.prompts[known], sigma[known], prompts)
-    seen[rated] = sums[rated] / size[rated]
-    trust = _gaussian(panel, prompts) if between is None else between.value
+    known = np.flatnonzero(~np.isnan(sigma))
+    items = np.full(sigma.size, math.nan)
+    if not known.size:
+        return [], items
+    kept, owner, size = np.unique(panel.prompts[known], return_inverse=True, return_counts=True)
+    seen = np.bincount(owner, sigma[known]) / size
+    if between is None:
+        fair, noise = (each[known] for each in gaussian_noise(panel))
+        variance = _variance(np.bincount(owner, fair) / size)
+        chance = float(np.mean(np.bincount(owner, noise) / size**2))
+        trust = 1 - chance / variance if variance > 0 else 0.0
+    else:
+        trust = between.value
     trust = 0.0 if math.isnan(trust) else min(max(trust, 0.0), 1.0)
-    middle = float(np.mean(seen[rated]))
+    middle = float(np.mean(seen))
     shrunk = middle + trust * (seen - middle)
-    variance = float(np.var(seen[rated], ddof=1)) if rated.sum() > 1 else 0.0
-    error = 1.96 * math.sqrt(trust * (1 - trust) * variance)
+    error = 1.96 * math.sqrt(trust * (1 - trust) * _variance(seen)) if trust > 0 else math.nan
     inner = 0.0 if within is None or math.isnan(within.value) else max(within.value, 0.0)
-    items = shrunk[panel.prompts] + inner * (sigma - seen[panel.prompts])
-    rows = []
-    for p in np.lexsort((-seen, -shrunk)):
-        if not rated[p]:
-            continue
-        mine = np.nonzero((panel.prompts == p) & known)[0]
-        # Where shrinkage makes all alike, the raw sigma says which one is named.
-        widest = mine[np.lexsort((panel.lots[mine], -sigma[mine], -items[mine]))[0]]
-        spread = error if trust > 0 else math.nan
-        rows.append(
-            Contention(
-                panel.prompt_names[p],
-                int(size[p]),
-                float(seen[p]),
-                float(shrunk[p]),
-                float(max(shrunk[p] - spread, 0.0)) if spread == spread else math.nan,
-                float(shrunk[p] + spread),
-                panel.candidate_names[widest],
-                float(items[widest]),
-            )
-        )
-    return rows, items
+    items[known] = shrunk[owner] + inner * offsets(sigma[known], owner)
+    # Where shrinkage makes all alike, the raw sigma says which one is named.
+    order = np.lexsort((panel.lots[known], -sigma[known], -items[known], owner))
+    widest = known[order[np.cumsum(size) - size]]
+    names = np.array(panel.prompt_names)[kept], np.array(panel.candidate_names)[widest]
+    ends = np.maximum(shrunk - error, 0.0), shrunk + error
+    columns = (names[0], size, seen, shrunk, *ends, names[1], items[widest])
+    order = np.lexsort((-seen, -shrunk))
+    rows = zip(*(each[order].tolist() for each in columns), strict=True)
+    return [Contention(*row) for row in rows], items
 
 
-def _gaussian(panel: RaterPanel, prompts: int) -> float:
-    """Share of the variance of prompts' mean sigmas that Gaussian noise does not make."""
-    fair, noise = gaussian_noise(panel)
-    rows = panel.counts >= 2
-    owner = panel.prompts[rows]
-    size = np.bincount(owner, minlength=prompts)
-    rated = size > 0
-    if rated.sum() < 2:
-        return 0.0
-    means = np.bincount(owner, fair[rows], prompts)[rated] / size[rated]
-    each = np.bincount(owner, noise[rows], prompts)[rated] / size[rated] ** 2
-    variance = float(np.var(means, ddof=1))
-    return 1 - float(np.mean(each)) / variance if variance > 0 else 0.0
+def _variance(values: Array) -> float:
+    return float(np.var(values, ddof=1)) if values.size > 1 else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +119,11 @@ class Diagnosis:
         """Ratings that a candidate typically has."""
         return round(float(np.median(self.panel.counts)))
 
+    @property
+    def sigma_within(self) -> Reliability:
+        """Reliability of sigma within prompts, from halves where there are any."""
+        return self.sigmas.get("within", self.gaussian)
+
 
 def diagnose(
     source: Source,
@@ -161,9 +145,9 @@ def diagnose(
     tick()
     gaussian = gaussian_reliability(panel, resamples=2 * draws, seed=seed)
     prompts, items = contention(panel, sigmas.get("prompt"), sigmas.get("within", gaussian))
-    low, high = math.nan, math.nan
+    ends = math.nan, math.nan
     if len(panel.prompt_names) > 1:
-        low, high = alpha_interval(panel.values, resamples=2 * draws, seed=seed)
+        ends = alpha_interval(panel.values, resamples=2 * draws, seed=seed)
     tick()
     spread = equal_sigmas(panel, permutations=draws, seed=seed)
     tick()
@@ -178,7 +162,7 @@ def diagnose(
         means=means,
         sigmas=sigmas,
         gaussian=gaussian,
-        alpha=(krippendorff_alpha(panel.values), low, high),
+        alpha=(krippendorff_alpha(panel.values), *ends),
         spread=spread,
         follows=_follows(panel),
         raters=rate_raters(panel),
@@ -195,10 +179,5 @@ def _follows(panel: RaterPanel) -> float:
     known = ~np.isnan(sigma)
     if known.sum() < 3:
         return math.nan
-    owner = np.unique(panel.prompts[known], return_inverse=True)[1]
-    size = np.bincount(owner)
-    sides = [
-        values - (np.bincount(owner, values) / size)[owner]
-        for values in (sigma[known], panel.means()[known])
-    ]
+    sides = (offsets(each[known], panel.prompts[known]) for each in (sigma, panel.means()))
     return float(correlation(*sides))

@@ -14,14 +14,19 @@ prompts stands out.
 
 import math
 from dataclasses import dataclass
+from itertools import combinations, pairwise
 
 import numpy as np
 
-from darc.diagnosis.panel import RaterPanel
-from darc.diagnosis.raters import additive
+from darc.diagnosis.panel import RaterPanel, additive
 from darc.typing import Array, Integers
 
-UNKNOWN = ""
+FEWEST_RATERS = 4
+FEWEST_PROMPTS = 10
+FEWEST_SHARED = 20
+MOST_RATERS = 60
+MOST_CELLS = 20_000_000
+_SWEEPS = 30
 
 
 @dataclass(frozen=True)
@@ -61,54 +66,42 @@ def compare_groups(
 
     Raters without a group are left out. O(permutations x ratings).
     """
-    if not panel.named:
-        return None
-    labels = [panel.groups.get(name, UNKNOWN) for name in panel.rater_names]
-    names = sorted({label for label in labels if label != UNKNOWN})
+    labels = [panel.groups.get(name, "") for name in panel.rater_names if panel.named]
+    names = sorted({*labels} - {""})
     if len(names) < 2:
         return None
-    code = np.array([names.index(one) if one != UNKNOWN else -1 for one in labels])
+    code = np.array([names.index(label) if label else -1 for label in labels])
+    members = np.nonzero(code >= 0)[0]
+    group = code[members]
     item, rater, value = panel.flat()
     kept = code[rater] >= 0
-    item, rater, value = item[kept], rater[kept], value[kept]
-    members = np.nonzero(code >= 0)[0]
-    rater, group = np.searchsorted(members, rater), code[members]
-    item = np.unique(item, return_inverse=True)[1]
-    rows = np.unique(np.nonzero(panel.present)[0][kept])
+    rows, item = np.unique(item[kept], return_inverse=True)
+    rater, value = np.searchsorted(members, rater[kept]), value[kept]
     level, rest = additive(item, rater, value)
-    squares = float(rest @ rest)
-    taste, severity = _between(item, rater, rest, group), _levels(level, group)
+
+    def between(group: Integers) -> tuple[float, float]:
+        """Squares between groups: of residuals on each candidate, and of raters' levels."""
+        return _squares(item * len(names) + group[rater], rest), _squares(group, level)
+
     generator = np.random.default_rng([seed, 5])
-    seen: list[tuple[float, float]] = []
-    for _ in range(permutations):
-        mixed = generator.permutation(group)
-        seen.append((_between(item, rater, rest, mixed), _levels(level, mixed)))
-    null = np.array(seen)
-    near = 1 - 1e-9
-    sizes = np.bincount(group)
+    null = np.array([between(generator.permutation(group)) for _ in range(permutations)])
+    seen = np.array(between(group))
+    taste_p, severity_p = (1 + (null >= seen * (1 - 1e-9)).sum(axis=0)) / (1 + permutations)
+    sizes, squares = np.bincount(group), float(rest @ rest) or math.nan
     return Groups(
-        sizes={name: int(n) for name, n in zip(names, sizes, strict=True)},
-        severity_p=float((1 + (null[:, 1] >= severity * near).sum()) / (1 + permutations)),
-        taste_p=float((1 + (null[:, 0] >= taste * near).sum()) / (1 + permutations)),
+        sizes=dict(zip(names, sizes.tolist(), strict=True)),
+        severity_p=float(severity_p),
+        taste_p=float(taste_p),
         smallest_p=max(1 / _ways(sizes), 1 / (1 + permutations)),
-        share=taste / squares if squares > 0 else math.nan,
-        chance=float(null[:, 0].mean()) / squares if squares > 0 else math.nan,
+        share=float(seen[0]) / squares,
+        chance=float(null[:, 0].mean()) / squares,
         contrasts=_contrasts(panel, names, rows, (item, group[rater], value - level[rater]), top),
     )
 
 
-def _between(item: Integers, rater: Integers, rest: Array, group: Integers) -> float:
-    """Sum of squares of the groups' mean residuals on each candidate."""
-    key = item * (int(group.max()) + 1) + group[rater]
-    count = np.bincount(key)
-    sums = np.bincount(key, rest)
-    return float(np.sum(sums[count > 0] ** 2 / count[count > 0]))
-
-
-def _levels(level: Array, group: Integers) -> float:
-    """Sum of squares of the groups' mean levels, each as often as it has raters."""
-    sums, count = np.bincount(group, level), np.bincount(group)
-    return float(np.sum(sums[count > 0] ** 2 / count[count > 0]))
+def _squares(owner: Integers, values: Array) -> float:
+    """Sum of squares of the owners' mean values, each as often as it has values."""
+    return float(np.sum(np.bincount(owner, values) ** 2 / np.maximum(np.bincount(owner), 1)))
 
 
 def _ways(sizes: Integers) -> float:
@@ -138,40 +131,25 @@ def _contrasts(
     freedom = max(value.size - int(known.sum()), 1)
     noise = math.sqrt(float(within @ within) / freedom)
     gaps = np.zeros(rows.size)
-    for one in range(width):
-        for other in range(one):
-            both = known[:, one] & known[:, other]
-            error = noise * np.sqrt(1 / count[both, one] + 1 / count[both, other])
-            gap = np.abs(means[both, one] - means[both, other])
-            scaled = np.divide(gap, error, out=np.zeros_like(gap), where=error > 0)
-            gaps[both] = np.maximum(gaps[both], scaled)
-    found: list[Contrast] = []
-    taken: set[int] = set()
-    for i in np.lexsort((panel.lots[rows], -gaps)):
-        prompt = int(panel.prompts[rows[i]])
-        if gaps[i] <= 0 or len(found) == top:
-            break
-        if prompt in taken:
-            continue
-        taken.add(prompt)
-        averages = {names[g]: float(means[i, g]) for g in range(width) if known[i, g]}
-        found.append(
-            Contrast(
-                panel.prompt_names[prompt],
-                panel.candidate_names[rows[i]],
-                averages,
-                float(gaps[i]),
-            )
+    for one, other in combinations(range(width), 2):
+        both = known[:, one] & known[:, other]
+        error = noise * np.sqrt(1 / count[both, one] + 1 / count[both, other])
+        gap = np.abs(means[both, one] - means[both, other])
+        scaled = np.divide(gap, error, out=np.zeros_like(gap), where=error > 0)
+        gaps[both] = np.maximum(gaps[both], scaled)
+    order = np.lexsort((panel.lots[rows], -gaps))
+    # The first place of a prompt in this order is its widest gap.
+    first = np.unique(panel.prompts[rows[order]], return_index=True)[1]
+    return tuple(
+        Contrast(
+            panel.prompt_names[panel.prompts[rows[i]]],
+            panel.candidate_names[rows[i]],
+            {names[g]: float(means[i, g]) for g in range(width) if known[i, g]},
+            float(gaps[i]),
         )
-    return tuple(found)
-
-
-FEWEST_RATERS = 4
-FEWEST_PROMPTS = 10
-FEWEST_SHARED = 20
-MOST_RATERS = 60
-MOST_CELLS = 20_000_000
-_SWEEPS = 30
+        for i in order[np.sort(first)][:top]
+        if gaps[i] > 0
+    )
 
 
 @dataclass(frozen=True)
@@ -215,23 +193,20 @@ def latent_groups(panel: RaterPanel, *, permutations: int = 500, seed: int = 0) 
     variance = np.diag(products.sum(axis=0)) / np.maximum(np.diag(freedom), 1)
     scale = np.sqrt(np.outer(variance, variance)) * np.maximum(freedom, 1)
     products = products / scale
-    loading = _consensus(products.sum(axis=0))
-    model = np.outer(loading, loading)
+    model = _outer(_consensus(products.sum(axis=0)))
     left = products - shared / np.maximum(freedom, 1) * model
     strength, component = _leading(left.sum(axis=0))
     generator = np.random.default_rng([seed, 6])
-    null = np.empty(permutations)
-    rows = left.reshape(left.shape[0], -1)
-    for i in range(permutations):
-        signs = generator.integers(0, 2, rows.shape[0]) * 2.0 - 1.0
-        drawn = model + (signs @ rows).reshape(model.shape)
-        again = _consensus(drawn)
-        null[i] = _leading(drawn - np.outer(again, again))[0]
-    one = tuple(n for n, c in zip(names, component, strict=True) if c < 0)
-    other = tuple(n for n, c in zip(names, component, strict=True) if c >= 0)
-    first, second = (one, other) if len(one) <= len(other) else (other, one)
+    signs = generator.integers(0, 2, (permutations, len(left))) * 2.0 - 1.0
+    drawn = model + np.tensordot(signs, left, 1)
+    null, _ = _leading(drawn - _outer(_consensus(drawn)))
+    kinds = [
+        tuple(name for name, c in zip(names, component, strict=True) if (c < 0) == below)
+        for below in (True, False)
+    ]
+    first, second = sorted(kinds, key=len)
     p_value = (1 + int((null >= strength * (1 - 1e-12)).sum())) / (1 + permutations)
-    return Latent(first, second, strength, float(null.mean()), p_value)
+    return Latent(first, second, float(strength), float(null.mean()), p_value)
 
 
 def _refusal(panel: RaterPanel) -> str:
@@ -254,42 +229,38 @@ def _products(panel: RaterPanel) -> tuple[Array, Array]:
     Both (P, raters, raters); only candidates that both have rated count.
     """
     item, rater, value = panel.flat()
-    raters = len(panel.rater_names)
-    middle = value - np.mean(value)
-    ends = np.append(panel.starts, panel.counts.size)
-    sums = np.zeros((len(panel.prompt_names), raters, raters))
-    freedom = np.zeros_like(sums)
+    value, raters = value - value.mean(), len(panel.rater_names)
+    ends = np.searchsorted(panel.prompts, np.arange(len(panel.prompt_names) + 1))
     limits = np.searchsorted(item, ends)
-    for p in range(sums.shape[0]):
-        part = slice(limits[p], limits[p + 1])
-        table = np.zeros((ends[p + 1] - ends[p], raters))
-        known = np.zeros_like(table)
-        table[item[part] - ends[p], rater[part]] = middle[part]
-        known[item[part] - ends[p], rater[part]] = 1.0
-        both = known.T @ known
-        mine = table.T @ known
+    sums, freedom = np.zeros((2, len(panel.prompt_names), raters, raters))
+    for p, (start, stop) in enumerate(pairwise(limits)):
+        place = item[start:stop] - ends[p], rater[start:stop]
+        table, known = np.zeros((2, ends[p + 1] - ends[p], raters))
+        table[place], known[place] = value[start:stop], 1.0
+        both, mine = known.T @ known, table.T @ known
         sums[p] = table.T @ table - mine * mine.T / np.maximum(both, 1.0)
         freedom[p] = np.maximum(both - 1.0, 0.0)
     return sums, freedom
 
 
 def _consensus(pairs: Array) -> Array:
-    """Loadings of the common factor of a matrix whose diagonal is not looked at."""
-    table = pairs.copy()
-    own = np.zeros(table.shape[0])
+    """Loadings (..., J) of the common factor of matrices whose diagonals are not looked at."""
+    between = pairs * (1 - np.eye(pairs.shape[-1]))
+    own, some = np.zeros(pairs.shape[:-1]), np.ones((*pairs.shape[:-2], 1), dtype=bool)
     for _ in range(_SWEEPS):
-        np.fill_diagonal(table, own)
-        row = table.sum(axis=1)
-        whole = float(row.sum())
-        if whole <= 0:
-            return np.zeros(own.size)
+        row = between.sum(axis=-1) + own
+        whole = row.sum(axis=-1, keepdims=True)
+        some &= whole > 0
+        whole = np.where(some, whole, 1.0)
         own = np.minimum(row**2 / whole, 1.0)
-    return row / math.sqrt(whole)
+    return np.where(some, row / np.sqrt(whole), 0.0)
 
 
-def _leading(pairs: Array) -> tuple[float, Array]:
-    """Largest eigenvalue and its vector of a matrix whose diagonal counts as 0."""
-    table = pairs.copy()
-    np.fill_diagonal(table, 0.0)
-    values, vectors = np.linalg.eigh(table)
-    return float(values[-1]), vectors[:, -1]
+def _outer(loading: Array) -> Array:
+    return loading[..., :, None] * loading[..., None, :]
+
+
+def _leading(pairs: Array) -> tuple[Array, Array]:
+    """Largest eigenvalues and their vectors of matrices whose diagonals count as 0."""
+    values, vectors = np.linalg.eigh(pairs * (1 - np.eye(pairs.shape[-1])))
+    return values[..., -1], vectors[..., -1]

@@ -1,4 +1,4 @@
-"""The ratings of one scorer, one row a candidate."""
+"""The ratings of one scorer, one row a candidate, and what is left without means and levels."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,12 +8,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from darc.core import risk
 from darc.core.draws import candidate_lots
 from darc.errors import InputError
 from darc.evaluation.source import NOBODY, Source
-from darc.typing import Array, Integers
+from darc.typing import Array, Integers, Mask
 
-Booleans = NDArray[np.bool_]
+_SWEEPS = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,7 @@ class RaterPanel:
     systems: Sequence[str] = ()
 
     @property
-    def present(self) -> Booleans:
+    def present(self) -> Mask:
         """Where there is a rating, (I, n)."""
         return ~np.isnan(self.values)
 
@@ -49,11 +50,6 @@ class RaterPanel:
     def counts(self) -> Integers:
         """Ratings of each candidate, (I,)."""
         return self.present.sum(axis=1)
-
-    @property
-    def starts(self) -> Integers:
-        """The first candidate of each prompt, (P,)."""
-        return np.searchsorted(self.prompts, np.arange(len(self.prompt_names)))
 
     @cached_property
     def lots(self) -> NDArray[np.uint64]:
@@ -72,7 +68,7 @@ class RaterPanel:
 
     def sigmas(self) -> Array:
         """Standard deviation with ddof = 1 of each candidate, NaN with one rating, (I,)."""
-        return deviations(self.values)
+        return risk.sigma(self.values)
 
 
 def panel_of(source: Source, scorer: int = 0, seed: int = 0) -> RaterPanel:
@@ -107,48 +103,44 @@ def panel_of(source: Source, scorer: int = 0, seed: int = 0) -> RaterPanel:
     )
 
 
-def deviations(values: Array) -> Array:
-    """Standard deviation with ddof = 1 along the last axis, NaN skipped and below two values."""
-    present = ~np.isnan(values)
-    count = present.sum(axis=-1)
-    known = np.maximum(count, 1)
-    mean = np.where(present, values, 0.0).sum(axis=-1) / known
-    offset = np.where(present, values - mean[..., None], 0.0)
-    variance = (offset**2).sum(axis=-1) / np.maximum(count - 1, 1)
-    return np.where(count >= 2, np.sqrt(variance), np.nan)
+def offsets(values: Array, owner: Integers) -> Array:
+    """Values less the mean of those that have the same owner, (N,)."""
+    return values - (np.bincount(owner, values) / np.maximum(np.bincount(owner), 1))[owner]
 
 
-def shrinkage_of_deviation(counts: Integers) -> Array:
-    """Mean of the standard deviation of n Gaussian samples over the true one, NaN below two."""
-    table = np.full(int(counts.max(initial=1)) + 1, np.nan)
-    for n in range(2, table.size):
-        table[n] = math.sqrt(2 / (n - 1)) * math.exp(math.lgamma(n / 2) - math.lgamma((n - 1) / 2))
-    return table[counts]
+def additive(item: Integers, rater: Integers, value: Array) -> tuple[Array, Array]:
+    """Raters' levels, of mean 0 a rating, and what they and the candidates' means leave over.
+
+    The least-squares fit of value = candidate + rater by alternating means, so that a rater is not
+    called severe for having rated bad candidates. O(ratings) a sweep.
+    """
+    raters = np.bincount(rater)
+    level = np.zeros(raters.size)
+    rest = offsets(value, item)
+    for _ in range(_SWEEPS):
+        step = np.bincount(rater, rest) / np.maximum(raters, 1)
+        level += step
+        rest = offsets(rest - step[rater], item)
+        if np.abs(step).max() <= 1e-10 * max(np.ptp(value), 1e-300):
+            break
+    return level - np.average(level, weights=raters), rest
 
 
-def centred(panel: RaterPanel) -> tuple[Array, bool]:
+def centred(panel: RaterPanel) -> tuple[Array, Integers | None]:
     """Ratings less the candidate's mean and each rater's own level in the prompt, (I, n).
 
-    Where raters are unknown, or rate one candidate a prompt, the candidate's mean alone is taken
-    off, and the second result is False. Alternating means; O(ratings) a sweep.
+    The second result is each rating's prompt and rater as one number, (N,). It is None where raters
+    are unknown, or rate one candidate of a prompt: then the candidate's mean alone is taken off.
     """
-    item, _, value = panel.flat()
-    items = panel.values.shape[0]
-    count = np.bincount(item, minlength=items)
-    cell = rater_cells(panel)
-    rest = value - (np.bincount(item, value, items) / count)[item]
-    levels = cell is not None and bool((np.bincount(cell) >= 2).all())
-    if cell is not None and levels:
-        shared = np.bincount(cell)
-        for _ in range(30):
-            rest = rest - (np.bincount(cell, rest) / shared)[cell]
-            step = np.bincount(item, rest, items) / count
-            rest = rest - step[item]
-            if np.abs(step).max() <= 1e-12 * np.abs(value).max(initial=1.0):
-                break
+    item, rater, value = panel.flat()
+    cell = None
+    if panel.named:
+        keys = panel.prompts[item] * len(panel.rater_names) + rater
+        cell = np.unique(keys, return_inverse=True)[1]
+        cell = None if (np.bincount(cell) < 2).any() else cell
     result = np.full(panel.values.shape, np.nan)
-    result[panel.present] = rest
-    return result, levels
+    result[panel.present] = offsets(value, item) if cell is None else additive(item, cell, value)[1]
+    return result, cell
 
 
 def repeated(panel: RaterPanel) -> float:
@@ -164,12 +156,3 @@ def repeated(panel: RaterPanel) -> float:
     pairs = ordered[:, : ordered.shape[1] // 2 * 2].reshape(rows.size, -1, 2)
     same = (pairs[..., 0] == pairs[..., 1]) | np.isnan(pairs[..., 0])
     return float(same.all(axis=1).mean())
-
-
-def rater_cells(panel: RaterPanel) -> Integers | None:
-    """The number of each rating's prompt and rater together, (N,), or None without raters."""
-    if not panel.named:
-        return None
-    item, rater, _ = panel.flat()
-    keys = panel.prompts[item] * len(panel.rater_names) + rater
-    return np.unique(keys, return_inverse=True)[1]

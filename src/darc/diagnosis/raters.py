@@ -12,15 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from darc.diagnosis.panel import RaterPanel
-from darc.typing import Array, Integers
+from darc.diagnosis.panel import RaterPanel, additive
+from darc.typing import Array, Integers, Mask
 
 FAR = 3.5
 CONSTANT = 0.9
 FEWEST_RATERS = 5
 FEWEST_RATINGS = 5
 FEWEST_TYPICAL = 3
-_SWEEPS = 500
 
 
 @dataclass(frozen=True)
@@ -57,53 +56,22 @@ def rate_raters(panel: RaterPanel) -> list[RaterReport]:
         return []
     severity, rest = additive(item, rater, value)
     error = _errors(panel.prompts[item] * size + rater, rater, rest, count)
-    shrunk = severity * _kept(severity, error)
+    # Of a level, as much is kept as raters differ beyond their errors.
+    between = max(float(np.var(severity, ddof=1) - np.mean(error**2)), 0.0)
+    whole = between + error**2
+    kept = np.divide(between, whole, out=np.zeros_like(whole), where=whole > 0)
     agreement = _agreements(item, rater, value - severity[rater], size)
-    constant = [_constant(value[rater == j]) for j in range(size)]
-    if np.ptp(value) == 0:
-        constant = [False] * size
-    steady = np.array([not one for one in constant]) & (count >= FEWEST_RATINGS)
-    far = _far(severity, error, steady, 0.5 * float(np.std(rest)))
+    commonest = [np.unique(value[rater == j], return_counts=True)[1].max() for j in range(size)]
+    judged = count >= FEWEST_RATINGS
+    constant = judged & (commonest >= CONSTANT * count) & bool(np.ptp(value))
+    far = _far(severity, error, judged & ~constant, 0.5 * float(np.std(rest)))
     spread = 1 / np.sqrt(np.maximum(count - 3.0, 1.0))
-    apart = _far(np.arctanh(np.clip(agreement, -0.999999, 0.999999)), spread, steady, 0.2)
-    result = []
-    for j, name in enumerate(panel.rater_names):
-        flags = ["constant"] if constant[j] else []
-        if abs(far[j]) > FAR:
-            flags.append("severe" if far[j] < 0 else "lenient")
-        if apart[j] < -FAR:
-            flags.append("apart")
-        result.append(
-            RaterReport(
-                name=name,
-                ratings=int(count[j]),
-                severity=float(severity[j]),
-                error=float(error[j]),
-                shrunk=float(shrunk[j]),
-                agreement=float(agreement[j]),
-                flags=tuple(flags),
-            )
-        )
-    return result
-
-
-def additive(item: Integers, rater: Integers, value: Array) -> tuple[Array, Array]:
-    """Raters' levels, of mean 0 a rating, and what they and the candidates' means leave over.
-
-    The least-squares fit of value = candidate + rater by alternating means, so that a rater is not
-    called severe for having rated bad candidates.
-    """
-    items, raters = np.bincount(item), np.bincount(rater)
-    level = np.zeros(raters.size)
-    rest = value - (np.bincount(item, value) / items)[item]
-    for _ in range(_SWEEPS):
-        step = np.bincount(rater, rest) / np.maximum(raters, 1)
-        level += step
-        rest = rest - step[rater]
-        rest = rest - (np.bincount(item, rest) / np.maximum(items, 1))[item]
-        if np.abs(step).max() <= 1e-10 * max(np.ptp(value), 1e-300):
-            break
-    return level - np.average(level, weights=raters), rest
+    fisher = np.arctanh(np.clip(agreement, -0.999999, 0.999999))
+    apart = _far(fisher, spread, judged & ~constant, 0.2)
+    odd = {"constant": constant, "severe": far < -FAR, "lenient": far > FAR, "apart": apart < -FAR}
+    flags = [tuple(flag for flag, has in odd.items() if has[j]) for j in range(size)]
+    numbers = (each.tolist() for each in (count, severity, error, severity * kept, agreement))
+    return [RaterReport(*row) for row in zip(panel.rater_names, *numbers, flags, strict=True)]
 
 
 def _errors(cell: Integers, rater: Integers, rest: Array, count: Integers) -> Array:
@@ -117,35 +85,21 @@ def _errors(cell: Integers, rater: Integers, rest: Array, count: Integers) -> Ar
     return np.sqrt(squares) / np.maximum(count, 1)
 
 
-def _kept(level: Array, error: Array) -> Array:
-    """The share of each level that is kept: between raters against between raters plus error."""
-    between = max(float(np.var(level, ddof=1) - np.mean(error**2)), 0.0)
-    whole = between + error**2
-    return np.divide(between, whole, out=np.zeros_like(whole), where=whole > 0)
-
-
 def _agreements(item: Integers, rater: Integers, value: Array, raters: int) -> Array:
     """Correlation of each rater's ratings with the mean of the others', NaN below three pairs."""
-    count = np.bincount(item)
-    others = np.bincount(item, value)[item] - value
-    known = count[item] >= 2
-    mean = others[known] / (count[item][known] - 1)
+    shared = np.bincount(item)[item]
+    known = shared >= 2
+    rater, own = rater[known], value[known]
+    mean = (np.bincount(item, value)[item][known] - own) / (shared[known] - 1)
     result = np.full(raters, math.nan)
     for j in range(raters):
-        mine = rater[known] == j
-        one, other = value[known][mine], mean[mine]
+        one, other = own[rater == j], mean[rater == j]
         if one.size >= 3 and np.ptp(one) > 0 and np.ptp(other) > 0:
             result[j] = np.corrcoef(one, other)[0, 1]
     return result
 
 
-def _constant(values: Array) -> bool:
-    """Whether nearly all ratings are one and the same."""
-    _, counts = np.unique(values, return_counts=True)
-    return values.size >= FEWEST_RATINGS and counts.max() >= CONSTANT * values.size
-
-
-def _far(values: Array, error: Array, judged: np.ndarray, least: float) -> Array:
+def _far(values: Array, error: Array, judged: Mask, least: float) -> Array:
     """Distance from the median in robust deviations, 0 below `least` or where it is unknown."""
     known = ~np.isnan(values) & judged
     result = np.zeros(values.size)

@@ -1,8 +1,9 @@
-"""Sums over random halves of the raters, from which every split-half correlation follows.
+"""How far another panel of raters would find the same means and sigmas.
 
-Raters are split anew for each prompt, the same way for all its candidates, so what a rater does in
-one half is never seen in the other. A statistic (mean, sigma) is computed in both halves; only its
-sums a prompt, averaged over the splits, are kept, so that a bootstrap over prompts reweights them.
+Raters are split into random halves anew for each prompt, the same way for all its candidates, so
+what a rater does in one half is never seen in the other. A statistic (mean, sigma) is computed in
+both halves; only its sums a prompt, averaged over the splits, are kept, so that a bootstrap over
+prompts reweights them.
 """
 
 import math
@@ -10,117 +11,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from darc.diagnosis.panel import RaterPanel, centred, deviations, shrinkage_of_deviation
+from darc.core import risk
+from darc.core.statistics import c4
+from darc.diagnosis.panel import RaterPanel, centred, offsets
 from darc.typing import Array, Integers
 
 LEVELS = ("within", "overall", "prompt")
+TARGETS = (0.5, 0.7)
 # A few candidates that can be split do not speak for the others.
 MOSTLY = 0.5
-
-
-@dataclass(frozen=True, eq=False)
-class HalfSums:
-    """Sums (P, 4) a prompt of both halves of a statistic: count, first, cross product, square.
-
-    `within` has the candidates about their prompt's mean, `overall` the candidates as they are,
-    `prompt` the prompts' means. `half` and `full` are the sizes that the noise goes down with:
-    raters for a mean, degrees of freedom for a sigma, in a half and in the panel.
-    """
-
-    within: Array
-    overall: Array
-    prompt: Array
-    half: float
-    full: float
-
-
-def mean_halves(panel: RaterPanel, splits: int, generator: np.random.Generator) -> HalfSums | None:
-    """Halves of the candidates' means; None where most have one rating."""
-    return _halves(panel, 2, 0, splits, generator)
-
-
-def sigma_halves(panel: RaterPanel, splits: int, generator: np.random.Generator) -> HalfSums | None:
-    """Halves of the candidates' sigmas, freed of their bias at small n.
-
-    None where most have below four ratings: a half of three has no two to compare.
-    """
-    return _halves(panel, 4, 1, splits, generator)
-
-
-def _halves(
-    panel: RaterPanel, least: int, lost: int, splits: int, generator: np.random.Generator
-) -> HalfSums | None:
-    counts = panel.counts
-    rows = np.nonzero(counts >= least)[0]
-    if rows.size < MOSTLY * counts.size:
-        return None
-    values, count, prompts = panel.values[rows], counts[rows], panel.prompts[rows]
-    starts = np.nonzero(np.diff(prompts, prepend=-1))[0]
-    size = np.diff(np.append(starts, rows.size)).astype(np.float64)
-    owner = np.repeat(np.arange(size.size), size.astype(np.int64))
-    cells, number = _cells(panel, rows)
-    sums = {level: np.zeros((size.size, 4)) for level in LEVELS}
-    inverse = 0.0
-    for _ in range(splits):
-        key = generator.random(number)[cells]
-        key[np.isnan(values)] = np.inf
-        rank = np.argsort(np.argsort(key, axis=1), axis=1)
-        upper = count // 2 + (count % 2) * generator.integers(0, 2, size.size)[owner]
-        first = rank < upper[:, None]
-        one, n_one = _statistic(np.where(first, values, np.nan), lost)
-        other, n_other = _statistic(np.where(first, np.nan, values), lost)
-        inverse += float(np.mean(1 / (n_one - lost) + 1 / (n_other - lost))) / 2
-        _add(sums, one, other, starts, size)
-    for level in sums.values():
-        level /= splits
-    return HalfSums(
-        sums["within"],
-        sums["overall"],
-        sums["prompt"],
-        half=splits / inverse,
-        full=float(1 / np.mean(1 / (count - lost))),
-    )
-
-
-def _cells(panel: RaterPanel, rows: Integers) -> tuple[Integers, int]:
-    """What a random key is drawn for, (rows, n): a rater in a prompt, or else a single rating."""
-    values = panel.values[rows]
-    if not panel.named:
-        # Without names the places of a candidate's ratings are all there is to split.
-        width = values.shape[1]
-        return panel.prompts[rows][:, None] * width + np.arange(width), (
-            len(panel.prompt_names) * width
-        )
-    raters = len(panel.rater_names)
-    keys = panel.prompts[rows][:, None] * raters + np.maximum(panel.raters[rows], 0)
-    found, code = np.unique(keys, return_inverse=True)
-    return code.reshape(keys.shape), found.size
-
-
-def _statistic(values: Array, lost: int) -> tuple[Array, Integers]:
-    """Mean (lost 0) or unbiased sigma (lost 1) of each row, and how many ratings it has."""
-    count = (~np.isnan(values)).sum(axis=1)
-    if lost == 0:
-        return np.nansum(values, axis=1) / count, count
-    return deviations(values) / shrinkage_of_deviation(count), count
-
-
-def _add(sums: dict[str, Array], one: Array, other: Array, starts: Integers, size: Array) -> None:
-    """Add one split's sums of both halves."""
-    first, second = np.add.reduceat(one, starts), np.add.reduceat(other, starts)
-    cross = np.add.reduceat(one * other, starts)
-    square = np.add.reduceat(one**2 + other**2, starts) / 2
-    middle = (first + second) / 2
-    sums["overall"] += np.column_stack([size, middle, cross, square])
-    product, power = first * second / size, (first**2 + second**2) / size / 2
-    nothing = np.zeros_like(size)
-    sums["within"] += np.column_stack([size, nothing, cross - product, square - power])
-    sums["prompt"] += np.column_stack(
-        [np.ones_like(size), middle / size, product / size, power / size]
-    )
-
-
-TARGETS = (0.5, 0.7)
 # Below this share of the sum of squares, a variance is rounding.
 _ROUNDING = 1e-12
 
@@ -149,7 +48,12 @@ class Reliability:
 
     def needed(self, target: float) -> float:
         """Raters needed to reach a reliability; infinity where no number would do."""
-        return raters_needed(self.value, target, self.size, self.lost)
+        if math.isnan(self.value):
+            return math.nan
+        if self.value <= 0:
+            return math.inf
+        ratio = target * (1 - self.value) / (self.value * (1 - target))
+        return max(1, math.ceil(self.size * ratio - 1e-9)) + self.lost
 
     def needed_span(self, target: float) -> str:
         """The interval of the raters needed, in words, "" where even its near end is unknown."""
@@ -163,18 +67,6 @@ class Reliability:
         return replace(self, value=value)
 
 
-def raters_needed(reliability: float, target: float, size: float, lost: int) -> float:
-    """Raters at which a panel of length `size` with this reliability would reach the target."""
-    if math.isnan(reliability):
-        return math.nan
-    if reliability <= 0:
-        return math.inf
-    if reliability >= 1:
-        return 1.0 + lost
-    ratio = target * (1 - reliability) / (reliability * (1 - target))
-    return max(1.0 + lost, math.ceil(size * ratio - 1e-9) + lost)
-
-
 def reliabilities(
     panel: RaterPanel, *, splits: int = 200, resamples: int = 1000, seed: int = 0
 ) -> tuple[dict[str, Reliability], dict[str, Reliability]]:
@@ -183,17 +75,87 @@ def reliabilities(
     Within ranks the candidates of a prompt; overall takes all candidates; prompt the prompts'
     averages. Empty where most candidates have too few ratings to split. O(splits x ratings).
     """
-    found: list[dict[str, Reliability]] = []
-    for lost, split in ((0, mean_halves), (1, sigma_halves)):
-        # Of one seed each, so that what one of them draws does not move the other.
-        halves = split(panel, splits, np.random.default_rng([seed, lost]))
+    found: list[dict[str, Reliability]] = [{}, {}]
+    for lost, by_level in enumerate(found):
+        halves = _halves(panel, lost, splits, seed)
+        if halves is None:
+            continue
         draw = np.random.default_rng([seed, 2])
-        found.append(
-            {}
-            if halves is None
-            else {level: _reliability(halves, level, lost, resamples, draw) for level in LEVELS}
-        )
+        for level, sums in zip(LEVELS, halves.sums, strict=True):
+            half = _correlation(np.ones((1, len(sums))), sums)
+            drawn = _correlation(_draws(len(sums), resamples, draw), sums)
+            ratio = halves.full / halves.half
+            by_level[level] = Reliability(
+                float(_stepped(half, ratio)[0]),
+                *_interval(_stepped(drawn, ratio)),
+                float(half[0]),
+                _flipped(sums[:, 2], resamples, draw) if level == "within" else math.nan,
+                halves.full,
+                lost,
+            )
     return found[0], found[1]
+
+
+@dataclass(frozen=True, eq=False)
+class HalfSums:
+    """Sums (3, P, 4) by level and prompt of both halves: count, first, cross product, square.
+
+    `within` has the candidates about their prompt's mean, `overall` the candidates as they are,
+    `prompt` the prompts' means. `half` and `full` are the sizes that the noise goes down with:
+    raters for a mean, degrees of freedom for a sigma, in a half and in the panel.
+    """
+
+    sums: Array
+    half: float
+    full: float
+
+
+def _halves(panel: RaterPanel, lost: int, splits: int, seed: int) -> HalfSums | None:
+    """Halves of the candidates' means (lost 0), or sigmas without their bias at small n (lost 1).
+
+    None where most have below two ratings, or four: a half of three has no two to compare.
+    """
+    counts = panel.counts
+    rows = np.nonzero(counts >= 2 + 2 * lost)[0]
+    if rows.size < MOSTLY * counts.size:
+        return None
+    values, count, prompts = panel.values[rows], counts[rows], panel.prompts[rows]
+    _, starts, owner, size = np.unique(
+        prompts, return_index=True, return_inverse=True, return_counts=True
+    )
+    # Without names the places of a candidate's ratings are all there is to split.
+    who = np.maximum(panel.raters[rows], 0) if panel.named else np.arange(values.shape[1])
+    number = len(panel.rater_names) if panel.named else values.shape[1]
+    keys, cells = np.unique(prompts[:, None] * number + who, return_inverse=True)
+    # Of one seed each, so that what means draw does not move the sigmas.
+    generator = np.random.default_rng([seed, lost])
+    sums, inverse = np.zeros((len(LEVELS), size.size, 4)), 0.0
+    for _ in range(splits):
+        key = generator.random(keys.size)[cells.reshape(values.shape)]
+        key[np.isnan(values)] = np.inf
+        rank = np.argsort(np.argsort(key, axis=1), axis=1)
+        upper = count // 2 + (count % 2) * generator.integers(0, 2, size.size)[owner]
+        first = rank < upper[:, None]
+        pair = []
+        for mine, held in ((first, upper), (~first, count - upper)):
+            half = np.where(mine, values, np.nan)
+            pair.append(risk.sigma(half) / c4(held) if lost else np.nansum(half, axis=1) / held)
+            inverse += float(np.mean(1 / (held - lost))) / 2
+        sums += _sums(pair[0], pair[1], starts, size)
+    return HalfSums(sums / splits, splits / inverse, float(1 / np.mean(1 / (count - lost))))
+
+
+def _sums(one: Array, other: Array, starts: Integers, size: Integers) -> Array:
+    """One split's sums of both halves, (3, P, 4)."""
+    first, second = np.add.reduceat(one, starts), np.add.reduceat(other, starts)
+    cross = np.add.reduceat(one * other, starts)
+    square = np.add.reduceat(one**2 + other**2, starts) / 2
+    middle = (first + second) / 2
+    product, power = first * second / size, (first**2 + second**2) / size / 2
+    within = [size, np.zeros(size.size), cross - product, square - power]
+    overall = [size, middle, cross, square]
+    prompt = [np.ones(size.size), middle / size, product / size, power / size]
+    return np.array([within, overall, prompt]).transpose(0, 2, 1)
 
 
 def gaussian_reliability(panel: RaterPanel, *, resamples: int = 1000, seed: int = 0) -> Reliability:
@@ -203,17 +165,13 @@ def gaussian_reliability(panel: RaterPanel, *, resamples: int = 1000, seed: int 
     ratings a candidate, not four; heavier tails than the Gaussian's make it too large. Raters'
     levels in a prompt are no noise of sigma: they are the same for all its candidates.
     """
-    counts = panel.counts
-    rows = counts >= 2
-    fair, noise = gaussian_noise(panel)
-    fair, noise, prompts = fair[rows], noise[rows], panel.prompts[rows]
+    rows = panel.counts >= 2
     if not rows.any():
         return Reliability(math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, 1)
-    owner = np.unique(prompts, return_inverse=True)[1]
-    size = np.bincount(owner)
-    offset = fair - (np.bincount(owner, fair) / size)[owner]
+    fair, noise = (each[rows] for each in gaussian_noise(panel))
+    _, owner, size = np.unique(panel.prompts[rows], return_inverse=True, return_counts=True)
     lost = noise * (1 - 1 / size[owner])
-    sums = np.column_stack([np.bincount(owner, offset**2), np.bincount(owner, lost)])
+    sums = np.array([np.bincount(owner, each) for each in (offsets(fair, owner) ** 2, lost)]).T
 
     def value(drawn: Array) -> Array:
         seen, chance = (drawn @ sums).T
@@ -221,7 +179,7 @@ def gaussian_reliability(panel: RaterPanel, *, resamples: int = 1000, seed: int 
 
     low, high = _interval(value(_draws(size.size, resamples, np.random.default_rng([seed, 3]))))
     mean = float(value(np.ones((1, size.size)))[0])
-    length = float(1 / np.mean(1 / (counts[rows] - 1)))
+    length = float(1 / np.mean(1 / (panel.counts[rows] - 1)))
     return Reliability(mean, low, high, math.nan, math.nan, length, 1)
 
 
@@ -231,38 +189,18 @@ def gaussian_noise(panel: RaterPanel) -> tuple[Array, Array]:
     With noise of variance e and raters' levels of variance d, the sampling variance of sigma goes
     from that of the chi distribution where d is 0 to e/(n - 1) where e is small against d.
     """
-    counts = panel.counts
-    chi = shrinkage_of_deviation(counts)
-    sigma = deviations(panel.values)
-    rest, levels = centred(panel)
-    error = deviations(rest) ** 2
-    if levels:
+    counts, sigma = panel.counts, panel.sigmas()
+    chi = c4(counts)
+    rest, cell = centred(panel)
+    error = risk.sigma(rest) ** 2
+    if cell is not None:
         size = np.bincount(panel.prompts)[panel.prompts]
         error = error * size / np.maximum(size - 1, 1)
-    whole, all_error = np.nansum(sigma**2), np.nansum(error)
-    part = min(float(all_error / whole), 1.0) if whole > 0 else 1.0
+    whole = np.nansum(sigma**2)
+    part = min(float(np.nansum(error) / whole), 1.0) if whole > 0 else 1.0
     bias = part * chi + (1 - part)
     noise = error * (part * (1 - chi**2) + (1 - part) / np.maximum(counts - 1, 1))
     return sigma / bias, noise / bias**2
-
-
-def _reliability(
-    halves: HalfSums, level: str, lost: int, resamples: int, generator: np.random.Generator
-) -> Reliability:
-    sums: Array = getattr(halves, level)
-    ratio = halves.full / halves.half
-    half = _correlation(np.ones((1, sums.shape[0])), sums)
-    drawn = _correlation(_draws(sums.shape[0], resamples, generator), sums)
-    low, high = _interval(_stepped(drawn, ratio))
-    return Reliability(
-        value=float(_stepped(half, ratio)[0]),
-        low=low,
-        high=high,
-        half=float(half[0]),
-        p_value=_flipped(sums[:, 2], resamples, generator) if level == "within" else math.nan,
-        size=halves.full,
-        lost=lost,
-    )
 
 
 def _correlation(weights: Array, sums: Array) -> Array:

@@ -11,12 +11,12 @@ those that this rater saw), what candidates' means and raters' levels leave of t
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from darc.diagnosis.panel import RaterPanel, centred, deviations, rater_cells
+from darc.core import risk
+from darc.diagnosis.panel import RaterPanel, centred, offsets
 from darc.typing import Array, Integers
 
 # A set of factors whose equations are worse conditioned than this cannot be told apart.
@@ -53,25 +53,26 @@ def variance_components(panel: RaterPanel) -> list[Component]:
     total = float(value @ value)
     names = list(factors)
     matrix = _expectations(list(factors.values()), value.size)
-    sums = np.array([total - _between(level, value) for level in factors.values()] + [total])
-    kept: list[int] = []
+    between = [np.bincount(each, value) ** 2 / np.bincount(each) for each in factors.values()]
+    sums = total - np.array([*(each.sum() for each in between), 0.0])
+    kept = [len(names)]
     for one in range(len(names)):
-        if _sound(matrix, [*kept, one]):
+        # Factors whose equations have no one good solution cannot be told apart.
+        part = matrix[np.ix_([one, *kept], [one, *kept])]
+        scale = np.linalg.norm(part, axis=0)
+        if (scale > 0).all() and np.linalg.cond(part / scale) < _CONDITION:
             kept.append(one)
-    estimates = dict.fromkeys([*names, "residual"], float("nan"))
+    estimates = dict.fromkeys([*names, "residual"], math.nan)
     if total > 0:
-        rows = [*kept, len(names)]
-        found = np.linalg.solve(matrix[np.ix_(rows, rows)], sums[rows])
-        estimates.update(zip([*(names[one] for one in kept), "residual"], found, strict=True))
-    positive = sum(max(one, 0.0) for one in estimates.values() if one == one)
+        found = np.linalg.solve(matrix[np.ix_(kept, kept)], sums[kept])
+        estimates |= {
+            [*names, "residual"][one]: float(each) for one, each in zip(kept, found, strict=True)
+        }
+    seen = {name: max(estimate, 0.0) for name, estimate in estimates.items()}
+    positive = float(np.nansum(list(seen.values())))
     return [
-        Component(
-            name,
-            MEANINGS[name],
-            float(estimate),
-            max(estimate, 0.0) / positive if positive > 0 and estimate == estimate else np.nan,
-        )
-        for name, estimate in estimates.items()
+        Component(name, MEANINGS[name], each, seen[name] / positive if positive > 0 else math.nan)
+        for name, each in estimates.items()
     ]
 
 
@@ -94,35 +95,20 @@ def _factors(panel: RaterPanel) -> dict[str, Integers]:
     return {name: np.unique(level, return_inverse=True)[1] for name, level in factors.items()}
 
 
-def _between(level: Integers, value: Array) -> float:
-    """Sum of squares of the levels' means, each as often as it has ratings."""
-    return float(np.sum(np.bincount(level, value) ** 2 / np.bincount(level)))
-
-
-def _sound(matrix: Array, kept: list[int]) -> bool:
-    """Whether the equations of these factors and the residual have one good solution."""
-    rows = [*kept, matrix.shape[0] - 1]
-    part = matrix[np.ix_(rows, rows)]
-    scale = np.linalg.norm(part, axis=0)
-    return bool((scale > 0).all() and np.linalg.cond(part / scale) < _CONDITION)
-
-
 def _expectations(levels: list[Integers], ratings: int) -> Array:
     """Expected sum of squares within each factor's levels, and in all, a unit of each component.
 
     Row f, column g is N - sum over levels l of f of (sum over levels m of g of n_lm^2) / n_l.
     """
-    everyone = np.zeros(ratings, dtype=np.int64)
-    rows = [*levels, everyone]
+    rows = [*levels, np.zeros(ratings, dtype=np.int64)]
     columns = [*levels, np.arange(ratings)]
     matrix = np.empty((len(rows), len(columns)))
     for f, row in enumerate(rows):
         size = np.bincount(row)
         for g, column in enumerate(columns):
-            keys = row * (int(column.max()) + 1) + column
-            cells, count = np.unique(keys, return_counts=True)
-            group = cells // (int(column.max()) + 1)
-            matrix[f, g] = ratings - np.sum(count.astype(np.float64) ** 2 / size[group])
+            width = int(column.max()) + 1
+            cells, count = np.unique(row * width + column, return_counts=True)
+            matrix[f, g] = ratings - np.sum(count.astype(np.float64) ** 2 / size[cells // width])
     return matrix
 
 
@@ -154,63 +140,43 @@ def equal_sigmas(panel: RaterPanel, *, permutations: int = 500, seed: int = 0) -
 
     O(permutations x ratings log ratings).
     """
-    flat = panel.values[panel.present]
+    present, prompts, counts = panel.present, panel.prompts, panel.counts
+    flat = panel.values[present]
     low = max(float(flat.mean() - flat.std()), float(flat.min()))
     high = min(float(flat.mean() + flat.std()), float(flat.max()))
     shares = _divided(panel.values, low, high)
-    polarising = [int(i) for i in np.lexsort((panel.lots, -shares)) if shares[i] >= DIVIDED]
-    counts = panel.counts
-    rest, _ = centred(panel)
-    observed = _statistic(deviations(rest), panel.prompts)
+    divided = tuple(int(i) for i in np.lexsort((panel.lots, -shares)) if shares[i] >= DIVIDED)
+    rest, cell = centred(panel)
+    observed = _statistic(rest, prompts)
     if math.isnan(observed):
-        return Spread(math.nan, tuple(polarising), math.nan, low, high)
-    means = panel.means()[:, None]
+        return Spread(math.nan, divided, math.nan, low, high)
+    cell = prompts[np.nonzero(present)[0]] if cell is None else cell
     # Residuals of n ratings are short of the noise by this much.
-    wide = np.sqrt(counts / np.maximum(counts - 1, 1))[:, None]
-    larger, divided, made = 0, 0, 0
-    for dealt in _dealt(panel, rest * wide, permutations, np.random.default_rng([seed, 4])):
-        made += 1
-        larger += _statistic(deviations(dealt), panel.prompts) >= observed * (1 - 1e-12)
-        divided += int((_divided(means + dealt, low, high) >= DIVIDED).sum())
-    judged = bool((counts >= LEAST).any()) and low < high
-    expected = divided / made if judged else math.nan
-    return Spread((1 + larger) / (1 + made), tuple(polarising), expected, low, high)
-
-
-def _dealt(
-    panel: RaterPanel, rest: Array, permutations: int, generator: np.random.Generator
-) -> Iterator[Array]:
-    """The residuals dealt out anew, (I, n), once a permutation."""
-    item, _, _ = panel.flat()
-    cell = _cells(panel, item)
-    flat = rest[panel.present]
+    left = (rest * np.sqrt(counts / np.maximum(counts - 1, 1))[:, None])[present]
     place = np.argsort(cell, kind="stable")
+    means, generator = panel.means()[:, None], np.random.default_rng([seed, 4])
+    larger = by_chance = 0
+    dealt = np.full(rest.shape, np.nan)
     for _ in range(permutations):
-        order = np.lexsort((generator.random(flat.size), cell))
-        dealt = np.full(rest.shape, np.nan)
-        moved = np.empty_like(flat)
-        moved[place] = flat[order]
-        dealt[panel.present] = moved
-        yield dealt
+        moved = np.empty_like(left)
+        moved[place] = left[np.lexsort((generator.random(left.size), cell))]
+        dealt[present] = moved
+        larger += _statistic(dealt, prompts) >= observed * (1 - 1e-12)
+        by_chance += int((_divided(means + dealt, low, high) >= DIVIDED).sum())
+    judged = bool((counts >= LEAST).any()) and low < high
+    expected = by_chance / permutations if judged else math.nan
+    return Spread((1 + larger) / (1 + permutations), divided, expected, low, high)
 
 
-def _cells(panel: RaterPanel, item: Integers) -> Integers:
-    cell = rater_cells(panel)
-    if cell is None or (np.bincount(cell) < 2).any():
-        return panel.prompts[item]
-    return cell
-
-
-def _statistic(sigma: Array, prompts: Integers) -> float:
+def _statistic(rest: Array, prompts: Integers) -> float:
     """Variation of sigma within prompts against its size; NaN where there is none to compare."""
+    sigma = risk.sigma(rest)
     known = ~np.isnan(sigma)
-    sigma, owner = sigma[known], np.unique(prompts[known], return_inverse=True)[1]
-    size = np.bincount(owner)
+    sigma, owner = sigma[known], prompts[known]
     whole = float(np.sum(sigma**2))
-    if not known.any() or size.max() < 2 or whole <= 0:
+    if np.bincount(owner, minlength=1).max() < 2 or whole <= 0:
         return math.nan
-    offset = sigma - (np.bincount(owner, sigma) / size)[owner]
-    return float(np.sum(offset**2)) / whole
+    return float(np.sum(offsets(sigma, owner) ** 2)) / whole
 
 
 def _divided(values: Array, low: float, high: float) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from darc.diagnosis.diagnose import Diagnosis
 from darc.diagnosis.groups import Latent
 from darc.diagnosis.panel import repeated
-from darc.diagnosis.reliability import TARGETS, Reliability
+from darc.diagnosis.reliability import TARGETS
 
 SIGNAL = 0.5
 SOME = 0.2
@@ -40,13 +40,11 @@ def _noun(diagnosis: Diagnosis, count: int | None = None) -> str:
 
 def _verdict(diagnosis: Diagnosis) -> str:
     """What sigma is worth, by its reliability within prompts."""
-    if math.isnan(diagnosis.gaussian.value):
+    found = diagnosis.sigma_within
+    if math.isnan(diagnosis.gaussian.value) or math.isnan(found.value):
         return "none"
     if not diagnosis.sigmas:
-        return "noise" if diagnosis.gaussian.value < SOME else "unknown"
-    found = diagnosis.sigmas["within"]
-    if math.isnan(found.value):
-        return "none"
+        return "noise" if found.value < SOME else "unknown"
     # With one prompt there is no interval, and no ground to trust a number.
     sure = found.low > 0 and found.p_value <= DOUBT
     if found.value < SOME or not sure:
@@ -55,72 +53,60 @@ def _verdict(diagnosis: Diagnosis) -> str:
 
 
 def _headline(diagnosis: Diagnosis, verdict: str) -> str:
-    each = diagnosis.each
-    panel = f"With {each} {_noun(diagnosis, each)}"
     if verdict == "none":
         return _nothing(diagnosis)
-    if not diagnosis.sigmas:
-        value = max(diagnosis.gaussian.value, 0.0)
-        start = f"{panel} your disagreement estimate"
-        if verdict == "noise":
-            return (
-                f"{start} is mostly noise (reliability {value:.2f}, if the ratings are Gaussian):"
-                " near-tie breaking by sigma will not help."
-            )
+    each, found = diagnosis.each, diagnosis.sigma_within
+    start = f"With {each} {_noun(diagnosis, each)} your disagreement estimate"
+    if verdict == "unknown":
         return (
-            f"{start} cannot be checked, which takes 4: its reliability is about {value:.2f}"
+            f"{start} cannot be checked, which takes 4: its reliability is about {found.value:.2f}"
             " if the ratings are Gaussian, and less if now and then one is far off."
         )
-    found = diagnosis.sigmas["within"]
-    span = "" if math.isnan(found.low) else f", {found.low:.2f} to {found.high:.2f}"
-    start, number = f"{panel} your disagreement estimate", f"(reliability {found.value:.2f}{span})"
+    value, span = (
+        found.value,
+        "" if math.isnan(found.low) else f", {found.low:.2f} to {found.high:.2f}",
+    )
+    if not diagnosis.sigmas:
+        value, span = max(value, 0.0), ", if the ratings are Gaussian"
+    number = f"(reliability {value:.2f}{span})"
     if verdict == "noise":
-        how = "is mostly noise" if found.value < SOME else "may be noise"
+        how = "is mostly noise" if value < SOME else "may be noise"
         return f"{start} {how} {number}: near-tie breaking by sigma will not help."
     if verdict == "some":
         return f"{start} is part signal, part noise {number}: sigma alone is a weak tie-breaker."
-    half = diagnosis.each // 2
+    half = each // 2
     fewer = f" (half of them would have {found.at(half):.2f})" if half >= 2 else ""
     return f"{start} is mostly signal {number}: other raters would see it again{fewer}."
 
 
 def _nothing(diagnosis: Diagnosis) -> str:
     """Why there is no reliability of sigma."""
-    values = diagnosis.panel.values
-    if np.nanmin(values) == np.nanmax(values):
+    panel = diagnosis.panel
+    if np.nanmin(panel.values) == np.nanmax(panel.values):
         return "All ratings are equal: there is nothing to choose by."
-    if diagnosis.panel.counts.max() < 2:
+    if panel.counts.max() < 2:
         return "There is one rating a candidate: disagreement cannot be seen."
-    if np.bincount(diagnosis.panel.prompts).max() < 2:
+    if np.bincount(panel.prompts).max() < 2:
         return "Every prompt has one candidate: there is nothing to choose from."
     return "Sigma is the same for all candidates of a prompt: it cannot break a tie."
 
 
 def _needed(diagnosis: Diagnosis, verdict: str) -> str:
-    found = sigma_within(diagnosis)
-    if verdict == "none" or (verdict == "unknown" and not diagnosis.sigmas):
+    if verdict in ("none", "unknown"):
         return ""
+    found = diagnosis.sigma_within
     if found.value <= 0:
         return (
             "No number of raters is known to help: what shows of sigma in one half of them"
             " does not return in the other."
         )
     parts = []
-    for target in TARGETS:
-        if found.value < target:
-            span = found.needed_span(target)
-            span = f" ({span})" if span else ""
-            count = f"about {found.needed(target):.0f} {_noun(diagnosis)}"
-            parts.append(f"{target:g} with {count}{span}")
-    if not parts:
-        return ""
+    for target in (each for each in TARGETS if found.value < each):
+        span = found.needed_span(target)
+        count = f"about {found.needed(target):.0f} {_noun(diagnosis)}"
+        parts.append(f"{target:g} with {count}" + (f" ({span})" if span else ""))
     about = "" if diagnosis.sigmas else ", if the ratings are Gaussian"
-    return f"Sigma's reliability would reach {' and '.join(parts)}{about}."
-
-
-def sigma_within(diagnosis: Diagnosis) -> Reliability:
-    """Reliability of sigma within prompts, from halves where there are any."""
-    return diagnosis.sigmas.get("within", diagnosis.gaussian)
+    return f"Sigma's reliability would reach {' and '.join(parts)}{about}." if parts else ""
 
 
 def _means(diagnosis: Diagnosis) -> str:
@@ -180,33 +166,27 @@ def _odd(diagnosis: Diagnosis) -> str:
 
 def _notes(diagnosis: Diagnosis) -> list[str]:
     """What could not be told, and why."""
-    panel, notes = diagnosis.panel, []
-    if len(panel.prompt_names) == 1:
-        notes.append("There is one prompt: no interval over prompts, and no test.")
-    elif len(panel.prompt_names) < 10:
-        notes.append(f"There are only {len(panel.prompt_names)} prompts: intervals are rough.")
-    if panel.kind == "rater" and not panel.named:
-        notes.append("Some ratings have no rater: severity, agreement and groups are left out.")
-    elif panel.named and len(panel.rater_names) == 1:
-        notes.append("There is one rater: nobody to compare with.")
-    elif panel.named and not diagnosis.raters:
-        notes.append("Raters have too few ratings each to be compared.")
-    if panel.kind != "rater":
-        notes.append("Samples are rewrites, not people: nothing is said of raters.")
-    if np.bincount(panel.prompts).max() < 2:
-        notes.append("Every prompt has one candidate: nothing is compared within prompts.")
-    able = int((panel.counts >= 4).sum())
-    if able > 0 and not diagnosis.sigmas:
-        notes.append(
-            f"Only {able} of {panel.counts.size} candidates have the 4 ratings that it takes"
-            " to check sigma."
-        )
-    if repeated(panel) >= REPEATED:
-        notes.append(
-            f"In {repeated(panel):.0%} of the candidates with 4 ratings or more, every rating"
-            " is there twice: look for copied rows."
-        )
+    panel = diagnosis.panel
+    prompts, able = len(panel.prompt_names), int((panel.counts >= 4).sum())
+    people, alone = panel.kind == "rater", panel.named and len(panel.rater_names) == 1
+    few = panel.named and not alone and not diagnosis.raters
+    single = np.bincount(panel.prompts).max() < 2
     unknown = [part.name for part in diagnosis.components if math.isnan(part.variance)]
-    if unknown and np.nanmin(panel.values) < np.nanmax(panel.values):
-        notes.append(f"The design cannot tell these components apart: {', '.join(unknown)}.")
-    return notes
+    apart = unknown and np.nanmin(panel.values) < np.nanmax(panel.values)
+    some = f"Only {able} of {panel.counts.size} candidates have the 4 ratings that it takes"
+    twice = f"In {repeated(panel):.0%} of the candidates with 4 ratings or more, every rating"
+    notes = {
+        "There is one prompt: no interval over prompts, and no test.": prompts == 1,
+        f"There are only {prompts} prompts: intervals are rough.": 1 < prompts < 10,
+        "Some ratings have no rater: severity, agreement and groups are left out.": (
+            people and not panel.named
+        ),
+        "There is one rater: nobody to compare with.": alone,
+        "Raters have too few ratings each to be compared.": few,
+        "Samples are rewrites, not people: nothing is said of raters.": not people,
+        "Every prompt has one candidate: nothing is compared within prompts.": single,
+        f"{some} to check sigma.": able > 0 and not diagnosis.sigmas,
+        f"{twice} is there twice: look for copied rows.": repeated(panel) >= REPEATED,
+        f"The design cannot tell these components apart: {', '.join(unknown)}.": apart,
+    }
+    return [note for note, holds in notes.items() if holds]

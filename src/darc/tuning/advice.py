@@ -73,63 +73,32 @@ def recommend(tuned: Tuned) -> Advice:
     was not compared or loses beyond noise. Where Best-of-K breaks a risk cap, it is the rule with
     the largest held-out mean of those that keep it and have less sigma beyond noise.
     """
-    cap = tuned.objective.risk_cap
+    cap, aim = tuned.objective.risk_cap, tuned.objective.words
     if cap is not None and tuned.sigma > cap:
         return _under_cap(tuned, cap)
     kept = [row for row in tuned.rows if cap is None or row.sigma <= cap]
     best = next((row for row in kept if row.gain > 0 and row.low > 0), None)
     if best is not None:
-        return _gained(tuned, best)
-    safe = next((row for row in kept if row.rule == SAFE.rule), None)
-    if safe is None or safe.high < 0:
-        return _stay(tuned, safe)
-    return _safe(tuned, safe)
-
-
-def notes(tuned: Tuned) -> tuple[str, ...]:
-    """Sentences on what makes the numbers weak."""
-    found = []
-    if tuned.prompts < FEW_PROMPTS:
-        found.append(f"With {tuned.prompts} prompts the intervals are rough.")
-    if tuned.left_out:
-        found.append(f"{tuned.left_out} prompts have too few ratings to be split and do not count.")
-    if tuned.selects < 2:
-        found.append(
-            "Most candidates have one rating to select by, which has no sigma: what is gained by "
-            "sigma is gained on the others."
+        luck = "nothing known"
+        if tuned.objective.name != "mean" and best.mean < 0:
+            luck = f"{-best.mean:.3g} of the mean ({best.mean_low:.3g} to {best.mean_high:.3g})"
+        return _advice(
+            tuned,
+            best.setting,
+            f"beats Best-of-K beyond noise: {_span(best)} in {aim}",
+            f"If that is luck, following it costs {luck}; if it is real, staying with Best-of-K "
+            f"forgoes {best.gain:.3g} in {aim}, at most {best.high:.3g}.",
+            beyond_noise=True,
         )
-    return tuple(found)
-
-
-def _gained(tuned: Tuned, best: TunedRule) -> Advice:
-    aim = tuned.objective.words
-    mean = f"{abs(best.mean):.3g} of the mean ({best.mean_low:.3g} to {best.mean_high:.3g})"
-    luck = f"following it costs {mean}" if best.mean < 0 else "following it costs nothing known"
-    if tuned.objective.name == "mean":
-        luck = "following it costs nothing known"
-    return _advice(
-        tuned,
-        best.setting,
-        f"beats Best-of-K beyond noise: {_span(best)} in {aim}",
-        f"If that is luck, {luck}; if it is real, staying with Best-of-K forgoes {best.gain:.3g} "
-        f"in {aim}, at most {best.high:.3g}.",
-        beyond_noise=True,
-    )
-
-
-def _safe(tuned: Tuned, safe: TunedRule) -> Advice:
-    aim = tuned.objective.words
-    return _advice(
-        tuned,
-        SAFE,
-        f"safe to leave on, {_span(safe)} in {aim}; nothing beats Best-of-K beyond noise",
-        f"Following it costs at most {max(0.0, -safe.low):.3g} in {aim} if it is wrong here; "
-        f"staying with Best-of-K forgoes at most {max(0.0, safe.high):.3g}. {_nearest(tuned)}",
-    )
-
-
-def _stay(tuned: Tuned, safe: TunedRule | None) -> Advice:
-    aim = tuned.objective.words
+    safe = next((row for row in kept if row.rule == SAFE.rule), None)
+    if safe is not None and not safe.high < 0:
+        return _advice(
+            tuned,
+            SAFE,
+            f"safe to leave on, {_span(safe)} in {aim}; nothing beats Best-of-K beyond noise",
+            f"Following it costs at most {max(0.0, -safe.low):.3g} in {aim} if it is wrong here; "
+            f"staying with Best-of-K forgoes at most {max(0.0, safe.high):.3g}. {_nearest(tuned)}",
+        )
     loses = "" if safe is None else f", and auto loses to it, {_span(safe)} in {aim}"
     most = max(0.0, *(row.high for row in tuned.rows))
     return _advice(
@@ -176,8 +145,17 @@ def _under_cap(tuned: Tuned, cap: float) -> Advice:
 def _advice(
     tuned: Tuned, setting: Setting, why: str, cost: str, beyond_noise: bool = False
 ) -> Advice:
+    weak = {
+        f"With {tuned.prompts} prompts the intervals are rough.": tuned.prompts < FEW_PROMPTS,
+        f"{tuned.left_out} prompts have too few ratings to be split and do not count.": (
+            tuned.left_out > 0
+        ),
+        "Most candidates have one rating to select by, which has no sigma: what is gained by sigma "
+        "is gained on the others.": tuned.selects < 2,
+    }
+    notes = tuple(note for note, holds in weak.items() if holds)
     headline = f"Recommended for {tuned.name}: {setting.text} ({why})"
-    return Advice(setting, beyond_noise, headline, cost.strip(), notes(tuned), tuned)
+    return Advice(setting, beyond_noise, headline, cost, notes, tuned)
 
 
 def _span(row: TunedRule) -> str:
@@ -189,15 +167,12 @@ def _span(row: TunedRule) -> str:
 
 def settings_toml(tuned: Tuned, setting: Setting, commands: Mapping[str, bool]) -> str:
     """TOML with one section a command; `commands` says of each whether it takes several rules."""
+    name = "".join(letter if letter.isprintable() else " " for letter in tuned.name)
     lines = [
-        f"# Chosen by darc tune on {_plain(tuned.name)} by {tuned.objective.words}; beta, epsilon",
+        f"# Chosen by darc tune on {name} by {tuned.objective.words}; beta, epsilon",
         "# and other absolute strengths are in the units of its scores.",
     ]
     text = json.dumps(setting.text)
-    for name, several in sorted(commands.items()):
-        lines += ["", f"[{name}]", f"rule = {f'[{text}]' if several else text}"]
+    for command, several in sorted(commands.items()):
+        lines += ["", f"[{command}]", f"rule = {f'[{text}]' if several else text}"]
     return "\n".join(lines) + "\n"
-
-
-def _plain(name: str) -> str:
-    return "".join(letter if letter.isprintable() else " " for letter in name)

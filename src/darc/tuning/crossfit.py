@@ -1,8 +1,8 @@
 """A setting chosen on some prompts and measured on the others."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any
 
 import numpy as np
@@ -15,16 +15,21 @@ from darc.core.statistics import batched
 from darc.engine.deciding import Calibrations
 from darc.errors import InputError, UnknownName
 from darc.evaluation.bootstrap import average, over_splits, tail
-from darc.evaluation.methods import ids_of, learnt_before, normalization
+from darc.evaluation.methods import ids_of, learnt_before
 from darc.evaluation.source import Source
 from darc.evaluation.split import choose_split, draw_halves
 from darc.selection.pools import Pools
-from darc.tuning.grid import Setting
+from darc.selection.rule import Scale
+from darc.tuning.grid import Setting, grid
 from darc.types import clipped
 from darc.typing import Array, Integers, Mask
 
+ATTEMPTS = 5
+CELLS_AT_ONCE = 4_000_000
 ROUNDING = 1e-12
 NAMES = ("tradeoff", "cvar", "mean")
+
+Report = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -100,9 +105,6 @@ def _first_best(merit: Array) -> int:
     return int(np.argmax(known >= best - ROUNDING * abs(best)))
 
 
-Report = Callable[[int], None]
-
-
 def choices(
     pools: Pools,
     settings: Sequence[Setting],
@@ -112,26 +114,21 @@ def choices(
     """The candidate that each setting chooses for each prompt, (G, P), by the rules' own functions.
 
     The statistics are computed once for every beta, and each setting is then a few array operations
-    over (P, K): O(B P M K n + G P K) for B betas. A rule that learns does so from the pools, for
-    each setting anew, unless it has a `calibration`. `report(1)` follows every setting.
+    over (P, K): O(B P M K n + G P K) for B betas in a row. A rule that learns does so from the
+    pools, for each setting anew, unless it has a `calibration`. `report(1)` follows every setting.
     """
     result = np.empty((len(settings), len(pools.samples)), dtype=np.int32)
-    by_beta: dict[float | None, list[int]] = {}
-    for place, setting in enumerate(settings):
-        by_beta.setdefault(setting.beta, []).append(place)
-    for beta, places in by_beta.items():
+    pairs = zip(result, settings, strict=True)
+    for beta, alike in groupby(pairs, key=lambda pair: pair[1].beta):
         shared = pools if beta is None else replace(pools, beta=beta)
-        for place in places:
-            rule = settings[place].bound()
+        for row, setting in alike:
+            rule = setting.bound()
             if "calibration" in rule.defaults and calibration is not None:
                 rule = rule.bind(calibration=calibration)
             rule = rule.fitted(shared)
-            result[place] = rule.choose(shared.keeping_few() if rule.few else shared).index
+            row[:] = rule.choose(shared.keeping_few() if rule.few else shared).index
             report(1)
     return result
-
-
-ATTEMPTS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,25 +145,16 @@ class Trial:
     usable: Mask
     calibration: Any = None
 
-    def judged(
-        self, settings: Sequence[Setting], report: Report = lambda done: None
-    ) -> tuple[Array, Array]:
-        """Mean and sigma on the evaluation half of what settings choose, (G, P); NaN if unusable.
+    def judged(self, settings: Sequence[Setting], report: Report = lambda done: None) -> Array:
+        """Mean and sigma, (2, G, P), on the evaluation half of what settings choose.
 
-        O(G U K), and what `choices` costs.
+        NaN for prompts that do not count. O(G U K), and what `choices` costs.
         """
         chosen = choices(self.pools, settings, report, self.calibration)
         rows = np.arange(len(self.mean))
-        found = self.mean[rows, chosen], self.sigma[rows, chosen]
-        if self.usable.all():
-            return found
-        mean, sigma = np.full((2, len(settings), len(self.usable)), np.nan)
-        mean[:, self.usable], sigma[:, self.usable] = found
-        return mean, sigma
-
-    def among(self, prompts: Mask) -> "Trial":
-        """The trial without the prompts that are not wanted (P,), all of them unusable."""
-        return replace(self, usable=self.usable[prompts])
+        result = np.full((2, len(settings), len(self.usable)), np.nan)
+        result[:, :, self.usable] = self.mean[rows, chosen], self.sigma[rows, chosen]
+        return result
 
 
 def draw_trials(
@@ -200,7 +188,6 @@ def _trial(source: Source, way: str, needs_sigma: bool, seed: int, learnt: Any) 
     usable = part.sum(axis=1) > 1
     pools = Pools(
         np.where(part[:, None, :, None], select, np.nan)[usable],
-        normalize=normalization(source),
         drawn=prompt_seeds(seed, source.prompt_ids)[usable],
         side={name: array[usable] for name, array in source.side.items()},
         **ids_of(source, halves.select_givers, np.flatnonzero(usable), learnt is None),
@@ -208,13 +195,9 @@ def _trial(source: Source, way: str, needs_sigma: bool, seed: int, learnt: Any) 
     return Trial(pools, judged.mean[usable], judged.sigma[usable], usable, learnt)
 
 
-def judged_by_all(trials: Sequence[Trial], settings: Sequence[Setting]) -> tuple[Array, Array]:
-    """Mean and sigma (R, G, P) on the evaluation halves of what a few settings choose."""
-    pairs = [trial.judged(settings) for trial in trials]
-    return np.stack([mean for mean, _ in pairs]), np.stack([sigma for _, sigma in pairs])
-
-
-CELLS_AT_ONCE = 4_000_000
+def judged_by_all(trials: Sequence[Trial], settings: Sequence[Setting]) -> Array:
+    """Mean and sigma (2, R, G, P) on the evaluation halves of what a few settings choose."""
+    return np.stack([trial.judged(settings) for trial in trials], axis=1)
 
 
 def fold_numbers(prompt_ids: Sequence[str], folds: int, seed: int) -> Integers:
@@ -251,59 +234,44 @@ def merits(
 class Fitted:
     """A rule's settings: that of every fold, chosen on the other folds, and the one chosen on all.
 
-    `mean` and `sigma` (R, P) are the outcomes on every prompt of its own fold's setting, and
-    `final_mean` and `final_sigma` those of the final one; `surface` has the objective on all
-    prompts of every setting tried.
+    `held` (2, R, P) is mean and sigma on every prompt of its own fold's setting, `fitted` those of
+    the final one; `surface` has the objective on all prompts of every setting tried.
     """
 
     rule: str
     by_fold: tuple[Setting, ...]
     final: Setting
-    mean: Array
-    sigma: Array
-    final_mean: Array
-    final_sigma: Array
+    held: Array
+    fitted: Array
     surface: tuple[tuple[Setting, float], ...]
 
 
 def crossfit(
     rule: str,
+    size: str,
     trials: Sequence[Trial],
     objective: Objective,
     folds: Integers,
-    grid_of: Callable[[Mask], tuple[Hashable, list[Setting]]],
+    scales: Sequence[Scale],
     report: Report = lambda done: None,
 ) -> Fitted:
-    """The `Fitted` settings of a rule for prompts in folds (P,).
+    """The `Fitted` settings of a rule for prompts in folds (P,), on its grid of this size.
 
-    `grid_of(prompts)` gives the settings to try for a choice on these prompts, and a key that is
-    equal for equal grids: neither the choice nor the grid of a fold sees its prompts.
+    `scales` are those of the prompts without each fold, and of all: neither the choice nor the grid
+    of a fold sees its prompts.
     """
-    count = int(folds.max()) + 1
-    training = [folds != fold for fold in range(count)] + [np.ones(len(folds), dtype=bool)]
-    by_key: dict[Hashable, tuple[list[Setting], list[int]]] = {}
-    for place, prompts in enumerate(training):
-        key, settings = grid_of(prompts)
-        by_key.setdefault(key, (settings, []))[1].append(place)
+    count = len(scales) - 1
+    training = np.stack([*(folds != fold for fold in range(count)), folds >= 0]).astype(np.float64)
     best: dict[int, Setting] = {}
-    surface: tuple[tuple[Setting, float], ...] = ()
-    for settings, places in by_key.values():
-        weights = np.stack([training[place] for place in places]).astype(np.float64)
-        merit, sigma = merits(trials, settings, objective, weights, report)
+    for scale in dict.fromkeys(scales):
+        settings = grid(rule, scale, size)
+        places = [place for place, each in enumerate(scales) if each == scale]
+        merit, sigma = merits(trials, settings, objective, training[places], report)
         for row, place in enumerate(places):
             best[place] = settings[objective.best(merit[row], sigma[row])]
         if count in places:
             surface = tuple(zip(settings, merit[-1].tolist(), strict=True))
     chosen = [best[place] for place in range(count + 1)]
-    mean, spread = judged_by_all(trials, chosen)
-    prompts_in_order = np.arange(len(folds))
-    return Fitted(
-        rule,
-        tuple(chosen[:-1]),
-        chosen[-1],
-        mean[:, folds, prompts_in_order],
-        spread[:, folds, prompts_in_order],
-        mean[:, -1],
-        spread[:, -1],
-        surface,
-    )
+    judged = judged_by_all(trials, chosen)
+    held = judged[:, :, folds, np.arange(len(folds))]
+    return Fitted(rule, tuple(chosen[:-1]), chosen[-1], held, judged[:, :, -1], surface)

@@ -1,6 +1,5 @@
 """What a tuning found as a picture: every rule's held-out gain, and one rule's knobs."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,8 @@ from darc.views.palette import CHOICE, INK, LABEL, PALE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_STAR = {"marker": "*", "facecolor": "white"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,57 +32,39 @@ class Surface:
 
     def place(self, setting: Setting) -> tuple[int, int] | None:
         """Where a setting is, (x, y), or None: a fold may have chosen another kind or scale."""
-        if not _alike(setting, self.chosen, self.knob):
+        if not _alike(setting, self.chosen):
             return None
-        x = np.flatnonzero(self.across == setting.knobs[self.knob])
-        y = np.zeros(1, dtype=np.int64)
+        x = np.flatnonzero(self.across == setting.knobs[self.knob]).tolist()
+        y = [0]
         if self.upwards is not None:
-            y = np.flatnonzero(self.upwards == setting.beta)
-        return (int(x[0]), int(y[0])) if x.size and y.size else None
-
-    @property
-    def others(self) -> list[tuple[int, int]]:
-        """Where the settings of the folds are that differ from the chosen one."""
-        places = (self.place(setting) for setting in self.by_fold)
-        found = dict.fromkeys(place for place in places if place is not None)
-        return [place for place in found if place != self.place(self.chosen)]
+            y = np.flatnonzero(self.upwards == setting.beta).tolist()
+        return (x[0], y[0]) if x and y else None
 
 
 def surface_of(row: TunedRule) -> Surface:
-    """The `Surface` of a rule through its chosen setting.
+    """The `Surface` of a rule through its chosen setting, by the first number among its knobs.
 
     Of a rule with several kinds of settings (tau and quantile, c and lam) it is the kind chosen.
     """
-    knob = _main_knob(row.setting)
-    kept = [(setting, gain) for setting, gain in row.surface if _alike(setting, row.setting, knob)]
-    across = _values([setting.knobs[knob] for setting, _ in kept])
-    betas = [setting.beta for setting, _ in kept if setting.beta is not None]
-    if knob == "beta" or not betas:
-        line = {setting.knobs[knob]: gain for setting, gain in kept}
-        gains = np.array([line[value] for value in across.tolist()])
-        return Surface(row.rule, knob, across, None, gains, row.setting, row.by_fold)
-    upwards = _values(betas)
-    plane = {(setting.beta, setting.knobs[knob]): gain for setting, gain in kept}
-    gains = np.array([[plane[y, x] for x in across.tolist()] for y in upwards.tolist()])
-    return Surface(row.rule, knob, across, upwards, gains, row.setting, row.by_fold)
+    chosen = row.setting
+    knob = next(name for name, value in chosen.knobs.items() if not isinstance(value, str))
+    flat = knob == "beta" or chosen.beta is None
+    kept: dict[tuple[Any, Any], float] = {
+        (None if flat else setting.beta, setting.knobs[knob]): gain
+        for setting, gain in row.surface
+        if _alike(setting, chosen)
+    }
+    upwards, across = (sorted({*values}) for values in zip(*kept, strict=True))
+    gains = np.array([[kept[y, x] for x in across] for y in upwards])
+    ends = np.array(across), None if flat else np.array(upwards)
+    return Surface(row.rule, knob, *ends, gains[0] if flat else gains, chosen, row.by_fold)
 
 
-def _main_knob(setting: Setting) -> str:
-    """The first number among the knobs."""
-    return next(name for name, value in setting.knobs.items() if not isinstance(value, str))
-
-
-def _alike(one: Setting, other: Setting, knob: str) -> bool:
+def _alike(one: Setting, other: Setting) -> bool:
     """Whether two settings differ in the numbers of the same knobs only."""
-    if one.knobs.keys() != other.knobs.keys() or knob not in one.knobs:
-        return False
-    return all(
+    return one.knobs.keys() == other.knobs.keys() and all(
         other.knobs[key] == value for key, value in one.knobs.items() if isinstance(value, str)
     )
-
-
-def _values(knobs: Sequence[Any]) -> Array:
-    return np.unique(np.array(knobs, dtype=np.float64))
 
 
 def draw_tuned(advice: Advice) -> "Figure":
@@ -112,17 +95,10 @@ def _gains(axes: Any, advice: Advice) -> None:
     for place, (rule, gain, low, high) in enumerate(found):
         star = rule == advice.setting.rule
         axes.plot([low, high], [place, place], color=CHOICE if star else PALE, lw=2.0, zorder=2)
-        axes.scatter(
-            gain,
-            place,
-            s=210 if star else 34,
-            marker="*" if star else "o",
-            facecolor="white" if star else INK,
-            edgecolor=INK,
-            linewidth=1.2,
-            zorder=3,
-            label=f"recommended: {advice.setting.text}" if star else None,
-        )
+        look: dict[str, Any] = {"s": 34, "marker": "o", "facecolor": INK}
+        if star:
+            look = {**_STAR, "s": 210, "label": f"recommended: {advice.setting.text}"}
+        axes.scatter(gain, place, edgecolor=INK, linewidth=1.2, zorder=3, **look)
     axes.axvline(0.0, color=LABEL, lw=1.2, ls="--")
     names = ["Best-of-K" if rule == BEST_OF_K.rule else rule for rule, *_ in found]
     axes.set_yticks(range(len(found)), names)
@@ -135,76 +111,43 @@ def _gains(axes: Any, advice: Advice) -> None:
 def _surface(figure: "Figure", axes: Any, surface: Surface, unit: str, recommended: bool) -> None:
     """A heat map, or a line for one knob, with the choice and Best-of-K's level; legible in grey.
 
+    The rule's setting is a star if it is recommended; rings are those chosen without one fold.
     `unit` says what the gain is of.
     """
-    star = "recommended" if recommended else "best of its rule, not recommended"
+    gain = surface.gain
+    chosen, others = surface.place(surface.chosen), map(surface.place, surface.by_fold)
+    spots: list[Any] = [at for at in dict.fromkeys([chosen, *others]) if at is not None]
     if surface.upwards is None:
-        _line(axes, surface, star)
+        axes.plot(gain, color=INK, marker="o", ms=3, lw=1.4)
+        axes.axhline(0.0, color=LABEL, lw=1.2, ls="--", label="Best-of-K")
+        spots = [(x, gain[x]) for x, _ in spots]
+        axes.spines[["top", "right"]].set_visible(False)
         axes.set_ylabel(f"gain in {unit}")
     else:
-        _map(axes, surface, star)
+        low, high = min(0.0, np.nanmin(gain)), max(0.0, np.nanmax(gain))
+        axes.imshow(gain, origin="lower", aspect="auto", cmap="cividis", vmin=low, vmax=high)
         bar = figure.colorbar(axes.images[0], ax=axes, label=f"gain in {unit}")
-        bar.ax.axhline(0.0, color="white", lw=4, clip_on=False)
-        bar.ax.axhline(0.0, color=INK, lw=1.6, clip_on=False)
+        for color, wide, thin in (("white", 4, 3.0), (INK, 1.6, 1.2)):
+            bar.ax.axhline(0.0, color=color, lw=wide, clip_on=False)
+            if np.nanmin(gain) < 0 < np.nanmax(gain):
+                axes.contour(gain, levels=[0.0], colors=color, linewidths=thin)
+        axes.plot([], [], color=INK, lw=1.4, label="Best-of-K's level")
+        axes.set_ylabel("beta")
+        _ticks(axes.yaxis, surface.upwards)
+    if chosen is not None:
+        look = {**_STAR, "s": 230}
+        if not recommended:
+            label = f"best of its rule, not recommended: {surface.chosen.text}"
+            look = {"s": 90, "marker": "D", "facecolor": "white", "label": label}
+        axes.scatter(*spots.pop(0), edgecolor=INK, linewidth=1.4, zorder=4, **look)
+    if spots:
+        ring = {"facecolor": "white", "edgecolor": CHOICE, "linewidth": 1.6}
+        label = "chosen without one fold"
+        axes.scatter(*zip(*spots, strict=True), s=60, zorder=3, label=label, **ring)
     _ticks(axes.xaxis, surface.across)
     axes.set_xlabel(surface.knob)
     title = f"{surface.rule}: the prompts it was chosen on"
     axes.set_title(title, loc="left", fontsize=10, color=INK)
-
-
-def _map(axes: Any, surface: Surface, star: str) -> None:
-    assert surface.upwards is not None
-    low, high = min(0.0, np.nanmin(surface.gain)), max(0.0, np.nanmax(surface.gain))
-    axes.imshow(surface.gain, origin="lower", aspect="auto", cmap="cividis", vmin=low, vmax=high)
-    if np.nanmin(surface.gain) < 0 < np.nanmax(surface.gain):
-        axes.contour(surface.gain, levels=[0.0], colors="white", linewidths=3.0)
-        axes.contour(surface.gain, levels=[0.0], colors=INK, linewidths=1.2)
-    axes.plot([], [], color=INK, lw=1.4, label="Best-of-K's level")
-    _marks(axes, surface, star, surface.others, surface.place(surface.chosen))
-    axes.set_ylabel("beta")
-    _ticks(axes.yaxis, surface.upwards)
-
-
-def _line(axes: Any, surface: Surface, star: str) -> None:
-    axes.plot(surface.gain, color=INK, marker="o", ms=3, lw=1.4)
-    axes.axhline(0.0, color=LABEL, lw=1.2, ls="--", label="Best-of-K")
-    others = [(x, surface.gain[x]) for x, _ in surface.others]
-    chosen = surface.place(surface.chosen)
-    spot = None if chosen is None else (chosen[0], surface.gain[chosen[0]])
-    _marks(axes, surface, star, others, spot)
-    axes.spines[["top", "right"]].set_visible(False)
-
-
-def _marks(
-    axes: Any,
-    surface: Surface,
-    star: str,
-    others: list[tuple[int, Any]],
-    chosen: tuple[int, Any] | None,
-) -> None:
-    """The rule's setting, a star if it is recommended; rings for those chosen without one fold."""
-    if others:
-        axes.scatter(
-            *zip(*others, strict=True),
-            s=60,
-            marker="o",
-            facecolor="white",
-            edgecolor=CHOICE,
-            linewidth=1.6,
-            zorder=3,
-            label="chosen without one fold",
-        )
-    if chosen is not None:
-        axes.scatter(
-            *chosen,
-            s=230 if star == "recommended" else 90,
-            marker="*" if star == "recommended" else "D",
-            facecolor="white",
-            edgecolor=INK,
-            linewidth=1.4,
-            zorder=4,
-            label=None if star == "recommended" else f"{star}: {surface.chosen.text}",
-        )
 
 
 def _ticks(axis: Any, values: Array) -> None:

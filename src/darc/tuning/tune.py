@@ -1,8 +1,9 @@
 """A rule and its strengths chosen on a source, with the gain measured on prompts held out."""
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from darc.evaluation.bootstrap import (
     unrounded,
 )
 from darc.evaluation.source import Source, shuffled
-from darc.selection.rule import Scale
 from darc.tuning.crossfit import (
     Fitted,
     Objective,
@@ -34,17 +34,12 @@ from darc.typing import Array, Mask
 CELLS_AT_ONCE = 8_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class Gains:
+class Gains(NamedTuple):
     """Gain (A,) of each rule over the first one's outcome, and the interval's ends (A,) each."""
 
     gain: Array
     low: Array
     high: Array
-
-    def of(self, place: int) -> tuple[float, float, float]:
-        """A rule's gain and interval."""
-        return float(self.gain[place]), float(self.low[place]), float(self.high[place])
 
 
 def gains(
@@ -125,8 +120,8 @@ class Tuned:
     """The rules by their held-out gain, the largest first, beside Best-of-K.
 
     `baseline` is Best-of-K's objective and `sigma` its average sigma; `tried` counts settings,
-    `left_out` prompts that no
-    split can use, and `selects` is how many samples most candidates have in the selection half.
+    `left_out` prompts that no split can use, and `selects` is how many samples most candidates have
+    in the selection half.
     """
 
     name: str
@@ -174,94 +169,38 @@ def tune(
     if objective is None and not trials:
         aim = Objective("mean")
         trials = draw_trials(source, aim.needs_risk, repeats, seed, split, calibrations)
-    usable = np.zeros(len(source.prompt_ids), dtype=bool)
-    usable = np.logical_or.reduce([usable, *(trial.usable for trial in trials)])
+    usable = np.any([trial.usable for trial in trials], axis=0)
     _check(source, usable, aim, folds)
-    samples = source.samples[usable]
-    side = {name: array[usable] for name, array in source.side.items()}
-    trials = [trial.among(usable) for trial in trials]
-    numbers = fold_numbers(
-        [name for name, use in zip(source.prompt_ids, usable, strict=True) if use], folds, seed
-    )
-
-    def scale(prompts: Mask) -> Scale:
-        own = {name: array[prompts] for name, array in side.items()}
-        return scale_of(samples[prompts], own, samples.shape[1] > 1)
-
-    scales = {
-        prompts.tobytes(): scale(prompts)
-        for prompts in [*(numbers != fold for fold in range(folds)), numbers >= 0]
-    }
-    total = len(trials) * sum(
-        len(grid(name, one, size)) for name in names for one in set(scales.values())
-    )
-    done = 0
+    trials = [replace(trial, usable=trial.usable[usable]) for trial in trials]
+    kept = np.flatnonzero(usable)
+    numbers = fold_numbers([source.prompt_ids[place] for place in kept.tolist()], folds, seed)
+    scales = [
+        scale_of(
+            source.samples[part],
+            {name: array[part] for name, array in source.side.items()},
+            len(source.scorers) > 1,
+        )
+        for part in (*(kept[numbers != fold] for fold in range(folds)), kept)
+    ]
+    total = len(trials) * sum(len(grid(name, one, size)) for name in names for one in {*scales})
+    done = count(1)
 
     def report(more: int) -> None:
-        nonlocal done
-        done += more
-        progress(done, total)
+        progress(next(done), total)
 
-    fitted = []
-    for name in names:
-
-        def grid_of(prompts: Mask, name: str = name) -> tuple[Hashable, list[Setting]]:
-            found = scales[prompts.tobytes()]
-            return found, grid(name, found, size)
-
-        fitted.append(crossfit(name, trials, aim, numbers, grid_of, report))
-    return _tuned(source, aim, trials, fitted, absent, seed, folds, int((~usable).sum()))
-
-
-def _tuned(
-    source: Source,
-    aim: Objective,
-    trials: Sequence[Trial],
-    fitted: Sequence[Fitted],
-    absent: dict[str, str],
-    seed: int,
-    folds: int,
-    left_out: int,
-) -> Tuned:
-    mean, sigma = judged_by_all(trials, [BEST_OF_K])
-    among = np.stack([trial.usable for trial in trials])
-    held = np.stack([mean[:, 0], *(each.mean for each in fitted)], axis=1)
-    spread = np.stack([sigma[:, 0], *(each.sigma for each in fitted)], axis=1)
-    final = np.stack([mean[:, 0], *(each.final_mean for each in fitted)], axis=1)
-    final_spread = np.stack([sigma[:, 0], *(each.final_sigma for each in fitted)], axis=1)
-    outcome, final_outcome = aim.outcome(held, spread), aim.outcome(final, final_spread)
-    prompts, once = among.shape[1], np.ones((1, among.shape[1]))
-    size = largest(outcome)
-    found = gains(lambda counts: aim.over(outcome, among, counts), size, prompts, seed)
-    means = gains(lambda counts: average(held, among, counts), largest(held), prompts, seed)
-    risks = gains(lambda counts: average(spread, among, counts), largest(spread), prompts, seed)
-    baseline = over_splits(aim.over(outcome, among, once))[0, 0]
-    in_sample = differences(aim.over(final_outcome, among, once), size)[0]
-    sigma_of_best = float(over_splits(average(spread, among, once))[0, 0])
-    rows = [
-        TunedRule(
-            each.rule,
-            each.final,
-            *found.of(place),
-            float(in_sample[place]),
-            *means.of(place),
-            sigma_of_best + float(risks.gain[place]),
-            sigma_of_best + float(risks.high[place]),
-            each.by_fold,
-            tuple((setting, merit - float(baseline)) for setting, merit in each.surface),
-        )
-        for place, each in enumerate(fitted)
-    ]
+    fitted = [crossfit(name, size, trials, aim, numbers, scales, report) for name in names]
+    rows, baseline, sigma = _rows(aim, trials, fitted, seed)
+    counts = [(~np.isnan(trial.pools.samples)).sum(axis=3).max(axis=1) for trial in trials]
     return Tuned(
         source.name,
         aim,
-        tuple(sorted(rows, key=lambda row: -row.gain)),
-        float(baseline),
-        sigma_of_best,
+        rows,
+        baseline,
+        sigma,
         absent,
-        prompts,
-        left_out,
-        _typical_count(trials),
+        len(kept),
+        len(usable) - len(kept),
+        float(np.median(np.concatenate([each[each > 0] for each in counts]))),
         folds,
         len(trials),
         sum(len(each.surface) for each in fitted),
@@ -269,9 +208,34 @@ def _tuned(
     )
 
 
-def _typical_count(trials: Sequence[Trial]) -> float:
-    counts = [(~np.isnan(trial.pools.samples)).sum(axis=3).max(axis=1) for trial in trials]
-    return float(np.median(np.concatenate([count[count > 0] for count in counts])))
+def _rows(
+    aim: Objective, trials: Sequence[Trial], fitted: Sequence[Fitted], seed: int
+) -> tuple[tuple[TunedRule, ...], float, float]:
+    """What each rule gains, the largest first; Best-of-K's objective and average sigma."""
+    best = judged_by_all(trials, [BEST_OF_K])[:, :, 0]
+    mean, sigma = np.stack([best, *(each.held for each in fitted)], axis=2)
+    final = np.stack([best, *(each.fitted for each in fitted)], axis=2)
+    outcome, among = aim.outcome(mean, sigma), np.stack([trial.usable for trial in trials])
+    once = np.ones((1, among.shape[1]))
+
+    def gained(over: Callable[[Array, Mask, Array], Array], values: Array) -> Gains:
+        size = largest(values)
+        return gains(lambda counts: over(values, among, counts), size, among.shape[1], seed)
+
+    risks = gained(average, sigma)
+    merit = float(over_splits(aim.over(outcome, among, once))[0, 0])
+    risk = float(over_splits(average(sigma, among, once))[0, 0])
+    in_sample = differences(aim.over(aim.outcome(*final), among, once), largest(outcome))[0]
+    sigmas = risk + risks.gain, risk + risks.high
+    columns = (*gained(aim.over, outcome), in_sample, *gained(average, mean), *sigmas)
+    rows = zip(
+        *([each.rule for each in fitted], [each.final for each in fitted]),
+        *(column.tolist() for column in columns),
+        [each.by_fold for each in fitted],
+        [tuple((setting, each - merit) for setting, each in one.surface) for one in fitted],
+        strict=True,
+    )
+    return tuple(sorted((TunedRule(*row) for row in rows), key=lambda row: -row.gain)), merit, risk
 
 
 def _rules(source: Source, wanted: Sequence[str] | None) -> tuple[list[str], dict[str, str]]:
@@ -289,18 +253,17 @@ def _check(source: Source, usable: Mask, aim: Objective, folds: int) -> None:
     """Raise an `InputError` where a source is too small to tune on."""
     if source.shape[2] < 2:
         raise InputError(f"{source.name} has one candidate a prompt", "give two or more to choose")
-    if not usable.any():
-        least = (
-            "two ratings to judge by, so four or more ratings a candidate"
-            if aim.needs_risk
-            else "two ratings a candidate"
-        )
+    count = int(usable.sum())
+    if not count:
+        least, hint = "two ratings a candidate", "gather more ratings"
+        if aim.needs_risk:
+            least = "two ratings to judge by, so four or more ratings a candidate"
+            hint = "use --objective cvar"
         raise InputError(
             f"{source.name} cannot be split into halves that select and judge: the objective "
             f"{aim.name!r} needs {least}",
-            "use --objective cvar" if aim.needs_risk else "gather more ratings",
+            hint,
         )
-    count = int(usable.sum())
     if count < 2 * folds:
         raise InputError(
             f"{source.name} has {count} prompt{'s' if count != 1 else ''} to tune on, not enough "

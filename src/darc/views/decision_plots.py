@@ -1,7 +1,6 @@
 """Pictures of one decision: the sigma-value plane, and how people rated each answer."""
 
 import textwrap
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -33,7 +32,6 @@ class Point:
     name: str
     sigma: float
     value: float
-    mean: float
     feasible: bool
     on_frontier: bool
     bounded: bool
@@ -44,60 +42,46 @@ class Point:
 class Plane:
     """Candidates by sigma and value, and what the deciding rule made of them.
 
-    `frontier` holds the (sigma, value) of the candidates that no other beats in both, by rising
-    sigma. `floor` is the value below which nothing was feasible, None where the rule has none.
+    `floor` is the value below which nothing was feasible, None where the rule has none.
     """
 
     title: str
     rule: str
     points: tuple[Point, ...]
-    frontier: tuple[tuple[float, float], ...]
     floor: float | None
+
+    @property
+    def frontier(self) -> list[tuple[float, float]]:
+        """(sigma, value) of the candidates that no other beats in both, by rising sigma."""
+        return sorted((point.sigma, point.value) for point in self.points if point.on_frontier)
 
 
 def plane(decision: Decision, others: Sequence[Decision] = (), title: str = "") -> Plane:
     """The plane of a decision, with the choices of other rules on the same pool marked too."""
-    statistics = decision.statistics
-    usable = ~np.isnan(statistics.sigma) & ~np.isnan(statistics.value)
-    usable &= decision.pools.present[0]
+    sigma, value = decision.statistics.sigma, decision.statistics.value
+    usable = ~np.isnan(sigma) & ~np.isnan(value) & decision.pools.present[0]
     bounded = np.zeros_like(usable) if decision.bounded is None else decision.bounded
-    best = _frontier(statistics.sigma, statistics.value, usable & ~bounded)
-    chosen: dict[int, list[str]] = {}
-    for each in (decision, *others):
-        chosen.setdefault(each.index, []).append(each.rule.name)
+    best: list[int] = []
+    for k in np.lexsort((-value, sigma)).tolist():
+        if usable[k] and not bounded[k] and not (best and value[k] <= value[best[-1]]):
+            best.append(k)
     points = tuple(
         Point(
             decision.labels.candidate(k),
-            float(statistics.sigma[k]),
-            float(statistics.value[k]),
-            float(statistics.mean[k]),
+            float(sigma[k]),
+            float(value[k]),
             bool(decision.feasible[k]),
             k in best,
             bool(bounded[k]),
-            tuple(dict.fromkeys(chosen.get(k, ()))),
+            tuple(dict.fromkeys(d.rule.name for d in (decision, *others) if d.index == k)),
         )
         for k in np.flatnonzero(usable).tolist()
     )
-    frontier = tuple((float(statistics.sigma[k]), float(statistics.value[k])) for k in best)
-    return Plane(title, decision.rule.name, points, frontier, _floor(decision))
-
-
-def _frontier(sigma: np.ndarray, value: np.ndarray, usable: np.ndarray) -> list[int]:
-    """Candidates that no other beats in both, by rising sigma."""
-    order = sorted(np.flatnonzero(usable), key=lambda k: (sigma[k], -value[k]))
-    best: list[int] = []
-    for k in order:
-        if not best or value[k] > value[best[-1]]:
-            best.append(int(k))
-    return best
-
-
-def _floor(decision: Decision) -> float | None:
-    if decision.rule.name != "epsilon":
-        return None
-    eligible = decision.pools.eligible[0]
-    top = float(np.nanmax(np.where(eligible, decision.statistics.value, np.nan)))
-    return top - float(decision.rule.parameters["epsilon"])
+    floor = None
+    if decision.rule.name == "epsilon":
+        top = np.nanmax(np.where(decision.pools.eligible[0], value, np.nan))
+        floor = float(top) - float(decision.rule.parameters["epsilon"])
+    return Plane(title, decision.rule.name, points, floor)
 
 
 def draw_plane(data: Plane, width: float = 7.2) -> "Figure":
@@ -187,7 +171,8 @@ def draw_ratings(
     figure = new_figure(9.6, 1.5 + 0.82 * len(shown))
     axes = figure.add_subplot()
     for place, k in enumerate(reversed(shown)):
-        takers = [_way(each) for each in decisions if each.index == k]
+        rules = [each.rule.name for each in decisions if each.index == k]
+        takers = ["Best-of-K" if rule == "mean" else rule for rule in rules]
         own = samples[k][~np.isnan(samples[k])]
         _row(axes, place, own, edge, (low, high), takers, last.index == k)
         _label(axes, place, last.labels.candidate(k), texts or {})
@@ -241,10 +226,6 @@ def _rows(decisions: Sequence[Decision]) -> list[int]:
     return [k for k in order if k in kept]
 
 
-def _way(decision: Decision) -> str:
-    return "Best-of-K" if decision.rule.name == "mean" else decision.rule.name
-
-
 def _label(axes: Any, place: int, name: str, texts: Mapping[str, str]) -> None:
     """An answer's name on the left, above its first lines where the text is known."""
     lines = textwrap.wrap(texts.get(name, ""), WIDE, max_lines=4, placeholder=" ...")
@@ -270,16 +251,12 @@ def _row(
         axes.axhspan(place - 0.46, place + 0.46, color=BAND if chosen else PALE_OTHER, zorder=0)
     wide = (ends[1] - ends[0]) or 1.0
     seats = np.round((own - ends[0]) / wide * BINS) / BINS * wide + ends[0]
-    seats = own if len(np.unique(own)) <= BINS else seats
-    tallest = max(Counter(seats.tolist()).values())
-    step = min(0.13, 0.62 / tallest)
-    stood: Counter[float] = Counter()
-    for seat in np.sort(seats).tolist():
-        unhappy = seat <= edge
-        axes.scatter(seat, place - 0.32 + step * stood[seat], s=min(26.0, 900 * step**1.5 + 4),
-                     facecolor="white" if unhappy else color, edgecolor=OTHER if unhappy else color,
-                     linewidth=1.3, zorder=3)  # fmt: skip
-        stood[seat] += 1
+    seats = np.sort(own if len(np.unique(own)) <= BINS else seats)
+    level = np.arange(seats.size) - np.searchsorted(seats, seats)
+    step = min(0.13, 0.62 / (1 + level.max()))
+    for mine, face, edges in ((seats <= edge, "white", OTHER), (seats > edge, color, color)):
+        look = {"facecolor": face, "edgecolor": edges, "s": min(26.0, 900 * step**1.5 + 4)}
+        axes.scatter(seats[mine], place - 0.32 + step * level[mine], lw=1.3, zorder=3, **look)
     mean = float(own.mean())
     axes.plot([mean, mean], [place - 0.44, place + 0.42], color=INK, lw=1.4, zorder=2)
     below = int((own <= edge).sum())

@@ -6,6 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from darc.selection.decision import Decision
 from darc.views.palette import TEMPLATES, style_sheet
 
@@ -70,12 +72,8 @@ def decision_page(
 
     `picture` is an SVG element of our own making, all other text is escaped.
     """
-    value = {k: float(each) for k, each in enumerate(decision.statistics.value)}
-    worst = float("-inf")
-    order = sorted(
-        range(len(candidates)),
-        key=lambda k: (k != decision.index, -(value[k] if value[k] == value[k] else worst)),
-    )
+    value = np.nan_to_num(decision.statistics.value, nan=-np.inf)
+    order = sorted(range(len(candidates)), key=lambda k: (k != decision.index, -value[k]))
     return render(
         "decision.html",
         title=question,

@@ -14,7 +14,10 @@ def text_table(
 ) -> str:
     """Aligned columns: text to the left, numbers to the right, NaN and None as a dash."""
     cells = [[_text(cell, longest) for cell in row] for row in rows]
-    numeric = [bool(rows) and all(_is_number(row[i]) for row in rows) for i in range(len(header))]
+    numeric = [
+        bool(rows) and all(row[i] is None or isinstance(row[i], int | float) for row in rows)
+        for i in range(len(header))
+    ]
     widths = [
         max([width(name), *(width(row[i]) for row in cells)]) for i, name in enumerate(header)
     ]
@@ -48,15 +51,9 @@ def width(text: str) -> int:
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
-    parts = []
-    for cell, size, right in zip(cells, widths, numeric, strict=True):
-        space = " " * (size - width(cell))
-        parts.append(space + cell if right else cell + space)
-    return "  ".join(parts).rstrip()
-
-
-def _is_number(cell: object) -> bool:
-    return cell is None or isinstance(cell, int | float)
+    columns = zip(cells, widths, numeric, strict=True)
+    padded = [(cell, " " * (size - width(cell)), right) for cell, size, right in columns]
+    return "  ".join(s + cell if right else cell + s for cell, s, right in padded).rstrip()
 
 
 def _text(cell: object, longest: int) -> str:
