@@ -136,6 +136,8 @@ def fit_encoder(
     import transformers
     from torch.nn.functional import binary_cross_entropy_with_logits
 
+    from darc.models.transformers.scoring import batch_of
+
     parts = parts_of(pairs, seed)
     torch.manual_seed(seed)
     with loading.quiet(), loading.readable(model):
@@ -156,7 +158,8 @@ def fit_encoder(
         network.train()
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
-            logits = network(**_batch(loaded, [own[i] for i in rows])).logits[:, 0]
+            batch = batch_of(loaded, _rows(loaded, [own[i] for i in rows]))
+            logits = network(**batch).logits[:, 0]
             wanted = torch.tensor([labels[i] for i in rows], device=place)
             optimizer.zero_grad()
             binary_cross_entropy_with_logits(logits, wanted.float()).backward()
@@ -207,20 +210,19 @@ def _mixed(pairs: Sequence[Pair], seed: int) -> tuple[list[Pair], Array]:
     return [*pairs, *negatives], np.repeat([0.0, 1.0], [len(pairs), len(negatives)])
 
 
-def _batch(loaded: Loaded, pairs: Sequence[Pair]) -> dict[str, Any]:
-    from darc.models.transformers.scoring import batch_of, encoded
+def _rows(loaded: Loaded, pairs: Sequence[Pair]) -> list[dict[str, list[int]]]:
+    from darc.models.transformers.scoring import encoded
 
     limit = loaded.context or MOST_TOKENS
-    rows = [encoded(loaded.tokenizer, prompt.messages, text, limit) for prompt, text in pairs]
-    return batch_of(loaded, rows)
+    return [encoded(loaded.tokenizer, prompt.messages, text, limit) for prompt, text in pairs]
 
 
 def _logits(loaded: Loaded, pairs: Sequence[Pair]) -> Array:
-    from darc.models.transformers.scoring import outputs
+    from darc.models.transformers.scoring import forward
 
     loaded.model.eval()
     batches = (pairs[start : start + BATCH] for start in range(0, len(pairs), BATCH))
-    return np.concatenate([outputs(loaded, _batch(loaded, own))[:, 0] for own in batches])
+    return np.concatenate([forward(loaded, _rows(loaded, own))[:, 0] for own in batches])
 
 
 def _units(rows: Array) -> tuple[list[float], list[float]]:
