@@ -306,16 +306,12 @@ SIDE_INPUTS = {
 
 def _side_inputs(side: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, Array]:
     prompts, _, candidates, _ = shape
-    result = {}
-    for name, value in side.items():
-        array = as_samples(value, name=name)
-        wanted = {"K": (prompts, candidates), "KK": (prompts, candidates, candidates)}
-        form = SIDE_INPUTS.get(name, "K")
-        expected = wanted.get(form, (prompts, candidates, array.shape[-1]))
-        if array.shape != expected:
+    result = {name: as_samples(value, name=name) for name, value in side.items()}
+    for name, array in result.items():
+        rest = {"K": (), "KK": (candidates,), "KT": array.shape[-1:]}[SIDE_INPUTS.get(name, "K")]
+        if array.shape != (expected := (prompts, candidates, *rest)):
             raise InputError(
                 f"{name} has the shape {array.shape[1:]}, not {expected[1:]}",
                 "give one row a candidate, in the order of the scores",
             )
-        result[name] = array
     return result
