@@ -43,13 +43,6 @@ def test_answers_keep_their_names_and_order(path: Path) -> None:
         made.generate([prompt("c")], Settings())
 
 
-def test_texts_that_are_no_unicode_are_kept(tmp_path: Path) -> None:
-    path = tmp_path / "half.jsonl"
-    path.write_text(json.dumps({"prompt_id": "a", "candidate_id": "M\ud83d", "response": "\ud800"}))
-    ((made,),) = GivenGenerator(str(path)).generate([prompt("a")], Settings())
-    assert (made.name, made.text) == ("M\ud83d", "\ud800")
-
-
 def test_an_id_that_comes_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "twice.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in [*ROWS, ROWS[0]]))

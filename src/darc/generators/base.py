@@ -178,7 +178,7 @@ class GivenGenerator:
                     str(path), "an answer lacks prompt_id, candidate_id or response", "add it", line
                 ) from None
             try:
-                self._answers.execute("INSERT INTO answers VALUES (?, ?, ?)", [*map(_bytes, entry)])
+                self._answers.execute("INSERT INTO answers VALUES (?, ?, ?)", entry)
             except sqlite3.IntegrityError:
                 raise TableError(
                     str(path), f"candidate {entry[1]!r} comes twice", "give each its own id", line
@@ -200,16 +200,10 @@ class GivenGenerator:
     def _of(self, prompt: Prompt, most: int) -> list[Candidate]:
         query = "SELECT name, text FROM answers WHERE prompt = ? ORDER BY rowid LIMIT ?"
         with self._lock:
-            rows = self._answers.execute(query, (_bytes(prompt.id), most)).fetchall()
+            rows = self._answers.execute(query, (prompt.id, most)).fetchall()
         if not rows:
             raise InputError(f"{self._path} has no answer to prompt {prompt.id!r}", "add one")
-        answers = [[each.decode("utf-8", "surrogatepass") for each in row] for row in rows]
         return [
             Candidate(prompt.id, index, text, len(text.split()), name=name)
-            for index, (name, text) in enumerate(answers)
+            for index, (name, text) in enumerate(rows)
         ]
-
-
-def _bytes(text: str) -> bytes:
-    """A text as it is kept; JSON may have halves of letters that are no Unicode."""
-    return text.encode("utf-8", "surrogatepass")
