@@ -21,13 +21,13 @@ def _calibrate(pools: Pools, parameters: Mapping[str, Any]) -> Mapping[str, Any]
     """A calibration learnt from the batch, the default one for one prompt, unless one is given."""
     prompts, scorers, _, _ = pools.shape
     if parameters["calibration"] is not None:
-        return parameters
+        return {}
     if prompts == 1:
-        return {**parameters, "calibration": DEFAULT}
+        return {"calibration": DEFAULT}
     lam = check_level("lam", parameters["lam"])
     ratings = pools.normalized(pools.samples)
     learnt = tuple([learn(ratings[:, m], pools.raters, pools.systems, lam) for m in range(scorers)])
-    return {**parameters, "calibration": learnt[0] if scorers == 1 else learnt}
+    return {"calibration": learnt[0] if scorers == 1 else learnt}
 
 
 @rule(

@@ -16,10 +16,6 @@ from darc.selection.rule import Choice, largest
 from darc.typing import Array, Number
 
 
-def _calibrate(pools: Pools, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {**parameters, "learnt": parameters["learnt"] or learn_groups(pools)}
-
-
 @rule(
     "group",
     because="the largest soft minimum over groups, who differ on it {ratio:.2g} times as much as "
@@ -27,7 +23,7 @@ def _calibrate(pools: Pools, parameters: Mapping[str, Any]) -> Mapping[str, Any]
     instead={"no_groups": "the largest mean"},
     unasked=False,
     raters=True,
-    calibrate=_calibrate,
+    calibrate=lambda pools, p: {"learnt": p["learnt"] or learn_groups(pools)},
 )
 def group(
     pools: Pools, *, floor: Number | None = None, learnt: Mapping[str, Any] | None = None

@@ -1,6 +1,5 @@
 """Rules that draw, as a hedge against a hacked reward; the draws are seeded per prompt."""
 
-from collections.abc import Mapping
 from math import exp, lgamma, log
 from typing import Any
 
@@ -122,17 +121,11 @@ FEWEST = 10
 _OTHER = np.uint64(0x5A17C0DE)
 
 
-def _calibrate(pools: Pools, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    if parameters["rate"] is not None:
-        return parameters
-    return {**parameters, **tune(pools, parameters["rates"])}
-
-
 @rule(
     "hedgetune",
     because="the largest reward of {near} candidates drawn at rate {rate:g}",
     alone="the only candidate drawn at rate {rate:g}",
-    calibrate=_calibrate,
+    calibrate=lambda pools, p: tune(pools, p["rates"]) if p["rate"] is None else {},
 )
 def hedgetune(
     pools: Pools,

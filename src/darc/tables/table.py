@@ -214,15 +214,16 @@ class RatingTable(Closing):
 
     def _check_once(self, first: int, last: int) -> None:
         """Refuse a rater who rates a candidate twice, among some prompts."""
-        found = self._db.row(
+        samples, scorers, raters = self._samples(first, last), self.scorer_ids, self.rater_names
+        key = f"(candidate::BIGINT * {len(scorers)} + scorer) * {len(raters)} + rater"
+        if not self._db.row(f"SELECT count(*) > count(DISTINCT {key}) FROM {samples}")[0]:
+            return
+        prompt, candidate, rater, scorer = self._db.row(
             f"""SELECT prompt_id, candidates.id, raters.id, scorers.id FROM
-            (SELECT candidate, scorer, rater FROM {self._samples(first, last)}
+            (SELECT candidate, scorer, rater FROM {samples}
             GROUP BY ALL HAVING count(*) > 1 ORDER BY ALL LIMIT 1) JOIN raters ON raters.n = rater
             JOIN scorers ON scorers.n = scorer JOIN candidates ON candidates.n = candidate"""
         )
-        if not found:
-            return
-        prompt, candidate, rater, scorer = found
         lines = self._db.words(
             f"""SELECT row // {self._width} FROM long WHERE prompt_id = {quoted(prompt)} AND
             id = {quoted(candidate)} AND rater = {quoted(rater)} AND scorer = {quoted(scorer)}
