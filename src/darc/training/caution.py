@@ -99,12 +99,10 @@ def fit_predictor(
         rows, basis = rows @ leading, leading.tolist()
     names = [f"hidden {i}" for i in range(raw.shape[1])] if target else list(NAMES)
     unit = [1.0] * rows.shape[1]
-
-    def predictor(ridge: float) -> Predictor:
-        weights = _ridge(inputs, rows, ridge).tolist()
-        return Predictor(names, location, scale, weights, unit, 0.0, 1.0, target, basis)
-
-    tried = [predictor(ridge) for ridge in RIDGES]
+    tried = [
+        Predictor(names, location, scale, weights.tolist(), unit, 0.0, 1.0, target, basis)
+        for weights in (_ridge(inputs, rows, ridge) for ridge in RIDGES)
+    ]
     best = min(tried, key=lambda model: float(model.errors(stop_inputs, stop_raw).mean()))
     weights = np.array(best.weights)
     residual = rows - (inputs @ weights[:-1] + weights[-1])

@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -93,7 +93,8 @@ def make_pairs(samples: Array, choosing: PairChoosing, texts: Sequence[Sequence[
             difference = float(ranking[prompt, best] - ranking[prompt, worst])
             if not difference > 0 or difference < choosing.margin:
                 continue
-            share = _probability(difference, found.sigma[prompt, [best, worst]])
+            spread = float(np.sqrt(np.nansum(found.sigma[prompt, [best, worst]] ** 2)))
+            share = NormalDist(0.0, spread).cdf(difference) if spread else 1.0
             contentious += share < choosing.agreement
             if choosing.contentious == "drop" and share < choosing.agreement:
                 continue
@@ -126,12 +127,6 @@ def _couples(ranking: Array, which: str, texts: Sequence[str] | None) -> list[tu
         order = [k for k in order if k < len(texts) and texts[k].strip()]
     ends = order if which == "all" else dict.fromkeys((*order[:1], *order[-1:]))
     return [(a, b) for a, b in combinations(ends, 2) if texts is None or texts[a] != texts[b]]
-
-
-def _probability(difference: float, sigmas: Array) -> float:
-    """Phi(difference / root of the summed squares); 1 where no sigma is known."""
-    spread = float(np.sqrt(np.nansum(sigmas**2)))
-    return 1.0 if spread == 0 else 0.5 * (1.0 + math.erf(difference / spread / math.sqrt(2.0)))
 
 
 def read_preferences(text: str) -> list[Row]:
