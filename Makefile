@@ -94,6 +94,9 @@ check: $(VENV)/.test
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
+# Tests run side by side: threads of small matrices would wait for each other.
+test test-slow test-train: export OPENBLAS_NUM_THREADS := 1
+
 test: $(VENV)/.test check
 	$(BIN)/python -m pytest -n auto --durations 10
 
