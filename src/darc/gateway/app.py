@@ -212,10 +212,9 @@ class _Routes:
 
     async def _warm(self) -> None:
         """Load what is loaded at the first use; a part that fails is told again when it is used."""
-        warm: Any = getattr(self.gateway.backend, "warm", None)
         try:
-            if warm is not None:
-                await asyncio.to_thread(warm)
+            if isinstance(self.gateway.backend, EmbeddedBackend):
+                await asyncio.to_thread(self.gateway.backend.warm)
             await self.gateway.engine.warm()
         except Exception as problem:
             logger.warning("a part is not ready: %s", problem)

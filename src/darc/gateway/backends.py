@@ -277,6 +277,7 @@ class EmbeddedBackend:
     """
 
     name = NAME
+    key = ""
     passes = False
 
     def __init__(self, model: EmbeddedModel, max_tokens: int = 320) -> None:
@@ -301,11 +302,10 @@ class EmbeddedBackend:
         for name in body:
             if name not in FORWARDED | MEANINGLESS:
                 raise wrong(name[:80], "is not supported by the embedded model")
-        for place, message in enumerate(body.get("messages") or ()):
-            content = message.get("content") if isinstance(message, Mapping) else None
-            for part in content if isinstance(content, list) else ():
-                if not isinstance(part, Mapping) or part.get("type") != "text":
-                    raise wrong(f"messages.{place}.content", "has parts other than text")
+        for place, message in enumerate(body["messages"]):
+            content = message.get("content")
+            if isinstance(content, list) and any(part.get("type") != "text" for part in content):
+                raise wrong(f"messages.{place}.content", "has parts other than text")
         result = {name: body[name] for name in body if name in FORWARDED}
         newer = result.pop("max_completion_tokens", None)
         limit = newer if newer is not None else result.get("max_tokens")

@@ -17,7 +17,7 @@ from darc.engine.deciding import Deciding
 from darc.errors import DarcError
 from darc.gateway import streaming
 from darc.gateway.backends import for_candidates, onward
-from darc.gateway.bodies import SelectScores
+from darc.gateway.bodies import ScorerScale, SelectScores
 from darc.gateway.errors import told
 from darc.gateway.metadata import notes
 from darc.gateway.proxy import passed_through
@@ -195,13 +195,13 @@ def by_scores(given: SelectScores, method: Method, request_id: str, seed: int) -
         raise wrong("raters", f"must be as many as there are in scores, {values.shape[2]}")
     if not given.scorers:
         spec = replace(spec, rule=spec.rule_for(()), calibrations=None)
-    known: list[Any] = list(given.scorers) or [None] * len(values)
+    known = given.scorers or [ScorerScale(name=f"scorer {m}") for m in range(len(values))]
     scores = Scores(
         values,
-        tuple(f"scorer {m}" if each is None else each.name for m, each in enumerate(known)),
-        tuple(_bounds([None, None] if each is None else each.bounds) for each in known),
-        tuple(None if each is None else each.location for each in known),
-        tuple(None if each is None else each.scale for each in known),
+        tuple(each.name for each in known),
+        tuple(_bounds(*each.bounds) for each in known),
+        tuple(each.location for each in known),
+        tuple(each.scale for each in known),
         samples=tuple(given.raters),
         sample="rater" if given.raters else "sample",
     )
@@ -229,8 +229,7 @@ def as_json(data: Any) -> bytes:
     return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _bounds(given: list[float | None]) -> tuple[float, float]:
-    low, high = given
+def _bounds(low: float | None, high: float | None) -> tuple[float, float]:
     return (-np.inf if low is None else low, np.inf if high is None else high)
 
 

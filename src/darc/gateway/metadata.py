@@ -5,6 +5,7 @@ import math
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -156,16 +157,8 @@ class Audit:
         line = (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "replace")
         with self._lock:
             if self.path.exists() and self.path.stat().st_size + len(line) > self._most:
-                self._rotate()
+                numbered = (f"{self.path}.{number}" for number in range(1, self._kept + 1))
+                for newer, older in reversed([*pairwise([self.path, *map(Path, numbered)])]):
+                    if newer.exists() and newer.stat().st_size:
+                        newer.replace(older)
             append_private(self.path, line)
-
-    def _rotate(self) -> None:
-        for number in range(self._kept - 1, 0, -1):
-            older = self._named(number)
-            if older.exists():
-                older.replace(self._named(number + 1))
-        if self.path.stat().st_size:
-            self.path.replace(self._named(1))
-
-    def _named(self, number: int) -> Path:
-        return self.path.with_name(f"{self.path.name}.{number}")

@@ -82,7 +82,7 @@ class Gateway:
     @property
     def trusting(self) -> bool:
         """Whether a client's key is meant for the backend: there is no other that it could be."""
-        return self.settings.api_keys is None and not getattr(self.backend, "key", "")
+        return self.settings.api_keys is None and not self.backend.key
 
     async def complete(
         self,
@@ -95,8 +95,7 @@ class Gateway:
         work = Work(asked.method, read_prompt(asked.body["messages"]), request_id)
         CALLER.set(Caller(self.backend.name, asked.model, for_candidates(headers)))
         if asked.k > 1:
-            self._check(work.method)
-            check_work(work.method, work.prompt, asked.k, self.settings)
+            self._check(work, asked.k)
         with self.tracing.chat(asked, headers) as span:
             async with self.gate:
                 flags, replies, drawn = await self._candidates(asked, work, headers, tell)
@@ -121,8 +120,7 @@ class Gateway:
         """The decision among a client's own candidates."""
         CALLER.set(caller)
         work = Work(method, prompt, request_id)
-        self._check(method)
-        check_work(method, prompt, len(texts), self.settings, texts)
+        self._check(work, len(texts), texts)
         replies = [own_reply(place, text) for place, text in enumerate(texts)]
         async with self.gate:
             outcome = await self._decided(work, replies, [], n, method.n_aug)
@@ -141,12 +139,13 @@ class Gateway:
         await asyncio.to_thread(self.tracing.close)
         await self.backend.aclose()
 
-    def _check(self, method: Method) -> None:
-        """Refuse a rule that cannot be applied as asked, before anything is spent."""
+    def _check(self, work: Work, k: int, texts: Sequence[str] = ()) -> None:
+        """Refuse what cannot be chosen as asked, before anything is spent."""
         try:
-            self.engine.side.check(method.spec.rule)
+            self.engine.side.check(work.method.spec.rule)
         except DarcError as problem:
             raise unfit(problem) from None
+        check_work(work.method, work.prompt, k, self.settings, texts)
 
     async def _candidates(
         self, asked: ChatRequest, work: Work, headers: Mapping[str, str], tell: Tell | None

@@ -17,7 +17,7 @@ import darc
 from darc.engine.deciding import parse_rules
 from darc.engine.engine import Engine
 from darc.errors import DarcError, InputError, MissingExtra
-from darc.runs.folder import RunFolder, manifest
+from darc.runs.folder import RunFolder
 from darc.runs.questions import Question, Questions
 from darc.runs.run import Failures, Report, counter, fill_shards, finish, waiting
 from darc.runs.shard import Shard, checksum
@@ -197,7 +197,9 @@ def _fill(work: ShardWork, failures: Failures) -> None:
                 return
             shard.begin()
             engine, part = _engine(work.recipe), [(shard, work.questions)]
-            if _embeddings(manifest("", engine)) != _embeddings(work.manifest):
+            used = {each.name: each.embeddings for each in engine.tools.scorers if each.embeddings}
+            known = work.manifest["settings"]["scorers"]
+            if used != {each["name"]: each["embeddings"] for each in known if "embeddings" in each}:
                 raise DarcError(
                     f"{node} has other embeddings installed than the run began with",
                     "install the same on every node, or name them: relevance,embeddings=static",
@@ -205,10 +207,6 @@ def _fill(work: ShardWork, failures: Failures) -> None:
             engine.run(fill_shards(part, engine, failures=failures, **work.filling))
     except Timeout:
         raise DarcError(f"another worker is at work on shard {work.name}", GO_ON) from None
-
-
-def _embeddings(made: Mapping[str, Any]) -> list[str]:
-    return [each.get("embeddings", "") for each in made["settings"]["scorers"]]
 
 
 def _lock(work: ShardWork) -> Path:

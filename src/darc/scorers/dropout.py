@@ -36,7 +36,6 @@ class DropoutScorer(RewardScorer):
     sources = SOURCES
 
     def __post_init__(self) -> None:
-        """Find the model, which is loaded at the first use."""
         if self.passes < 1 or not 0 <= self.rate < 1:
             raise InputError(
                 f"passes={self.passes}, rate={self.rate} cannot be used",

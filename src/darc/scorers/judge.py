@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -210,6 +210,7 @@ def _turns(prompt: Prompt) -> str:
 _NUMBER = re.compile(r"(?<![\d.,-])(?:10(?:\.0+)?|\d(?:\.\d+)?)(?![\d]|[.,]\d)")
 _LINE = re.compile(r"\s*(?P<name>.*?)\s*:\s*(?P<grade>10(?:\.0+)?|\d(?:\.\d+)?)\s*")
 _LETTER = re.compile(r"\b[AB]\b")
+GRADES = frozenset(map(str, range(11)))
 
 Places = Sequence[Mapping[str, float]]
 
@@ -249,14 +250,12 @@ def expected_grade(places: Places) -> float | None:
     and 10: if it was said, the next place shares it out; if not, it goes to the one that is nearer
     to the mean of the other grades. None where no place has half its probability on grades.
     """
-    for index, place in enumerate(places[:FIRST_TOKENS]):
-        odds = grades(place)
-        if math.fsum(odds.values()) >= LEAST_MASS:
-            if 1 in odds and 10 not in odds:
-                following = places[index + 1] if index + 1 < len(places) else {}
-                odds = _shared_out(odds, place, following)
-            return _mean(odds)
-    return None
+    index, likely = first_likely(places, GRADES)
+    odds = {int(grade): p for grade, p in likely.items()}
+    if 1 in odds and 10 not in odds:
+        following = places[index + 1] if index + 1 < len(places) else {}
+        odds = _shared_out(odds, places[index], following)
+    return _mean(odds) if odds else None
 
 
 def _mean(odds: Mapping[int, float]) -> float:
@@ -268,14 +267,16 @@ def bare(token: str) -> str:
     return token.strip(" \t\n▁Ġ")
 
 
-def grades(place: Mapping[str, float]) -> dict[int, float]:
-    """The probability of each grade among the tokens of a place."""
-    odds: dict[int, float] = {}
-    for token, log in place.items():
-        text = bare(token)
-        if text.isascii() and text.isdecimal() and (len(text) == 1 or text == "10"):
-            odds[int(text)] = odds.get(int(text), 0.0) + math.exp(log)
-    return odds
+def first_likely(places: Places, texts: Collection[str]) -> tuple[int, dict[str, float]]:
+    """The first place that has half its probability on some texts, and theirs; empty without."""
+    for index, place in enumerate(places[:FIRST_TOKENS]):
+        odds: dict[str, float] = {}
+        for token, log in place.items():
+            if (text := bare(token)) in texts:
+                odds[text] = odds.get(text, 0.0) + math.exp(log)
+        if math.fsum(odds.values()) >= LEAST_MASS:
+            return index, odds
+    return 0, {}
 
 
 def _shared_out(
@@ -293,12 +294,8 @@ def _shared_out(
 
 def first_is_better(places: Places, text: str) -> float | None:
     """The probability of A against B, where they are likely first, else by a lone letter."""
-    for place in places[:FIRST_TOKENS]:
-        odds = {"A": 0.0, "B": 0.0}
-        for token, log in place.items():
-            if bare(token) in odds:
-                odds[bare(token)] += math.exp(log)
-        if sum(odds.values()) >= LEAST_MASS:
-            return odds["A"] / (odds["A"] + odds["B"])
+    _, odds = first_likely(places, ("A", "B"))
+    if odds:
+        return odds.get("A", 0.0) / math.fsum(odds.values())
     letter = _LETTER.search(without_thoughts(text) or "")
     return float(letter[0] == "A") if letter else None

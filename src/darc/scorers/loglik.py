@@ -32,7 +32,6 @@ class LogLikelihood(ModelScorer):
     sources = SOURCES
 
     def __post_init__(self) -> None:
-        """Find the model, which is loaded at the first use."""
         super().__post_init__()
         self.bounds = (LEAST * (self.max_length if self.sum else 1), 0.0)
 

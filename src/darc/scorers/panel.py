@@ -205,8 +205,8 @@ def as_panel(given: "Panel | bool | int | str | Sequence[str]") -> Panel:
     """
     if isinstance(given, Panel):
         return given
-    texts = [str(given)] if isinstance(given, str | int) and given is not True else []
-    texts = [str(each) for each in given] if isinstance(given, Sequence) and not texts else texts
+    given = () if given is True else given
+    texts = [str(given)] if isinstance(given, str | int) else given
     models, panel, count = list[str](), None, None
     for text in (part.strip() for whole in texts for part in _SEVERAL.split(whole)):
         if text.startswith(f"{JUDGE}:"):

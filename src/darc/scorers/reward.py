@@ -47,7 +47,6 @@ class RewardScorer(ModelScorer):
     sources = SOURCES
 
     def __post_init__(self) -> None:
-        """Find the model, which is loaded at the first use."""
         if not self.low < self.high:
             raise InputError(f"low={self.low}, high={self.high} cannot be used", "low below high")
         super().__post_init__()
