@@ -1,9 +1,12 @@
+from collections.abc import Callable
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from darc.core import plain, risk
 from darc.core.statistics import batched
+from darc.typing import Array
 
 plain_settings = settings(derandomize=True, max_examples=150, deadline=None, database=None)
 betas = st.sampled_from([0.0, 1e-200, 1e-9, 1e-3, 0.3, 1.0, 5.0, 1e200, np.inf])
@@ -78,15 +81,12 @@ B = 10.0
 LAM = 1.3
 
 
-def grid_best(seen: np.ndarray, unseen: int, objective: object) -> float:
+def grid_best(seen: np.ndarray, unseen: int, objective: Callable[[Array], Array]) -> float:
     """The best objective over a grid of two different fills, which the single fill must reach."""
     fills = np.linspace(-B, B, 81)
-    best = -np.inf
-    for one in fills:
-        for other in fills[::4]:
-            rest = np.array([one] * (unseen - unseen // 2) + [other] * (unseen // 2))
-            best = max(best, objective(np.concatenate([seen, rest])))  # type: ignore[operator]
-    return best
+    pairs = np.array([(one, other) for one in fills for other in fills[::4]])
+    rest = np.repeat(pairs, [unseen - unseen // 2, unseen // 2], axis=1)
+    return float(objective(np.hstack([np.tile(seen, (len(rest), 1)), rest])).max())
 
 
 def test_one_common_fill_is_the_best_completion() -> None:
@@ -98,12 +98,12 @@ def test_one_common_fill_is_the_best_completion() -> None:
         value = float(risk.entropic_value(seen, beta))
         premium = float(risk.mean(seen)) - value
 
-        def penalised(row: np.ndarray) -> float:
-            own = float(risk.entropic_value(row, beta))  # noqa: B023
-            return own - LAM * (float(row.mean()) - own)
+        def penalised(rows: Array) -> Array:
+            own = risk.entropic_value(rows, beta)  # noqa: B023
+            return own - LAM * (rows.mean(axis=-1) - own)
 
-        def bounded(row: np.ndarray) -> float:
-            return float(row.mean() - LAM * row.std(ddof=1))
+        def bounded(rows: Array) -> Array:
+            return rows.mean(axis=-1) - LAM * rows.std(axis=-1, ddof=1)
 
         fill = plain.best_fill_penalty(value, m, n, B, beta, LAM)
         found = penalised(np.append(seen, [fill] * unseen))
@@ -116,9 +116,9 @@ def test_one_common_fill_is_the_best_completion() -> None:
 
         limit = m / n * premium + 0.2
 
-        def capped(row: np.ndarray) -> float:
-            own = float(risk.entropic_value(row, beta))  # noqa: B023
-            return own if row.mean() - own <= limit else -np.inf  # noqa: B023
+        def capped(rows: Array) -> Array:
+            own = risk.entropic_value(rows, beta)  # noqa: B023
+            return np.where(rows.mean(axis=-1) - own <= limit, own, -np.inf)  # noqa: B023
 
         fill = plain.best_fill_tau(value, premium, m, n, B, beta, limit)
         found = float(risk.entropic_value(np.append(seen, [fill] * unseen), beta))
