@@ -121,7 +121,7 @@ def test_one_common_fill_is_the_best_completion() -> None:
             return np.where(rows.mean(axis=-1) - own <= limit, own, -np.inf)  # noqa: B023
 
         fill = plain.best_fill_tau(value, premium, m, n, B, beta, limit)
-        found = float(risk.entropic_value(np.append(seen, [fill] * unseen), beta))
+        found = risk.entropic_value(np.append(seen, [fill] * unseen), beta)
         assert found >= grid_best(seen, unseen, capped) - 1e-9
         assert float(risk.risk_premium(np.append(seen, [fill] * unseen), beta)) <= limit + 1e-6
 
