@@ -6,8 +6,7 @@ TORCH := 2.13.0
 VLLM := 0.32.0
 BIN := $(VENV)/bin
 QUESTION ?= Why is it good to walk every day? Answer in two or three sentences.
-SCORERS := --scorer relevance,embeddings=static --scorer fluency --scorer form --scorer harm
-ASK := -k 12 --max-tokens 160 --seed 3 $(SCORERS)
+ASK := -k 12 --max-tokens 160 --seed 3
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 # Tests start hundreds of processes, which are to find the code compiled.

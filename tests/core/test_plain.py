@@ -7,6 +7,7 @@ from tests.helpers import Array
 
 from darc.core import plain, risk
 from darc.core.statistics import batched
+from darc.typing import Array
 
 plain_settings = settings(derandomize=True, max_examples=150, deadline=None, database=None)
 betas = st.sampled_from([0.0, 1e-200, 1e-9, 1e-3, 0.3, 1.0, 5.0, 1e200, np.inf])
@@ -121,7 +122,7 @@ def test_one_common_fill_is_the_best_completion() -> None:
             return np.where(rows.mean(axis=-1) - own <= limit, own, -np.inf)  # noqa: B023
 
         fill = plain.best_fill_tau(value, premium, m, n, B, beta, limit)
-        found = float(risk.entropic_value(np.append(seen, [fill] * unseen), beta))
+        found = risk.entropic_value(np.append(seen, [fill] * unseen), beta)
         assert found >= grid_best(seen, unseen, capped) - 1e-9
         assert float(risk.risk_premium(np.append(seen, [fill] * unseen), beta)) <= limit + 1e-6
 

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-LONG = ("diagnose.md", "evaluation.md", "select.md", "simulate.md", "study.md", "tune.md")
+LONG = ("diagnose", "evaluation", "select", "simulate", "study", "training", "tune")
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -42,7 +42,7 @@ def commands(text: str) -> list[tuple[str, str]]:
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the documents use bash")
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=pytest.mark.slow if page.name in LONG else ()) for page in PAGES],
+    [pytest.param(page, marks=pytest.mark.slow if page.stem in LONG else ()) for page in PAGES],
     ids=lambda page: page.name,
 )
 def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:

@@ -6,9 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from tests.fakes import FakeServer, Fault
+from tests.helpers import run_command
 
 ANSWERS = (
     "The Moon pulls on the sea, and so the water rises twice a day.",
@@ -67,7 +69,8 @@ def test_run_on_a_server_with_faults(openai_server: FakeServer, tmp_path: Path) 
     paths = {received.path for received in openai_server.received}
     assert paths == {"/v1/chat/completions", "/classify"}
     before = len(openai_server.received)
-    again = darc(*command, cache=tmp_path / "cache")
+    with patch.dict(os.environ, {"DARC_CACHE": str(tmp_path / "cache")}):
+        again = run_command(*command)
     assert again.returncode == 0, again.stderr
     assert len(openai_server.received) == before
 

@@ -3,9 +3,7 @@
 import asyncio
 import gc
 import json
-import sys
 from collections.abc import Awaitable
-from subprocess import run
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engine.makers import Words
 from tests.fakes import FakeServer, Fault
+from tests.helpers import run_command
 
 from darc.engine.engine import Engine
 from darc.engine.stopping import (
@@ -236,8 +235,7 @@ def test_command_tells_what_was_saved(openai_server: FakeServer, form: list[str]
     )
     asked = ["Why are there two tides a day?", "-k", "8", "--stop", "pandora:cost=0.4", "--n-aug"]
     model = ["0", "--generator", f"openai:fake@{openai_server.url},key_env=", "--scorer", "form"]
-    command = [sys.executable, "-m", "darc", "ask", *asked, *model, "--no-cache", *form]
-    done = run(command, capture_output=True, text=True, timeout=120)
+    done = run_command("ask", *asked, *model, "--no-cache", *form)
     assert done.returncode == 0, done.stderr
     if form:
         told = json.loads(done.stdout)

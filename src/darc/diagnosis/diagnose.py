@@ -77,9 +77,11 @@ def contention(
     # Where shrinkage makes all alike, the raw sigma says which one is named.
     order = np.lexsort((panel.lots[known], -sigma[known], -items[known], owner))
     widest = known[order[np.cumsum(size) - size]]
-    names = np.array(panel.prompt_names)[kept], np.array(panel.candidate_names)[widest]
+    prompts, candidates = (
+        np.array(names, dtype=object) for names in (panel.prompt_names, panel.candidate_names)
+    )
     ends = np.maximum(shrunk - error, 0.0), shrunk + error
-    columns = (names[0], size, seen, shrunk, *ends, names[1], items[widest])
+    columns = (prompts[kept], size, seen, shrunk, *ends, candidates[widest], items[widest])
     order = np.lexsort((-seen, -shrunk))
     rows = zip(*(each[order].tolist() for each in columns), strict=True)
     return [Contention(*row) for row in rows], items

@@ -80,40 +80,31 @@ def reliabilities(
         halves = _halves(panel, lost, splits, seed)
         if halves is None:
             continue
+        by_prompt, short, full = halves
         draw = np.random.default_rng([seed, 2])
-        for level, sums in zip(LEVELS, halves.sums, strict=True):
+        for level, sums in zip(LEVELS, by_prompt, strict=True):
             half = _correlation(np.ones((1, len(sums))), sums)
             drawn = _correlation(_draws(len(sums), resamples, draw), sums)
-            ratio = halves.full / halves.half
             by_level[level] = Reliability(
-                float(_stepped(half, ratio)[0]),
-                *_interval(_stepped(drawn, ratio)),
+                float(_stepped(half, full / short)[0]),
+                *_interval(_stepped(drawn, full / short)),
                 float(half[0]),
                 _flipped(sums[:, 2], resamples, draw) if level == "within" else math.nan,
-                halves.full,
+                full,
                 lost,
             )
     return found[0], found[1]
 
 
-@dataclass(frozen=True, eq=False)
-class HalfSums:
-    """Sums (3, P, 4) by level and prompt of both halves: count, first, cross product, square.
-
-    `within` has the candidates about their prompt's mean, `overall` the candidates as they are,
-    `prompt` the prompts' means. `half` and `full` are the sizes that the noise goes down with:
-    raters for a mean, degrees of freedom for a sigma, in a half and in the panel.
-    """
-
-    sums: Array
-    half: float
-    full: float
-
-
-def _halves(panel: RaterPanel, lost: int, splits: int, seed: int) -> HalfSums | None:
+def _halves(
+    panel: RaterPanel, lost: int, splits: int, seed: int
+) -> tuple[Array, float, float] | None:
     """Halves of the candidates' means (lost 0), or sigmas without their bias at small n (lost 1).
 
-    None where most have below two ratings, or four: a half of three has no two to compare.
+    Sums (3, P, 4) by level and prompt of both halves: count, first, cross product, square; and the
+    sizes that the noise goes down with, raters for a mean and degrees of freedom for a sigma, in a
+    half and in the panel. None where most have below two ratings, or four: a half of three has no
+    two to compare.
     """
     counts = panel.counts
     rows = np.nonzero(counts >= 2 + 2 * lost)[0]
@@ -142,11 +133,14 @@ def _halves(panel: RaterPanel, lost: int, splits: int, seed: int) -> HalfSums | 
             pair.append(risk.sigma(half) / c4(held) if lost else np.nansum(half, axis=1) / held)
             inverse += float(np.mean(1 / (held - lost))) / 2
         sums += _sums(pair[0], pair[1], starts, size)
-    return HalfSums(sums / splits, splits / inverse, float(1 / np.mean(1 / (count - lost))))
+    return sums / splits, splits / inverse, float(1 / np.mean(1 / (count - lost)))
 
 
 def _sums(one: Array, other: Array, starts: Integers, size: Integers) -> Array:
-    """One split's sums of both halves, (3, P, 4)."""
+    """One split's sums of both halves, (3, P, 4).
+
+    Within are the candidates about their prompt's mean, overall as they are; prompt has the means.
+    """
     first, second = np.add.reduceat(one, starts), np.add.reduceat(other, starts)
     cross = np.add.reduceat(one * other, starts)
     square = np.add.reduceat(one**2 + other**2, starts) / 2

@@ -51,29 +51,24 @@ def variance_components(panel: RaterPanel) -> list[Component]:
     _, _, value = panel.flat()
     value = value - value.mean()
     total = float(value @ value)
-    names = list(factors)
+    names = [*factors, "residual"]
     matrix = _expectations(list(factors.values()), value.size)
     between = [np.bincount(each, value) ** 2 / np.bincount(each) for each in factors.values()]
     sums = total - np.array([*(each.sum() for each in between), 0.0])
-    kept = [len(names)]
-    for one in range(len(names)):
+    kept = [len(factors)]
+    for one in range(len(factors)):
         # Factors whose equations have no one good solution cannot be told apart.
         part = matrix[np.ix_([one, *kept], [one, *kept])]
         scale = np.linalg.norm(part, axis=0)
         if (scale > 0).all() and np.linalg.cond(part / scale) < _CONDITION:
             kept.append(one)
-    estimates = dict.fromkeys([*names, "residual"], math.nan)
+    estimates = np.full(len(names), np.nan)
     if total > 0:
-        found = np.linalg.solve(matrix[np.ix_(kept, kept)], sums[kept])
-        estimates |= {
-            [*names, "residual"][one]: float(each) for one, each in zip(kept, found, strict=True)
-        }
-    seen = {name: max(estimate, 0.0) for name, estimate in estimates.items()}
-    positive = float(np.nansum(list(seen.values())))
-    return [
-        Component(name, MEANINGS[name], each, seen[name] / positive if positive > 0 else math.nan)
-        for name, each in estimates.items()
-    ]
+        estimates[kept] = np.linalg.solve(matrix[np.ix_(kept, kept)], sums[kept])
+    seen = np.maximum(estimates, 0.0)
+    shares = seen / (np.nansum(seen) or np.nan)
+    rows = zip(names, estimates.tolist(), shares.tolist(), strict=True)
+    return [Component(name, MEANINGS[name], estimate, share) for name, estimate, share in rows]
 
 
 def _factors(panel: RaterPanel) -> dict[str, Integers]:
