@@ -108,7 +108,7 @@ def test_json(answers: Path) -> None:
     assert data["index"] == 1
     assert data["calls"] <= 12
     assert data["embeddings"] == {"relevance": "wordllama-256", "harm": "wordllama-256"}
-    assert "embeddings: relevance by wordllama-256, harm by wordllama-256" in done.stderr
+    assert "embeddings" not in done.stderr
     again = darc("Why are there two tides a day?", "--answers", answers, "--json", "--n-aug", 2)
     one, two = data, json.loads(again.stdout)
     one.pop("milliseconds")

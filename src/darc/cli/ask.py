@@ -34,6 +34,7 @@ def add(parser: Parser) -> None:
 def run(arguments: Namespace) -> None:
     """Ask, choose, print."""
     from darc.generators.base import as_prompt
+    from darc.models.embeddings import Embeddings
     from darc.runs.questions import read_answers
 
     choice = made(ChoiceOptions, options_of(arguments, ChoiceOptions))
@@ -42,8 +43,9 @@ def run(arguments: Namespace) -> None:
     own = bool(arguments.answers or arguments.answer)
     with choice.engine(model=not own) as engine:
         used = {each.name: each.embeddings for each in engine.tools.scorers if each.embeddings}
-        if used:
-            say(f"embeddings: {', '.join(f'{name} by {which}' for name, which in used.items())}")
+        for name, which in used.items():
+            if which != Embeddings.name:
+                say(f"{name} goes by the embeddings {which}")
         if own:
             answers = read_answers(arguments.answers, prompt.id, arguments.answer, text)
             say_cost(engine, len(answers), full)

@@ -234,10 +234,17 @@ class Background:
 
 
 def _serve(loop: asyncio.AbstractEventLoop, finish: Finish) -> None:
-    """Run the loop until it is stopped, and leave nothing open."""
-    with asyncio.Runner(loop_factory=lambda: loop) as runner:
-        runner.get_loop().run_forever()
-        runner.run(_wind_up(finish))
+    """Run the loop until it is stopped, and leave nothing open.
+
+    Not an `asyncio.Runner`, which would wait for the threads of parts that are busy.
+    """
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        loop.run_until_complete(_wind_up(finish))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
 
 
 async def _wind_up(finish: Finish) -> None:
