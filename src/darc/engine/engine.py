@@ -13,7 +13,7 @@ from darc.engine.deciding import Deciding, RuleSpec, as_calibrations, as_spec
 from darc.engine.outcome import Outcome
 from darc.engine.panel_samples import PanelSamples
 from darc.engine.parts import SCORERS, Parts, SideMaker
-from darc.engine.samples import Clock, RewriteSamples, Samples, Tally, plainly
+from darc.engine.samples import Clock, Samples, Tally, plainly
 from darc.engine.scoring import Batcher, Patience, ScoreCache, Scoring
 from darc.engine.stopping import FEWER, Stopping, WaveDrawing, parse_stop, waves_of
 from darc.engine.workers import Owner, Turns, Workers
@@ -309,7 +309,7 @@ class Engine(Closing):
         self, prompt: Prompt, calls: int | None = None, meters: dict[str, Meter] | None = None
     ) -> Samples:
         """Nothing yet of a prompt's candidates: rewrites of them, or a panel's grades."""
-        kind = RewriteSamples if self.parts.panel is None else PanelSamples
+        kind = Samples if self.parts.panel is None else PanelSamples
         return kind(self, prompt, [], owner=object(), limit=calls, meters=meters or {})
 
     async def side_inputs(

@@ -75,11 +75,6 @@ class Turns:
         self._free = list(range(slots))[::-1]
         self._waiting: list[tuple[Callable[[], Hashable], asyncio.Future[int]]] = []
 
-    @property
-    def waiting(self) -> int:
-        """How many pieces of work wait."""
-        return len(self._waiting)
-
     @contextlib.asynccontextmanager
     async def slot(self, owner: Hashable) -> AsyncIterator[int]:
         """A slot's number, for as long as the block lasts."""
@@ -177,7 +172,7 @@ class Workers:
         calls = _Calls()
         work = _begun(function, arguments, calls)
         try:
-            return await asyncio.wait_for(asyncio.shield(work), seconds)
+            return await asyncio.wait_for(work, seconds)
         except TimeoutError:
             raise WorkTimedOut(f"no answer within {seconds:g} s") from None
         finally:
