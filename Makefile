@@ -9,6 +9,9 @@ QUESTION ?= Why is it good to walk every day? Answer in two or three sentences.
 ASK := -k 12 --max-tokens 160 --seed 3
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
+# Tests start hundreds of processes, which are to find the code compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test test-slow test-model test-hf test-train test-ray test-clients test-load test-vllm chromium test-browser check docs \
   bench bench-pipeline bench-reward bench-gateway bench-scale results release clean
 

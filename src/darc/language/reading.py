@@ -281,6 +281,11 @@ class Reading:
         self.text = text
 
     @cached_property
+    def size(self) -> int:
+        """The number of words, as they stand between white space."""
+        return len(self.text.split())
+
+    @cached_property
     def opaque(self) -> list[str]:
         """Code, mathematics, addresses and tags, in order."""
         if not any(sign in self.text for sign in _OPAQUE_SIGNS):

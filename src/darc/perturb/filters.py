@@ -74,6 +74,7 @@ def lean(text: str) -> str:
     return masked.restore(unheaded(kept))
 
 
+@lru_cache(maxsize=32)
 def normalised(text: str) -> str:
     """The text with one space for any white space."""
     return " ".join(text.split())
@@ -98,14 +99,13 @@ def entities(original: str, rewrite: str, find: Entities) -> str | None:
 def length(original: Reading, rewrite: Reading, family: str) -> str | None:
     """Why the length is out of range, or None; words and characters must both be within it."""
     low, high = _LIMITS[family]
-    before, after = original.text, rewrite.text
     counts = {
-        "words": (len(before.split()), len(after.split()), _SLACK_WORDS),
-        "characters": (len(before), len(after), _SLACK_CHARACTERS),
+        "words": (original.size, rewrite.size, _SLACK_WORDS),
+        "characters": (len(original.text), len(rewrite.text), _SLACK_CHARACTERS),
     }
     for unit, (had, has, slack) in counts.items():
         least, most = min(low * had, had - slack), max(high * had, had + slack)
-        if not after.strip() or not least <= has <= most:
+        if not rewrite.size or not least <= has <= most:
             share = has / max(had, 1)
             return f"length: {share:.0%} of the {unit}, outside {low:.0%} to {high:.0%}"
     return None
@@ -148,9 +148,8 @@ def apart(original: Reading, rewrite: Reading) -> tuple[list[Stretch], list[Stre
 
 def _of_texts(what: str, found: Callable[[Reading], Iterable[str]]) -> Filter:
     """A filter of what is found in a text, which must all be there as often as before."""
-    return lambda original, rewrite, family: difference(
-        what, Counter(found(original)), Counter(found(rewrite))
-    )
+    counted = lru_cache(maxsize=8)(lambda reading: Counter(found(reading)))
+    return lambda original, rewrite, family: difference(what, counted(original), counted(rewrite))
 
 
 @lru_cache(maxsize=4)
