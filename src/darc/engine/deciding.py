@@ -135,7 +135,6 @@ def recurring(systems: Ids) -> Ids | None:
     return Ids(place[systems.codes], names)
 
 
-GENERAL = ("beta", "gamma")
 CALIBRATION = "calibration"
 
 
@@ -194,7 +193,7 @@ def parse_rules(
         rule = rules.get(name.strip())
         own = parse_pairs([part for part in rest.split(",") if part.strip()], f"rule {name!r}:")
         general = {"beta": beta, "gamma": gamma}
-        general |= {key: own.pop(key) for key in GENERAL if key in own}
+        general |= {key: own.pop(key) for key in general if key in own}
         taken = {key: value for key, value in shared.items() if key in rule.defaults}
         used |= taken.keys()
         if {**taken, **own}.get(CALIBRATION, DEFAULT.name) != DEFAULT.name:
