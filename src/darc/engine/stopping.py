@@ -87,7 +87,7 @@ class Stopping(Model):
     """
 
     cost: float = Field(default=0.02, ge=0, allow_inf_nan=False)
-    wave: int = Field(default=0, ge=0, lt=1_000_000)
+    wave: int = Field(default=0, ge=1, lt=1_000_000)
     least: int = Field(default=2, ge=1, lt=1_000_000)
 
     def at_least(self, n: int | None) -> "Stopping":
