@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.engine.test_panel import ANSWERS, VIEWS, graded, pool
+from tests.engine.test_panel_samples import ANSWERS, VIEWS, graded, pool
 from tests.fakes import FakeServer
 from tests.fakes.answers import number
 from tests.runs.makers import contents, rows

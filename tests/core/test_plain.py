@@ -3,7 +3,6 @@ from collections.abc import Callable
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.helpers import Array
 
 from darc.core import plain, risk
 from darc.core.statistics import batched
@@ -122,7 +121,7 @@ def test_one_common_fill_is_the_best_completion() -> None:
             return np.where(rows.mean(axis=-1) - own <= limit, own, -np.inf)  # noqa: B023
 
         fill = plain.best_fill_tau(value, premium, m, n, B, beta, limit)
-        found = risk.entropic_value(np.append(seen, [fill] * unseen), beta)
+        found = float(risk.entropic_value(np.append(seen, [fill] * unseen), beta))
         assert found >= grid_best(seen, unseen, capped) - 1e-9
         assert float(risk.risk_premium(np.append(seen, [fill] * unseen), beta)) <= limit + 1e-6
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from darc.generators.base import Settings
 from darc.runs.questions import Question
-from darc.types import Candidate, Prompt
+from darc.types import Candidate, Message, Prompt
 
 QUESTIONS = [
     Question("tides", ("Why are there two tides?", "Say it shorter.")),
@@ -88,3 +88,23 @@ class Vowels(Lengths):
     def score(self, pairs: Any) -> Any:
         self.asked += [text for _, text in pairs]
         return np.array([sum(c in "aeiou" for c in text) / max(1, len(text)) for _, text in pairs])
+
+
+PROMPT = Prompt("tides", (Message("user", "Why are there two high tides a day?"),))
+
+
+def candidates(*texts: str) -> list[Candidate]:
+    """Answers to the prompt."""
+    return [Candidate(PROMPT.id, index, text) for index, text in enumerate(texts)]
+
+
+ANSWERS = candidates(
+    "The water rises because the Moon pulls on it, and it rises on both sides.",
+    "Bulges form on the near side and on the far side, so a coast meets two of them.",
+    "Rhythms fly by; why try?",
+    "The Moon pulls hardest on the near side and weakest on the far side of the planet.",
+)
+
+
+async def at_once(seconds: float) -> None:
+    """Wait for nothing."""

@@ -75,7 +75,7 @@ def test_rewards_are_on_the_scorers_scale() -> None:
 def test_stop_is_written_like_a_rule() -> None:
     assert parse_stop("none") is None
     assert parse_stop("pandora") == Stopping()
-    assert parse_stop("pandora:cost=0.5,wave=3,least=4") == Stopping(0.5, 3, 4)
+    assert parse_stop("pandora:cost=0.5,wave=3,least=4") == Stopping(cost=0.5, wave=3, least=4)
     assert (Stopping().size(16), Stopping().size(4), Stopping(wave=1).size(16)) == (4, 2, 1)
 
 

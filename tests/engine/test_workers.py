@@ -255,7 +255,7 @@ def test_work_that_is_given_up_leaves_its_slot_to_others(late: bool) -> None:
         await asyncio.gather(*waiting, return_exceptions=True)
         await asyncio.wait_for(take_turn(turns, "next", done), 1.0)
         assert done == ["next"]
-        assert turns.waiting == 0
+        assert not turns._waiting
 
     asyncio.run(main())
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.engine.test_panel import ANSWERS, VIEWS, answer_of, graded, pool, rater_of
+from tests.engine.test_panel_samples import ANSWERS, VIEWS, answer_of, graded, pool, rater_of
 from tests.fakes import FakeServer
 from tests.gateway.running import QUESTION, Running, parts, running
 

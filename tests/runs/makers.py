@@ -14,7 +14,7 @@ from darc.runs.questions import Question
 from darc.runs.run import run
 from darc.runs.shard import ORDER
 
-__all__ = ["IDS", "QUESTIONS", "Lengths", "Vowels", "Words", "contents", "rows", "start"]
+__all__ = ["IDS", "QUESTIONS", "Lengths", "Vowels", "Words", "contents", "many", "rows", "start"]
 
 
 def start(
@@ -69,3 +69,11 @@ def contents(folder: Path) -> dict[str, bytes]:
     for shard in sorted((folder / "shards").iterdir()):
         paths += [shard / name for name in (*ORDER, "shard.json")]
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def many(count: int) -> list[Question]:
+    """Questions, every other one of two turns."""
+    return [
+        Question(str(i), (f"Why are there {i} tides?", "And then?")[: 1 + i % 2])
+        for i in range(count)
+    ]

@@ -129,8 +129,7 @@ def run(arguments: Namespace) -> None:
     """Read, decide, write."""
     from darc.engine.deciding import parse_rules
     from darc.engine.decision_rows import CsvRows, Detail, JsonRows, PicturedPrompt, Summary
-    from darc.engine.ratings import decide_table
-    from darc.engine.side_inputs import read_side
+    from darc.engine.ratings import decide_table, read_side
     from darc.files import atomic_writer
     from darc.registry import parse_pairs
     from darc.tables import read_ratings

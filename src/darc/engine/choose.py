@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, TypeVar
 
@@ -21,6 +22,7 @@ from darc.perturb import Rewriter
 from darc.scorers.base import Scorer
 from darc.scorers.panel import Panel
 from darc.selection.decision import Decision
+from darc.types import Scores
 
 Result = TypeVar("Result")
 
@@ -114,16 +116,14 @@ class Choosing:
                 except OutOfCalls as out:
                     stopped = out.flag
             if stopped:
-                self._flag(stopped)
+                self.flags.append(stopped)
                 decision = await self._computed(self._from_what_is_there, left)
-            place = 0 if decision is None else decision.index
-            if not order:
-                first = decision
-            order.append(left.pop(place))
+            first = first if order else decision
+            order.append(left.pop(0 if decision is None else decision.index))
         decided = [] if first is None else list(first.flags)
         counts = [1 + len(made.variants) for made in self.samples.rewrites.values()]
         if counts and min(counts) < max(counts) / 2 and "few_samples" not in decided:
-            self._flag("few_rewrites")
+            self.flags.append("few_rewrites")
         self.flags = list(dict.fromkeys([*self.flags, *decided]))
         return order, first
 
@@ -133,30 +133,24 @@ class Choosing:
             try:
                 return await self._search(left)
             except PartFailed as failed:
-                over = any(isinstance(each, OverLimit) for each in failed.causes.values())
-                if self.strict or (self.samples.final and not over):
+                if self.strict or (self.samples.final and not failed.over_limit):
                     raise
                 self._go_on_without(failed)
-            except OutOfCalls:
-                raise
-            except OverLimit:
-                if self.strict:
+            except DarcError as problem:
+                if self.strict or isinstance(problem, OutOfCalls):
                     raise
-                raise OutOfCalls(UPSTREAM) from None
-            except DarcError:
-                if self.strict:
-                    raise
-                self._flag("rule_failed")
+                if isinstance(problem, OverLimit):
+                    raise OutOfCalls(UPSTREAM) from None
+                self.flags.append("rule_failed")
                 break
         return await self._computed(self._best_of_k, left)
 
     async def _search(self, left: Sequence[int]) -> Decision:
         samples, n = self.samples, self.samples.values.shape[2]
-        deciding, scores = self._settled(), samples.scores.only(samples.active, left)
+        scores = samples.scores.only(samples.active, left)
+        deciding = self._settled(scores)
         wave = self.wave or len(left)
-        lazily = not self.full and len(left) * n > wave and deciding.can_search(scores)
-        if not lazily:
-            await samples.score_all(left)
+        if self.full or len(left) * n <= wave or not deciding.can_search(scores):
             return await self._decide_all(deciding, left)
         search, asked = deciding.search(scores), list[tuple[int, int]]()
         while True:
@@ -168,60 +162,53 @@ class Choosing:
             await samples.fill(places)
             asked += places
             search.tell(pairs, [samples.values[samples.active, k, i] for k, i in places])
-        if deciding.ids(scores) and np.isnan([samples.values[:, k, i] for k, i in asked]).any():
-            # Severities cancel only among candidates that the same raters have graded.
-            await samples.score_all(left)
-            return await self._decide_all(deciding, left)
-        if samples.first and await samples.originals_if_alone(left):
+        # Severities cancel only among candidates that the same raters have graded.
+        known = bool(deciding.ids(scores))
+        unlike = known and np.isnan([samples.values[:, k, i] for k, i in asked]).any()
+        if unlike or (samples.first and await samples.originals_if_alone(left)):
             return await self._decide_all(deciding, left)
         with samples.clock.stage("decide"):
             return flagged(await self._computed(search.decision), samples.scores)
 
     async def _computed(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """What a function returns, in a thread where that might take long."""
-        samples = self.samples
-        if samples.values.size <= FEW:
+        if self.samples.values.size <= FEW:
             return function(*arguments)
-        workers = samples.engine.workers
-        made: Result = await workers.in_turn(samples.owner, function, *arguments)
+        turn = self.samples.engine.workers.in_turn
+        made: Result = await turn(self.samples.owner, function, *arguments)
         return made
 
     async def _decide_all(self, deciding: Deciding, left: Sequence[int]) -> Decision:
         """The decision on all scores that there are."""
         samples = self.samples
+        await samples.score_all(left)
         with samples.stage("score"):
             side = await samples.engine.side_inputs(
                 samples.prompt, [samples.candidates[k] for k in left], deciding.spec.rule
             )
         with samples.clock.stage("decide"):
             scores = samples.scores.only(samples.active, left)
-            fixed = deciding.normalize == "auto" and scores.constants is not None
-            return await self._computed(deciding.decide, samples.prompt.id, scores, side, fixed)
+            return await self._computed(deciding.decide, samples.prompt.id, scores, side)
 
-    def _settled(self) -> Deciding:
-        """How to decide with the scorers that are left, on the scale that all of them had."""
-        every = self.samples.scores
-        if (
-            self.deciding.normalize == "auto"
-            and len(every.scorers) > 1
-            and every.constants is not None
-        ):
+    def _settled(self, scores: Scores) -> Deciding:
+        """How to decide on the scores of those that are left, on the scale that all of them had."""
+        several = len(self.samples.values) > 1 and scores.constants is not None
+        if self.deciding.normalize == "auto" and several:
             return replace(self.deciding, normalize="fixed")
         return self.deciding
 
     def _go_on_without(self, failed: PartFailed) -> None:
         """Leave out what failed, or end the search where a limit did it and there are scores."""
-        over = any(isinstance(problem, OverLimit) for problem in failed.causes.values())
-        if over:
-            self._flag(UPSTREAM)
+        if failed.over_limit:
+            self.flags.append(UPSTREAM)
             if REWRITER not in failed.causes or not np.isnan(self.samples.values).all():
                 raise OutOfCalls(UPSTREAM)
         for part in failed.causes:
             if part == REWRITER:
-                self._flag("rewriter_failed")
+                self.flags.append("rewriter_failed")
                 self.samples.without_rewrites()
             else:
-                self._flag(f"scorer_failed:{self.samples.scores.scorers[part]}")
+                self.flags.append(f"scorer_failed:{self.samples.scores.scorers[part]}")
                 self.samples.active.remove(part)
 
     def _from_what_is_there(self, left: Sequence[int]) -> Decision | None:
@@ -231,19 +218,13 @@ class Choosing:
         there = [m for m, own in zip(samples.active, known, strict=True) if own.any()]
         if there and not self.deciding.spec.rule.required():
             if len(there) < len(samples.active):
-                self._flag("fewer_scorers")
+                self.flags.append("fewer_scorers")
             scores = samples.scores.only(there, left)
             whole = np.where(np.isnan(scores.values).any(axis=0), np.nan, scores.values)
             if not np.isnan(whole).all():
-                try:
-                    return self._settled().decide(
-                        samples.prompt.id,
-                        replace(scores, values=whole),
-                        {},
-                        lazily=scores.constants is not None,
-                    )
-                except DarcError:
-                    pass
+                with suppress(DarcError):
+                    whole_scores = replace(scores, values=whole)
+                    return self._settled(scores).decide(samples.prompt.id, whole_scores, {})
         return self._best_of_k(left)
 
     def _best_of_k(self, left: Sequence[int]) -> Decision | None:
@@ -251,13 +232,9 @@ class Choosing:
         samples = self.samples
         known = ~np.isnan(samples.values[:, left])
         if not known.any():
-            self._flag(FIRST)
+            self.flags.append(FIRST)
             return None
-        self._flag(BEST_OF_K)
+        self.flags.append(BEST_OF_K)
         most = int(np.argmax(known.any(axis=2).sum(axis=1)))
         deciding = replace(self.deciding.best_of_k, normalize="none")
         return deciding.decide(samples.prompt.id, samples.scores.only([most], left), {})
-
-    def _flag(self, flag: str) -> None:
-        if flag not in self.flags:
-            self.flags.append(flag)

@@ -135,7 +135,6 @@ def recurring(systems: Ids) -> Ids | None:
     return Ids(place[systems.codes], names)
 
 
-GENERAL = ("beta", "gamma")
 CALIBRATION = "calibration"
 
 
@@ -194,7 +193,7 @@ def parse_rules(
         rule = rules.get(name.strip())
         own = parse_pairs([part for part in rest.split(",") if part.strip()], f"rule {name!r}:")
         general = {"beta": beta, "gamma": gamma}
-        general |= {key: own.pop(key) for key in GENERAL if key in own}
+        general |= {key: own.pop(key) for key in general if key in own}
         taken = {key: value for key, value in shared.items() if key in rule.defaults}
         used |= taken.keys()
         if {**taken, **own}.get(CALIBRATION, DEFAULT.name) != DEFAULT.name:
@@ -202,21 +201,21 @@ def parse_rules(
         bound = rule.bind(**{**taken, **own})
         spec = RuleSpec(text, bound, general["beta"], general["gamma"])
         specs.append(spec.calibrated(calibrations))
+    names = ", ".join(spec.rule.name for spec in specs)
     for key in shared.keys() - used:
-        names = ", ".join(spec.rule.name for spec in specs)
-        takers = ", ".join(name for name in rules if key in rules.get(name).defaults)
-        raise InputError(
-            f"{key!r} is no parameter of {names}",
-            f"it belongs to {takers}" if takers else "see: darc rules",
-        )
+        hint = f"it belongs to {_takers(key)}" if _takers(key) else "see: darc rules"
+        raise InputError(f"{key!r} is no parameter of {names}", hint)
     if calibrations is not None and not any(spec.learns for spec in specs):
-        names = ", ".join(spec.rule.name for spec in specs)
-        takers = ", ".join(name for name in rules if CALIBRATION in rules.get(name).defaults)
-        raise InputError(f"{names} takes no calibration", f"leave it out, or use --rule {takers}")
+        hint = f"leave it out, or use --rule {_takers(CALIBRATION)}"
+        raise InputError(f"{names} takes no calibration", hint)
     repeated = {spec.label for spec in specs if texts.count(spec.label) > 1}
     if repeated:
         raise InputError(f"rule {min(repeated)!r} is given twice", "give each rule once")
     return specs
+
+
+def _takers(key: str) -> str:
+    return ", ".join(name for name in rules if key in rules.get(name).defaults)
 
 
 NORMALIZATIONS = ("auto", "prompt", "fixed", "none")
@@ -286,13 +285,11 @@ class Deciding:
         """
         rule = self.spec.rule
         one, ids = len(scores.scorers) == 1, self.ids(scores).keys()
-        if rule.plan is None or rule.required() or scores.repeats > 1:
-            return False
-        if ids - {"rater_ids"} or (ids and not one):
+        if rule.plan is None or rule.required() or scores.repeats > 1 or ids - {"rater_ids"}:
             return False
         if one or self.normalize == "none":
-            return True
-        return self.normalize != "prompt" and scores.constants is not None
+            return one or not ids
+        return not ids and self.normalize != "prompt" and scores.constants is not None
 
     def ids(self, scores: Scores) -> dict[str, Any]:
         """Who gave the samples and who wrote the candidates, where a calibration knows of them."""
@@ -309,44 +306,39 @@ class Deciding:
         return lazy_search(
             scores.values.shape[1],
             scores.values.shape[2] - self.first,
-            self.spec.rule_for(scores.scorers),
-            scores.bounds,
+            bounds=scores.bounds,
             clip=True,
-            beta=self.spec.beta,
-            gamma=self.spec.gamma,
-            normalize=self.scale(scores, lazily=True),
-            min_samples=self.min_samples,
-            candidate_ids=scores.candidates or None,
-            scorer_ids=scores.scorers,
-            sample=scores.sample,
+            **self._how(scores, lazily=True),
         )
 
-    def decide(
-        self, prompt_id: str, scores: Scores, side: Mapping[str, Any], lazily: bool = False
-    ) -> Decision:
+    def decide(self, prompt_id: str, scores: Scores, side: Mapping[str, Any]) -> Decision:
         """The decision on all scores of one prompt, clipped to the scorers' bounds.
 
         Raters who were asked several times count without their own noise (`without_noise`).
         """
-        found: dict[str, Any] = dict(wanted(self.spec.rule, side))
         alone = not self.include_original and not np.isnan(scores.values[:, :, 0]).all()
         decision = select(
             decided_on(scores),
-            self.spec.rule_for(scores.scorers),
-            beta=self.spec.beta,
-            gamma=self.spec.gamma,
-            normalize=self.scale(scores, lazily),
-            min_samples=self.min_samples,
             seed=self.seed,
             prompt_id=prompt_id,
-            candidate_ids=scores.candidates or None,
-            scorer_ids=scores.scorers,
-            sample=scores.sample,
+            **self._how(scores, lazily=False),
             **self.ids(scores),
-            **found,
+            **wanted(self.spec.rule, side),
         )
         decision = flagged(decision, scores)
         return replace(decision, flags=(*decision.flags, "no_rewrites")) if alone else decision
+
+    def _how(self, scores: Scores, lazily: bool) -> dict[str, Any]:
+        return {
+            "rule": self.spec.rule_for(scores.scorers),
+            "beta": self.spec.beta,
+            "gamma": self.spec.gamma,
+            "normalize": self.scale(scores, lazily),
+            "min_samples": self.min_samples,
+            "candidate_ids": scores.candidates or None,
+            "scorer_ids": scores.scorers,
+            "sample": scores.sample,
+        }
 
 
 def flagged(decision: Decision, scores: Scores) -> Decision:

@@ -33,7 +33,7 @@ class PicturedPrompt:
         ids = decided.batch.prompt_ids
         if self.wanted is not None:
             if self.wanted in ids:
-                self._keep(decided, ids.index(self.wanted))
+                self.prompt_id, self.decisions = self.wanted, decided.of(ids.index(self.wanted))
             return
         first, last = decided.decisions[0].chosen["sigma"], decided.decisions[-1].chosen["sigma"]
         changed = decided.changed(len(decided.decisions) - 1)
@@ -41,17 +41,12 @@ class PicturedPrompt:
         place = int(np.lexsort((gain, changed))[-1])
         rank = (bool(changed[place]), float(gain[place]))
         if rank > self._rank:
-            self._rank = rank
-            self._keep(decided, place)
+            self._rank, self.prompt_id, self.decisions = rank, ids[place], decided.of(place)
 
     def check(self) -> None:
         """Raise an `InputError` if the wanted prompt never came."""
         if self.wanted is not None and self.decisions is None:
             raise InputError(f"there is no prompt {self.wanted!r}", "see the prompt_id column")
-
-    def _keep(self, decided: DecidedBatch, place: int) -> None:
-        self.prompt_id = decided.batch.prompt_ids[place]
-        self.decisions = decided.of(place)
 
 
 NUMBERS = ("value", "mean", "sigma", "risk_premium")
@@ -70,9 +65,8 @@ class Detail:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the added columns."""
-        flags = (self.bounds is not None, self.flip, self.explain)
-        names = ("lower_bound", "flip", "explanation")
-        return tuple(name for name, wanted in zip(names, flags, strict=True) if wanted)
+        wanted = {"lower_bound": self.bounds, "flip": self.flip, "explanation": self.explain}
+        return tuple(name for name, given in wanted.items() if given)
 
     def of(self, decision: Decision) -> dict[str, Any]:
         """The added columns of one decision."""
@@ -165,7 +159,5 @@ class Summary:
 
     def averages(self, rule: int) -> list[float]:
         """The averages of a rule's `NUMBERS`, NaN where there are none."""
-        totals, known = self._sums[:, rule]
-        return [
-            t / k if k else np.nan for t, k in zip(totals.tolist(), known.tolist(), strict=True)
-        ]
+        pairs = zip(*self._sums[:, rule].tolist(), strict=True)
+        return [total / known if known else np.nan for total, known in pairs]

@@ -13,7 +13,7 @@ from darc.engine.deciding import Deciding, RuleSpec, as_calibrations, as_spec
 from darc.engine.outcome import Outcome
 from darc.engine.panel_samples import PanelSamples
 from darc.engine.parts import SCORERS, Parts, SideMaker
-from darc.engine.samples import Clock, RewriteSamples, Samples, Tally, plainly
+from darc.engine.samples import Clock, Samples, Tally, plainly
 from darc.engine.scoring import Batcher, Patience, ScoreCache, Scoring
 from darc.engine.stopping import FEWER, Stopping, WaveDrawing, parse_stop, waves_of
 from darc.engine.workers import Owner, Turns, Workers
@@ -265,11 +265,10 @@ class Engine(Closing):
         rewrite and score. What scorers said when the candidates were `drawn` is kept. With
         `beside`, what Best-of-K takes of the same samples is found too.
         """
-        if deciding is None:
-            deciding = self.deciding
-            if rule is not None:
-                learnt, spec = deciding.spec.calibrations, as_spec(rule)
-                deciding = replace(deciding, spec=spec.calibrated(spec.calibrations or learnt))
+        deciding = deciding or self.deciding
+        if rule is not None:
+            learnt, spec = deciding.spec.calibrations, as_spec(rule)
+            deciding = replace(deciding, spec=spec.calibrated(spec.calibrations or learnt))
         if self.parts.panel is not None:
             n_aug, deciding = None, replace(deciding, include_original=True)
         n_aug = self.parts.n_aug if n_aug is None else n_aug
@@ -282,8 +281,8 @@ class Engine(Closing):
             first=deciding.first if n_aug != 0 else 0,
             clock=clock or Clock(),
         )
-        flags = list(dict.fromkeys([*flags, *(() if drawn is None else drawn.flags)]))
-        choosing = Choosing(samples, deciding, full, strict, wave, flags)
+        told = [*flags, *(() if drawn is None else drawn.flags)]
+        choosing = Choosing(samples, deciding, full, strict, wave, told)
         order, decision = await choosing.best(n, deadline)
         other = None
         if beside and decision is not None:
@@ -309,7 +308,7 @@ class Engine(Closing):
         self, prompt: Prompt, calls: int | None = None, meters: dict[str, Meter] | None = None
     ) -> Samples:
         """Nothing yet of a prompt's candidates: rewrites of them, or a panel's grades."""
-        kind = RewriteSamples if self.parts.panel is None else PanelSamples
+        kind = Samples if self.parts.panel is None else PanelSamples
         return kind(self, prompt, [], owner=object(), limit=calls, meters=meters or {})
 
     async def side_inputs(

@@ -9,6 +9,7 @@ import numpy as np
 
 from darc.core.repeats import components
 from darc.engine.parts import surface_note
+from darc.files import jsonable
 from darc.perturb import Perturbed
 from darc.selection.decision import FLAGS, Decision, flag_words
 from darc.types import Candidate, Prompt, Scores, Variant
@@ -35,6 +36,7 @@ WORDS = {
     "text_only": "scorers saw the text of the conversation only, not its images or sounds",
     "no_text": "no answer has any text to be scored",
 }
+NOTHING = Perturbed((), ())
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +80,7 @@ class Outcome:
     @property
     def variants(self) -> list[Sequence[Variant]]:
         """The accepted rewrites of each candidate."""
-        nothing = Perturbed((), ())
-        return [self.rewrites.get(k, nothing).variants for k in range(len(self.candidates))]
+        return [self.rewrites.get(k, NOTHING).variants for k in range(len(self.candidates))]
 
     @property
     def most(self) -> int:
@@ -186,24 +187,14 @@ class Outcome:
         assert self.decision is not None
         shown = []
         for k, candidate in enumerate(self.candidates):
-            made = self.rewrites.get(k, Perturbed((), ()))
+            made = self.rewrites.get(k, NOTHING)
             texts = [candidate.text, *(variant.text for variant in made.variants)]
-            if self.rated:
-                texts += [""] * (len(self.scores.samples) - 1)
-            samples = [
-                (
-                    name,
-                    text,
-                    [None if np.isnan(x) else float(x) for x in self.scores.values[:, k, i]],
-                )
-                for i, (name, text) in enumerate(zip(self.scores.samples, texts, strict=False))
-            ]
+            texts += [""] * (len(self.scores.samples) - 1) if self.rated else []
+            numbers = jsonable(self.scores.values[:, k].T.tolist())
+            samples = list(zip(self.scores.samples, texts, numbers, strict=False))
             refused = [(each.reason, each.text) for each in made.rejections]
-            shown.append(
-                CandidateView(
-                    candidate.text, candidate.truncated, self.why_not(k), samples, refused
-                )
-            )
+            text, why = candidate.text, self.why_not(k)
+            shown.append(CandidateView(text, candidate.truncated, why, samples, refused))
         what = "grades were asked for" if self.rated else "texts were scored"
         others = "; the others could not matter" if self.calls < self.most else ""
         note = f"{self.calls} of {self.most} {what}{others}."
@@ -216,18 +207,13 @@ class Outcome:
         """The answer and why, for a notebook."""
         from darc.views.html import render
 
-        rows = []
-        for k, candidate in enumerate(self.candidates):
-            opening = " ".join(candidate.text.split())[:80]
-            rows.append([self.name(k), self.why_not(k) or "chosen", opening])
+        rows = [
+            [self.name(k), self.why_not(k) or "chosen", " ".join(candidate.text.split())[:80]]
+            for k, candidate in enumerate(self.candidates)
+        ]
         kinds = ["chosen" if k == self.index else "" for k in range(len(rows))]
-        return render(
-            "outcome.html",
-            answer=self.answer,
-            explanation=self.explain(),
-            rows=rows,
-            kinds=kinds,
-        )
+        told = self.explain()
+        return render("outcome.html", answer=self.answer, explanation=told, rows=rows, kinds=kinds)
 
     def _svg(self) -> str:
         """The picture as an SVG element, or nothing without matplotlib."""

@@ -13,7 +13,7 @@ from darc.engine.samples import OutOfCalls, Pair, PartFailed, Samples, words
 from darc.errors import InputError, MissingExtra
 from darc.models.remote.problems import OverLimit
 from darc.perturb import Perturbed
-from darc.scorers.panel import PESSIMISTIC, REFUSE, Panel
+from darc.scorers.panel import PESSIMISTIC, REFUSE
 from darc.types import Candidate, Scores
 from darc.typing import Array
 
@@ -42,18 +42,10 @@ class PanelSamples(Samples):
     def __post_init__(self) -> None:
         """Begin with what is known of the candidates' texts."""
         super().__post_init__()
-        self._settle()
-
-    @property
-    def panel(self) -> Panel:
-        """The raters."""
         assert self.engine.parts.panel is not None
-        return self.engine.parts.panel
-
-    @property
-    def final(self) -> bool:
-        """Whether a grade that cannot be had ends everything."""
-        return self.panel.missing == REFUSE
+        self.panel = self.engine.parts.panel
+        self.final = self.panel.missing == REFUSE
+        self._settle()
 
     @property
     def scores(self) -> Scores:
@@ -87,9 +79,6 @@ class PanelSamples(Samples):
     def firsts(self, candidates: Sequence[Candidate]) -> Array:
         """What the first rater says of each."""
         return replace(self, candidates=candidates).values[:, :, 0]
-
-    def without_rewrites(self) -> None:
-        """Nothing is rewritten here."""
 
     async def rewrite(self, wanted: Sequence[int]) -> None:
         """Nothing is rewritten here."""

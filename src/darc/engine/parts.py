@@ -46,12 +46,6 @@ def similarity_of(embedder: Embedder) -> Similarity:
     return similarity
 
 
-def similarities(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float64]:
-    """The cosine of each text with each other, (K, K)."""
-    vectors = np.asarray(embedder.embed(list(texts)), dtype=np.float64)
-    return np.asarray(vectors @ vectors.T)
-
-
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -117,15 +111,15 @@ class SideMaker:
 
     def make(self, prompt: Prompt, candidates: Sequence[Candidate]) -> dict[str, Any]:
         """The side inputs of one prompt's candidates, as lists: those that can be had."""
-        pairs = [(prompt, candidate.text) for candidate in candidates]
+        texts = [candidate.text for candidate in candidates]
         side: dict[str, Any] = {"tokens": [candidate.tokens for candidate in candidates]}
-        side |= same_answers([candidate.text for candidate in candidates], self.without)
+        side |= same_answers(texts, self.without)
         known = [candidate.log_likelihood for candidate in candidates]
-        if all(value is not None for value in known):
+        if None not in known:
             side["log_likelihood"] = known
         if self.embedder is not None:
-            texts = [candidate.text for candidate in candidates]
-            side["similarity"] = np.round(similarities(self.embedder, texts), 9).tolist()
+            vectors = np.asarray(self.embedder.embed(texts), dtype=np.float64)
+            side["similarity"] = np.round(vectors @ vectors.T, 9).tolist()
         for name, scorer in self.scorers.items():
             draw = getattr(scorer, "samples", None) if name == "dropout" else scorer.score
             if draw is None:
@@ -133,11 +127,12 @@ class SideMaker:
                     f"scorer {scorer.name!r} has no stochastic passes",
                     "such as dropout=dropout:MODEL",
                 )
+            pairs = [(prompt, text) for text in texts]
             side[name] = np.asarray(draw(pairs), dtype=np.float64).tolist()
         return side
 
 
-def wanted(rule: Rule, side: Mapping[str, Any]) -> dict[str, Array]:
+def wanted(rule: Rule, side: Mapping[str, Any]) -> dict[str, Any]:
     """What a rule needs or takes of a prompt's side inputs, as arrays."""
     for name in rule.required():
         if name not in side:
@@ -195,6 +190,12 @@ def surface_note(names: Sequence[str]) -> str:
     )
 
 
+def called(names: Sequence[str]) -> tuple[str, ...]:
+    """The names of candidates, where any has one."""
+    every = tuple(name or f"candidate {k}" for k, name in enumerate(names))
+    return every if any(names) else ()
+
+
 @dataclass(frozen=True)
 class Unfinished:
     """How far rewriting has come, pickled, and what it wants to be told of the rewriter."""
@@ -250,8 +251,7 @@ class Parts:
         """
         if self.panel is not None:
             judges = [declared(judge) for judge in self.panel.judges(own, self.seed)]
-            unused = declared(rewriters.make("rules"))
-            return Tools(unused, judges, self)
+            return Tools(declared(rewriters.make("rules")), judges, self)
         check_family(self.family, self.n_aug)
         find_entities: Entities | None = None
         if self.entities:
@@ -273,9 +273,8 @@ class Parts:
         made, without = dict[str, Scorer](), tuple[str, ...]()
         for name, text in self.side.items():
             if name not in SIDE_NAMES:
-                raise InputError(
-                    f"--side {name}: there is no such side input", f"one of {', '.join(SIDE_NAMES)}"
-                )
+                what = f"--side {name}: there is no such side input"
+                raise InputError(what, f"one of {', '.join(SIDE_NAMES)}")
             if name == "same_call":
                 kind, _, names = text.partition(":")
                 if kind != "without" or not names:
@@ -305,13 +304,13 @@ class Tools:
         names = [scorer.name for scorer in self.scorers]
         if not names:
             raise InputError("there is no scorer", "give at least one")
-        for name in names:
-            if names.count(name) > 1:
-                raise InputError(f"scorer {name!r} is given twice", "give each scorer once")
+        if len(set(names)) < len(names):
+            twice = max(names, key=names.count)
+            raise InputError(f"scorer {twice!r} is given twice", "give each scorer once")
 
     def scores(self, candidates: Sequence[Candidate], n_aug: int) -> Scores:
         """Scores of which none is known yet."""
-        panel, named = self.parts.panel, any(candidate.name for candidate in candidates)
+        panel, names = self.parts.panel, [candidate.name for candidate in candidates]
         ids = ("original", *(f"rewrite {i}" for i in range(1, 1 + n_aug)))
         parts = [(each.name, each.bounds, each.location, each.scale) for each in self.scorers]
         if panel is not None:
@@ -324,9 +323,7 @@ class Tools:
             location=location,
             scale=scale,
             samples=ids,
-            candidates=tuple(c.name or f"candidate {k}" for k, c in enumerate(candidates))
-            if named
-            else (),
+            candidates=called(names),
             complete=False,
             sample="rewrite" if panel is None else "rater",
             criteria=() if panel is None else panel.criteria,

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -65,6 +64,7 @@ class PartFailed(DarcError):
     def __init__(self, causes: Mapping[int, Exception], names: Sequence[str]) -> None:
         super().__init__(f"{' and '.join(names)} failed")
         self.causes = causes
+        self.over_limit = any(isinstance(each, OverLimit) for each in causes.values())
 
 
 @contextmanager
@@ -85,12 +85,13 @@ class OutOfCalls(DarcError):
 
 
 @dataclass
-class Samples(ABC):
-    """The scores (M, K, n) of one prompt's candidates, as far as they are known.
+class Samples:
+    """The scores (M, K, n) of one prompt's candidates and their rewrites, as far as they are known.
 
-    `active` are the places of the scorers that still count, `known` is what each has said of texts.
-    At most `limit` texts are scored. Samples before `first` do not count. Equal texts are scored
-    once. `meters` hear of the calls of a stage, rewrite or score.
+    Sample 0 is the original, sample i its rewrite i, made when the first of a candidate's is
+    wanted. `active` are the places of the scorers that still count, `known` is what each has said
+    of texts: equal ones are scored once. At most `limit` texts are scored. Samples before `first`
+    do not count. `meters` hear of the calls of a stage, rewrite or score.
     """
 
     engine: "Engine"
@@ -107,16 +108,12 @@ class Samples(ABC):
     known: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Begin with nothing known."""
+        """Begin with nothing known; `final` if a part that fails ends everything."""
+        self.final = False
         self._empty = self.engine.tools.scores(self.candidates, self.n_aug)
         self.values = self._empty.values
         self.active = list(range(len(self.values)))
         self.known = self.known or [{} for _ in self.engine.tools.scorers]
-
-    @property
-    def final(self) -> bool:
-        """Whether a part that fails ends everything, however patient the caller is."""
-        return False
 
     @property
     def scores(self) -> Scores:
@@ -124,28 +121,29 @@ class Samples(ABC):
         return replace(self._empty, values=self.values, complete=self.complete)
 
     @property
-    @abstractmethod
     def complete(self) -> bool:
         """Whether nothing more could be had."""
+        for k in range(len(self.candidates)):
+            made = self.rewrites.get(k)
+            if made is None and self.n_aug:
+                return False
+            count = 1 + (len(made.variants) if made else 0)
+            if np.isnan(self.values[:, k, self.first : count]).any():
+                return False
+        return True
 
-    @abstractmethod
     def restore(self, scores: Scores) -> None:
         """Take over scores that are there already, all else being the same."""
+        self.values[:] = scores.values
+        for m, known in enumerate(self.known):
+            for k, i in np.argwhere(~np.isnan(scores.values[m])).tolist():
+                text = self._text((k, i))
+                if text is not None:
+                    known[text] = float(scores.values[m, k, i])
 
-    @abstractmethod
-    async def rewrite(self, wanted: Sequence[int]) -> None:
-        """Rewrite those candidates that are not rewritten yet, where rewrites are samples."""
-
-    @abstractmethod
-    async def fill(self, pairs: Sequence[Pair]) -> None:
-        """Make and score what is not there yet of (candidate, sample) pairs.
-
-        Raises `PartFailed`, after keeping what came, and `OutOfCalls`.
-        """
-
-    @abstractmethod
     def firsts(self, candidates: Sequence[Candidate]) -> Array:
         """The first sample of each candidate by each scorer, (M, candidates), NaN if not there."""
+        return np.array([[known.get(c.text, np.nan) for c in candidates] for known in self.known])
 
     def without_rewrites(self) -> None:
         """Go on with the originals alone."""
@@ -177,42 +175,8 @@ class Samples(ABC):
             if token is not None:
                 METER.reset(token)
 
-
-@dataclass
-class RewriteSamples(Samples):
-    """The scores of the candidates and their rewrites under every scorer.
-
-    Sample 0 is the original, sample i its rewrite i; rewrites are made when the first of a
-    candidate's is wanted.
-    """
-
-    @property
-    def complete(self) -> bool:
-        """Whether every candidate was rewritten and every text scored by every scorer."""
-        for k in range(len(self.candidates)):
-            made = self.rewrites.get(k)
-            if made is None and self.n_aug:
-                return False
-            count = 1 + (len(made.variants) if made else 0)
-            if np.isnan(self.values[:, k, self.first : count]).any():
-                return False
-        return True
-
-    def restore(self, scores: Scores) -> None:
-        """Take over scores that are there already, texts and rewrites being the same."""
-        self.values[:] = scores.values
-        for m, known in enumerate(self.known):
-            for k, i in np.argwhere(~np.isnan(scores.values[m])):
-                text = self._text((int(k), int(i)))
-                if text is not None:
-                    known[text] = float(scores.values[m, k, i])
-
-    def firsts(self, candidates: Sequence[Candidate]) -> Array:
-        """The originals' scores."""
-        return np.array([[known.get(c.text, np.nan) for c in candidates] for known in self.known])
-
     async def rewrite(self, wanted: Sequence[int]) -> None:
-        """Rewrite those candidates that are not rewritten yet."""
+        """Rewrite those candidates that are not rewritten yet, where rewrites are samples."""
         missing = [k for k in dict.fromkeys(wanted) if k not in self.rewrites]
         if not missing:
             return
@@ -232,17 +196,18 @@ class RewriteSamples(Samples):
                 raise result
 
     async def fill(self, pairs: Sequence[Pair]) -> None:
-        """Make and score what is not there yet of (candidate, sample) pairs."""
+        """Make and score what is not there yet of (candidate, sample) pairs.
+
+        Raises `PartFailed`, after keeping what came, and `OutOfCalls`.
+        """
         await self.rewrite([candidate for candidate, sample in pairs if sample > 0])
         texts = {pair: text for pair in pairs if (text := self._text(pair)) is not None}
         wanted = dict.fromkeys(texts.values())
         new = [t for t in wanted if any(t not in self.known[m] for m in self.active)]
         counted = [t for t in new if all(t not in known for known in self.known)]
         left = len(counted) if self.limit is None else max(0, self.limit - self.tally.calls)
-        short = len(counted) > left
-        if short:
-            dropped = set(counted[left:])
-            new = [text for text in new if text not in dropped]
+        dropped = set(counted[left:])
+        new = [text for text in new if text not in dropped]
         self.tally.calls += min(len(counted), left)
         try:
             failed = await self._score(new) if new else {}
@@ -251,18 +216,24 @@ class RewriteSamples(Samples):
                 for m in self.active:
                     self.values[m, k, i] = self.known[m].get(text, np.nan)
         if failed:
-            names = [f"scorer {self._empty.scorers[m]}" for m in failed]
-            raise PartFailed(failed, names)
-        if short:
+            raise PartFailed(failed, [f"scorer {self._empty.scorers[m]}" for m in failed])
+        if dropped:
             raise OutOfCalls
 
     async def _rewritten(self, candidate: Candidate) -> Perturbed:
         """The rewrites of a candidate, made in slices so that others have their turns."""
         engine, rewriter = self.engine, self.engine.tools.rewriter
         seconds = engine.patience.seconds
+        if not (rewriter.in_process or rewriter.remote):
+            stop = threading.Event()
+            rest = (engine.tools.rewrite, self.prompt, candidate, self.n_aug, stop.is_set)
+            async with engine.rewriting.slot(self.owner):
+                whole = await engine.workers.in_thread(*rest, seconds=seconds, stop=stop.set)
+            assert isinstance(whole, Perturbed)
+            return whole
         made: Perturbed | Unfinished | None = None
         told: list[str] | None = None
-        while (rewriter.in_process or rewriter.remote) and not isinstance(made, Perturbed):
+        while not isinstance(made, Perturbed):
             work = ("rewrite_slice", self.prompt, candidate, self.n_aug, made, told, SLICE)
             made = await engine.workers.in_process(self.owner, *work, seconds=seconds)
             told = None
@@ -273,16 +244,6 @@ class RewriteSamples(Samples):
                         told = await asyncio.wait_for(asked, seconds)
                     except TimeoutError:
                         raise WorkTimedOut(f"no answer within {seconds:g} s") from None
-        if isinstance(made, Perturbed):
-            return made
-        stop = threading.Event()
-        async with engine.rewriting.slot(self.owner):
-            try:
-                rest = (self.prompt, candidate, self.n_aug, stop.is_set)
-                made = await engine.workers.in_thread(engine.tools.rewrite, *rest, seconds=seconds)
-            finally:
-                stop.set()
-        assert isinstance(made, Perturbed)
         return made
 
     def _text(self, pair: Pair) -> str | None:

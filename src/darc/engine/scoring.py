@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import hashlib
+import itertools
 import json
 import logging
 import sqlite3
@@ -17,7 +18,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from darc.engine.parts import Tools, checked, shortened
-from darc.engine.samples import Tally
+from darc.engine.samples import Tally, words
 from darc.engine.workers import Shares, Turns, Workers, WorkTimedOut
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.installed import cache_folder
@@ -48,25 +49,21 @@ class ScoreCache(Closing):
         self._connection: sqlite3.Connection | None = None
         with self._giving_up():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            options: dict[str, Any] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
-            self._connection = sqlite3.connect(self.path, **options)
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = NORMAL")
-            with self._connection:
-                self._connection.execute(
-                    "CREATE TABLE IF NOT EXISTS scores (key BLOB PRIMARY KEY, score REAL NOT NULL)"
-                    " WITHOUT ROWID"
-                )
+            self._connection = sqlite3.connect(self.path, BUSY_SECONDS, check_same_thread=False)
+            self._connection.executescript(
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; CREATE TABLE IF NOT EXISTS"
+                " scores (key BLOB PRIMARY KEY, score REAL NOT NULL) WITHOUT ROWID"
+            )
 
     def known(self, keys: Sequence[bytes]) -> dict[bytes, float]:
         """The scores that are kept, of those asked for."""
         found: dict[bytes, float] = {}
-        with self._giving_up():
-            for start in range(0, len(keys) if self._connection else 0, AT_ONCE):
-                assert self._connection is not None
-                part = keys[start : start + AT_ONCE]
-                query = f"SELECT key, score FROM scores WHERE key IN ({','.join('?' * len(part))})"
-                found.update(self._connection.execute(query, part))
+        if self._connection is not None:
+            with self._giving_up():
+                for part in (keys[i : i + AT_ONCE] for i in range(0, len(keys), AT_ONCE)):
+                    marks = ",".join("?" * len(part))
+                    query = f"SELECT key, score FROM scores WHERE key IN ({marks})"
+                    found.update(self._connection.execute(query, part))
         return found
 
     def keep(self, scores: Mapping[bytes, float]) -> None:
@@ -349,19 +346,17 @@ class Scoring:
         of the user's is not tried again.
         """
         attempts = 1 if self.tools.scorers[place].remote else self.patience.attempts
-        for attempt in range(1, attempts + 1):
+        for attempt in itertools.count(1):
             try:
                 return await self._once(place, pairs, slot)
-            except (InputError, MissingExtra):
-                raise
             except DarcError as problem:
-                if attempts == 1:
+                if attempts == 1 or isinstance(problem, InputError | MissingExtra):
                     raise
                 if attempt == attempts:
                     raise await self._narrowed(place, pairs, slot, problem) from problem
                 logger.warning("%s; trying again (%d of %d)", problem, attempt, attempts)
                 await self.patience.sleep(self.patience.wait * 4 ** (attempt - 1))
-        raise AssertionError("no attempt was made")
+        raise AssertionError
 
     async def _once(self, place: int, pairs: Sequence[Pair], slot: int = 0) -> Array:
         """One call, checked."""
@@ -371,8 +366,8 @@ class Scoring:
             if scorer.remote:
                 answer = await asyncio.wait_for(scorer.score_async(pairs), seconds)
             elif scorer.in_process:
-                work = ("score", place, list(pairs))
-                answer = await self.workers.at_slot(slot, *work, seconds=seconds)
+                work = (slot, "score", place, list(pairs))
+                answer = await self.workers.at_slot(*work, seconds=seconds)
             else:
                 answer = await self.workers.in_thread(scorer.score, pairs, seconds=seconds)
         except (TimeoutError, WorkTimedOut):
@@ -380,8 +375,7 @@ class Scoring:
         except DarcError:
             raise
         except Exception as problem:
-            told = str(problem) or type(problem).__name__
-            raise DarcError(f"{where}: it failed ({told})", RESUME) from problem
+            raise DarcError(f"{where}: it failed ({words(problem)})", RESUME) from problem
         return checked(where, answer, pairs, len(scorer.criteria))
 
     async def _narrowed(
@@ -394,7 +388,6 @@ class Scoring:
                     await self._once(place, [pair], slot)
                 except DarcError as narrow:
                     message, text = narrow.message, shortened(pair[1])
-                    if text not in message:
-                        message = f"{message}, text {text}"
-                    return DarcError(message, RESUME)
+                    where = "" if text in message else f", text {text}"
+                    return DarcError(message + where, RESUME)
         return problem

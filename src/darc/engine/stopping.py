@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import Field
 
+from darc.config import Model, made
 from darc.engine.samples import UPSTREAM, OutOfCalls, PartFailed, Samples
 from darc.errors import InputError
-from darc.models.remote.problems import OverLimit
 from darc.registry import parse_pairs
 from darc.types import Candidate, Prompt, Scores
 from darc.typing import Array
@@ -29,7 +30,6 @@ FEWER = "fewer_candidates"
 # Some candidates from a place on, each to be awaited; None is one that could not be made.
 Wave = Callable[[int, int], Sequence[Awaitable[Candidate | None]]]
 
-PANDORA = "pandora"
 STOPPED = "stopped_early"
 # How many answers the scorers' constants count for beside those that are there.
 PRIOR = 2
@@ -71,10 +71,8 @@ def rewards_of(scores: Scores) -> Array:
     A scorer without constants is measured by its own scores so far. One that has not scored all
     does not count; NaN where none has.
     """
-    rows = []
-    for values, location, scale in zip(
-        scores.clipped[:, :, 0], scores.location, scores.scale, strict=True
-    ):
+    rows, parts = [], zip(scores.clipped[:, :, 0], scores.location, scores.scale, strict=True)
+    for values, location, scale in parts:
         if not np.isnan(values).any():
             known = location is not None and scale is not None
             center, unit = (location, scale) if known else (values.mean(), values.std())
@@ -82,25 +80,19 @@ def rewards_of(scores: Scores) -> Array:
     return np.mean(rows, axis=0) if rows else np.full(scores.values.shape[1], np.nan)
 
 
-@dataclass(frozen=True)
-class Stopping:
+class Stopping(Model):
     """The price of an answer in standard deviations, how many are written at a time, and at least.
 
     A `wave` is a quarter of all by default, and no less than 2.
     """
 
-    cost: float = 0.02
-    wave: int = 0
-    least: int = 2
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be stopped by."""
-        if not (0 <= self.cost < math.inf and self.wave >= 0 and self.least >= 1):
-            raise InputError(f"stop is {self}", "cost is at least 0, wave and least are at least 1")
+    cost: float = Field(default=0.02, ge=0, allow_inf_nan=False)
+    wave: int = Field(default=0, ge=1, lt=1_000_000)
+    least: int = Field(default=2, ge=1, lt=1_000_000)
 
     def at_least(self, n: int | None) -> "Stopping":
         """The same for the `n` best."""
-        return replace(self, least=max(self.least, n or 1))
+        return self.model_copy(update={"least": max(self.least, n or 1)})
 
     def size(self, k: int) -> int:
         """How many candidates are written at a time."""
@@ -112,17 +104,9 @@ def parse_stop(text: str) -> Stopping | None:
     name, _, rest = text.partition(":")
     if name in ("", "none") and not rest:
         return None
-    if name != PANDORA:
+    if name != "pandora":
         raise InputError(f"stop is {text[:80]!r}", "it is none, pandora or pandora:cost=0.05")
-    given: dict[str, Any] = parse_pairs([each for each in rest.split(",") if each], "stop")
-    for key, value in given.items():
-        whole = key in ("wave", "least")
-        if key != "cost" and not whole:
-            raise InputError(f"stop has no {key[:80]!r}", "it has cost, wave and least")
-        if not isinstance(value, float) or (whole and not 1 <= value < 1e6) or value % 1 * whole:
-            raise InputError(f"stop's {key} is {value!r}", "wave and least are whole numbers")
-        given[key] = int(value) if whole else value
-    return Stopping(**given)
+    return made(Stopping, parse_pairs([each for each in rest.split(",") if each], "stop"), "stop")
 
 
 @dataclass
@@ -133,8 +117,8 @@ class WaveDrawing:
     first, so that the same ones are taken every time; what is still being written is cancelled. All
     `k` are written where nothing can be said about them: a scorer has failed (unless `strict`), or
     a text is longer than `longest`. A budget that is used up ends the writing, and so does the
-    `deadline`; `flags` say why it ended, and `saved` how many were not
-    written. What scorers have said stays in `samples`.
+    `deadline`; `flags` say why it ended, and `saved` how many were not written. What scorers have
+    said stays in `samples`.
     """
 
     samples: Samples
@@ -185,8 +169,7 @@ class WaveDrawing:
         return [self._there[place] for place in sorted(self._there) if place < places]
 
     def _enough(self, places: int) -> bool:
-        taken = self._first(places)
-        left = self.k - places
+        taken, left = self._first(places), self.k - places
         if self.flags or not left:
             return True
         if len(taken) < self.stopping.least:
@@ -204,16 +187,13 @@ class WaveDrawing:
             self.flags.append(flag)
 
     async def _one(self, place: int, coming: Awaitable[Candidate | None]) -> None:
-        candidate = await coming
-        if candidate is None:
+        if (candidate := await coming) is None:
             return
-        self._there[place] = candidate
-        text = candidate.text
-        if self.longest is not None and len(text) > self.longest:
-            return
-        if text not in self._scoring:
-            self._scoring[text] = asyncio.ensure_future(self._score(candidate))
-        await self._scoring[text]
+        self._there[place], text = candidate, candidate.text
+        if self.longest is None or len(text) <= self.longest:
+            if text not in self._scoring:
+                self._scoring[text] = asyncio.ensure_future(self._score(candidate))
+            await self._scoring[text]
 
     async def _score(self, candidate: Candidate) -> None:
         try:
@@ -223,7 +203,7 @@ class WaveDrawing:
         except PartFailed as failed:
             if self.strict:
                 raise
-            if any(isinstance(each, OverLimit) for each in failed.causes.values()):
+            if failed.over_limit:
                 self._ended(UPSTREAM)
 
 

@@ -75,11 +75,6 @@ class Turns:
         self._free = list(range(slots))[::-1]
         self._waiting: list[tuple[Callable[[], Hashable], asyncio.Future[int]]] = []
 
-    @property
-    def waiting(self) -> int:
-        """How many pieces of work wait."""
-        return len(self._waiting)
-
     @contextlib.asynccontextmanager
     async def slot(self, owner: Hashable) -> AsyncIterator[int]:
         """A slot's number, for as long as the block lasts."""
@@ -159,12 +154,31 @@ class Workers:
             return await self.at_slot(slot, method, *arguments, seconds=seconds)
 
     async def at_slot(self, slot: int, method: str, *arguments: Any, seconds: float) -> Any:
-        """The same for whoever has a slot of the turns already."""
-        if self.processes:
-            return await self._scheduled(slot, method, arguments, seconds)
-        stop = threading.Event()
-        call = getattr(self._tools, method)
-        return await self.in_thread(call, *arguments, stop.is_set, seconds=seconds, stop=stop.set)
+        """The same for whoever has a slot already, and keeps it until the work has really ended."""
+        if not self.processes:
+            stop, call = threading.Event(), getattr(self._tools, method)
+            how: dict[str, Any] = {"seconds": seconds, "stop": stop.set}
+            return await self.in_thread(call, *arguments, stop.is_set, **how)
+        if self._ending:
+            raise asyncio.CancelledError
+        if self._pool is None:
+            self._pool, self._stops = self._started()
+        self._stops[slot] = 0
+        future = self._pool.schedule(_work, args=[slot, method, arguments], timeout=seconds + GRACE)
+        work = asyncio.wrap_future(future)
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            self._stops[slot] = 1
+            work.add_done_callback(_heard)
+            await asyncio.wait([work])
+            raise
+        except TimeoutError:
+            raise WorkTimedOut(f"no answer within {seconds:g} s") from None
+        except Exception as problem:
+            if type(problem).__name__ in ("ProcessExpired", "BrokenProcessPool"):
+                raise DarcError(f"a worker process ended ({problem})") from None
+            raise
 
     async def in_thread(
         self,
@@ -177,7 +191,7 @@ class Workers:
         calls = _Calls()
         work = _begun(function, arguments, calls)
         try:
-            return await asyncio.wait_for(asyncio.shield(work), seconds)
+            return await asyncio.wait_for(work, seconds)
         except TimeoutError:
             raise WorkTimedOut(f"no answer within {seconds:g} s") from None
         finally:
@@ -203,31 +217,6 @@ class Workers:
         if pool is not None:
             pool.stop()
             pool.join()
-
-    async def _scheduled(
-        self, slot: int, method: str, arguments: Sequence[Any], seconds: float
-    ) -> Any:
-        """Work in a process; the slot is kept until it has really ended."""
-        if self._ending:
-            raise asyncio.CancelledError
-        if self._pool is None:
-            self._pool, self._stops = self._started()
-        self._stops[slot] = 0
-        future = self._pool.schedule(_work, args=[slot, method, arguments], timeout=seconds + GRACE)
-        work = asyncio.wrap_future(future)
-        try:
-            return await asyncio.shield(work)
-        except asyncio.CancelledError:
-            self._stops[slot] = 1
-            work.add_done_callback(_heard)
-            await asyncio.wait([work])
-            raise
-        except TimeoutError:
-            raise WorkTimedOut(f"no answer within {seconds:g} s") from None
-        except Exception as problem:
-            if type(problem).__name__ in ("ProcessExpired", "BrokenProcessPool"):
-                raise DarcError(f"a worker process ended ({problem})") from None
-            raise
 
     def _started(self) -> tuple[Any, Any]:
         from pebble import CONSTS, ProcessPool

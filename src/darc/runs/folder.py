@@ -18,9 +18,9 @@ from darc.engine.deciding import Calibrations, Deciding, RuleSpec, parse_rules
 from darc.engine.engine import Engine
 from darc.engine.parts import PANEL
 from darc.errors import InputError, TableError
-from darc.files import PACKED, atomic_writer, private_folder, read_json
+from darc.files import PACKED, private_folder, read_json
 from darc.runs.records import Fault, check_manifest, scores_of
-from darc.runs.shard import STAGE_OF, STAGES, Shard, checksum
+from darc.runs.shard import STAGE_OF, STAGES, Damaged, Shard, checksum, write_sealed
 
 logger = logging.getLogger(__name__)
 
@@ -82,9 +82,8 @@ class RunFolder:
         if not isinstance(schema, int):
             raise InputError(f"{path} is no manifest of a run", RESTORE)
         if schema > SCHEMA:
-            raise InputError(
-                f"{self.path} has schema {schema}, newer than {SCHEMA}", "upgrade DARC to read it"
-            )
+            what = f"{self.path} has schema {schema}, newer than {SCHEMA}"
+            raise InputError(what, "upgrade DARC to read it")
         try:
             check_manifest(data)
         except Fault as problem:
@@ -96,28 +95,19 @@ class RunFolder:
 
     def write_manifest(self, data: Mapping[str, Any]) -> None:
         """Replace the manifest."""
-        data = {"schema": SCHEMA, **data}
-        with atomic_writer(self.path / "manifest.json", private=True) as file:
-            json.dump({**data, "seal": checksum(data)}, file, indent=2, sort_keys=True)
-            file.write("\n")
+        write_sealed(self.path / "manifest.json", {"schema": SCHEMA, **data}, sort_keys=True)
 
     def shard(self, number: int) -> Shard:
         """A shard by its number."""
-        data = self.manifest()
-        if data["schema"] == 1:
-            return Shard(self.path, data)
-        name = f"{number:05d}"
-        return Shard(self.path / SHARDS / name, data, name)
+        return self._named(self.manifest(), f"{number:05d}")
 
     def shards(self) -> Iterator[Shard]:
         """The shards that are there, in order; one is read as it is used."""
         data = self.manifest()
-        if data["schema"] == 1:
-            yield Shard(self.path, data)
-            return
-        names = (path.name for path in (self.path / SHARDS).glob("[0-9]*") if path.is_dir())
+        names = [path.name for path in (self.path / SHARDS).glob("[0-9]*") if path.is_dir()]
+        names = [""] if data["schema"] == 1 else names
         for name in sorted(names, key=lambda name: (len(name), name)):
-            yield Shard(self.path / SHARDS / name, data, name)
+            yield self._named(data, name)
 
     def find(self, prompt_id: str) -> Shard:
         """The shard that has a prompt; an unknown prompt is refused."""
@@ -137,11 +127,12 @@ class RunFolder:
         """
         shard = self.shard(number)
         data = shard.seal_data
-        if (problem := shard.changed_times()) is not None:
-            logger.warning("%s; the times of shard %s are left out", problem.message, shard.name)
+        try:
+            shard.noted_cost()
+        except Damaged as changed:
+            logger.warning("%s; the times of shard %s are left out", changed.message, shard.name)
             shard.forget_times()
-        problem = shard.damage()
-        if problem is not None:
+        if (problem := shard.damage()) is not None:
             logger.warning("%s; shard %s is done again", problem.message, shard.name)
             name = problem.path.name.removesuffix(PACKED)
             # Without the means to make the file again, everything is.
@@ -155,6 +146,11 @@ class RunFolder:
                 shutil.rmtree(shard.path)
             return False
         return True
+
+    def _named(self, data: Mapping[str, Any], name: str) -> Shard:
+        if data["schema"] == 1:
+            return Shard(self.path, data)
+        return Shard(self.path / SHARDS / name, data, name)
 
     def _compare(
         self, known: Mapping[str, Any], manifest: Mapping[str, Any], restart: str | None
@@ -214,17 +210,30 @@ CALIBRATION = "calibration.json"
 def manifest(digest: str, engine: Engine) -> dict[str, Any]:
     """The settings of a run by stage, its questions' hash, and the versions."""
     generator, deciding, parts = engine.generator, engine.deciding, engine.parts
-    learnt = deciding.spec.calibrations
+    learnt, panel = deciding.spec.calibrations, parts.panel
     assert generator is not None
-    panel = engine.parts.panel
+    scorers = [
+        {
+            "name": scorer.name,
+            "version": scorer.version,
+            "location": scorer.location,
+            "scale": scorer.scale,
+            "bounds": [float(bound) for bound in scorer.bounds],
+            **({"embeddings": scorer.embeddings} if scorer.embeddings else {}),
+        }
+        for scorer in engine.tools.scorers
+    ]
+    if panel is not None:
+        # The one scorer that rules see; its version stands for those of all judges.
+        versions = json.dumps([judge["version"] for judge in scorers])
+        combined = hashlib.sha256(versions.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        scorers = [{**scorers[0], "name": PANEL, "version": combined}]
     sampling = {k: v for k, v in asdict(engine.sampling).items() if k != "first"}
     if engine.stopping is not None:
         if not generator.continues:
-            raise InputError(
-                f"{generator.name} writes all answers at once, and cannot stop early",
-                "leave out --stop",
-            )
-        sampling["stop"] = asdict(engine.stopping)
+            what = f"{generator.name} writes all answers at once, and cannot stop early"
+            raise InputError(what, "leave out --stop")
+        sampling["stop"] = engine.stopping.model_dump()
     return {
         "input": digest,
         "seed": engine.sampling.seed,
@@ -250,7 +259,7 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
                 "guard": engine.tools.similarity is not None,
                 "entities": parts.entities,
             },
-            "scorers": _scorers(engine) if panel is None else [_graded(engine)],
+            "scorers": scorers,
             **({} if panel is None else {"panel": panel.to_dict()}),
             "side": dict(parts.side),
             "decision": {
@@ -274,63 +283,28 @@ def keep_calibration(folder: RunFolder, engine: Engine) -> Path | None:
     return folder.path / CALIBRATION
 
 
-def _kept_calibration(folder: RunFolder, digest: str) -> Calibrations:
-    """What the rule of a run goes by; a file that was changed since is refused."""
-    path = folder.path / CALIBRATION
-    learnt = Calibrations.load(path)
-    if learnt.digest != digest:
-        raise InputError(f"{path} was changed since the run wrote it", RESTORE)
-    return learnt
-
-
-def _scorers(engine: Engine) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": scorer.name,
-            "version": scorer.version,
-            "location": scorer.location,
-            "scale": scorer.scale,
-            "bounds": [float(bound) for bound in scorer.bounds],
-            **({"embeddings": scorer.embeddings} if scorer.embeddings else {}),
-        }
-        for scorer in engine.tools.scorers
-    ]
-
-
-def _graded(engine: Engine) -> dict[str, Any]:
-    """A panel as the one scorer that rules see; its version stands for those of all judges."""
-    judges = _scorers(engine)
-    versions = json.dumps([judge["version"] for judge in judges])
-    digest = hashlib.sha256(versions.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return {**judges[0], "name": PANEL, "version": digest}
-
-
 def deciding_of(folder: RunFolder, spec: RuleSpec | None = None) -> Deciding:
     """How the decisions of a run are made, by its own rule or by another."""
     data = folder.manifest()
-    settings = data["settings"]
-    decision = settings["decision"]
+    settings, decision = data["settings"], data["settings"]["decision"]
     try:
         if spec is None:
             (spec,) = parse_rules([decision["rule"]], {}, decision["beta"], decision["gamma"])
         if spec.learns and spec.calibrations is None and "calibration" in decision:
-            spec = spec.calibrated(_kept_calibration(folder, decision["calibration"]))
+            learnt = Calibrations.load(path := folder.path / CALIBRATION)
+            if learnt.digest != decision["calibration"]:
+                raise InputError(f"{path} was changed since the run wrote it", RESTORE)
+            spec = spec.calibrated(learnt)
         original = bool(settings["rewrites"].get("include_original", True))
-        deciding = Deciding(
-            spec,
-            decision["normalize"],
-            data["seed"],
-            include_original=original,
-            # A run of an earlier version says nothing of it, and left out by half of the most.
-            min_samples=decision.get("min_samples"),
-        )
+        # A run of an earlier version says nothing of it, and left out by half of the most.
+        least = decision.get("min_samples")
+        deciding = Deciding(spec, decision["normalize"], data["seed"], original, least)
         nothing = np.zeros((len(settings["scorers"]), 1, 1))
         deciding.scale(scores_of(settings, nothing), lazily=False)
         return deciding
     except InputError as problem:
-        raise TableError(
-            str(folder.path / "manifest.json"), problem.message, problem.hint
-        ) from None
+        where = str(folder.path / "manifest.json")
+        raise TableError(where, problem.message, problem.hint) from None
 
 
 def check_finished(folder: RunFolder) -> None:
@@ -353,10 +327,8 @@ def check_complete(folder: RunFolder) -> None:
     """Refuse a run that is not finished, or that a lazy run left incomplete."""
     check_finished(folder)
     if not folder.manifest()["complete"]:
-        raise InputError(
-            f"{folder.path} has only the scores that a lazy run needed",
-            f"make the rest with: {completing(folder)}",
-        )
+        what = f"{folder.path} has only the scores that a lazy run needed"
+        raise InputError(what, f"make the rest with: {completing(folder)}")
 
 
 def again(folder: RunFolder) -> str:

@@ -7,7 +7,7 @@ import socket
 import sys
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,10 @@ class Cluster:
     actors: int = 0
 
 
+# Why prompts of a shard failed, by their ids, and under "" what ended it: exit code, what, hint.
+Causes = dict[str, tuple[int, str, str]]
+
+
 @dataclass(frozen=True)
 class ShardWork:
     """One shard as it is sent to a worker; `recipe` has the options of an `Engine`."""
@@ -49,19 +53,6 @@ class ShardWork:
     recipe: Mapping[str, Any]
     filling: Mapping[str, Any]
     version: str = darc.__version__
-
-    @property
-    def turns(self) -> int:
-        """How many prompts it has."""
-        return sum(len(question.turns) for question in self.questions)
-
-
-@dataclass(frozen=True)
-class Told:
-    """What became of a shard, in plain values; all empty where it was sealed."""
-
-    failed: dict[str, tuple[str, str]] = field(default_factory=dict)
-    problem: tuple[int, str, str] | None = None
 
 
 def run_on_ray(
@@ -76,7 +67,12 @@ def run_on_ray(
 
     The folder is one that every node has. `filling` are the options of `fill_shards`.
     """
-    ray, count = _ray(), counter("sealed", questions, report)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtra("--engine ray", "ray") from None
+    count, failures = counter("sealed", questions, report), Failures()
     data, place = folder.manifest(), folder.path.resolve()
     if data["schema"] == 1:
         raise InputError(f"{place} has no shards: it is of an older version", "go on without Ray")
@@ -84,15 +80,14 @@ def run_on_ray(
         ShardWork(place, folder.shard(number).name, data, part, recipe, filling)
         for number, part in waiting(folder, questions, bool(filling.get("lazy")), count)
     )
-    failures = Failures()
     with _quiet(), _connected(ray, cluster), closing(_done(ray, cluster, work)) as ended:
-        for each, told in ended:
-            if told.problem is not None:
-                code, message, hint = told.problem
-                raise InputError(message, hint) if code == 2 else DarcError(message, hint)
-            for prompt_id, cause in told.failed.items():
-                failures.add(prompt_id, DarcError(*cause))
-            count(each.turns - len(told.failed))
+        for each, causes in ended:
+            for name, (code, *told) in causes.items():
+                problem = InputError(*told) if code == 2 else DarcError(*told)
+                if not name:
+                    raise problem
+                failures.add(name, problem)
+            count(sum(len(question.turns) for question in each.questions) - len(causes))
     failures.check()
     finish(folder)
     for lock in (place / "shards").glob(".*.lock"):
@@ -101,14 +96,19 @@ def run_on_ray(
 
 def _done(
     ray: Any, cluster: Cluster, work: Iterator[ShardWork]
-) -> Generator[tuple[ShardWork, Told]]:
+) -> Generator[tuple[ShardWork, Causes]]:
     """Each shard and what became of it, in the order in which they end."""
-    actors = [_actor(ray, cluster) for _ in range(cluster.actors)]
+    # Actors keep their models, and are started again when they die.
+    options = {"num_cpus": cluster.cpus, "num_gpus": cluster.gpus}
+    actor_of = ray.remote(max_restarts=-1, max_task_retries=RETRIES, **options)(Filler)
+    actors = [actor_of.remote() for _ in range(cluster.actors)]
     idle, under_way = list(actors), dict[Any, tuple[ShardWork, Any]]()
     fill = ray.remote(num_cpus=cluster.cpus, max_retries=RETRIES)(fill_shard)
     try:
         while True:
-            while idle if actors else len(under_way) < _room(ray, cluster):
+            # Two tasks for each that can be at work.
+            room = max(2, 2 * int(ray.cluster_resources().get("CPU", 1) // cluster.cpus))
+            while idle if actors else len(under_way) < room:
                 each = next(work, None)
                 if each is None:
                     break
@@ -130,29 +130,21 @@ def _done(
             ray.kill(actor)
 
 
-def _heard(ray: Any, sent: Any, work: ShardWork) -> Told:
+def _heard(ray: Any, sent: Any, work: ShardWork) -> Causes:
     """What a worker returned; one that died is a failure of its shard, by its first prompt."""
     try:
-        told = ray.get(sent)
-        assert isinstance(told, Told)
-        return told
+        return dict(ray.get(sent))
     except ray.exceptions.RayError as problem:
         cause = str(problem).strip().splitlines()[-1 if hasattr(problem, "cause") else 0]
         first, last = work.questions[0].id, work.questions[-1].id
         where = f"shard {work.name} (prompts {first!r} to {last!r}) failed {RETRIES + 1} times"
-        return Told({f"shard {work.name}": (f"{where} ({cause})", GO_ON)})
-
-
-def _actor(ray: Any, cluster: Cluster) -> Any:
-    """A worker that keeps its models, and is started again when it dies."""
-    options = {"num_cpus": cluster.cpus, "num_gpus": cluster.gpus}
-    return ray.remote(max_restarts=-1, max_task_retries=RETRIES, **options)(Filler).remote()
+        return {f"shard {work.name}": (1, f"{where} ({cause})", GO_ON)}
 
 
 class Filler:
     """Fills shards in a process of its own."""
 
-    def fill(self, work: ShardWork) -> Told:
+    def fill(self, work: ShardWork) -> Causes:
         """What became of a shard."""
         return fill_shard(work)
 
@@ -160,24 +152,22 @@ class Filler:
 _KEPT: dict[bytes, Engine] = {}
 
 
-def fill_shard(work: ShardWork) -> Told:
+def fill_shard(work: ShardWork) -> Causes:
     """Fill and seal a shard, in a worker; the engine is kept for the next one."""
     failures = Failures()
     try:
         _fill(work, failures)
     except DarcError as problem:
-        if failures.causes:
-            causes = failures.causes.items()
-            return Told({name: (each.message, each.hint) for name, each in causes})
-        return Told(problem=(problem.exit_code, problem.message, problem.hint))
+        causes = failures.causes or {"": problem}
+        return {name: (each.exit_code, each.message, each.hint) for name, each in causes.items()}
     except OSError as problem:
         where = f"{problem.filename or work.folder}: {problem.strerror or problem}"
-        return Told(problem=(1, where, GO_ON))
-    return Told()
+        return {"": (1, where, GO_ON)}
+    return {}
 
 
 def _fill(work: ShardWork, failures: Failures) -> None:
-    node = platform.node()
+    node, path = platform.node(), work.folder / "shards" / work.name
     if work.version != darc.__version__:
         raise DarcError(
             f"{node} has DARC {darc.__version__}, and the run was begun with {work.version}",
@@ -188,13 +178,12 @@ def _fill(work: ShardWork, failures: Failures) -> None:
         raise InputError(
             f"{node} does not see the run in {work.folder}", "choose a folder that all nodes share"
         )
-    shard = Shard(work.folder / "shards" / work.name, work.manifest, work.name)
-    _lock(work).parent.mkdir(mode=0o700, exist_ok=True)
-    lock = FileLock(_lock(work), timeout=PATIENCE, mode=0o600)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
     try:
-        with lock:
+        with FileLock(path.with_name(f".{work.name}.lock"), timeout=PATIENCE, mode=0o600):
             if RunFolder(work.folder).finished(int(work.name), bool(work.filling["lazy"])):
                 return
+            shard = Shard(path, work.manifest, work.name)
             shard.begin()
             engine, part = _engine(work.recipe), [(shard, work.questions)]
             used = {each.name: each.embeddings for each in engine.tools.scorers if each.embeddings}
@@ -209,10 +198,6 @@ def _fill(work: ShardWork, failures: Failures) -> None:
         raise DarcError(f"another worker is at work on shard {work.name}", GO_ON) from None
 
 
-def _lock(work: ShardWork) -> Path:
-    return work.folder / "shards" / f".{work.name}.lock"
-
-
 def _engine(recipe: Mapping[str, Any]) -> Engine:
     key = pickle.dumps(dict(recipe))
     if key not in _KEPT:
@@ -222,15 +207,6 @@ def _engine(recipe: Mapping[str, Any]) -> Engine:
         (rule,) = parse_rules([label], {}, beta, gamma)
         _KEPT[key] = Engine(**{**recipe, "rule": rule})
     return _KEPT[key]
-
-
-def _ray() -> Any:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    try:
-        import ray
-    except ImportError:
-        raise MissingExtra("--engine ray", "ray") from None
-    return ray
 
 
 @contextmanager
@@ -277,11 +253,6 @@ def _check(ray: Any, cluster: Cluster) -> None:
                 f"{has:g}",
                 "give fewer --ray-actors, or add nodes",
             )
-
-
-def _room(ray: Any, cluster: Cluster) -> int:
-    """How many tasks to have sent: two for each that can be at work."""
-    return max(2, 2 * int(ray.cluster_resources().get("CPU", 1) // cluster.cpus))
 
 
 @contextmanager

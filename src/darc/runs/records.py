@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 
+from darc.engine.parts import called
 from darc.perturb import Perturbed
 from darc.types import Candidate, Message, Prompt, Rejection, Scores, Variant
 from darc.typing import Array
@@ -73,9 +74,8 @@ def scores_row(prompt_id: str, scores: Scores) -> dict[str, Any]:
 
 def numbers(values: Array) -> list[Any]:
     """An array as lists, None where it is NaN."""
-    if values.ndim > 1:
-        return [numbers(each) for each in values]
-    return [None if x != x else x for x in values.tolist()]
+    made: list[Any] = np.where(np.isnan(values), np.array(None), values).tolist()
+    return made
 
 
 def read_prompt(shard: "Shard", prompt_id: str) -> Prompt:
@@ -123,7 +123,6 @@ def read_scores(shard: "Shard", prompt_id: str) -> Scores:
 def scores_of(settings: Mapping[str, Any], values: Array, names: Sequence[str] = ()) -> Scores:
     """Values (M, K, n) of a run with the settings of its manifest."""
     scorers, panel = settings["scorers"], settings.get("panel")
-    called = tuple(name or f"candidate {k}" for k, name in enumerate(names))
     rewrites = ("original", *(f"rewrite {i}" for i in range(1, values.shape[2])))
     return Scores(
         values=values,
@@ -132,7 +131,7 @@ def scores_of(settings: Mapping[str, Any], values: Array, names: Sequence[str] =
         location=tuple(scorer["location"] for scorer in scorers),
         scale=tuple(scorer["scale"] for scorer in scorers),
         samples=tuple(rater["name"] for rater in panel["rater"]) if panel else rewrites,
-        candidates=called if any(names) else (),
+        candidates=called(names),
         sample=RATER if panel else "rewrite",
         criteria=tuple(panel["criteria"]) if panel else (),
     )
@@ -336,10 +335,10 @@ def check_links(name: str, row: Json, others: Mapping[str, Json], settings: Json
         named = [each["candidate"] for each in made] + row.get("rewritten", [])
         if any(each >= count for each in named):
             raise Fault(f"it names candidate {max(named)}, and candidates.jsonl has {count}")
-    if name == "variants.jsonl" and max(_samples(row, count)) > depth:
+    if name == "variants.jsonl" and max(sample_counts(row, count)) > depth:
         raise Fault(f"a candidate has more rewrites than n_aug in manifest.json, {depth - 1}")
     if name == "scores.jsonl" and "variants.jsonl" in others:
-        _check_shape(row, _samples(others["variants.jsonl"], count), settings)
+        _check_shape(row, sample_counts(others["variants.jsonl"], count), settings)
     if name == "side.jsonl":
         for field, values in row.items():
             sizes = [values, *values] if field == "similarity" else [values]
@@ -361,7 +360,12 @@ def _check_shape(row: Json, samples: list[int], settings: Json) -> None:
         raise Fault(f"scores is {scores.shape}, not {wanted} as the other files have it")
     there = ~np.isnan(scores)
     if raters:
-        _check_raters(row, raters, there[0])
+        if row.get("raters") != raters:
+            raise Fault(f"its raters are {row.get('raters')}, and those of manifest.json {raters}")
+        for k, i in row.get("missing", ()):
+            there[0, k, i] = True
+        if not row.get("lazy") and not there.all():
+            raise Fault("a grade is neither there nor missing")
         return
     could = np.arange(depth) < np.array(samples)[:, None]
     if (there & ~could).any() or (there != there[0]).any() or not there.any():
@@ -372,16 +376,7 @@ def _check_shape(row: Json, samples: list[int], settings: Json) -> None:
         raise Fault("a rewrite of variants.jsonl has no score")
 
 
-def _check_raters(row: Json, raters: list[str], there: Any) -> None:
-    if row.get("raters") != raters:
-        raise Fault(f"its raters are {row.get('raters')}, and those of manifest.json {raters}")
-    for k, i in row.get("missing", ()):
-        there[k, i] = True
-    if not row.get("lazy") and not there.all():
-        raise Fault("a grade is neither there nor missing")
-
-
-def _samples(row: Json, count: int) -> list[int]:
+def sample_counts(row: Json, count: int) -> list[int]:
     """How many samples each candidate has: itself and its rewrites."""
     samples = [1] * count
     for variant in row["variants"]:

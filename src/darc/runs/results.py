@@ -18,19 +18,18 @@ from darc.files import atomic_path, atomic_writer
 from darc.runs import records
 from darc.runs.folder import RunFolder, again, completing
 from darc.runs.run import decide
-from darc.runs.shard import Shard
 from darc.selection.decision import Decision
 from darc.selection.lazy import drive
 from darc.types import Scores
+from darc.typing import Array
 
 
 def read_outcome(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Outcome:
     """The `Outcome` of one prompt; a lazy run has it for its own rule and scale only."""
     shard = folder.find(prompt_id)
     if prompt_id not in shard.rows("decisions.jsonl"):
-        raise InputError(
-            f"{folder.path}: prompt {prompt_id!r} is not finished", f"go on with: {again(folder)}"
-        )
+        what = f"{folder.path}: prompt {prompt_id!r} is not finished"
+        raise InputError(what, f"go on with: {again(folder)}")
     candidates = records.read_candidates(shard, prompt_id)
     scores = records.read_scores(shard, prompt_id)
     spent: dict[str, float] = {}
@@ -42,7 +41,9 @@ def read_outcome(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Outco
         decision = decide(shard, prompt_id, deciding, scores)
         best_of_k = decide(shard, prompt_id, deciding.best_of_k, scores).index
     else:
-        decision = _searched_again(folder, shard, prompt_id, deciding)
+        decision = _searched_again(
+            folder, shard.rows("variants.jsonl")[prompt_id], scores, deciding
+        )
     saved = int(shard.rows("candidates.jsonl")[prompt_id].get("saved", 0))
     return Outcome(
         records.read_prompt(shard, prompt_id),
@@ -70,30 +71,20 @@ def _calls(scores: Scores) -> int:
 
 
 def _searched_again(
-    folder: RunFolder, shard: Shard, prompt_id: str, deciding: Deciding
+    folder: RunFolder, row: dict[str, Any], scores: Scores, deciding: Deciding
 ) -> Decision:
     """The lazy search repeated on what it was told; another search would want what is not there."""
-    scores = records.read_scores(shard, prompt_id)
-    rows = shard.rows("variants.jsonl")[prompt_id]
-    values = scores.values
-    count = dict.fromkeys(range(values.shape[1]), 1)
-    for variant in rows["variants"]:
-        count[variant["candidate"]] += 1
+    values, first, rated = scores.values, deciding.first, scores.sample == records.RATER
+    count = records.sample_counts(row, values.shape[1])
+    rewritten = row.get("rewritten", range(len(count)))
 
-    def told(pairs: list[tuple[int, int]]) -> list[list[float]]:
-        answers = []
-        for k, place in pairs:
-            i = place + deciding.first
-            known = bool(~np.isnan(values[0, k, i])) or (k, i) in scores.failed
-            rated = scores.sample == records.RATER
-            absent = not rated and k in rows.get("rewritten", count) and i >= count[k]
-            if not known and not absent:
-                raise InputError(
-                    f"{folder.path} has only the scores that its own rule needed",
-                    f"make the rest with: {completing(folder)}",
-                )
-            answers.append([float(x) for x in values[:, k, i]])
-        return answers
+    def told(pairs: list[tuple[int, int]]) -> list[Array]:
+        for k, i in ((k, place + first) for k, place in pairs):
+            known = not np.isnan(values[0, k, i]) or (k, i) in scores.failed
+            if not known and (rated or k not in rewritten or i < count[k]):
+                what = f"{folder.path} has only the scores that its own rule needed"
+                raise InputError(what, f"make the rest with: {completing(folder)}")
+        return [values[:, k, place + first] for k, place in pairs]
 
     return flagged(drive(deciding.search(scores), told, values.shape[1]), scores)
 
@@ -107,23 +98,23 @@ def export(folder: RunFolder, form: str, path: Path, name: str = "") -> int:
     """Write a run to a file; the result is the number of entries."""
     if form == "parquet":
         return _write_parquet(folder, path)
+    rows: Iterator[Any] = tidy(folder)
+    if form != "tidy":
+        rows = mt_bench(folder, name) if form == "mt-bench" else alpaca(folder, name)
     count = 0
     with atomic_writer(path) as file:
+        writer = csv.writer(file, lineterminator="\n")
         if form == "tidy":
-            writer = csv.writer(file, lineterminator="\n")
             writer.writerow(COLUMNS)
-            for row in tidy(folder):
+        for count, row in enumerate(rows, 1):
+            if form == "tidy":
                 writer.writerow(row)
-                count += 1
-        elif form == "mt-bench":
-            for entry in mt_bench(folder, name):
-                file.write(json.dumps(entry, ensure_ascii=False) + "\n")
-                count += 1
-        else:
-            for entry in alpaca(folder, name):
-                text = json.dumps(entry, indent=2, ensure_ascii=False)
-                file.write(("," if count else "[") + "\n" + indent(text, "  "))
-                count += 1
+            elif form == "mt-bench":
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            else:
+                text = json.dumps(row, indent=2, ensure_ascii=False)
+                file.write(("," if count > 1 else "[") + "\n" + indent(text, "  "))
+        if form == "alpaca":
             file.write("\n]\n" if count else "[]\n")
     return count
 

@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -97,51 +97,40 @@ class Stages:
         lazy = row is None or bool(row.get("lazy"))
         if decided is not None and (self.lazy or not (lazy or decided.get("lazy"))):
             return
-        if prompt_id in self.shard.rows("variants.jsonl"):
-            samples.rewrites |= records.read_perturbed(self.shard, prompt_id, count)
+        shard, engine = self.shard, self.engine
+        if prompt_id in shard.rows("variants.jsonl"):
+            samples.rewrites |= records.read_perturbed(shard, prompt_id, count)
         if row is not None:
-            samples.restore(records.read_scores(self.shard, prompt_id))
+            samples.restore(records.read_scores(shard, prompt_id))
         decision: Decision | None = None
         if self.lazy and lazy:
-            _, decision = await Choosing(samples, self.engine.deciding).best()
+            _, decision = await Choosing(samples, engine.deciding).best()
         if decision is None or samples.complete:
             await samples.rewrite(range(count))
-        self._rewritten(samples)
-        if decision is None and lazy:
-            await samples.score_all(range(count))
-        self._scored(samples)
-        await self._side(samples)
-        if decision is None or samples.complete:
-            # Where the search needed everything, the row is that of a run that is not lazy.
-            with samples.clock.stage("decide"):
-                decision = decide(self.shard, prompt_id, self.engine.deciding, samples.scores)
-        self._decision(samples, decision)
-
-    def _rewritten(self, samples: Samples) -> None:
-        prompt_id, made = samples.prompt.id, samples.rewrites
+        made = samples.rewrites
         self._append("rejected.jsonl", records.rejected_row(prompt_id, made))
-        count = len(samples.candidates)
         self._append("variants.jsonl", records.variants_row(prompt_id, made, count))
         proposed = sum(len(each.variants) + len(each.rejections) for each in made.values())
         self._note(samples, "rewrite", rewrites=proposed)
-
-    def _scored(self, samples: Samples) -> None:
-        self._append("scores.jsonl", records.scores_row(samples.prompt.id, samples.scores))
+        if decision is None and lazy:
+            await samples.score_all(range(count))
+        self._append("scores.jsonl", records.scores_row(prompt_id, samples.scores))
         self._note(samples, "score", scores=samples.tally.asked, kept=samples.tally.kept)
-
-    async def _side(self, samples: Samples) -> None:
-        prompt = samples.prompt
-        if prompt.id not in self.shard.rows("side.jsonl"):
+        if prompt_id not in shard.rows("side.jsonl"):
             with samples.clock.stage("side"):
-                side = await self.engine.side_inputs(prompt, samples.candidates)
-            self.shard.append("side.jsonl", {"prompt_id": prompt.id, **side})
+                side = await engine.side_inputs(samples.prompt, samples.candidates)
+            shard.append("side.jsonl", {"prompt_id": prompt_id, **side})
             self._note(samples, "side")
+        if decision is None or samples.complete:
+            # Where the search needed everything, the row is that of a run that is not lazy.
+            with samples.clock.stage("decide"):
+                decision = decide(shard, prompt_id, engine.deciding, samples.scores)
+        self._decided(samples, decision)
 
-    def _decision(self, samples: Samples, decision: Decision) -> None:
+    def _decided(self, samples: Samples, decision: Decision) -> None:
         answer, made = samples.candidates[decision.index].text, self.shard.rows("candidates.jsonl")
-        flags = [flag for key, flag in FLAGS.items() if made[samples.prompt.id].get(key)]
         row = {"prompt_id": samples.prompt.id, **decision.to_dict(), "answer": answer}
-        row["flags"] = [*row["flags"], *flags]
+        row["flags"] += [flag for key, flag in FLAGS.items() if made[samples.prompt.id].get(key)]
         grades = samples.scores.grades
         if grades is not None and grades.shape[3] > 1:
             within = components(grades.mean(axis=0)).within
@@ -191,15 +180,12 @@ class Failures:
 
     def check(self) -> None:
         """Raise the first failure, and say how many there are."""
-        if len(self.causes) == 1:
-            raise next(iter(self.causes.values()))
-        if self.causes:
-            first = next(iter(self.causes.values()))
-            names = ", ".join(list(self.causes)[:8])
-            raise DarcError(
-                f"{len(self.causes)} prompts failed ({names}), the first: {first.message}",
-                first.hint,
-            )
+        first = next(iter(self.causes.values()), None)
+        if first is not None and len(self.causes) > 1:
+            names = f"{len(self.causes)} prompts failed ({', '.join(list(self.causes)[:8])})"
+            raise DarcError(f"{names}, the first: {first.message}", first.hint)
+        if first is not None:
+            raise first
 
 
 async def fill_shards(
@@ -325,12 +311,12 @@ def summary(folder: RunFolder, deciding: Deciding) -> dict[str, Any]:
 
     Of sealed shards nothing is read but what was noted of them: whoever asks has checked them.
     """
-    sums, counts = Counter[str](), Counter[str]()
-    flags, refused = Counter[str](), Counter[str]()
+    every: dict[str, Any] = {name: Counter() for name in PARTS}
     for shard in folder.shards():
         own = (shard.seal_data or {}).get("totals") or totals(shard)
-        for total, name in zip((sums, counts, flags, refused), PARTS, strict=True):
-            total.update(own[name])
+        for name in PARTS:
+            every[name].update(own[name])
+    sums, counts, flags, refused = every.values()
     prompts = counts["prompts"]
     return {
         "prompts": prompts,
@@ -349,9 +335,8 @@ def summary(folder: RunFolder, deciding: Deciding) -> dict[str, Any]:
 
 def totals(shard: Shard) -> dict[str, dict[str, Any]]:
     """Sums and counts over a shard's prompts, by what its files still have."""
-    sums: Any = Counter()  # of numbers, not of whole ones
-    counts, flags, refused = Counter[str](), Counter[str](), Counter[str]()
-    kept = shard.kept
+    found: dict[str, Any] = {name: Counter() for name in PARTS}
+    (sums, counts, flags, refused), kept = found.values(), shard.kept
     # Sums are rounded: always in one order, whichever prompt was done first.
     for prompt_id, row in sorted(shard.rows("decisions.jsonl").items()):
         (chosen,) = (c for c in row["candidates"] if c["index"] == row["index"])
@@ -373,24 +358,17 @@ def totals(shard: Shard) -> dict[str, dict[str, Any]]:
         counts["accepted"] += sum(len(row["variants"]) for row in rows)
         for row in shard.rows("rejected.jsonl").values():
             refused.update(each["reason"].split(":", 1)[0] for each in row["rejected"])
-    parts = (sums, counts, flags, refused)
-    return {name: dict(sorted(part.items())) for name, part in zip(PARTS, parts, strict=True)}
+    return {name: dict(sorted(part.items())) for name, part in found.items()}
 
 
 def cost_by_stage(shards: Iterable[Shard]) -> dict[str, dict[str, float]]:
     """Seconds and counts by stage of some shards, over all sittings."""
-    found: dict[str, dict[str, float]] = {stage: {} for stage in UNITS}
+    found: dict[str, Any] = defaultdict(Counter)
     for shard in shards:
         noted = shard.noted_cost()
         for note in shard.notes() if noted is None else ():
             units = {unit: note.get(unit, 0) for unit in UNITS.get(note["stage"], ())}
-            spent = {"seconds": note["milliseconds"] / 1000, **units}
-            _add(found.setdefault(note["stage"], {}), spent)
+            found[note["stage"]].update({"seconds": note["milliseconds"] / 1000, **units})
         for stage, spent in (noted or {}).items():
-            _add(found.setdefault(stage, {}), spent)
-    return {stage: found[stage] for stage in UNITS if found[stage]}
-
-
-def _add(total: dict[str, float], more: Mapping[str, float]) -> None:
-    for unit, amount in more.items():
-        total[unit] = total.get(unit, 0) + amount
+            found[stage].update(spent)
+    return {stage: dict(found[stage]) for stage in UNITS if found[stage]}

@@ -123,7 +123,10 @@ class Shard:
         `totals` of the rows and the `cost` of the timings are noted beside them, so that a finished
         run can be summed up without being read.
         """
-        self.settle(order)
+        for name in ORDER:
+            ids = [row["prompt_id"] for _, row in self._read(name)]
+            if ids != [prompt_id for prompt_id in order if prompt_id in self.rows(name)]:
+                self._replace(name, order)
         lazy = any(row.get("lazy") for row in self.rows("scores.jsonl").values())
         for name in ORDER:
             if name not in KEEP[keep]:
@@ -136,14 +139,11 @@ class Shard:
         for name in KEEP[keep]:
             path = self.path / (name + PACKED if pack else name)
             files[path.name] = {"bytes": path.stat().st_size, "sha256": _digest(path)}
-        data = {
-            "files": files, "keep": keep, "lazy": lazy, "prompts": len(order), "run": self._run,
-            "totals": totals,
-        }  # fmt: skip
         if (self.path / TIMINGS).exists():
             times = {"cost": cost, "sha256": _digest(self.path / TIMINGS)}
-            _write_sealed(self.path / TIMINGS_SEAL, times)
-        _write_sealed(self.path / SEAL, data)
+            write_sealed(self.path / TIMINGS_SEAL, times)
+        told = {"files": files, "keep": keep, "lazy": lazy, "prompts": len(order)}
+        write_sealed(self.path / SEAL, {**told, "run": self._run, "totals": totals})
         self._rows.clear()
 
     def forget(self, stage: str) -> None:
@@ -172,29 +172,22 @@ class Shard:
 
     def notes(self) -> list[dict[str, Any]]:
         """The rows of timings."""
-        if (problem := self.changed_times()) is not None:
-            raise problem
+        self.noted_cost()
         return [row for _, row in self._read(TIMINGS)]
 
-    def changed_times(self) -> Damaged | None:
-        """What is wrong with the timings, which cannot be made again."""
+    def noted_cost(self) -> dict[str, Any] | None:
+        """The cost that was noted when it was sealed; changed timings are refused."""
         path, seal = self.path / TIMINGS, self.path / TIMINGS_SEAL
         if not self._has_seal:
             return None
         known = _sealed(seal) or {}
         same = path.is_file() and known.get("sha256") == _digest(path)
-        return (
-            None if same or not (path.exists() or seal.exists()) else Damaged(path, "was changed")
-        )
-
-    def noted_cost(self) -> dict[str, Any] | None:
-        """The cost that was noted when it was sealed; changed timings are refused."""
-        if (problem := self.changed_times()) is not None:
-            raise problem
-        return (_sealed(self.path / TIMINGS_SEAL) or {}).get("cost") if self._has_seal else None
+        if not same and (path.exists() or seal.exists()):
+            raise Damaged(path, "was changed")
+        return known.get("cost")
 
     def forget_times(self) -> None:
-        """Remove the timings."""
+        """Remove the timings, which cannot be made again."""
         for path in (self.path / TIMINGS, self.path / TIMINGS_SEAL):
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
@@ -203,13 +196,6 @@ class Shard:
         for name in reversed(ORDER):
             if self.rows(name).pop(prompt_id, None) is not None:
                 self._replace(name, list(self.rows(name)))
-
-    def settle(self, order: Sequence[str]) -> None:
-        """Put the rows of every file in order, one a prompt, where they are not."""
-        for name in ORDER:
-            ids = [row["prompt_id"] for _, row in self._read(name)]
-            if ids != [prompt_id for prompt_id in order if prompt_id in self.rows(name)]:
-                self._replace(name, order)
 
     @property
     def _has_seal(self) -> bool:
@@ -230,10 +216,10 @@ class Shard:
         if data is not None:
             kept = self.kept
             if names[-1] not in kept:
-                raise InputError(
-                    f"{self.path} has no {names[-1]}: the run was made with --keep {data['keep']}",
-                    "make the run again with --keep all",
+                what = (
+                    f"{self.path} has no {names[-1]}: the run was made with --keep {data['keep']}"
                 )
+                raise InputError(what, "make the run again with --keep all")
             names = [name for name in names if name in kept]
         # The later ones first: a run that is at work meanwhile writes the earlier ones first.
         found = {
@@ -292,10 +278,8 @@ class Shard:
             return
         with path.open("rb+") as file:
             data = file.read()
-            whole = data.rfind(b"\n") + 1
-            if whole < len(data):
-                file.seek(whole)
-                file.truncate()
+            if (whole := data.rfind(b"\n") + 1) < len(data):
+                file.truncate(whole)
                 os.fsync(file.fileno())
 
 
@@ -320,9 +304,10 @@ def _sealed(path: Path) -> dict[str, Any] | None:
     return data if isinstance(data, dict) and data.pop("seal", "") == checksum(data) else None
 
 
-def _write_sealed(path: Path, data: Mapping[str, Any]) -> None:
+def write_sealed(path: Path, data: Mapping[str, Any], sort_keys: bool = False) -> None:
+    """Write a JSON file with a checksum of itself."""
     with atomic_writer(path, private=True) as file:
-        json.dump({**data, "seal": checksum(data)}, file, indent=2)
+        json.dump({**data, "seal": checksum(data)}, file, indent=2, sort_keys=sort_keys)
         file.write("\n")
 
 

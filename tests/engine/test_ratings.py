@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from darc.engine.side_inputs import read_side
+from darc.engine.ratings import read_side
 from darc.errors import TableError
 
 
@@ -16,10 +16,10 @@ def write(tmp_path: Path, text: str) -> Path:
 def test_named_numbers_by_candidate(tmp_path: Path) -> None:
     path = write(tmp_path, "prompt_id,candidate_id,tokens,note\np,a,5,x\np,b,7,y\n")
     side = read_side(path)
-    assert side.column("tokens", "p", ["b", "a"]) == [7.0, 5.0]
+    assert side.of("tokens", "p", ["b", "a"]).tolist() == [7.0, 5.0]
     assert set(side.numbers) == {"tokens"}
     with pytest.raises(TableError, match="no tokens for candidate 'c' of prompt 'p'"):
-        side.column("tokens", "p", ["a", "c"])
+        side.of("tokens", "p", ["a", "c"])
 
 
 def test_similarities_in_either_order(tmp_path: Path) -> None:
@@ -28,9 +28,9 @@ def test_similarities_in_either_order(tmp_path: Path) -> None:
     )
     side = read_side(path)
     expected = [[1.0, 0.5, 0.2], [0.5, 1.0, 0.1], [0.2, 0.1, 1.0]]
-    assert np.array_equal(side.similarities("p", ["a", "b", "c"]), expected)
+    assert np.array_equal(side.of("similarity", "p", ["a", "b", "c"]), expected)
     with pytest.raises(TableError, match="no similarity of 'a' and 'z'"):
-        side.similarities("p", ["a", "z"])
+        side.of("similarity", "p", ["a", "z"])
 
 
 @pytest.mark.parametrize(

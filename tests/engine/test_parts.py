@@ -1,0 +1,45 @@
+from typing import Any
+
+import pytest
+from tests.engine.makers import ANSWERS, PROMPT, Vowels
+
+from darc.engine.engine import Engine
+from darc.errors import InputError
+
+
+@pytest.mark.parametrize("most", [1, 3, 50])
+def test_attempts_are_counted(most: int) -> None:
+    with Engine(scorers=[Vowels()], n_aug=8, max_attempts=most) as engine:
+        made = engine.choose(PROMPT, ANSWERS, full=True).rewrites.values()
+    counts = [len(each.variants) + len(each.rejections) for each in made]
+    assert max(counts) <= most
+    assert max(counts) >= min(most, 8)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"n_aug": -1}, "n_aug"),
+        ({"n_aug": 0, "include_original": False}, "nothing to score"),
+        ({"max_attempts": 0}, "max_attempts is 0"),
+        ({"scorers": []}, "no scorer"),
+        ({"scorers": [1, 1]}, "twice"),
+    ],
+)
+def test_engine_refuses(change: dict[str, Any], words: str) -> None:
+    settings = {"scorers": [1], "n_aug": 2, **change}
+    settings["scorers"] = [Vowels() for _ in settings["scorers"]]
+    with pytest.raises(InputError, match=words):
+        Engine(**settings)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_rewriting_in_slices_is_rewriting_at_once(
+    workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("darc.engine.samples.SLICE", 0.001)
+    with Engine(scorers=["form"], n_aug=6, guard=False, workers=workers) as engine:
+        engine.run(engine.warm())
+        outcome = engine.choose(PROMPT, ANSWERS, full=True)
+        once = [engine.tools.rewrite(PROMPT, candidate, 6) for candidate in ANSWERS]
+    assert [outcome.rewrites[k] for k in range(4)] == once
