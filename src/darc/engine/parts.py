@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, InstanceOf, model_validator
 
+from darc.engine.options import SampleOptions
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.completion import ChatModel
-from darc.models.embeddings import Embeddings, installed
+from darc.models.embeddings import Embeddings, MiniLM, installed
 from darc.perturb import Perturbed, Rewriter, Slice, perturb_slice
 from darc.perturb.accept import ReadyRewriter
-from darc.perturb.accept import parts as check_family
 from darc.perturb.filters import Entities, Similarity
 from darc.registry import declared, rewriters, scorers
 from darc.scorers.base import Embedder, Pair, ReadyScorer, Scorer
@@ -204,39 +205,32 @@ class Unfinished:
     wish: tuple[int, str, int] | None
 
 
-@dataclass(frozen=True)
-class Parts:
+class Parts(SampleOptions):
     """What turns answers into numbers, as users write it.
 
     The samples of an answer are itself, unless `include_original` is False, and up to `n_aug`
     accepted rewrites of at most `max_attempts` proposed (4 n_aug if None); with a `panel`, its
-    raters' grades.
+    raters' grades. What is given itself and not by its name leaves its name here.
     """
 
-    rewriter: str = "rules"
-    scorers: Sequence[str] = SCORERS
-    n_aug: int = 8
-    family: str = "style"
+    scorers: tuple[str, ...] = SCORERS
+    panel: InstanceOf[Panel] | None = None
     seed: int = 0
     guard: bool = True
-    entities: str = ""
-    side: Mapping[str, str] = field(default_factory=dict)
     include_original: bool = True
-    max_attempts: int | None = None
-    panel: Panel | None = None
-    min_samples: int = 1
+    side: dict[str, str] = Field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        """Refuse what cannot be worked with."""
-        if self.n_aug < 0:
-            raise InputError(f"n_aug must be 0 or more, not {self.n_aug}", "8 is usual")
-        if not (self.n_aug or self.include_original or self.panel):
-            raise InputError(
-                "with neither the original nor a rewrite there is nothing to score",
-                "give an n_aug of 1 or more, or include the original",
-            )
-        if self.max_attempts is not None and self.max_attempts < 1:
-            raise InputError(f"max_attempts is {self.max_attempts}", "give at least 1")
+    @model_validator(mode="before")
+    @classmethod
+    def _names(cls, given: dict[str, Any]) -> dict[str, Any]:
+        named = {name: value for name, value in given.items() if value is not None}
+        if isinstance(named.get("side"), SideMaker):
+            del named["side"]
+        if "rewriter" in named:
+            named["rewriter"] = getattr(named["rewriter"], "name", named["rewriter"])
+        if isinstance(named.get("scorers"), list | tuple):
+            named["scorers"] = [getattr(each, "name", each) for each in named["scorers"]]
+        return {**named, "scorers": ()} if "panel" in named else named
 
     def tools(
         self,
@@ -252,14 +246,17 @@ class Parts:
         if self.panel is not None:
             judges = [declared(judge) for judge in self.panel.judges(own, self.seed)]
             return Tools(declared(rewriters.make("rules")), judges, self)
-        check_family(self.family, self.n_aug)
+        if not (self.n_aug or self.include_original):
+            raise InputError(
+                "with neither the original nor a rewrite there is nothing to score",
+                "give an n_aug of 1 or more, or include the original",
+            )
         find_entities: Entities | None = None
         if self.entities:
             from darc.perturb.ner import entity_finder
 
             find_entities = entity_finder(self.entities)
-        maker = rewriter or self.rewriter
-        makers = given or self.scorers
+        maker, makers = rewriter or self.rewriter, given or self.scorers
         return Tools(
             declared(rewriters.make(maker) if isinstance(maker, str) else maker),
             [declared(scorers.make(m) if isinstance(m, str) else m) for m in makers],
@@ -267,6 +264,15 @@ class Parts:
             similarity_of(Embeddings()) if self.guard and installed() else None,
             find_entities,
         )
+
+    def pinned(self, tools: "Tools") -> "Parts":
+        """The same with the embeddings that the tools have, whatever is installed later."""
+        kinds = {Embeddings.name: "static", MiniLM.name: "minilm"}
+        names = [
+            f"{text},embeddings={kinds[scorer.embeddings]}" if text == "relevance" else text
+            for text, scorer in zip(self.scorers, tools.scorers, strict=True)
+        ]
+        return self.model_copy(update={"scorers": tuple(names)})
 
     def side_maker(self) -> SideMaker:
         """What makes the side inputs of rules."""

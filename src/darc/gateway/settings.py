@@ -5,22 +5,17 @@ from typing import Any, Literal
 
 from pydantic import Field, InstanceOf, model_validator
 
-from darc.config import Model, option
+from darc.config import option
 from darc.engine.deciding import Calibrations, parse_rules
+from darc.engine.options import ChoosingOptions
 from darc.engine.parts import Parts
 from darc.engine.stopping import parse_stop
 from darc.errors import InputError
 from darc.models.remote.client import KEY
-from darc.registry import DEFAULT_RULE
 
 MEGABYTE = 1_000_000
 Policy = Literal["open", "closed"]
-Normalize = Literal["auto", "prompt", "fixed", "none"]
 BACKEND = "an OpenAI-compatible server, or several of the same model: URL|URL"
-STOP = (
-    "pandora writes a few answers at a time, and stops where more are not expected to gain their "
-    "cost, in the scorers' standard deviations an answer"
-)
 WORKERS = "processes for rewriting and embedded scorers, 0 for threads (default: one per core)"
 
 
@@ -29,7 +24,7 @@ def _most(default: int, text: str, metavar: str = "N", least: int = 1) -> Any:
     return option(default, text, metavar, ge=least)
 
 
-class ServeSettings(Model):
+class ServeSettings(ChoosingOptions):
     """Where answers come from, how they are chosen, and how much is done at a time.
 
     Without a `backend` URL the embedded model answers. `rule`, `beta`, `gamma`, `k` and
@@ -47,13 +42,8 @@ class ServeSettings(Model):
     attempts: int = option(6, "of a call, in all", ge=1)
     max_tokens: int = option(320, "of the embedded model", ge=1)
 
-    rule: str = option(DEFAULT_RULE, "see darc rules", "NAME[:KEY=VALUE,...]")
     calibrations: InstanceOf[Calibrations] | None = None
-    beta: float = option(1.0, "risk aversion", ge=0)
-    gamma: float = option(1.0, "hedge over scorers", ge=0)
-    normalize: Normalize = option("auto", "how several scorers are put on one scale")
     k: int = option(8, "candidates", flags=("-k",), ge=1)
-    stop: str = option("none", STOP, "none|pandora[:cost=0.02,wave=N,least=2]")
     parts: InstanceOf[Parts] = Field(default_factory=Parts)
     workers: int | None = option(None, WORKERS, "N", ge=0)
     wave: int = option(16, "texts that the lazy search has scored at once", ge=1)
