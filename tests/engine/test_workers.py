@@ -1,11 +1,19 @@
 import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
 from collections.abc import Hashable
 from contextvars import ContextVar
+from pathlib import Path
 
 import pytest
+from tests.engine.makers import ANSWERS, PROMPT, at_once
 
-from darc.engine.scoring import Batcher
-from darc.engine.workers import Owner, Turns
+from darc.engine.engine import Engine
+from darc.engine.scoring import Batcher, Patience
+from darc.engine.workers import Owner, Turns, Workers
 
 
 class Squares:
@@ -311,3 +319,53 @@ def test_texts_of_small_work_are_in_the_first_batch() -> None:
 
     asyncio.run(main())
     assert batches[0] == [1, 2, 60]
+
+
+SCRIPT = """
+from darc.engine.engine import Engine
+with Engine(scorers=["form"], n_aug=0, workers=1) as engine:
+    print(engine.choose("Why?", ["Because it is so.", "I do not know."]).answer)
+"""
+
+
+def test_a_script_without_a_main_block_is_told_to_have_one(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.count("Traceback") == 1
+    told = done.stderr.splitlines()[-1]
+    assert told.startswith("darc.errors.InputError: no worker process could begin; ")
+    assert told.endswith('below a line: if __name__ == "__main__":')
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_processes_that_were_killed_while_idle_are_replaced() -> None:
+    patience = Patience(sleep=at_once)
+    with Engine(scorers=["form"], n_aug=0, workers=1, patience=patience) as engine:
+        before = engine.choose(PROMPT, ANSWERS)
+        ((process,),) = [engine.workers._pool._pool_manager.worker_manager.workers]
+        os.kill(process, signal.SIGKILL)
+        after = engine.choose(PROMPT, ANSWERS)
+    assert before.scores.values.tolist() == after.scores.values.tolist()
+
+
+def test_threads_are_used_again_and_keep_their_callers_context() -> None:
+    told: ContextVar[int] = ContextVar("told", default=0)
+    workers = Workers(None)  # type: ignore[arg-type]
+
+    def look() -> tuple[int, threading.Thread]:
+        return told.get(), threading.current_thread()
+
+    async def main() -> list[tuple[int, threading.Thread]]:
+        found = []
+        for number in range(20):
+            told.set(number)
+            found.append(await workers.in_thread(look))
+        return found
+
+    found = asyncio.run(main())
+    assert [number for number, _ in found] == list(range(20))
+    assert len({thread for _, thread in found}) < 10
+    assert all(thread.daemon for _, thread in found)

@@ -268,11 +268,11 @@ class Parts(SampleOptions):
     def pinned(self, tools: "Tools") -> "Parts":
         """The same with the embeddings that the tools have, whatever is installed later."""
         kinds = {Embeddings.name: "static", MiniLM.name: "minilm"}
-        names = [
+        names = tuple(
             f"{text},embeddings={kinds[scorer.embeddings]}" if text == "relevance" else text
             for text, scorer in zip(self.scorers, tools.scorers, strict=True)
-        ]
-        return self.model_copy(update={"scorers": tuple(names)})
+        )
+        return self.model_copy(update={"scorers": names})
 
     def side_maker(self) -> SideMaker:
         """What makes the side inputs of rules."""

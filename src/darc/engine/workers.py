@@ -4,9 +4,11 @@ import asyncio
 import concurrent.futures
 import contextlib
 import contextvars
+import functools
 import logging
 import multiprocessing
 import os
+import queue
 import signal
 import threading
 from collections import OrderedDict
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from darc.errors import DarcError
+from darc.errors import DarcError, InputError
 from darc.models.remote.protocol import HOST
 
 if TYPE_CHECKING:
@@ -33,6 +35,9 @@ GRACE = 5.0
 # How long a process may take to end before it is killed.
 ENDING = 0.2
 NICE = 5
+# Where workers say that they have begun, beside what stops them.
+BEGUN = -1
+MAIN = 'let a script do what it does below a line: if __name__ == "__main__":'
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,8 +166,9 @@ class Workers:
             return await self.in_thread(call, *arguments, stop.is_set, **how)
         if self._ending:
             raise asyncio.CancelledError
-        if self._pool is None:
-            self._pool, self._stops = self._started()
+        if self._pool is None or not self._pool.active:
+            self.close()
+            self._start()
         self._stops[slot] = 0
         future = self._pool.schedule(_work, args=[slot, method, arguments], timeout=seconds + GRACE)
         work = asyncio.wrap_future(future)
@@ -176,9 +182,11 @@ class Workers:
         except TimeoutError:
             raise WorkTimedOut(f"no answer within {seconds:g} s") from None
         except Exception as problem:
-            if type(problem).__name__ in ("ProcessExpired", "BrokenProcessPool"):
-                raise DarcError(f"a worker process ended ({problem})") from None
-            raise
+            if type(problem).__name__ not in ("ProcessExpired", "BrokenProcessPool"):
+                raise
+            if not self._stops[BEGUN]:
+                raise InputError("no worker process could begin", MAIN) from None
+            raise DarcError(f"a worker process ended ({problem})") from None
 
     async def in_thread(
         self,
@@ -188,8 +196,11 @@ class Workers:
         stop: Callable[[], None] = lambda: None,
     ) -> Any:
         """What a function returns, in a thread of this process; at its end `stop` is called."""
-        calls = _Calls()
-        work = _begun(function, arguments, calls)
+        calls, context = _Calls(), contextvars.copy_context()
+        context.run(HOST.set, calls)
+        result: concurrent.futures.Future[Any] = concurrent.futures.Future()
+        _inbox().put((result, functools.partial(context.run, function, *arguments)))
+        work = asyncio.wrap_future(result)
         try:
             return await asyncio.wait_for(work, seconds)
         except TimeoutError:
@@ -218,18 +229,20 @@ class Workers:
             pool.stop()
             pool.join()
 
-    def _started(self) -> tuple[Any, Any]:
+    def _start(self) -> None:
         from pebble import CONSTS, ProcessPool
 
+        if getattr(multiprocessing.current_process(), "_inheriting", False):
+            # A worker that runs the script again; the process that started it says so.
+            os._exit(1)
         # They hold nothing that an end could harm, so nobody waits long for them.
         CONSTS.term_timeout = ENDING
         context = multiprocessing.get_context("spawn")
-        stops = context.Array("b", self.processes, lock=False)
-        options = {"initializer": _begin, "initargs": (self._parts, stops), "context": context}
-        pool = ProcessPool(self.processes, **options)
+        self._stops = context.Array("b", self.processes + 1, lock=False)
+        options = {"initializer": _begin, "initargs": (self._parts, self._stops)}
+        self._pool = ProcessPool(self.processes, **options, context=context)
         with _uninterrupted():
-            assert pool.active  # which starts it
-        return pool, stops
+            assert self._pool.active  # which starts it
 
 
 @contextlib.contextmanager
@@ -253,6 +266,7 @@ def _begin(parts: "Parts", stops: Any) -> None:
     An interrupt is for the process that started it, and so is the processor when both want it.
     """
     global _TOOLS, _STOPS
+    stops[BEGUN] = 1
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(NICE)
     _TOOLS, _STOPS = parts.tools(), stops
@@ -295,29 +309,30 @@ class _Calls:
             future.cancel()
 
 
-def _begun(
-    function: Callable[..., Any], arguments: Sequence[Any], calls: _Calls
-) -> "asyncio.Future[Any]":
-    """A function at work in a thread that keeps no process from ending."""
-    loop = asyncio.get_running_loop()
-    result: asyncio.Future[Any] = loop.create_future()
+Inbox = queue.SimpleQueue[tuple[concurrent.futures.Future[Any], Callable[[], Any]]]
+# Of threads that have nothing to do. They keep no process from ending.
+_IDLE: list[Inbox] = []
 
-    def tell(set_: Callable[[Any], None], value: Any) -> None:
-        if not result.done():
-            set_(value)
 
-    def work() -> None:
-        try:
-            told = (result.set_result, function(*arguments))
-        except BaseException as problem:
-            told = (result.set_exception, problem)
-        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
-            loop.call_soon_threadsafe(tell, *told)
+def _inbox() -> Inbox:
+    try:
+        return _IDLE.pop()
+    except IndexError:
+        inbox: Inbox = queue.SimpleQueue()
+        threading.Thread(target=_serve, args=[inbox], name="darc-work", daemon=True).start()
+        return inbox
 
-    context = contextvars.copy_context()
-    context.run(HOST.set, calls)
-    threading.Thread(target=context.run, args=[work], name="darc-work", daemon=True).start()
-    return result
+
+def _serve(inbox: Inbox) -> None:
+    while True:
+        result, call = inbox.get()
+        if result.set_running_or_notify_cancel():
+            try:
+                result.set_result(call())
+            except BaseException as problem:
+                result.set_exception(problem)
+        del result, call
+        _IDLE.append(inbox)
 
 
 def _heard(work: "asyncio.Future[Any]") -> None:
