@@ -342,7 +342,7 @@ class Engine(Closing):
         """What a coroutine returns, run in the engine's own event loop."""
         return self._background.run(work)
 
-    async def _write(self, wishes: list[tuple[Prompt, Settings]], _: int) -> list[list[Candidate]]:
+    async def _write(self, wishes: list[tuple[Prompt, Settings]]) -> list[list[Candidate]]:
         assert self.generator is not None
         made: dict[int, list[Candidate]] = {}
         for sampling in dict.fromkeys(settings for _, settings in wishes):

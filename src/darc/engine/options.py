@@ -9,17 +9,12 @@ SPEC = "NAME[:ARGUMENT][,KEY=VALUE...]"
 Normalize = Literal["auto", "prompt", "fixed", "none"]
 
 
-class RuleOptions(Model):
-    """What decides."""
+class ChoosingOptions(Model):
+    """How candidates are decided on, and when there are enough of them."""
 
     rule: str = option(DEFAULT_RULE, "see darc rules", "NAME[:KEY=VALUE,...]")
     beta: float = option(1.0, "risk aversion", ge=0)
     gamma: float = option(1.0, "hedge over scorers", ge=0)
-
-
-class ChoosingOptions(RuleOptions):
-    """How candidates are decided on, and when there are enough of them."""
-
     normalize: Normalize = option("auto", "how several scorers are put on one scale")
     stop: str = option(
         "none",

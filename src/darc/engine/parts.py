@@ -205,6 +205,11 @@ class Unfinished:
     wish: tuple[int, str, int] | None
 
 
+def _named(part: Any) -> Any:
+    """The names of parts that are given themselves; anything else as it is."""
+    return [*map(_named, part)] if isinstance(part, list | tuple) else getattr(part, "name", part)
+
+
 class Parts(SampleOptions):
     """What turns answers into numbers, as users write it.
 
@@ -223,13 +228,8 @@ class Parts(SampleOptions):
     @model_validator(mode="before")
     @classmethod
     def _names(cls, given: dict[str, Any]) -> dict[str, Any]:
-        named = {name: value for name, value in given.items() if value is not None}
-        if isinstance(named.get("side"), SideMaker):
-            del named["side"]
-        if "rewriter" in named:
-            named["rewriter"] = getattr(named["rewriter"], "name", named["rewriter"])
-        if isinstance(named.get("scorers"), list | tuple):
-            named["scorers"] = [getattr(each, "name", each) for each in named["scorers"]]
+        own = {key: _named(part) for key, part in given.items() if part is not None}
+        named = {key: part for key, part in own.items() if not isinstance(part, SideMaker)}
         return {**named, "scorers": ()} if "panel" in named else named
 
     def tools(
@@ -353,7 +353,6 @@ class Tools:
         before: Unfinished | None,
         told: list[str] | None,
         seconds: float,
-        stop: Callable[[], bool] = lambda: False,
     ) -> Perturbed | Unfinished:
         """The rewrites of a candidate, or after so many seconds how far they have come.
 
@@ -364,8 +363,7 @@ class Tools:
         if state is not None and told is not None:
             state.wish, state.told = None, told
         asks = not self.rewriter.remote
-        how: dict[str, Any] = {"stop": stop, "state": state, "seconds": seconds, "asks": asks}
-        made = self._slice(prompt, candidate, n_aug, **how)
+        made = self._slice(prompt, candidate, n_aug, state=state, seconds=seconds, asks=asks)
         return made.result if made.finished else Unfinished(pickle.dumps(made), made.wish)
 
     def _slice(self, prompt: Prompt, candidate: Candidate, n_aug: int, **how: Any) -> Slice:
@@ -383,13 +381,11 @@ class Tools:
             **how,
         )
 
-    def score(
-        self, place: int, pairs: Sequence[Pair], stop: Callable[[], bool] = lambda: False
-    ) -> Array:
+    def score(self, place: int, pairs: Sequence[Pair]) -> Array:
         """What one scorer gives pairs of prompt and answer."""
         return self.scorers[place].score(pairs)
 
-    def warm(self, stop: Callable[[], bool] = lambda: False) -> None:
+    def warm(self) -> None:
         """Use once what runs in worker processes, so that it is loaded."""
         prompt = Prompt("warm", (Message("user", "Is it warm?"),))
         if self.rewriter.in_process and self.parts.n_aug:

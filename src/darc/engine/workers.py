@@ -35,8 +35,6 @@ GRACE = 5.0
 # How long a process may take to end before it is killed.
 ENDING = 0.2
 NICE = 5
-# Where workers say that they have begun, beside what stops them.
-BEGUN = -1
 MAIN = 'let a script do what it does below a line: if __name__ == "__main__":'
 
 
@@ -71,63 +69,54 @@ class Turns:
     """At most `slots` pieces of work at a time; of those who wait, the owner with least is next.
 
     What counts is the time that an owner has had and what its whole work is expected to take.
-    `slot(owner)` gives the number of a free slot, from 0. `slot_for(who)` is for work that belongs
-    to whoever `who` names when there is a slot; what it took is charged to the `had` of its owners.
+    `slot_for(who)` is for work that belongs to whoever `who` names when there is a slot; what it
+    took is charged to the `had` of its owners.
     """
 
     def __init__(self, slots: int) -> None:
         self.slots, self.had = slots, Shares(SECONDS_PER_CHARACTER)
-        self._free = list(range(slots))[::-1]
-        self._waiting: list[tuple[Callable[[], Hashable], asyncio.Future[int]]] = []
+        self._free = slots
+        self._waiting: list[tuple[Callable[[], Hashable], asyncio.Future[None]]] = []
 
     @contextlib.asynccontextmanager
-    async def slot(self, owner: Hashable) -> AsyncIterator[int]:
-        """A slot's number, for as long as the block lasts."""
+    async def slot(self, owner: Hashable) -> AsyncIterator[None]:
+        """A slot, for as long as the block lasts."""
         now = asyncio.get_running_loop().time
-        async with self.slot_for(lambda: owner) as number:
+        async with self.slot_for(lambda: owner):
             begun = now()
             try:
-                yield number
+                yield
             finally:
                 self.had.charge(owner, now() - begun)
 
     @contextlib.asynccontextmanager
-    async def slot_for(self, who: Callable[[], Hashable]) -> AsyncIterator[int]:
+    async def slot_for(self, who: Callable[[], Hashable]) -> AsyncIterator[None]:
         """The same, in the turn of the owner that `who` names."""
-        number = await self._taken(who)
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self._free:
+            self._free -= 1
+            place.set_result(None)
+        else:
+            self._waiting.append((who, place))
         try:
-            yield number
+            await place
+            yield
         finally:
-            self._give(number)
-
-    async def _taken(self, who: Callable[[], Hashable]) -> int:
-        if self._free and not self._waiting:
-            return self._free.pop()
-        place: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        entry = (who, place)
-        self._waiting.append(entry)
-        try:
-            return await place
-        except asyncio.CancelledError:
             if place.done() and not place.cancelled():
-                self._give(place.result())
-            elif entry in self._waiting:
-                self._waiting.remove(entry)
-            raise
+                self._give()
 
-    def _give(self, number: int) -> None:
-        """Hand a slot to the next owner, or keep it free."""
+    def _give(self) -> None:
+        """Hand a slot to the next owner that still waits, or keep it free."""
         while self._waiting:
             costs = [self.had[who()] for who, _ in self._waiting]
             _, place = self._waiting.pop(costs.index(min(costs)))
             if not place.done():
-                place.set_result(number)
+                place.set_result(None)
                 return
-        self._free.append(number)
+        self._free += 1
 
 
 _TOOLS: "Tools | None" = None
-_STOPS: Any = None
 
 
 class WorkTimedOut(DarcError):
@@ -139,7 +128,7 @@ class Workers:
 
     With `processes` those methods run in so many processes, each with tools of its own that are
     made from `parts`; otherwise in threads, with the `tools` that are given. Work that nobody waits
-    for any longer is not begun; rewriting that has begun stops before its next proposal.
+    for any longer is not begun.
     """
 
     def __init__(self, tools: "Tools", parts: "Parts | None" = None, processes: int = 0) -> None:
@@ -148,34 +137,30 @@ class Workers:
         self.turns = Turns(self.processes or 1)
         self._busy = Turns(1)
         self._pool: Any = None
-        self._stops: Any = None
+        self._begun: Any = None
         self._ending = False
 
     async def in_process(
         self, owner: Hashable, method: str, *arguments: Any, seconds: float
     ) -> Any:
         """What a method of the tools returns, in a process where there are any, else a thread."""
-        async with self.turns.slot(owner) as slot:
-            return await self.at_slot(slot, method, *arguments, seconds=seconds)
+        async with self.turns.slot(owner):
+            return await self.at_slot(method, *arguments, seconds=seconds)
 
-    async def at_slot(self, slot: int, method: str, *arguments: Any, seconds: float) -> Any:
+    async def at_slot(self, method: str, *arguments: Any, seconds: float) -> Any:
         """The same for whoever has a slot already, and keeps it until the work has really ended."""
         if not self.processes:
-            stop, call = threading.Event(), getattr(self._tools, method)
-            how: dict[str, Any] = {"seconds": seconds, "stop": stop.set}
-            return await self.in_thread(call, *arguments, stop.is_set, **how)
+            return await self.in_thread(getattr(self._tools, method), *arguments, seconds=seconds)
         if self._ending:
             raise asyncio.CancelledError
         if self._pool is None or not self._pool.active:
             self.close()
             self._start()
-        self._stops[slot] = 0
-        future = self._pool.schedule(_work, args=[slot, method, arguments], timeout=seconds + GRACE)
-        work = asyncio.wrap_future(future)
+        how = {"args": [method, arguments], "timeout": seconds + GRACE}
+        work: asyncio.Future[Any] = asyncio.wrap_future(self._pool.schedule(_work, **how))
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
-            self._stops[slot] = 1
             work.add_done_callback(_heard)
             await asyncio.wait([work])
             raise
@@ -184,7 +169,7 @@ class Workers:
         except Exception as problem:
             if type(problem).__name__ not in ("ProcessExpired", "BrokenProcessPool"):
                 raise
-            if not self._stops[BEGUN]:
+            if not self._begun.value:
                 raise InputError("no worker process could begin", MAIN) from None
             raise DarcError(f"a worker process ended ({problem})") from None
 
@@ -238,8 +223,8 @@ class Workers:
         # They hold nothing that an end could harm, so nobody waits long for them.
         CONSTS.term_timeout = ENDING
         context = multiprocessing.get_context("spawn")
-        self._stops = context.Array("b", self.processes + 1, lock=False)
-        options = {"initializer": _begin, "initargs": (self._parts, self._stops)}
+        self._begun = context.Value("b", 0, lock=False)
+        options = {"initializer": _begin, "initargs": (self._parts, self._begun)}
         self._pool = ProcessPool(self.processes, **options, context=context)
         with _uninterrupted():
             assert self._pool.active  # which starts it
@@ -260,21 +245,20 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin(parts: "Parts", stops: Any) -> None:
+def _begin(parts: "Parts", begun: Any) -> None:
     """Make the tools of a worker process.
 
     An interrupt is for the process that started it, and so is the processor when both want it.
     """
-    global _TOOLS, _STOPS
-    stops[BEGUN] = 1
+    global _TOOLS
+    begun.value = 1
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(NICE)
-    _TOOLS, _STOPS = parts.tools(), stops
+    _TOOLS = parts.tools()
 
 
-def _work(slot: int, method: str, arguments: Sequence[Any]) -> Any:
-    assert _TOOLS is not None
-    return getattr(_TOOLS, method)(*arguments, lambda: bool(_STOPS[slot]))
+def _work(method: str, arguments: Sequence[Any]) -> Any:
+    return getattr(_TOOLS, method)(*arguments)
 
 
 class _Calls:

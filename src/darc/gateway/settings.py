@@ -1,7 +1,7 @@
 """What a gateway is told when it starts; the options of `darc serve` are made of it."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, InstanceOf, model_validator
 
@@ -17,11 +17,6 @@ MEGABYTE = 1_000_000
 Policy = Literal["open", "closed"]
 BACKEND = "an OpenAI-compatible server, or several of the same model: URL|URL"
 WORKERS = "processes for rewriting and embedded scorers, 0 for threads (default: one per core)"
-
-
-def _most(default: int, text: str, metavar: str = "N", least: int = 1) -> Any:
-    """A limit."""
-    return option(default, text, metavar, ge=least)
 
 
 class ServeSettings(ChoosingOptions):
@@ -56,20 +51,24 @@ class ServeSettings(ChoosingOptions):
     trusted_proxies: tuple[str, ...] = ()
     active: int = option(64, "requests at a time", ge=1)
     queue: int = option(256, "requests that wait", ge=0)
-    max_body: int = _most(4 * MEGABYTE, "of a request", "BYTES")
-    max_k: int = _most(64, "candidates that a request may ask for", "K")
-    max_n_aug: int = _most(32, "rewrites that a request may ask for", least=0)
-    max_candidate_characters: int = _most(100_000, "of a text that is chosen among")
-    max_work: int = _most(4_000_000, "characters read to choose: texts x (n_aug + 1), and prompts")
-    max_scores: int = _most(50_000, "scores in a request to /v1/select")
-    max_upstream_calls: int = _most(
-        0, "calls to all models for a request, retries too; 0: any", least=0
+    max_body: int = option(4 * MEGABYTE, "of a request", "BYTES", ge=1)
+    max_k: int = option(64, "candidates that a request may ask for", "K", ge=1)
+    max_n_aug: int = option(32, "rewrites that a request may ask for", "N", ge=0)
+    max_candidate_characters: int = option(100_000, "of a text that is chosen among", "N", ge=1)
+    max_work: int = option(
+        4_000_000, "characters read to choose: texts x (n_aug + 1), and prompts", "N", ge=1
     )
-    max_upstream_tokens: int = _most(0, "tokens of all models for a request; 0: any", least=0)
-    max_answer: int = _most(32 * MEGABYTE, "of a backend's answer that is not streamed", "BYTES")
-    max_line: int = _most(4 * MEGABYTE, "of a line in a backend's stream", "BYTES")
+    max_scores: int = option(50_000, "scores in a request to /v1/select", "N", ge=1)
+    max_upstream_calls: int = option(
+        0, "calls to all models for a request, retries too; 0: any", "N", ge=0
+    )
+    max_upstream_tokens: int = option(0, "tokens of all models for a request; 0: any", "N", ge=0)
+    max_answer: int = option(
+        32 * MEGABYTE, "of a backend's answer that is not streamed", "BYTES", ge=1
+    )
+    max_line: int = option(4 * MEGABYTE, "of a line in a backend's stream", "BYTES", ge=1)
     audit: Path | None = option(None, "append every decision", "FILE")
-    audit_bytes: int = _most(100 * MEGABYTE, "before it is rotated", "BYTES")
+    audit_bytes: int = option(100 * MEGABYTE, "before it is rotated", "BYTES", ge=1)
     keep_alive: float = Field(default=5.0, gt=0)
 
     @model_validator(mode="after")
