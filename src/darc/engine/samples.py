@@ -226,11 +226,12 @@ class Samples:
         seconds = engine.patience.seconds
         if not (rewriter.in_process or rewriter.remote):
             stop = threading.Event()
-            rest = (engine.tools.rewrite, self.prompt, candidate, self.n_aug, stop.is_set)
-            async with engine.rewriting.slot(self.owner):
-                whole = await engine.workers.in_thread(*rest, seconds=seconds, stop=stop.set)
-            assert isinstance(whole, Perturbed)
-            return whole
+            whole = (engine.tools.rewrite, self.prompt, candidate, self.n_aug, stop.is_set)
+            try:
+                async with engine.rewriting.slot(self.owner):
+                    return await engine.workers.in_thread(*whole, seconds=seconds)
+            finally:
+                stop.set()
         made: Perturbed | Unfinished | None = None
         told: list[str] | None = None
         while not isinstance(made, Perturbed):

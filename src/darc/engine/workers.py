@@ -174,13 +174,9 @@ class Workers:
             raise DarcError(f"a worker process ended ({problem})") from None
 
     async def in_thread(
-        self,
-        function: Callable[..., Any],
-        *arguments: Any,
-        seconds: float | None = None,
-        stop: Callable[[], None] = lambda: None,
+        self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None
     ) -> Any:
-        """What a function returns, in a thread of this process; at its end `stop` is called."""
+        """What a function returns, in a thread of this process."""
         calls, context = _Calls(), contextvars.copy_context()
         context.run(HOST.set, calls)
         result: concurrent.futures.Future[Any] = concurrent.futures.Future()
@@ -191,7 +187,6 @@ class Workers:
         except TimeoutError:
             raise WorkTimedOut(f"no answer within {seconds:g} s") from None
         finally:
-            stop()
             calls.end()
             work.cancel()
             work.add_done_callback(_heard)
