@@ -139,11 +139,6 @@ class Contest:
         """The bootstrap's resamples of prompts, (B, P)."""
         return draw_counts(len(self.source.prompt_ids), self.settings.draws, self.settings.seed)
 
-    @property
-    def signs(self) -> Array:
-        """Win, tie or loss against Best-of-K by reward, (R, A, P)."""
-        return self.against(self.reward)
-
     def only(self, places: Sequence[int]) -> "Contest":
         """The contest of some methods; the first place should be Best-of-K's."""
         names = ("choice", "reward", "risk", "outcome", "pairwise", "rewards")

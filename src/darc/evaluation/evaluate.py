@@ -21,7 +21,7 @@ from darc.evaluation.contest import (
     compare_rules,
     contest_of,
 )
-from darc.evaluation.frame import Frame, joined
+from darc.evaluation.frame import Frame, joined, table
 from darc.evaluation.source import Source, shuffled
 from darc.evaluation.split import Joined, join
 from darc.selection.decision import FLAGS
@@ -116,7 +116,7 @@ def flag_table(contest: Contest) -> Frame:
         for label, flags in contest.flags.items()
         for flag, share in flags.items()
     ]
-    return Frame.of("flags", "Decisions with something to know of them", rows)
+    return table("flags", rows)
 
 
 def _flagged(contest: Contest) -> list[str]:
@@ -256,8 +256,8 @@ def _of_source(result: Evaluation, source: Source, ablations: bool) -> list[Fram
     for contest in attempt(compare_rules, source, settings):
         result.contests.append(contest)
         result.warnings += contest_warnings(contest)
-        for table in (*RULE_TABLES, rule_tables.scorer_table, pool_tables.decision_cost_table):
-            made += attempt(table, contest)
+        for make in (*RULE_TABLES, rule_tables.scorer_table, pool_tables.decision_cost_table):
+            made += attempt(make, contest)
         made += attempt(rule_tables.held_out_scorer_table, source, settings)
         halves = Splits(source, settings)
         made += attempt(pool_tables.calibration_table, contest, halves)
@@ -282,8 +282,8 @@ def _of_pair(result: Evaluation, proxy: Source, human: Source, ablations: bool) 
         result.warnings += join_warnings(pair)
         contests = attempt(judged_by_people, pair, settings)
         base = contests[0].choice[0, 0] if contests else None
-        for table in JOINED_TABLES:
-            made += attempt(table, pair, base)
+        for make in JOINED_TABLES:
+            made += attempt(make, pair, base)
         for contest in contests:
             result.pairs.append((pair, contest))
             made += attempt(proxy_tables.validity_table, pair, base, settings.draws, settings.seed)

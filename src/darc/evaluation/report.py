@@ -12,15 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from darc.config import read_toml
 from darc.errors import MissingExtra
 from darc.evaluation.cases import clipped_text, galleries, shown_gallery
 from darc.evaluation.contest import Report
 from darc.evaluation.evaluate import Evaluation
 from darc.evaluation.figures import draw_figures
-from darc.evaluation.frame import Cell, Frame, Record, shown, write_frames
+from darc.evaluation.frame import WORDS, Cell, Frame, Record, shown, table, write_frames
 from darc.evaluation.pictures import Picture
-from darc.evaluation.rule_tables import SPLIT
 from darc.evaluation.verdict import Verdict, answer, wins_frame
 from darc.files import atomic_writer
 from darc.views.chart import inline_svg, write_picture
@@ -34,7 +32,6 @@ KEPT_IN_FILES = ("densities", "main", "points")
 COUNTS = ("prompts", "win", "tie", "loss", "length", "prompts kept", "total", "per prompt", "n")
 FIRST = ("gains", "buckets", "scatter", "frontier", "ridges")
 PACKAGES = ("numpy", "scipy", "matplotlib")
-WORDS = read_toml(Path(__file__).parents[1] / "data" / "report.toml")
 GLOSSARY: dict[str, str] = WORDS["glossary"]
 TOPICS: dict[str, dict[str, Any]] = WORDS["topics"]
 
@@ -48,7 +45,7 @@ def _about(result: Evaluation, release: str) -> list[Frame]:
         row: Record = {"name": source.name, "samples_by": source.kind}
         row |= zip(("prompts", "scorers", "candidates", "samples"), source.shape, strict=True)
         row |= {"generator": source.generator or "-", "rewrites": source.family or "-"}
-        row["split"] = SPLIT[contest.split] if contest else "not split"
+        row["split"] = WORDS["splits"][contest.split] if contest else "not split"
         row["splits"] = len(contest.kept) if contest else 0
         row["prompts_kept"] = float(np.mean(contest.kept.sum(axis=1))) if contest else 0.0
         sources.append(row)
@@ -59,9 +56,9 @@ def _about(result: Evaluation, release: str) -> list[Frame]:
     settings = [{"setting": name, "value": _text(value)} for name, value in result.settings]
     packages = [{"package": name, "version": number} for name, number in versions.items()]
     return [
-        Frame.of("sources", "Sources and splits", sources),
-        Frame.of("settings", "Settings", settings),
-        Frame.of("versions", "Versions", packages),
+        table("sources", sources),
+        table("settings", settings),
+        table("versions", packages),
     ]
 
 

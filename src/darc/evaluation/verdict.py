@@ -18,7 +18,7 @@ from darc.evaluation.bootstrap import (
 )
 from darc.evaluation.contest import Contest
 from darc.evaluation.evaluate import Evaluation
-from darc.evaluation.frame import Frame
+from darc.evaluation.frame import Frame, table
 from darc.evaluation.pictures import metric_name
 from darc.evaluation.rule_tables import mean_of, prompts_in
 from darc.typing import Array, Mask
@@ -227,4 +227,4 @@ def wins_frame(found: Sequence[Verdict]) -> Frame:
                     "rules that beat it": len(better),
                 }
             )
-    return Frame.of("wins", "", rows)
+    return table("wins", rows)
