@@ -51,8 +51,8 @@ def call_table(source: Source, specs: list[RuleSpec]) -> Frame:
             continue
         found = [_asked(source, spec, prompt) for prompt in prompts]
         # A sample that the search asks for and that does not exist is no text.
-        there = (~np.isnan(source.samples[prompts])).any(axis=1)
-        lazy, whole = int((there & [asked for asked, _ in found]).sum()), int(there.sum())
+        there = np.asarray((~np.isnan(source.samples[prompts])).any(axis=1))
+        lazy, whole = there[np.stack([asked for asked, _ in found])].sum(), there.sum()
         row: Record = {"source": source.name, "method": spec.label, "prompts": len(prompts)}
         row |= {"full": whole / len(prompts), "lazy": lazy / len(prompts), "share": lazy / whole}
         rows.append(row | {"same_choice": sum(same for _, same in found)})

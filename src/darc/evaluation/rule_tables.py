@@ -192,7 +192,8 @@ def scalarisation_table(contest: Contest) -> Frame:
     forms = {"S0": contest.reward - contest.reward[:, :1], "S1": contest.pairwise}
     rows: list[Record] = []
     for subset, among in contest.subsets.items():
-        pairs = zip(*(values[:, 1:].swapaxes(0, 1) for values in forms.values()), strict=True)
+        others = range(1, len(contest.methods))
+        pairs = ((forms["S0"][:, a], forms["S1"][:, a]) for a in others)
         likeness = [np.nan, *(agreement(*pair, among) for pair in pairs)]
         for form, values in forms.items():
             there = among & ~np.isnan(values).all(axis=1)
@@ -239,7 +240,7 @@ def sensitivity_table(contest: Contest) -> Frame:
             tradeoff = np.round(mean_of(values, among), 12) + 0.0
             for method, own in zip(contest.methods, tradeoff, strict=True):
                 rank = None if np.isnan(own) else 1 + int((tradeoff > own).sum())
-                row = {"source": contest.source.name, "subset": subset, "method": method}
+                row: Record = {"source": contest.source.name, "subset": subset, "method": method}
                 row |= {"form": form, "factor": factor, "lambda": lam}
                 rows.append(row | {"tradeoff": own, "rank": rank})
     return table("sensitivity", rows)
