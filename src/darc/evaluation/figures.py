@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from darc.evaluation.frame import Frame
+from darc.evaluation.frame import WORDS, Frame
 from darc.evaluation.methods import BASELINE
 from darc.evaluation.pictures import (
     PARTS,
@@ -16,6 +16,7 @@ from darc.evaluation.pictures import (
     metric_name,
     numbers,
     parts,
+    picture,
     tail_name,
     values,
 )
@@ -56,8 +57,7 @@ def _gains(source: str, frame: Frame) -> Picture:
     grid[0].set_ylim(len(methods) - 0.5, -0.5)
     if len(subsets) > 1:
         legend_below(figure, grid[0], 2)
-    caption = "Differences to Best-of-K on held-out samples, with 95 % intervals."
-    return Picture("gains", caption, source, figure)
+    return picture("gains", source, figure)
 
 
 OVERLAP = 1.7
@@ -80,24 +80,18 @@ def draw_ridges(source: str, frame: Frame) -> Picture:
         axes.grid(visible=False, axis="y")
     for axes in grid[len(scorers) :]:
         axes.set_visible(False)
-    caption = (
-        "Densities of the held-out samples of what each rule chose, over all splits; "
-        "the dashed line on each is Best-of-K's."
-    )
-    return Picture("ridges", caption, source, figure)
+    return picture("ridges", source, figure)
 
 
 def _panel(axes: Any, frame: Frame, methods: list[str]) -> None:
-    curves = {}
-    for method in methods:
-        rows = frame.where(method=method)
-        curves[method] = (numbers(rows, "x"), numbers(rows, "density"))
+    own = {method: frame.where(method=method) for method in methods}
+    curves = {m: (numbers(rows, "x"), numbers(rows, "density")) for m, rows in own.items()}
     top = max((max(y) for _, y in curves.values() if y), default=1.0) or 1.0
     base = curves.get(BASELINE, ([], []))
     for place, (method, (x, y)) in enumerate(curves.items()):
         floor, layer = len(methods) - 1 - place, 2 * place + 2
         color = INK if method == BASELINE else SERIES[0]
-        heights, outline = ([floor + OVERLAP * each / top for each in own] for own in (y, base[1]))
+        heights, outline = ([floor + OVERLAP * z / top for z in each] for each in (y, base[1]))
         axes.fill_between(x, floor, heights, color=color, alpha=0.22, linewidth=0, zorder=layer)
         axes.plot(x, heights, color=color, linewidth=1.3, zorder=layer + 1)
         if method != BASELINE:
@@ -116,15 +110,11 @@ def draw_buckets(buckets: Frame) -> list[Picture]:
     pictures = []
     for source, by, frame in parts(buckets, "source", "by"):
         every = values(frame, "method")
-        methods = few(every, 5)
-        series = {method: frame.where(method=method) for method in methods}
+        series = {method: frame.where(method=method) for method in few(every, 5)}
         figure = _changes(frame, series, "bucket", "fifth of the prompts by disagreement", 0.13, 5)
-        caption = (
-            f"Gains over Best-of-K by the disagreement on its choice as {by} shows it, least (Q1) "
-            f"to most, with 95 % intervals.{left_out(methods, every)}"
-        )
         name = "buckets-people" if by == "people" else "buckets"
-        pictures.append(Picture(name, caption, source, figure))
+        others = left_out(list(series), every)
+        pictures.append(picture(name, source, figure, by=by, left_out=others))
     return pictures
 
 
@@ -187,10 +177,7 @@ def draw_scatter(source: str, frame: Frame) -> Picture:
                 alpha=0.3 if many and not color else 0.55,
             )
         quiet(axes, name, "the proxy's sigma", "people's sigma")
-    caption = (
-        f"The two sigmas of {len(frame)} candidates, a dot each; Best-of-K's choices are triangles."
-    )
-    return Picture("scatter", caption, source, figure)
+    return picture("scatter", source, figure, size=len(frame))
 
 
 @by_source
@@ -209,17 +196,7 @@ def draw_overlap(source: str, frame: Frame) -> Picture:
     quiet(axes, "", "top share q by sigma", "share of the proxy's top q in people's")
     axes.set_ylim(0, None)
     axes.legend(loc="upper left", frameon=False, fontsize=9, handlelength=3.6)
-    caption = "How much of the most contested share by the proxy is also people's."
-    return Picture("overlap", caption, source, figure)
-
-
-KNOBS = {
-    "K": "candidates a prompt (K)",
-    "beta": "risk aversion (beta)",
-    "epsilon": "value given up at most (epsilon)",
-    "samples": "samples of each candidate that select",
-    "n_aug": "rewrites that select, beside the original (N_aug)",
-}
+    return picture("overlap", source, figure)
 
 
 def draw_ablations(ablations: Frame) -> list[Picture]:
@@ -228,11 +205,10 @@ def draw_ablations(ablations: Frame) -> list[Picture]:
     for source, knob, every in parts(ablations, "source", "knob"):
         for place, (by, frame) in enumerate(parts(every, "judged_by")):
             series = {f"{m}, {subset}": own for m, subset, own in parts(frame, "method", "subset")}
-            across = KNOBS.get(knob, knob)
+            across = WORDS["knobs"].get(knob, knob)
             figure = _changes(frame, series, "setting", across, 0.3 / len(series), 2)
-            caption = f"Gains over Best-of-K, with 95 % intervals, by {across}; judged by {by}."
             name = f"ablation-{knob}" + (f"-judge{place + 1}" if place else "")
-            pictures.append(Picture(name, caption, source, figure))
+            pictures.append(picture(name, source, figure, across=across, by=by))
     return pictures
 
 
@@ -263,11 +239,7 @@ def draw_frontier(source: str, frame: Frame) -> Picture:
         axes.margins(0.08)
     panels[0].set_ylabel("reward (held-out mean)", fontsize=9.5)
     legend_below(figure, panels[0], 4)
-    caption = (
-        "Risk and reward as each knob moves; up and left is better. The open marker is a knob's "
-        "smallest setting."
-    )
-    return Picture("frontier", caption, source, figure)
+    return picture("frontier", source, figure)
 
 
 @by_source
@@ -284,11 +256,7 @@ def draw_calibration(source: str, frame: Frame) -> Picture:
     quiet(axes, "", "promised share (1 - delta)", "share of choices at or above the bound")
     beside = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5)}
     axes.legend(**beside, frameon=False, fontsize=9, handlelength=3.6)
-    caption = (
-        "How often the held-out mean is at least the lower confidence bound of the half that "
-        f"selected; below the grey line the bound promises too much.{left_out(methods, every)}"
-    )
-    return Picture("calibration", caption, source, figure)
+    return picture("calibration", source, figure, left_out=left_out(methods, every))
 
 
 FIGURES: dict[str, Callable[[Frame], list[Picture]]] = {
@@ -307,18 +275,15 @@ def draw_figures(frames: Sequence[Frame]) -> list[Picture]:
     """The pictures of all frames that have one; of several sources each has its own, by name."""
     with plainly():
         drawn = [
-            picture
+            each
             for frame in frames
             if frame.name in FIGURES and len(frame)
-            for picture in FIGURES[frame.name](frame)
+            for each in FIGURES[frame.name](frame)
         ]
-    sources = list(dict.fromkeys(picture.source for picture in drawn))
-    if len(sources) < 2:
+    slugs: dict[str, str] = {}  # what a source is in the names of files and of elements
+    for place, source in enumerate(dict.fromkeys(each.source for each in drawn), 1):
+        words = re.sub(r"[^a-z0-9]+", "-", source.lower()).strip("-")[:40] or "source"
+        slugs[source] = f"-{place}-{words}"
+    if len(slugs) < 2:
         return drawn
-    slugs = {source: f"{place}-{_slug(source)}" for place, source in enumerate(sources, 1)}
-    return [replace(each, name=f"{each.name}-{slugs[each.source]}") for each in drawn]
-
-
-def _slug(text: str) -> str:
-    """A text as part of a file's name and of an element's id."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40] or "source"
+    return [replace(each, name=each.name + slugs[each.source]) for each in drawn]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from darc.evaluation.frame import Frame
+from darc.evaluation.frame import WORDS, Frame
 from darc.evaluation.methods import BASELINE
 
 if TYPE_CHECKING:
@@ -22,6 +22,12 @@ class Picture:
     caption: str
     source: str
     figure: "Figure"
+
+
+def picture(name: str, source: str, figure: "Figure", **said: object) -> Picture:
+    """The picture of this name with its caption, in which `said` fills the gaps."""
+    caption = WORDS["captions"][name.split("-")[0]].format(**said)
+    return Picture(name, caption, source, figure)
 
 
 def values(frame: Frame, name: str) -> list[str]:
