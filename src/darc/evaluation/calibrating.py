@@ -177,8 +177,8 @@ def _on_one_scale(source: Source) -> Array:
 def _named(source: Source, found: Sequence[Calibration]) -> Calibrations:
     names = source.scorers if len(source.scorers) > 1 else [""]
     kept = tuple(sorted(prompt_hashes(source))[:KEPT])
-    made = [replace(each, prompts=kept) for each in found]
-    return Calibrations(dict(zip(names, made, strict=True)))
+    pairs = zip(names, found, strict=True)
+    return Calibrations({name: replace(each, prompts=kept) for name, each in pairs})
 
 
 def prompt_hashes(source: Source) -> set[str]:
