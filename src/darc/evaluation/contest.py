@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from darc.config import Model
+from darc.core import risk
 from darc.core.draws import folds, prompt_seeds
 from darc.engine.deciding import Calibrations, RuleSpec
 from darc.errors import InputError
@@ -259,10 +260,8 @@ OF_SPLITS = ("kept", "lambdas", "scales", "disagreement", "judged_disagreement")
 
 def _judged(settings: ContestSettings, halves: Halves, choice: Integers) -> dict[str, Any]:
     """The numbers of one split, (A, P) unless said otherwise, from its choices (A, P)."""
-    each = metrics.moments(halves.judge)
-    at = metrics.aggregated(halves.judge)
-    seen = metrics.aggregated(halves.select)
-    base = choice[0]
+    at, seen = metrics.aggregated(halves.judge), metrics.aggregated(halves.select)
+    means, base = risk.mean(halves.judge).swapaxes(0, 1), choice[0]
     spread = metrics.taken(seen.sigma, base)
     if settings.subset == "pool":
         spread = np.where(halves.kept, np.fmax.reduce(seen.sigma, axis=1), np.nan)
@@ -272,7 +271,7 @@ def _judged(settings: ContestSettings, halves: Halves, choice: Integers) -> dict
         "reward": metrics.taken(at.mean, choice),
         "risk": metrics.taken((at if settings.sigma == "evaluation" else seen).sigma, choice),
         "pairwise": metrics.pairwise_scores(halves.judge, halves.givers, choice, base),
-        "rewards": np.stack([metrics.taken(m, choice) for m in each.mean.swapaxes(0, 1)], axis=1),
+        "rewards": np.stack([metrics.taken(m, choice) for m in means], axis=1),
         "scales": metrics.pooled_units(halves.judge)[1],
         "disagreement": spread,
         "judged_disagreement": metrics.taken(at.sigma, base),
