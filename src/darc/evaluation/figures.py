@@ -1,6 +1,7 @@
 """The figures of an evaluation: tidy frames in, pictures out."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,6 @@ from darc.evaluation.methods import BASELINE
 from darc.evaluation.pictures import (
     PARTS,
     Picture,
-    by_source,
     few,
     left_out,
     metric_name,
@@ -27,13 +27,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_gains(human: Frame) -> list[Picture]:
-    """One picture a source: a row a rule, a panel a metric, all prompts beside the contested."""
-    return _gains(human.without(method=BASELINE))
-
-
-@by_source
-def _gains(source: str, frame: Frame) -> Picture:
+def draw_gains(source: str, frame: Frame) -> Picture | None:
+    """A row a rule, a panel a metric, all prompts beside the contested; none for Best-of-K alone."""
+    frame = frame.without(method=BASELINE)
+    if not len(frame):
+        return None
     methods, subsets = values(frame, "method"), parts(frame, "subset")
     styles = looks([subset for subset, _ in subsets])
     metrics = ("mean", "tradeoff", tail_name(frame))
@@ -65,7 +63,6 @@ COLUMNS = 3
 VISIBLE = 0.003
 
 
-@by_source
 def draw_ridges(source: str, frame: Frame) -> Picture:
     """A ridge a rule with Best-of-K's outline, a panel a scorer."""
     scorers, methods = parts(frame, "scorer"), values(frame, "method")
@@ -105,17 +102,13 @@ def _panel(axes: Any, frame: Frame, methods: list[str]) -> None:
     axes.set_ylim(-0.15, len(methods) - 1 + OVERLAP + 0.1)
 
 
-def draw_buckets(buckets: Frame) -> list[Picture]:
-    """A picture a source and measure: tradeoff and CVaR by bucket, with 95 % intervals."""
-    pictures = []
-    for source, by, frame in parts(buckets, "source", "by"):
-        every = values(frame, "method")
-        series = {method: frame.where(method=method) for method in few(every, 5)}
-        figure = _changes(frame, series, "bucket", "fifth of the prompts by disagreement", 0.13, 5)
-        name = "buckets-people" if by == "people" else "buckets"
-        others = left_out(list(series), every)
-        pictures.append(picture(name, source, figure, by=by, left_out=others))
-    return pictures
+def draw_buckets(source: str, by: str, frame: Frame) -> Picture:
+    """Tradeoff and CVaR by bucket of one measure, with 95 % intervals."""
+    every = values(frame, "method")
+    series = {method: frame.where(method=method) for method in few(every, 5)}
+    figure = _changes(frame, series, "bucket", "fifth of the prompts by disagreement", 0.13, 5)
+    name = "buckets-people" if by == "people" else "buckets"
+    return picture(name, source, figure, by=by, left_out=left_out(list(series), every))
 
 
 def _changes(
@@ -156,7 +149,6 @@ def _lines(axes: Any, series: dict[str, Frame], x: str, y: str) -> None:
 MANY = 400
 
 
-@by_source
 def draw_scatter(source: str, frame: Frame) -> Picture:
     """A panel a file of ratings, a dot a candidate."""
     ratings = parts(frame, "ratings")
@@ -180,7 +172,6 @@ def draw_scatter(source: str, frame: Frame) -> Picture:
     return picture("scatter", source, figure, size=len(frame))
 
 
-@by_source
 def draw_overlap(source: str, frame: Frame) -> Picture:
     """A line for each file of ratings and kind of items, and for chance."""
     series = {
@@ -199,20 +190,14 @@ def draw_overlap(source: str, frame: Frame) -> Picture:
     return picture("overlap", source, figure)
 
 
-def draw_ablations(ablations: Frame) -> list[Picture]:
-    """A picture a knob, source and judge: tradeoff and CVaR, of all prompts and the contested."""
-    pictures = []
-    for source, knob, every in parts(ablations, "source", "knob"):
-        for place, (by, frame) in enumerate(parts(every, "judged_by")):
-            series = {f"{m}, {subset}": own for m, subset, own in parts(frame, "method", "subset")}
-            across = WORDS["knobs"].get(knob, knob)
-            figure = _changes(frame, series, "setting", across, 0.3 / len(series), 2)
-            name = f"ablation-{knob}" + (f"-judge{place + 1}" if place else "")
-            pictures.append(picture(name, source, figure, across=across, by=by))
-    return pictures
+def draw_ablation(source: str, knob: str, by: str, frame: Frame) -> Picture:
+    """Tradeoff and CVaR, of all prompts and the contested, as one knob moves under one judge."""
+    series = {f"{m}, {subset}": own for m, subset, own in parts(frame, "method", "subset")}
+    across = WORDS["knobs"].get(knob, knob)
+    figure = _changes(frame, series, "setting", across, 0.3 / len(series), 2)
+    return picture(f"ablation-{knob}", source, figure, across=across, by=by)
 
 
-@by_source
 def draw_frontier(source: str, frame: Frame) -> Picture:
     """A line a knob, a panel a subset; Best-of-K is the star."""
     subsets = parts(frame, "subset")
@@ -242,7 +227,6 @@ def draw_frontier(source: str, frame: Frame) -> Picture:
     return picture("frontier", source, figure)
 
 
-@by_source
 def draw_calibration(source: str, frame: Frame) -> Picture:
     """What was observed against what was promised."""
     every = values(frame, "method")
@@ -259,31 +243,34 @@ def draw_calibration(source: str, frame: Frame) -> Picture:
     return picture("calibration", source, figure, left_out=left_out(methods, every))
 
 
-FIGURES: dict[str, Callable[[Frame], list[Picture]]] = {
-    "human": draw_gains,
-    "densities": draw_ridges,
-    "buckets": draw_buckets,
-    "points": draw_scatter,
-    "overlap": draw_overlap,
-    "ablations": draw_ablations,
-    "frontier": draw_frontier,
-    "calibration": draw_calibration,
+# By the name of a frame, what its figures are of and how one is drawn.
+FIGURES: dict[str, tuple[tuple[str, ...], Callable[..., Picture | None]]] = {
+    "human": (("source",), draw_gains),
+    "densities": (("source",), draw_ridges),
+    "buckets": (("source", "by"), draw_buckets),
+    "points": (("source",), draw_scatter),
+    "overlap": (("source",), draw_overlap),
+    "ablations": (("source", "knob", "judged_by"), draw_ablation),
+    "frontier": (("source",), draw_frontier),
+    "calibration": (("source",), draw_calibration),
 }
 
 
 def draw_figures(frames: Sequence[Frame]) -> list[Picture]:
     """The pictures of all frames that have one; of several sources each has its own, by name."""
+    drawn: list[Picture] = []
     with plainly():
-        drawn = [
-            each
-            for frame in frames
-            if frame.name in FIGURES and len(frame)
-            for each in FIGURES[frame.name](frame)
-        ]
+        for frame in (each for each in frames if each.name in FIGURES):
+            columns, draw = FIGURES[frame.name]
+            drawn += filter(None, (draw(*part) for part in parts(frame, *columns)))
     slugs: dict[str, str] = {}  # what a source is in the names of files and of elements
     for place, source in enumerate(dict.fromkeys(each.source for each in drawn), 1):
         words = re.sub(r"[^a-z0-9]+", "-", source.lower()).strip("-")[:40] or "source"
         slugs[source] = f"-{place}-{words}"
-    if len(slugs) < 2:
-        return drawn
-    return [replace(each, name=each.name + slugs[each.source]) for each in drawn]
+    times, named = Counter[tuple[str, str]](), []
+    for each in drawn:
+        times[each.name, each.source] += 1
+        number = times[each.name, each.source]
+        name = each.name if number == 1 else f"{each.name}-judge{number}"
+        named.append(replace(each, name=name + slugs[each.source] * (len(slugs) > 1)))
+    return named

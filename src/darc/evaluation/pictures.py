@@ -1,6 +1,6 @@
 """A drawn frame, and what all figures share in reading frames."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -73,8 +73,3 @@ def parts(frame: Frame, *columns: str) -> list[tuple[Any, ...]]:
         for cell in values(frame, columns[0])
         for rest in parts(frame.where(**{columns[0]: cell}), *columns[1:])
     ]
-
-
-def by_source(draw: Callable[[str, Frame], Picture]) -> Callable[[Frame], list[Picture]]:
-    """A function that draws a picture for each source of a frame."""
-    return lambda frame: [draw(*part) for part in parts(frame, "source")]
