@@ -269,6 +269,6 @@ def crossfit(
     held, final = [], []
     for trial in trials():
         judged = trial.judged(flat).reshape(2, len(chosen), last + 1, len(folds))
-        held.append(judged[:, :, folds, np.arange(len(folds))])
+        held.append(np.ascontiguousarray(judged[:, :, folds, np.arange(len(folds))]))
         final.append(judged[:, :, -1].copy())
     return Fitted(chosen, np.stack(held, axis=1), np.stack(final, axis=1), surfaces)
