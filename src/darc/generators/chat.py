@@ -71,7 +71,7 @@ class ChatGenerator(ChatUser):
         seeds = [candidate_seeds(settings, prompt.id) for prompt in prompts]
         drawn = await self.model.remote.sample(_requests(prompts, settings), seeds, report)
         return [
-            [candidate(prompt.id, one.index, one.seed, one.choice.completion) for one in own]
+            [candidate(prompt.id, one.index, one.seed, one.choice) for one in own]
             for prompt, own in zip(prompts, drawn, strict=True)
         ]
 

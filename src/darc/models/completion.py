@@ -35,7 +35,7 @@ class Request:
     """A conversation to be continued by at most `max_tokens` tokens.
 
     Temperature 0 takes the likeliest token each time. The answer ends before the first of the
-    `stop` strings.
+    `stop` strings. A server is asked for the `top` likeliest tokens at each place.
     """
 
     messages: Sequence[Message]
@@ -44,27 +44,23 @@ class Request:
     top_p: float = 0.98
     seed: int = 0
     stop: Sequence[str] = ()
+    top: int = 0
 
 
 @dataclass(frozen=True)
 class Completion:
-    """An answer of a model.
+    """An answer of a model; `truncated` is one that was cut off by the token limit.
 
-    `finish_reason` is "stop" or "length" (the token limit). `log_likelihood` is the mean per
-    generated token under the model at temperature 1, None where nothing was generated;
-    `milliseconds` is the time from asking to answering.
+    `log_likelihood` is the mean per generated token under the model at temperature 1, None where
+    nothing was generated. `alternatives` are the likeliest tokens at each place with their
+    log-probabilities: empty unless asked for and given, and where the model thought first.
     """
 
     text: str
     tokens: int
-    finish_reason: str
+    truncated: bool
     log_likelihood: float | None
-    milliseconds: float
-
-    @property
-    def truncated(self) -> bool:
-        """Whether the answer was cut off by the token limit."""
-        return self.finish_reason == "length"
+    alternatives: tuple[dict[str, float], ...] = ()
 
 
 class ChatModel(Protocol):

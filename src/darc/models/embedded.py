@@ -5,10 +5,9 @@ import json
 import logging
 import secrets
 import threading
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -93,12 +92,10 @@ class EmbeddedModel(Closing):
             return self._workers
 
     def _answer(self, request: Request) -> Completion:
-        started = time.perf_counter()
         answer = self._server.handle_chat_completions(body(request))
-        milliseconds = (time.perf_counter() - started) * 1000
         if "error" in answer or "choices" not in answer:
             raise refused(answer)
-        return replace(read_choices(answer)[0].completion, milliseconds=milliseconds)
+        return read_choices(answer)[0]
 
 
 def load(path: Path, threads: int | None, slots: int, context: int) -> Any:

@@ -93,7 +93,7 @@ def test_alternatives(openai_server: FakeServer) -> None:
     openai_server.reply = lambda body, index: "7 of"
     openai_server.alternatives = lambda body: [{"7": 0.5, "8": 0.25}]
     with model(openai_server) as remote:
-        (said,) = remote.say([request()], top=20)
+        (said,) = remote.complete([request(top=20)])
     assert openai_server.bodies[0]["top_logprobs"] == 20
     assert said.alternatives[0] == {"7": pytest.approx(-0.6931, abs=1e-3), "8": -1.3862943611198906}
     assert len(said.alternatives) == 2

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
-from darc.models.completion import Request
+from darc.models.completion import Completion, Request
 from darc.models.remote.client import JSON, KEY, AsyncClient
 from darc.models.remote.endpoints import CHAT, Address, Breaker, Retry, base_url
 from darc.models.remote.http import METER, Meter, Response
 from darc.models.remote.openai import AsyncOpenAI
 from darc.models.remote.problems import Failed, Refused, json_object, said
-from darc.models.remote.protocol import LIMIT, Said, chat_body, limit_name, read_choices
+from darc.models.remote.protocol import LIMIT, chat_body, limit_name, read_choices
 from darc.types import Message
 
 TEXT = "Write one short and unusual sentence about the sea."
@@ -188,7 +188,7 @@ class _Trial:
         self.one_text = False
         self.prompt_tokens = 0
 
-    async def choices(self, **fields: Any) -> list[Said]:
+    async def choices(self, **fields: Any) -> list[Completion]:
         """The answers to DARC's own request, with some fields set otherwise."""
         request = Request([Message("user", TEXT)], TOKENS, seed=1)
         return await self.model.choices({**chat_body(self.report.model, request), **fields})
@@ -225,11 +225,11 @@ class _Trial:
                 await report.attempt("the least request", self.least, "")
             return False
         seconds = monotonic() - begun
-        self.first, limit = one.completion.text, limit_name(self.model.lacks)
-        took = f"{seconds:.1f} s for {one.completion.tokens} tokens"
+        self.first, limit = one.text, limit_name(self.model.lacks)
+        took = f"{seconds:.1f} s for {one.tokens} tokens"
         report.add("chat completions", f"yes: {report.model}", took)
-        if one.completion.tokens > TOKENS:
-            told = f"ignored: {one.completion.tokens} tokens, not {TOKENS}"
+        if one.tokens > TOKENS:
+            told = f"ignored: {one.tokens} tokens, not {TOKENS}"
             report.add("max_tokens", told, "answers may be long and dear", False)
         elif limit == LIMIT:
             report.add("max_tokens", "kept")
@@ -242,10 +242,10 @@ class _Trial:
         return "answered", "model and messages alone are accepted", None
 
     async def seeds(self) -> Found:
-        again, other = [(await self.choices(seed=seed))[0].completion.text for seed in (1, 2)]
+        again, other = [(await self.choices(seed=seed))[0].text for seed in (1, 2)]
         if again == other == self.first:
             # Two short answers may be alike by chance.
-            other = (await self.choices(seed=3))[0].completion.text
+            other = (await self.choices(seed=3))[0].text
         if not self.first + again + other:
             self.one_text = True
             told = f"nothing is said within {TOKENS} tokens: does the model think first?"
@@ -267,7 +267,7 @@ class _Trial:
             return f"fails ({problem.status})", SINGLY, False
         if len(found) < CHOICES:
             return f"ignored: {len(found)} of {CHOICES} choices", SINGLY, False
-        if len({one.completion.text for one in found}) > 1:
+        if len({one.text for one in found}) > 1:
             return f"{CHOICES} choices in one call", "one call writes all candidates", True
         if self.one_text:
             return f"{CHOICES} copies, like any seed", "see seed", None
@@ -285,7 +285,7 @@ class _Trial:
             self.model.lacks = known
         if refused:
             return "given; top_logprobs is refused", "judges read the number", False
-        if one.completion.log_likelihood is None:
+        if one.log_likelihood is None:
             return "not given", without, False
         if not one.alternatives:
             return "given, without top_logprobs", "judges read the number", True

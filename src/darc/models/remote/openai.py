@@ -6,7 +6,6 @@ import threading
 import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import wait
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from darc.models.completion import Completion, Report, Request
@@ -17,7 +16,6 @@ from darc.models.remote.protocol import (
     CALLER,
     HOST,
     DrawnChoice,
-    Said,
     adapted,
     chat_body,
     read_choices,
@@ -49,7 +47,7 @@ class AsyncOpenAI:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.address)!r})"
 
-    async def choices(self, body: Mapping[str, Any]) -> list[Said]:
+    async def choices(self, body: Mapping[str, Any]) -> list[Completion]:
         """At least one answer to a body, from one call that succeeded.
 
         Log-probabilities are left out, and the token limit is called by its newer name, where an
@@ -62,7 +60,6 @@ class AsyncOpenAI:
             body = {"model": caller.model, **others} if caller.model else others
             headers = caller.headers
         while True:
-            begun = self._client.clock.now()
             try:
                 sent = adapted(body, lacks)
                 found = await self._client.post(CHAT, sent, read_choices, headers)
@@ -73,11 +70,7 @@ class AsyncOpenAI:
                     raise
                 lacks |= {field}
         self.lacks |= lacks
-        milliseconds = (self._client.clock.now() - begun) * 1000
-        return [
-            replace(one, completion=replace(one.completion, milliseconds=milliseconds))
-            for one in found
-        ]
+        return found
 
     async def models(self) -> list[str]:
         """The names of the models that the server lists."""
@@ -89,18 +82,12 @@ class AsyncOpenAI:
         self, requests: Sequence[Request], report: Report | None = None
     ) -> list[Completion]:
         """One completion a request, in their order, all at once within the bound."""
-        return [said.completion for said in await self.say(requests, report=report)]
-
-    async def say(
-        self, requests: Sequence[Request], top: int = 0, report: Report | None = None
-    ) -> list[Said]:
-        """Like `complete`, with the `top` likeliest tokens at each place where they are given."""
         tell = counter(report, len(requests))
 
-        async def one(request: Request) -> Said:
-            said = (await self.choices(chat_body(self.address.model, request, top)))[0]
-            tell(said)
-            return said
+        async def one(request: Request) -> Completion:
+            found = (await self.choices(chat_body(self.address.model, request)))[0]
+            tell(found)
+            return found
 
         return await together([one(request) for request in requests])
 
@@ -109,16 +96,16 @@ class AsyncOpenAI:
         requests: Sequence[Request],
         seeds: Sequence[Sequence[int]],
         report: Report | None = None,
-    ) -> list[list[DrawnChoice[Said]]]:
+    ) -> list[list[DrawnChoice[Completion]]]:
         """As many answers to each request as it has seeds; see `samples`."""
         tell = counter(report, sum(len(own) for own in seeds))
 
-        async def all_of(request: Request, own: Sequence[int]) -> list[DrawnChoice[Said]]:
+        async def all_of(request: Request, own: Sequence[int]) -> list[DrawnChoice[Completion]]:
             found = await samples(
                 self.choices,
                 chat_body(self.address.model, request),
                 own,
-                same=lambda said: said.completion.text,
+                same=lambda one: one.text,
                 several="n" not in self.lacks,
                 arrived=tell,
             )
@@ -162,10 +149,6 @@ class OpenAIModel(Closing):
     ) -> list[Completion]:
         """One completion a request, in their order; `report(done, total)` counts them."""
         return self.run(self.remote.complete(requests, report))
-
-    def say(self, requests: Sequence[Request], top: int = 0) -> list[Said]:
-        """Like `complete`, with the `top` likeliest tokens at each place where they are given."""
-        return self.run(self.remote.say(requests, top))
 
     def close(self) -> None:
         """Close the connections and end the thread; the next call begins again."""

@@ -44,19 +44,8 @@ def limit_name(lacks: Set[str]) -> str:
     return NEWER_LIMIT if LIMIT in lacks else LIMIT
 
 
-@dataclass(frozen=True)
-class Said:
-    """A completion, and for each of its tokens the likeliest ones with their log-probabilities.
-
-    `alternatives` is empty unless they were asked for and given, and where the model thought first.
-    """
-
-    completion: Completion
-    alternatives: tuple[dict[str, float], ...] = ()
-
-
-def chat_body(model: str, request: Request, top: int = 0) -> dict[str, Any]:
-    """A request as servers take it; `top` alternatives a token."""
+def chat_body(model: str, request: Request) -> dict[str, Any]:
+    """A request as servers take it."""
     body: dict[str, Any] = {
         "model": model,
         "messages": [{"role": m.role, "content": m.content} for m in request.messages],
@@ -68,13 +57,13 @@ def chat_body(model: str, request: Request, top: int = 0) -> dict[str, Any]:
     }
     if request.stop:
         body["stop"] = list(request.stop)
-    if top:
-        body["top_logprobs"] = top
+    if request.top:
+        body["top_logprobs"] = request.top
     return body
 
 
-def read_choices(answer: Any) -> list[Said]:
-    """The choices of an answer in the order of their indices; their milliseconds are 0.
+def read_choices(answer: Any) -> list[Completion]:
+    """The choices of an answer in the order of their indices.
 
     A token count is that of the log-probabilities or of the usage. The usage of several choices is
     their sum: without log-probabilities it is shared out by the length of the texts.
@@ -94,15 +83,12 @@ def read_choices(answer: Any) -> list[Said]:
     if not all(counts):
         counts = shared(used, [len(text) for text in texts])
     return [
-        Said(
-            Completion(
-                text=text,
-                tokens=tokens,
-                finish_reason="length" if choice.get("finish_reason") == "length" else "stop",
-                log_likelihood=mean_log(content),
-                milliseconds=0.0,
-            ),
-            () if thinks(choice["message"]) else _alternatives(content),
+        Completion(
+            text=text,
+            tokens=tokens,
+            truncated=choice.get("finish_reason") == "length",
+            log_likelihood=mean_log(content),
+            alternatives=() if thinks(choice["message"]) else _alternatives(content),
         )
         for choice, text, tokens, content in zip(choices, texts, counts, contents, strict=True)
     ]

@@ -8,9 +8,8 @@ the rows beside it.
 import copy
 import sys
 import threading
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
@@ -60,15 +59,13 @@ class TransformersModel:
         """One completion a request, in their order; `report(done, total)` counts them."""
         if not requests:
             return []
-        started, result = time.perf_counter(), dict[int, Completion]()
+        result = dict[int, Completion]()
         with self._lock:
             loaded = self.checkpoint.loaded
             prompts = [_prompt(loaded, request) for request in requests]
             for places in by_tokens(list(map(len, prompts)), sys.maxsize, rows=self.batch_size):
                 rows = write(loaded, [prompts[i] for i in places], [requests[i] for i in places])
-                milliseconds = (time.perf_counter() - started) * 1000
-                for place, row in zip(places, rows, strict=True):
-                    result[int(place)] = replace(row, milliseconds=milliseconds)
+                result.update(zip(places.tolist(), rows, strict=True))
                 if report is not None:
                     report(len(result), len(requests))
         return [result[place] for place in range(len(requests))]
@@ -239,18 +236,18 @@ def finished(
 ) -> Completion:
     """A row of tokens, cut before its end token and before the first stop string."""
     count = next((place for place, token in enumerate(row) if token in ends), len(row))
-    reason = "stop" if count < len(row) else "length"
+    truncated = count == len(row)
     if request.stop:
         # Up to the first whole stop string.
         for short in range(1, count + 1):
             if has_stop(tokenizer, row[:short], request.stop):
-                count, reason = short, "stop"
+                count, truncated = short, False
                 break
     text = decoded(tokenizer, row[:count])
     for stop in request.stop:
         text = text.split(stop, 1)[0]
     mean = float(logs[:count].mean()) if count else None
-    return Completion(text, count, reason, mean, 0.0)
+    return Completion(text, count, truncated, mean)
 
 
 def decoded(tokenizer: Any, ids: Sequence[int]) -> str:
