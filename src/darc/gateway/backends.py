@@ -61,12 +61,12 @@ class RemoteBackend:
 
     async def answer(self, body: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
         """The answer to a chat completion, tried again where that may help."""
-        return await self._client.post(CHAT, body, completion, for_candidates(headers))
+        return await self._client.ask(CHAT, completion, body, for_candidates(headers))
 
     async def models(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
         """The models that the server lists."""
         try:
-            return await self._client.get("/models", listed, for_candidates(headers))
+            return await self._client.ask("/models", listed, None, for_candidates(headers))
         except DarcError as problem:
             raise told(problem) from None
 

@@ -353,7 +353,7 @@ class _Trial:
             read_choices(answer)
             return answer
 
-        return await self.client.post(CHAT, self.body(messages, tokens, **fields), whole)
+        return await self.client.ask(CHAT, whole, self.body(messages, tokens, **fields))
 
     def body(
         self, messages: Sequence[dict[str, str]] = USER, tokens: int = TOKENS, **fields: Any

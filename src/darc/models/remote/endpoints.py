@@ -22,7 +22,6 @@ from darc.models.remote.problems import ErrorStatus, Failed, LeftAlone, OverLimi
 _ADDRESS = re.compile(r"(?P<model>.*?)@(?P<url>https?://.*)", re.IGNORECASE | re.DOTALL)
 _VERSION = re.compile(r"v\d\w*\Z")
 CHAT = "/chat/completions"
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SEVERAL = "|"
 BASE_URL, KEY, OPENAI = "OPENAI_BASE_URL", "OPENAI_API_KEY", "https://api.openai.com/v1"
 PASSING = frozenset({408, 409, 425, 429})
@@ -88,11 +87,6 @@ def checked_url(text: str) -> SplitResult:
             "put the key into an environment variable and name it with key_env",
         )
     return parts
-
-
-def is_loopback(url: str) -> bool:
-    """Whether the URL leads to this machine."""
-    return urlsplit(url).hostname in LOOPBACK
 
 
 @dataclass(frozen=True)
@@ -203,28 +197,26 @@ class Endpoint:
 
 @dataclass
 class Call:
-    """A call, the `place` that it has at an endpoint, and what it has seen of all of them.
+    """A call, the `place` that it has at an endpoint, and its failed attempts.
 
-    That is how often each failed, when it said to come back, and which failed last. A `probe` is
-    the one call that finds out whether an endpoint is back.
+    Of each: where it failed, and after how many seconds to come back, if the server said so. A
+    `probe` is the one call that finds out whether an endpoint is back.
     """
 
     place: Endpoint | None = None
     probe: bool = False
-    failures: dict[Endpoint, int] = field(default_factory=dict)
-    after: dict[Endpoint, float | None] = field(default_factory=dict)
-    last: Endpoint | None = None
+    failures: list[tuple[Endpoint, float | None]] = field(default_factory=list)
 
-    def failed(self, endpoint: Endpoint, problem: Failed) -> None:
-        """Note a failed attempt."""
-        self.failures[endpoint] = self.failures.get(endpoint, 0) + 1
-        self.after[endpoint] = problem.after
-        self.last = endpoint
+    def failed_at(self, endpoint: Endpoint) -> list[float | None]:
+        """When an endpoint said to come back, of each attempt that failed there."""
+        return [after for where, after in self.failures if where is endpoint]
 
     def standing(self, endpoint: Endpoint) -> tuple[float, int, bool]:
         """Less is better: no time to come back, few failures, and not the same again."""
-        named = self.after.get(endpoint) or 0.0
-        return named, self.failures.get(endpoint, 0), endpoint is self.last
+        if not self.failures:
+            return 0.0, 0, False
+        named = self.failed_at(endpoint)
+        return (named or [None])[-1] or 0.0, len(named), endpoint is self.failures[-1][0]
 
 
 class Endpoints:
@@ -248,14 +240,8 @@ class Endpoints:
         for each in self.all:
             each.running = 0
 
-    def ready(self) -> bool:
-        """Whether a call may begin."""
-        return bool(self._open())
-
     async def take(self, call: Call) -> Endpoint:
         """A place at the endpoint with the best standing; raises `LeftAlone` where all are."""
-        if not self._waiting and (found := self._free(call)) is not None:
-            return found
         future: asyncio.Future[Endpoint] = asyncio.get_running_loop().create_future()
         self._waiting.append((future, call))
         self._serve()
@@ -267,21 +253,20 @@ class Endpoints:
 
     def better(self, call: Call) -> Endpoint | None:
         """Where a call that has failed goes on: there or elsewhere; None for nowhere."""
-        able = [each for each in self._open() if each is not call.place]
+        able = [each for each in self.able() if each is not call.place]
         if call.place is not None and not call.probe:
             able.append(call.place)
         return min(able, key=lambda e: (*call.standing(e), e.running, e.turn), default=None)
 
     def give(self, call: Call, problem: BaseException | None) -> None:
-        """Take a call's place back, if it has one, and judge the endpoint by its problem."""
-        if call.place is None:
-            return
+        """Judge the endpoint by how a call ended, and let another call have the place."""
         self.judge(call, problem)
         self.free(call)
 
     def judge(self, call: Call, problem: BaseException | None) -> None:
         """Tell an endpoint's breaker how a call ended; too many requests are not its fault."""
-        assert call.place is not None
+        if call.place is None:
+            return
         breaker = call.place.breaker
         limited = isinstance(problem, ErrorStatus) and (problem.status or 500) < 500
         if problem is None or isinstance(problem, Refused | TooLarge):
@@ -293,10 +278,10 @@ class Endpoints:
 
     def free(self, call: Call) -> None:
         """Let another call have the place, without a word on its endpoint."""
-        assert call.place is not None
-        call.place.running -= 1
-        call.place = None
-        self._serve()
+        if call.place is not None:
+            call.place.running -= 1
+            call.place = None
+            self._serve()
 
     def _serve(self) -> None:
         """Give places to those who wait, in turn; who wants only some endpoints holds up nobody."""
@@ -320,7 +305,7 @@ class Endpoints:
 
     def _free(self, call: Call) -> Endpoint | None:
         """A place where the fewest calls are, of the best that are open; None if these are full."""
-        able = self._open()
+        able = self.able()
         best = min(map(call.standing, able), default=None)
         room = [e for e in able if e.running < self._bound and call.standing(e) == best]
         if room:
@@ -341,6 +326,7 @@ class Endpoints:
             after=wait,
         )
 
-    def _open(self) -> list[Endpoint]:
+    def able(self) -> list[Endpoint]:
+        """The endpoints that are not left alone."""
         now = self._clock.now()
         return [each for each in self.all if each.breaker.waiting(now) is None]

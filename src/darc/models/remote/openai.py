@@ -62,7 +62,7 @@ class AsyncOpenAI:
         while True:
             try:
                 sent = adapted(body, lacks)
-                found = await self._client.post(CHAT, sent, read_choices, headers)
+                found = await self._client.ask(CHAT, read_choices, sent, headers)
                 break
             except Refused as refused:
                 field = unknown_field(refused, lacks)
@@ -74,7 +74,7 @@ class AsyncOpenAI:
 
     async def models(self) -> list[str]:
         """The names of the models that the server lists."""
-        return await self._client.get(
+        return await self._client.ask(
             "/models", lambda got: [str(one["id"]) for one in got["data"]]
         )
 

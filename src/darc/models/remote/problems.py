@@ -64,11 +64,12 @@ class Failed(DarcError):
         super().__init__(message, hint)
         self.status, self.after, self.body = status, after, body
 
-    def tried(self, attempts: int, urls: Sequence[str]) -> None:
+    def tried(self, urls: Sequence[str]) -> None:
         """Add to the message how often it was tried, and where if at several URLs."""
-        if attempts > 1:
-            where = f" at {' and '.join(urls)}" if len(urls) > 1 else ""
-            self.message += f" ({attempts} attempts{where})"
+        if len(urls) > 1:
+            places = dict.fromkeys(urls)
+            where = f" at {' and '.join(places)}" if len(places) > 1 else ""
+            self.message += f" ({len(urls)} attempts{where})"
             self.args = (self.message, self.hint)
 
 
