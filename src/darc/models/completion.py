@@ -1,6 +1,7 @@
 """What a language model is asked, what it says, and the models as users write them."""
 
 import asyncio
+import itertools
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -61,6 +62,12 @@ class Completion:
     truncated: bool
     log_likelihood: float | None
     alternatives: tuple[dict[str, float], ...] = ()
+
+
+def counter(report: Report | None, total: int) -> Callable[[object], None]:
+    """A function that counts what has come, and reports it."""
+    done = itertools.count(1)
+    return lambda _: None if report is None else report(next(done), total)
 
 
 class ChatModel(Protocol):

@@ -1,6 +1,5 @@
 """The language model that runs in this process, on llama.cpp."""
 
-import itertools
 import json
 import logging
 import secrets
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import DarcError, InputError, MissingExtra
-from darc.models.completion import Completion, Report, Request
+from darc.models.completion import Completion, Report, Request, counter
 from darc.models.installed import import_asleep
 from darc.models.remote.protocol import chat_body, read_choices
 from darc.registry import Closing
@@ -54,10 +53,9 @@ class EmbeddedModel(Closing):
         """One completion a request, in their order; `report(done, total)` counts them."""
         workers = self._start()
         futures = [workers.submit(self._answer, request) for request in requests]
-        if report is not None:
-            done = itertools.count(1)
-            for future in futures:
-                future.add_done_callback(lambda _: report(next(done), len(requests)))
+        tell = counter(report, len(requests))
+        for future in futures:
+            future.add_done_callback(tell)
         try:
             return [future.result() for future in futures]
         except BaseException:

@@ -279,9 +279,9 @@ class AsyncClient:
     def problem_of(self, response: Response, content: bytes) -> DarcError:
         """What an answer that is no success means: a refusal, or an error that may pass."""
         status, url = response.status, response.url
-        if status < 400:
-            return Moved(url, status, response.headers.get("Location"))
         text = content.decode("utf-8", "replace")
+        if status < 400:
+            return Moved(url, status, response.headers.get("Location"), text)
         message = said(text, self.key)
         told = f"{url} answered {status}" + (f": {message}" if message else "")
         # No waiting fills an empty account.

@@ -1,14 +1,13 @@
 """Chat models on any server that speaks OpenAI's chat completions."""
 
 import asyncio
-import itertools
 import threading
 import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import wait
 from typing import Any, TypeVar
 
-from darc.models.completion import Completion, Report, Request
+from darc.models.completion import Completion, Report, Request, counter
 from darc.models.remote.client import AsyncClient, together
 from darc.models.remote.endpoints import CHAT, parse_address
 from darc.models.remote.problems import Refused
@@ -18,6 +17,7 @@ from darc.models.remote.protocol import (
     DrawnChoice,
     adapted,
     chat_body,
+    listed,
     read_choices,
     samples,
     unknown_field,
@@ -36,13 +36,15 @@ class AsyncOpenAI:
     """The model of a MODEL@URL; what the server turns out not to understand is not sent again.
 
     `lacks` are such fields: n, logprobs, max_tokens. The `options` (concurrency, time-outs,
-    retries) are those of `AsyncClient`.
+    retries) are those of `AsyncClient`, unless there is a `client`.
     """
 
-    def __init__(self, address: str, *, n: bool = True, **options: Any) -> None:
+    def __init__(
+        self, address: str, *, n: bool = True, client: AsyncClient | None = None, **options: Any
+    ) -> None:
         self.address = parse_address(address)
         self.lacks: frozenset[str] = frozenset() if n else frozenset({"n"})
-        self._client = AsyncClient(self.address.url, **options)
+        self.client = client or AsyncClient(self.address.url, **options)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.address)!r})"
@@ -62,7 +64,7 @@ class AsyncOpenAI:
         while True:
             try:
                 sent = adapted(body, lacks)
-                found = await self._client.ask(CHAT, read_choices, sent, headers)
+                found = await self.client.ask(CHAT, read_choices, sent, headers)
                 break
             except Refused as refused:
                 field = unknown_field(refused, lacks)
@@ -74,9 +76,7 @@ class AsyncOpenAI:
 
     async def models(self) -> list[str]:
         """The names of the models that the server lists."""
-        return await self._client.ask(
-            "/models", lambda got: [str(one["id"]) for one in got["data"]]
-        )
+        return [str(one["id"]) for one in await self.client.ask("/models", listed)]
 
     async def complete(
         self, requests: Sequence[Request], report: Report | None = None
@@ -118,54 +118,10 @@ class AsyncOpenAI:
 
     async def aclose(self) -> None:
         """Close the connections; the next call opens new ones."""
-        await self._client.aclose()
+        await self.client.aclose()
 
 
-class OpenAIModel(Closing):
-    """`AsyncOpenAI` for callers without an event loop: it has one in a thread of its own.
-
-    May be used from several threads; an interrupt cancels the calls under way.
-    """
-
-    def __init__(self, address: str, **options: Any) -> None:
-        self.remote = AsyncOpenAI(address, **options)
-        self._background = Background(self.remote.aclose)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self.remote.address)!r})"
-
-    @property
-    def name(self) -> str:
-        """The model's name on its server."""
-        return self.remote.address.model
-
-    @property
-    def version(self) -> str:
-        """The model and where it is served."""
-        return str(self.remote.address)
-
-    def complete(
-        self, requests: Sequence[Request], report: Report | None = None
-    ) -> list[Completion]:
-        """One completion a request, in their order; `report(done, total)` counts them."""
-        return self.run(self.remote.complete(requests, report))
-
-    def close(self) -> None:
-        """Close the connections and end the thread; the next call begins again."""
-        self._background.close()
-
-    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """What a coroutine returns, run in the model's own loop."""
-        return self._background.run(work)
-
-
-def counter(report: Report | None, total: int) -> Callable[[object], None]:
-    """A function that counts what has come, and reports it."""
-    done = itertools.count(1)
-    return lambda _: None if report is None else report(next(done), total)
-
-
-class Background:
+class Background(Closing):
     """Runs coroutines for synchronous callers, from any number of threads.
 
     The thread starts with the first of them. `finish` runs in the loop before it ends: at `close`,
@@ -221,21 +177,21 @@ def _serve(loop: asyncio.AbstractEventLoop, finish: Finish) -> None:
 
     Not an `asyncio.Runner`, which would wait for the threads of parts that are busy.
     """
+
+    async def wind_up() -> None:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await finish()
+
     asyncio.set_event_loop(loop)
     try:
         loop.run_forever()
     finally:
-        loop.run_until_complete(_wind_up(finish))
+        loop.run_until_complete(wind_up())
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
-
-
-async def _wind_up(finish: Finish) -> None:
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
-    await finish()
 
 
 def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
@@ -243,3 +199,33 @@ def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
     loop.call_soon_threadsafe(loop.stop)
     if threading.current_thread() is not thread:
         thread.join()
+
+
+class OpenAIModel(Background):
+    """`AsyncOpenAI` for callers without an event loop: it has one in a thread of its own.
+
+    May be used from several threads; an interrupt cancels the calls under way.
+    """
+
+    def __init__(self, address: str, **options: Any) -> None:
+        self.remote = AsyncOpenAI(address, **options)
+        super().__init__(self.remote.aclose)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.remote.address)!r})"
+
+    @property
+    def name(self) -> str:
+        """The model's name on its server."""
+        return self.remote.address.model
+
+    @property
+    def version(self) -> str:
+        """The model and where it is served."""
+        return str(self.remote.address)
+
+    def complete(
+        self, requests: Sequence[Request], report: Report | None = None
+    ) -> list[Completion]:
+        """One completion a request, in their order; `report(done, total)` counts them."""
+        return self.run(self.remote.complete(requests, report))

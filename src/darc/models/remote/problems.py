@@ -31,7 +31,7 @@ class Moved(Refused):
     It is told without what a link may carry along.
     """
 
-    def __init__(self, url: str, status: int, location: str | None) -> None:
+    def __init__(self, url: str, status: int, location: str | None, body: str = "") -> None:
         self.where = "elsewhere"
         try:
             parts = urlsplit(urljoin(url, location or ""))
@@ -41,7 +41,7 @@ class Moved(Refused):
         if location:
             self.where = plain.geturl()[:LONGEST]
         said = f"it has moved to {self.where}"
-        super().__init__(f"{url} answered {status}: {said}", "check the URL", status, said)
+        super().__init__(f"{url} answered {status}: {said}", "check the URL", status, said, body)
 
 
 class Failed(DarcError):

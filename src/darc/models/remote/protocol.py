@@ -94,6 +94,14 @@ def read_choices(answer: Any) -> list[Completion]:
     ]
 
 
+def listed(answer: Any) -> list[dict[str, Any]]:
+    """The models of an answer that lists some."""
+    data = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(data, list):
+        raise Malformed("no list of models")
+    return [dict(each) for each in data if isinstance(each, dict) and "id" in each]
+
+
 def shared(total: int, sizes: Sequence[int]) -> list[int]:
     """Whole numbers that sum to `total` and are near to proportional to `sizes`."""
     sizes = sizes if any(sizes) else [1] * len(sizes)
