@@ -90,7 +90,11 @@ class EmbeddedModel(Closing):
             return self._workers
 
     def _answer(self, request: Request) -> Completion:
-        answer = self._server.handle_chat_completions(body(request))
+        if request.max_tokens < 1:
+            raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
+        own = {"top_k": TOP_K, "min_p": 0.0, "seed": request.seed % RANDOM_SEED}
+        body = {**chat_body(self.name, request), **own}
+        answer = self._server.handle_chat_completions(body)
         if "error" in answer or "choices" not in answer:
             raise refused(answer)
         return read_choices(answer)[0]
@@ -127,14 +131,6 @@ def load(path: Path, threads: int | None, slots: int, context: int) -> Any:
         raise InputError(
             f"{path} cannot be loaded as a model", "run: darc models install"
         ) from None
-
-
-def body(request: Request) -> dict[str, Any]:
-    """The request as llama.cpp's chat completions take it."""
-    if request.max_tokens < 1:
-        raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
-    own = {"top_k": TOP_K, "min_p": 0.0, "seed": request.seed % RANDOM_SEED}
-    return {**chat_body(EmbeddedModel.name, request), **own}
 
 
 def refused(answer: dict[str, Any]) -> DarcError:

@@ -62,7 +62,13 @@ class TransformersModel:
         result = dict[int, Completion]()
         with self._lock:
             loaded = self.checkpoint.loaded
-            prompts = [_prompt(loaded, request) for request in requests]
+            prompts = [prompt_ids(loaded.tokenizer, request.messages) for request in requests]
+            for prompt, request in zip(prompts, requests, strict=True):
+                if request.max_tokens < 1:
+                    raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
+                if len(prompt) >= (loaded.context or sys.maxsize):
+                    told = f"a prompt has {len(prompt)} tokens and the model takes {loaded.context}"
+                    raise InputError(told, "shorten it")
             for places in by_tokens(list(map(len, prompts)), sys.maxsize, rows=self.batch_size):
                 rows = write(loaded, [prompts[i] for i in places], [requests[i] for i in places])
                 result.update(zip(places.tolist(), rows, strict=True))
@@ -79,18 +85,6 @@ def load_chat(text: str) -> TransformersModel:
     """The model that "MODEL[,batch_size=...][,dtype=...][,device=...][,base=...]" stands for."""
     made: TransformersModel = _MODELS.make(f"transformers:{text}")
     return made
-
-
-def _prompt(loaded: Loaded, request: Request) -> list[int]:
-    """The tokens of a request that can be answered."""
-    ids = prompt_ids(loaded.tokenizer, request.messages)
-    if request.max_tokens < 1:
-        raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
-    if loaded.context is not None and len(ids) >= loaded.context:
-        raise InputError(
-            f"a prompt has {len(ids)} tokens and the model takes {loaded.context}", "shorten it"
-        )
-    return ids
 
 
 class Sampler:
@@ -160,7 +154,7 @@ class Ending:
         self._rows = list(zip(requests, limits, strict=True))
         self._tokenizer = tokenizer
         self._count = 0
-        self._stopped: set[int] = set()
+        self._ended = [False] * len(requests)
 
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
         """Whether each row is done, (rows,)."""
@@ -168,20 +162,17 @@ class Ending:
 
         self._count += 1
         for place, (request, limit) in enumerate(self._rows):
-            if place not in self._stopped and (
-                self._count >= limit or self._stops(input_ids[place], request.stop)
-            ):
-                self._stopped.add(place)
-        done = [place in self._stopped for place in range(len(self._rows))]
-        return torch.tensor(done, device=input_ids.device)
-
-    def _stops(self, ids: Any, stops: Sequence[str]) -> bool:
-        return bool(stops) and has_stop(self._tokenizer, ids[-self._count :], stops)
+            self._ended[place] = (
+                self._ended[place]
+                or self._count >= limit
+                or has_stop(self._tokenizer, input_ids[place, -self._count :], request.stop)
+            )
+        return torch.tensor(self._ended, device=input_ids.device)
 
 
 def has_stop(tokenizer: Any, ids: Any, stops: Sequence[str]) -> bool:
     """Whether one of the strings is in what the tokens say."""
-    text = tokenizer.decode(ids)
+    text = tokenizer.decode(ids) if stops else ""
     return any(stop in text for stop in stops)
 
 
@@ -237,12 +228,11 @@ def finished(
     """A row of tokens, cut before its end token and before the first stop string."""
     count = next((place for place, token in enumerate(row) if token in ends), len(row))
     truncated = count == len(row)
-    if request.stop:
-        # Up to the first whole stop string.
-        for short in range(1, count + 1):
-            if has_stop(tokenizer, row[:short], request.stop):
-                count, truncated = short, False
-                break
+    # Up to the first whole stop string.
+    for short in range(1, count + 1) if request.stop else ():
+        if has_stop(tokenizer, row[:short], request.stop):
+            count, truncated = short, False
+            break
     text = decoded(tokenizer, row[:count])
     for stop in request.stop:
         text = text.split(stop, 1)[0]

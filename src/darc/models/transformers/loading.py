@@ -4,8 +4,8 @@ import importlib.util
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager, suppress
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -158,6 +158,7 @@ class Loaded:
     continues: dict[bool, bool] = field(default_factory=dict, compare=False)
 
 
+@dataclass(eq=False)
 class Checkpoint:
     """A model that is loaded at the first use.
 
@@ -166,24 +167,20 @@ class Checkpoint:
     run.
     """
 
-    def __init__(
-        self,
-        text: str,
-        kind: str = CAUSAL,
-        *,
-        base: str = "",
-        dtype: str = "auto",
-        device: str = "auto",
-    ) -> None:
-        self.source = resolve(text, base)
-        need(f"the model {text}", *(["gguf"] if self.source.gguf else []))
+    text: str
+    kind: str = CAUSAL
+    _: KW_ONLY
+    base: str = ""
+    dtype: str = "auto"
+    device: str = "auto"
+
+    def __post_init__(self) -> None:
+        self.source = resolve(self.text, self.base)
+        need(f"the model {self.text}", *(["gguf"] if self.source.gguf else []))
         if self.source.adapter:
-            need(f"the adapter {text}", "peft")
-        if dtype not in {*DTYPES, "auto"}:
-            raise UnknownName("dtype", dtype, [*DTYPES, "auto"])
-        self.kind = kind
-        self.dtype = dtype
-        self.device = device
+            need(f"the adapter {self.text}", "peft")
+        if self.dtype not in {*DTYPES, "auto"}:
+            raise UnknownName("dtype", self.dtype, [*DTYPES, "auto"])
         self._lock = threading.Lock()
         self._loaded: Loaded | None = None
 
@@ -214,8 +211,14 @@ def load(source: ModelSource, kind: str, dtype: str = "auto", device: str = "aut
 
     place = _device(device)
     gguf = {"gguf_file": source.gguf} if source.gguf else {}
+    read = transformers.AutoTokenizer.from_pretrained
     with LOADING, quiet(), readable(source.text):
-        tokenizer = _tokenizer(source, gguf)
+        tokenizer = None
+        if source.adapter:
+            # An adapter may have a tokenizer of its own.
+            with suppress(OSError, ValueError, KeyError):
+                tokenizer = read(source.adapter, trust_remote_code=False)
+        tokenizer = tokenizer or read(source.weights, trust_remote_code=False, **gguf)
         model, report = getattr(transformers, kind).from_pretrained(
             source.weights,
             dtype=getattr(torch, DTYPES[_dtype(dtype, place)]),
@@ -264,18 +267,6 @@ def _dtype(text: str, place: Any) -> str:
     if text != "auto":
         return text
     return "fp32" if place.type == "cpu" else "bf16"
-
-
-def _tokenizer(source: ModelSource, gguf: dict[str, str]) -> Any:
-    """The adapter's own tokenizer where it has one, else the base model's."""
-    from transformers import AutoTokenizer
-
-    if source.adapter:
-        try:
-            return AutoTokenizer.from_pretrained(source.adapter, trust_remote_code=False)
-        except (OSError, ValueError, KeyError):
-            pass
-    return AutoTokenizer.from_pretrained(source.weights, trust_remote_code=False, **gguf)
 
 
 def mend_padding(model: Any, tokenizer: Any) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
 from darc.models.transformers.batching import by_tokens, padded, templated, tokens
 from darc.models.transformers.loading import Loaded
@@ -63,10 +64,12 @@ class Prefix:
             read = below_adapter(loaded.model).base_model(input_ids=ids, use_cache=True)
         prefix = cls(loaded, getattr(read, "past_key_values", None), length)
         layers = getattr(prefix.cache, "layers", ())
+        # Keys and values alone: a padding token would change other states.
+        plain = bool(layers) and {*map(type, layers)} <= {DynamicLayer, DynamicSlidingWindowLayer}
         windows = (getattr(layer, "sliding_window", None) for layer in layers)
         beyond = any(window and length >= window for window in windows)
         if beyond not in loaded.continues:
-            loaded.continues[beyond] = hold_keys(layers) and prefix.agrees(rows)
+            loaded.continues[beyond] = plain and prefix.agrees(rows)
         return prefix if loaded.continues[beyond] else None
 
     def follow(self, rows: Sequence[list[int]]) -> dict[str, Any]:
@@ -113,13 +116,6 @@ def takes_cache(model: Any) -> bool:
         and not getattr(adapter, "is_prompt_learning", False)
         and {"past_key_values", "use_cache", "attention_mask"} <= set(known)
     )
-
-
-def hold_keys(layers: Sequence[Any]) -> bool:
-    """Whether a cache has keys and values alone, no states that a padding token would change."""
-    from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
-
-    return bool(layers) and {*map(type, layers)} <= {DynamicLayer, DynamicSlidingWindowLayer}
 
 
 def below_adapter(model: Any) -> Any:
@@ -253,20 +249,12 @@ def logits(loaded: Loaded, rows: Sequence[Row], most: int, groups: Sequence[Hash
     result = np.empty((len(rows), int(loaded.model.config.num_labels)))
     ids = [row["input_ids"] for row in rows]
     pad = loaded.model.config.pad_token_id
-    longest = [
-        0 if "token_type_ids" in row else scored_place(row["input_ids"], pad) for row in rows
-    ]
+    # Decoders look at the last token but padding, which the end of a turn may serve as.
+    last = [max((i for i, token in enumerate(row) if token != pad), default=0) for row in ids]
+    longest = [0 if "token_type_ids" in row else at for row, at in zip(rows, last, strict=True)]
     for places, batch in passes(loaded, ids, groups, longest, most):
         result[places] = forward(loaded, [rows[i] for i in places], batch)
     return result
-
-
-def scored_place(row: list[int], pad: int) -> int:
-    """The place at which a row is scored: decoders look at the last token but padding.
-
-    A padding token may be part of a text, where the end of a turn serves as both.
-    """
-    return next((place for place in reversed(range(len(row))) if row[place] != pad), 0)
 
 
 def hidden(loaded: Loaded, rows: Sequence[Row], most: int) -> Array:
