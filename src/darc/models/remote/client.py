@@ -87,7 +87,10 @@ class AsyncClient:
                 f"concurrency is {concurrency} and timeout {timeout}", "give at least 1 and over 0"
             )
         self.url, self.timeout, self.largest = url, timeout, largest
-        self.key_env, self.key = key_env, read_key(key_env)
+        self.key_env, self.key = key_env, os.environ.get(key_env, "").strip() if key_env else ""
+        if not all("!" <= letter <= "~" for letter in self.key):
+            told = f"the key in {key_env} has characters that cannot be sent"
+            raise InputError(told, "set it again")
         self._retry, self.clock = retry or Retry(), clock or RetryClock()
         urls = dict.fromkeys(url.split(SEVERAL))
         self.endpoints = Endpoints(urls, concurrency, breaker or Breaker(), self.clock)
@@ -169,8 +172,9 @@ class AsyncClient:
         try:
             while True:
                 try:
-                    sending = self._send(method, here.url, path, named, content)
-                    response, result = await self._attempt(sending, here.url + path, use, seconds)
+                    response, result = await self._attempt(
+                        here.url, method, path, named, content, use, seconds
+                    )
                     break
                 except Failed as problem:
                     if not problem.passing:
@@ -226,40 +230,40 @@ class AsyncClient:
 
     def _pause(self, endpoint: Endpoint, call: Call) -> float:
         """The seconds before an endpoint is asked: none where it has not failed yet."""
-        afters = call.failed_at(endpoint)
-        if not afters:
-            return 0.0
-        return self._retry.pause(len(afters), afters[-1], self.clock.chance())
+        named = call.failed_at(endpoint)
+        return self._retry.pause(len(named), named[-1], self.clock.chance()) if named else 0.0
 
-    async def _send(
-        self, method: str, base: str, path: str, headers: Mapping[str, str], content: bytes
-    ) -> Response:
-        """The response to a request, its body not yet read; `path` is sent as it is."""
+    async def _attempt(
+        self,
+        base: str,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        content: bytes,
+        use: Use[Result],
+        seconds: float | None,
+    ) -> tuple[Response, Result]:
+        """A response, closed unless it is kept, and what `use` makes of it; one request."""
         from yarl import URL
 
         url = base + path
         begin_call(url)
         target = URL(str(URL(base)).rstrip("/") + quote(path, PRINTABLE, "latin-1"), encoded=True)
         try:
-            raw = await self._session.request(
-                method,
-                target,
-                headers={name: sendable(value) for name, value in headers.items()},
-                # Large bytes as they are make the library warn of a blocked loop.
-                data=io.BytesIO(content) if len(content) > LARGE else content or None,
-                allow_redirects=False,
-                proxy=self._proxies[base],
-            )
-        except Exception as problem:
-            raise failure(problem, url, self.timeout) from None
-        return Response(raw, url, self.timeout)
-
-    async def _attempt(
-        self, sending: Awaitable[Response], url: str, use: Use[Result], seconds: float | None
-    ) -> tuple[Response, Result]:
-        try:
             async with asyncio.timeout(seconds):
-                response = await sending
+                try:
+                    raw = await self._session.request(
+                        method,
+                        target,
+                        headers={name: sendable(value) for name, value in headers.items()},
+                        # Large bytes as they are make the library warn of a blocked loop.
+                        data=io.BytesIO(content) if len(content) > LARGE else content or None,
+                        allow_redirects=False,
+                        proxy=self._proxies[base],
+                    )
+                except Exception as problem:
+                    raise failure(problem, url, self.timeout) from None
+                response = Response(raw, url, self.timeout)
                 try:
                     result = await use(response)
                 except BaseException:
@@ -292,14 +296,6 @@ class AsyncClient:
             state = "is not accepted" if self.key else "is not set"
             hint = f"the key is read from the environment variable {self.key_env}, which {state}"
         return Refused(told, hint, status, message, text)
-
-
-def read_key(name: str) -> str:
-    """The key in an environment variable, empty where there is none."""
-    key = os.environ.get(name, "").strip() if name else ""
-    if not all("!" <= letter <= "~" for letter in key):
-        raise InputError(f"the key in {name} has characters that cannot be sent", "set it again")
-    return key
 
 
 async def together(calls: Iterable[Awaitable[Result]]) -> list[Result]:

@@ -109,8 +109,12 @@ class Sampler:
         """Scores (rows, V) whose largest entry in each row is the token to take."""
         import torch
 
+        # Standard Gumbel noise, drawn on the CPU everywhere.
+        noise = torch.empty(scores.shape, dtype=torch.float64)
+        for row, own in zip(noise, self._dice, strict=True):
+            row.exponential_(generator=own)
+        noise = noise.log_().neg_().float().to(scores.device)
         noised = nucleus(scores / self._temperature, self._top_p)
-        noise = gumbel(self._dice, scores.shape[-1]).to(scores.device)
         noised = noised + torch.where(self._greedy, 0.0, noise)
         taken = noised.argmax(-1, keepdim=True)
         logs = scores.gather(-1, taken) - scores.logsumexp(-1, keepdim=True)
@@ -135,16 +139,6 @@ def nucleus(scores: Any, top_p: Any) -> Any:
     outside = (before >= top_p) & (top_p < 1)
     outside[:, 0] = False
     return scores.masked_fill(outside.scatter(-1, order, outside), float("-inf"))
-
-
-def gumbel(dice: Sequence[Any], size: int) -> Any:
-    """Standard Gumbel noise, (rows, size); row i is drawn from `dice[i]`, on the CPU everywhere."""
-    import torch
-
-    noise = torch.empty((len(dice), size), dtype=torch.float64)
-    for row, own in zip(noise, dice, strict=True):
-        row.exponential_(generator=own)
-    return noise.log_().neg_().float()
 
 
 class Ending:

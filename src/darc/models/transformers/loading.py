@@ -96,7 +96,7 @@ def resolve(text: str, base: str = "") -> ModelSource:
     if path.is_dir():
         place = str(path)
         if (path / ADAPTER).is_file():
-            base = base or _base(path)
+            base = base or _named_base(path / ADAPTER)
         elif not (path / "config.json").is_file():
             raise InputError(f"{text} holds no model", "give a folder with a config.json")
         elif base:
@@ -111,15 +111,12 @@ def resolve(text: str, base: str = "") -> ModelSource:
     return replace(below, text=text, adapter=place)
 
 
-def _base(folder: Path) -> str:
+def _named_base(file: Path) -> str:
     """The base model that an adapter's configuration names."""
-    try:
-        name = read_json(folder / ADAPTER).get("base_model_name_or_path")
-    except (InputError, AttributeError):
-        name = None
-    if not isinstance(name, str) or not name:
-        raise InputError(f"{folder / ADAPTER} names no base model", "give base=MODEL")
-    return name
+    with suppress(InputError, AttributeError):
+        if name := read_json(file).get("base_model_name_or_path"):
+            return str(name)
+    raise InputError(f"{file} names no base model", "give base=MODEL")
 
 
 def fingerprint(source: ModelSource) -> str:

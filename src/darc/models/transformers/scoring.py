@@ -162,7 +162,8 @@ def token_sums(loaded: Loaded, rows: Sequence[Prompted], most: int) -> list[floa
     forward pass as far as the memory for their logits allows.
     """
     sums = [0.0] * len(rows)
-    vocabulary = int(loaded.model.config.vocab_size)
+    vocabulary, pad = int(loaded.model.config.vocab_size), loaded.model.config.pad_token_id
+    known = inspect.signature(below_adapter(loaded.model).forward).parameters
     answered = [place for place, (_, answer) in enumerate(rows) if answer]
     prompts = [rows[place][0] for place in answered]
     answers = [rows[place][1] for place in answered]
@@ -179,21 +180,15 @@ def token_sums(loaded: Loaded, rows: Sequence[Prompted], most: int) -> list[floa
         else:
             # Padded on the left, so that all answers end at the right edge.
             spans = [slice(-length, None) for length in lengths]
-            taken = _alone(loaded, [whole[i] for i in places], max(lengths) + 1)
+            alone = padded([whole[i] for i in places], pad, loaded.device, left=True)
+            keep = min(max(lengths) + 1, alone["input_ids"].shape[1])
+            # Logits of the prompts are not looked at; not every architecture can leave them out.
+            options = {"logits_to_keep": keep, "use_cache": False, **alone}
+            options = {name: value for name, value in options.items() if name in known}
+            taken = _taken(loaded, options, slice(-keep, -1))
         for i, logs, span in zip(places, taken, spans, strict=True):
             sums[answered[i]] = float(logs[span].sum())
     return sums
-
-
-def _alone(loaded: Loaded, rows: Sequence[list[int]], keep: int) -> Any:
-    """The log-probabilities of the last `keep` - 1 tokens of a batch, (rows, places)."""
-    batch = padded(rows, loaded.model.config.pad_token_id, loaded.device, left=True)
-    keep = min(keep, batch["input_ids"].shape[1])
-    # Logits of the prompts are not looked at; not every architecture can leave them out.
-    known = inspect.signature(below_adapter(loaded.model).forward).parameters
-    options = {"logits_to_keep": keep, "use_cache": False, **batch}
-    options = {name: value for name, value in options.items() if name in known}
-    return _taken(loaded, options, slice(-keep, -1))
 
 
 def _taken(loaded: Loaded, batch: dict[str, Any], places: slice) -> Any:
