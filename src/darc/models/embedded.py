@@ -69,10 +69,7 @@ class EmbeddedModel(Closing):
         An error is an answer with the key `error`.
         """
         workers = self._start()
-        answer: dict[str, Any] = workers.submit(
-            self._server.handle_chat_completions, {"top_k": TOP_K, "min_p": 0.0, **body}
-        ).result()
-        return answer
+        return workers.submit(self._handle, body).result()
 
     def close(self) -> None:
         """Free the model's memory; the next `complete` loads it again."""
@@ -89,12 +86,15 @@ class EmbeddedModel(Closing):
                 self._workers = ThreadPoolExecutor(self.slots, thread_name_prefix="darc-model")
             return self._workers
 
+    def _handle(self, body: dict[str, Any]) -> dict[str, Any]:
+        answer = self._server.handle_chat_completions({"top_k": TOP_K, "min_p": 0.0, **body})
+        return dict(answer)
+
     def _answer(self, request: Request) -> Completion:
         if request.max_tokens < 1:
             raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
-        own = {"top_k": TOP_K, "min_p": 0.0, "seed": request.seed % RANDOM_SEED}
-        body = {**chat_body(self.name, request), **own}
-        answer = self._server.handle_chat_completions(body)
+        seed = request.seed % RANDOM_SEED
+        answer = self._handle({**chat_body(self.name, request), "seed": seed})
         if "error" in answer or "choices" not in answer:
             raise refused(answer)
         return read_choices(answer)[0]

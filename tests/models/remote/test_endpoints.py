@@ -13,6 +13,7 @@ from darc.models.remote.endpoints import (
     Address,
     Breaker,
     Call,
+    Endpoint,
     Endpoints,
     Retry,
     RetryClock,
@@ -107,7 +108,7 @@ def test_server_that_dies_is_left_alone_and_comes_back(servers: list[FakeServer]
             assert min(counts(servers)) > 0
             dying.close()
             await all_of(40)
-            (dead,) = [each for each in client.endpoints.all if each.breaker.waiting(clock.time)]
+            (dead,) = [each for each in client.endpoints.all if each.waiting(clock.time)]
             assert dead.url == dying.url
             before = counts(others)
             await all_of(10)
@@ -311,22 +312,43 @@ def test_which_statuses_pass() -> None:
 
 
 def test_breaker_opens_after_failures_in_a_row_and_lets_one_call_try() -> None:
-    breaker = Breaker(threshold=2, cooldown=10.0)
-    breaker.failed(0.0)
-    breaker.succeeded()
-    breaker.failed(1.0)
-    assert breaker.waiting(1.0) is None
-    breaker.failed(2.0)
-    assert breaker.waiting(5.0) == 7.0
-    assert breaker.waiting(12.0) is None
-    assert breaker.begin()
-    assert breaker.waiting(12.0) == 0.0
-    breaker.failed(13.0)
-    assert breaker.waiting(14.0) == 9.0
-    assert breaker.begin()
-    breaker.left()
-    assert breaker.waiting(23.0) is None
-    assert breaker.begin()
-    breaker.succeeded()
-    assert breaker.waiting(23.0) is None
-    assert not breaker.begin()
+    endpoint, broken = Endpoint("a", Breaker(threshold=2, cooldown=10.0)), Unreachable("")
+    endpoint.judge(broken, False, 0.0)
+    endpoint.judge(None, False, 0.0)
+    endpoint.judge(broken, False, 1.0)
+    assert endpoint.waiting(1.0) is None
+    endpoint.judge(broken, False, 2.0)
+    assert endpoint.waiting(5.0) == 7.0
+    assert endpoint.waiting(12.0) is None
+    endpoint.probed = True
+    assert endpoint.waiting(12.0) == 0.0
+    endpoint.judge(broken, True, 13.0)
+    assert endpoint.waiting(14.0) == 9.0
+    endpoint.probed = True
+    # A call that was begun before says nothing of the one that tries it out.
+    endpoint.judge(asyncio.CancelledError(), False, 23.0)
+    assert endpoint.waiting(23.0) == 0.0
+    endpoint.judge(asyncio.CancelledError(), True, 23.0)
+    assert endpoint.waiting(23.0) is None
+    endpoint.judge(None, True, 23.0)
+    assert endpoint.until is None
+
+
+def test_one_call_tries_a_server_out() -> None:
+    async def main() -> None:
+        endpoints = Endpoints(["a"], 9, Breaker(1, 10.0), clock.clock)
+        calls = [Call() for _ in range(4)]
+        await endpoints.take(calls[0])
+        assert not calls[0].probe
+        endpoints.give(calls[0], Unreachable(""))
+        clock.time = 11.0
+        await endpoints.take(calls[1])
+        assert calls[1].probe
+        with pytest.raises(LeftAlone, match="in 0 s"):
+            await endpoints.take(calls[2])
+        endpoints.give(calls[1], None)
+        await endpoints.take(calls[3])
+        assert not calls[3].probe
+
+    clock = FakeClock()
+    asyncio.run(main())

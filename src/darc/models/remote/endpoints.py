@@ -5,6 +5,7 @@ to the least loaded one that is not left alone.
 """
 
 import asyncio
+import itertools
 import math
 import os
 import random
@@ -12,7 +13,7 @@ import re
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from urllib.parse import SplitResult, urlsplit
 
@@ -142,57 +143,52 @@ def retry_after(header: str | None, wall: float) -> float | None:
     return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
-@dataclass
+@dataclass(frozen=True)
 class Breaker:
-    """A state machine without input or output.
+    """When a server is left alone: `threshold` calls in a row have failed, for `cooldown` seconds.
 
-    It is closed until `threshold` calls in a row have failed, then open for `cooldown` seconds,
-    and then lets one call through: its outcome closes the breaker or opens it again.
+    Then one call is let through: its outcome closes the breaker or opens it again.
     """
 
     threshold: int = 5
     cooldown: float = 30.0
-    _failures: int = field(default=0, init=False)
-    _until: float | None = field(default=None, init=False)
-    _probing: bool = field(default=False, init=False)
-
-    def waiting(self, now: float) -> float | None:
-        """The seconds until a call may begin, None where one may begin now."""
-        if self._until is None:
-            return None
-        if now < self._until:
-            return self._until - now
-        return 0.0 if self._probing else None
-
-    def begin(self) -> bool:
-        """Count a call that begins; whether it is the one that tries the server out."""
-        self._probing = self._until is not None
-        return self._probing
-
-    def succeeded(self) -> None:
-        """The server answered."""
-        self._failures, self._until, self._probing = 0, None, False
-
-    def failed(self, now: float) -> None:
-        """The server did not answer, after all attempts."""
-        self._failures += 1
-        if self._probing or self._failures >= self.threshold:
-            self._until = now + self.cooldown
-        self._probing = False
-
-    def left(self) -> None:
-        """The call ended without saying anything about the server."""
-        self._probing = False
 
 
 @dataclass(eq=False)
 class Endpoint:
-    """A server, its breaker, and how many calls it has under way; `turn` is its latest call."""
+    """A server, how many calls it has under way, and until when it is left alone, if it is.
+
+    `turn` is its latest call; `probed` says that the call which tries it out is under way.
+    """
 
     url: str
-    breaker: Breaker
+    breaker: Breaker = field(default_factory=Breaker)
     running: int = 0
     turn: int = 0
+    failures: int = 0
+    until: float | None = None
+    probed: bool = False
+
+    def waiting(self, now: float) -> float | None:
+        """The seconds until a call may begin, None where one may begin now."""
+        if self.until is None:
+            return None
+        if now < self.until:
+            return self.until - now
+        return 0.0 if self.probed else None
+
+    def judge(self, problem: BaseException | None, probe: bool, now: float) -> None:
+        """Note how a call, or the `probe`, has ended; too many requests are not its fault."""
+        limited = isinstance(problem, ErrorStatus) and (problem.status or 500) < 500
+        if problem is None or isinstance(problem, Refused | TooLarge):
+            self.failures, self.until, self.probed = 0, None, False
+        elif isinstance(problem, Failed) and not (limited or isinstance(problem, OverLimit)):
+            self.failures += 1
+            if self.probed or self.failures >= self.breaker.threshold:
+                self.until = now + self.breaker.cooldown
+            self.probed = False
+        elif probe:
+            self.probed = False
 
 
 @dataclass
@@ -228,10 +224,8 @@ class Endpoints:
     def __init__(
         self, urls: Iterable[str], bound: int, breaker: Breaker, clock: RetryClock
     ) -> None:
-        self.all = [Endpoint(url, replace(breaker)) for url in urls]
-        self._bound = bound
-        self._clock = clock
-        self._turns = 0
+        self.all = [Endpoint(url, breaker) for url in urls]
+        self._bound, self._clock, self._turns = bound, clock, itertools.count(1)
         self._waiting: deque[tuple[asyncio.Future[Endpoint], Call]] = deque()
 
     def reset(self) -> None:
@@ -264,17 +258,9 @@ class Endpoints:
         self.free(call)
 
     def judge(self, call: Call, problem: BaseException | None) -> None:
-        """Tell an endpoint's breaker how a call ended; too many requests are not its fault."""
-        if call.place is None:
-            return
-        breaker = call.place.breaker
-        limited = isinstance(problem, ErrorStatus) and (problem.status or 500) < 500
-        if problem is None or isinstance(problem, Refused | TooLarge):
-            breaker.succeeded()
-        elif isinstance(problem, Failed) and not (limited or isinstance(problem, OverLimit)):
-            breaker.failed(self._clock.now())
-        elif call.probe:
-            breaker.left()
+        """Tell a call's endpoint, if it has one, how the call ended."""
+        if call.place is not None:
+            call.place.judge(problem, call.probe, self._clock.now())
 
     def free(self, call: Call) -> None:
         """Let another call have the place, without a word on its endpoint."""
@@ -309,15 +295,15 @@ class Endpoints:
         best = min(map(call.standing, able), default=None)
         room = [e for e in able if e.running < self._bound and call.standing(e) == best]
         if room:
-            self._turns += 1
             found = min(room, key=lambda each: (each.running, each.turn))
-            found.turn, found.running = self._turns, found.running + 1
-            call.place, call.probe = found, found.breaker.begin()
+            found.turn, found.running = next(self._turns), found.running + 1
+            found.probed = found.until is not None
+            call.place, call.probe = found, found.probed
             return found
         if able:
             return None
         now = self._clock.now()
-        wait = min(each.breaker.waiting(now) or 0.0 for each in self.all)
+        wait = min(each.waiting(now) or 0.0 for each in self.all)
         urls = " and ".join(each.url for each in self.all)
         has = "has" if len(self.all) == 1 else "have"
         raise LeftAlone(
@@ -329,4 +315,4 @@ class Endpoints:
     def able(self) -> list[Endpoint]:
         """The endpoints that are not left alone."""
         now = self._clock.now()
-        return [each for each in self.all if each.breaker.waiting(now) is None]
+        return [each for each in self.all if each.waiting(now) is None]

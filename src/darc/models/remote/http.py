@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -23,6 +23,7 @@ CONNECTING = 10.0
 IDLE_SECONDS = 30.0
 LONGEST_HEADER = 65536
 BUFFER = 2**18
+NUMBERS = frozenset({int, float})
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 # What a client does not send is not made up for it.
 NOT_ADDED = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
@@ -238,7 +239,7 @@ def added(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
         known = result.get(name)
         if isinstance(value, Mapping):
             result[name] = added(known if isinstance(known, Mapping) else {}, value)
-        elif _is_number(value) and _is_number(known):
+        elif {type(value), type(known)} <= NUMBERS:
             result[name] = known + value
         elif value is not None or name not in result:
             result[name] = value
@@ -248,10 +249,6 @@ def added(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
 def tokens_in(usage: Mapping[str, Any]) -> int:
     """The tokens of a usage: its total, or else the sum of its prompt's and completion's."""
     total = usage.get("total_tokens")
-    names = ("total_tokens",) if _is_number(total) else ("prompt_tokens", "completion_tokens")
-    found = (usage.get(name) for name in names)
-    return sum(max(0, int(each)) for each in found if _is_number(each) and math.isfinite(each))
-
-
-def _is_number(value: Any) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    names = ("total_tokens",) if type(total) in NUMBERS else ("prompt_tokens", "completion_tokens")
+    found = (usage.get(name, 0) for name in names)
+    return sum(max(0, int(each)) for each in found if type(each) in NUMBERS and math.isfinite(each))

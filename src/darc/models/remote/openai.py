@@ -46,9 +46,6 @@ class AsyncOpenAI:
         self.lacks: frozenset[str] = frozenset() if n else frozenset({"n"})
         self.client = client or AsyncClient(self.address.url, **options)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self.address)!r})"
-
     async def choices(self, body: Mapping[str, Any]) -> list[Completion]:
         """At least one answer to a body, from one call that succeeded.
 
@@ -209,20 +206,11 @@ class OpenAIModel(Background):
 
     def __init__(self, address: str, **options: Any) -> None:
         self.remote = AsyncOpenAI(address, **options)
+        self.name, self.version = self.remote.address.model, str(self.remote.address)
         super().__init__(self.remote.aclose)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self.remote.address)!r})"
-
-    @property
-    def name(self) -> str:
-        """The model's name on its server."""
-        return self.remote.address.model
-
-    @property
-    def version(self) -> str:
-        """The model and where it is served."""
-        return str(self.remote.address)
+        return f"{type(self).__name__}({self.version!r})"
 
     def complete(
         self, requests: Sequence[Request], report: Report | None = None
