@@ -115,8 +115,7 @@ class ChatUser:
 
     def __init__(self, model: ChatModel | str, **options: Any) -> None:
         self.model = chat_model(model, **options) if isinstance(model, str) else model
-        self._server = getattr(self.model, "remote", None)
-        self.remote = self._server is not None
+        self.remote: bool = getattr(self.model, "remote", False)
 
     @cached_property
     def served(self) -> str:
@@ -129,7 +128,5 @@ class ChatUser:
 
     async def aclose(self) -> None:
         """Close the model, from the loop that used it."""
-        if self._server is not None:
-            await self._server.aclose()
-        else:
-            await asyncio.to_thread(self.close)
+        own = getattr(self.model, "aclose", None)
+        await (own() if own is not None else asyncio.to_thread(self.close))

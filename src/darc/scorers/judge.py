@@ -86,7 +86,7 @@ class Judge(ChatUser):
     async def score_async(self, pairs: Sequence[Pair]) -> Array:
         """`score`, awaited; for a model on a server."""
         assert isinstance(self.model, OpenAIModel)
-        ask, asked = self.model.remote.complete, [self.conversation(*pair) for pair in pairs]
+        ask, asked = self.model.complete_async, [self.conversation(*pair) for pair in pairs]
         replies = await ask(self._requests(asked))
         again = self._requests(self._again(asked, replies))
         return self._graded(replies, await ask(again))

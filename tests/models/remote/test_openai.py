@@ -15,7 +15,7 @@ from tests.fakes.clock import FakeClock
 
 from darc.errors import MissingExtra
 from darc.models.completion import Request
-from darc.models.remote.openai import AsyncOpenAI, OpenAIModel
+from darc.models.remote.openai import OpenAIModel
 from darc.models.remote.problems import Failed, Refused
 from darc.types import Message
 
@@ -101,9 +101,9 @@ def test_alternatives(openai_server: FakeServer) -> None:
 
 def test_async_side(openai_server: FakeServer) -> None:
     async def ask() -> list[str]:
-        remote = AsyncOpenAI(f"fake@{openai_server.url}/v1/")
+        remote = OpenAIModel(f"fake@{openai_server.url}/v1/")
         try:
-            return [one.text for one in await remote.complete([request("a"), request("b")])]
+            return [one.text for one in await remote.complete_async([request("a"), request("b")])]
         finally:
             await remote.aclose()
 

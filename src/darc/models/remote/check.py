@@ -11,7 +11,7 @@ from darc.models.completion import Completion, Request
 from darc.models.remote.client import JSON, KEY, AsyncClient
 from darc.models.remote.endpoints import CHAT, Breaker, Retry, base_url
 from darc.models.remote.http import METER, Meter, Response
-from darc.models.remote.openai import NAMED, AsyncOpenAI
+from darc.models.remote.openai import NAMED, OpenAIModel
 from darc.models.remote.problems import Failed, Refused, json_object, said
 from darc.models.remote.protocol import LIMIT, chat_body, limit_name, read_choices
 from darc.types import Message
@@ -134,7 +134,7 @@ class _Trial:
 
     def __init__(self, report: ServerReport, client: AsyncClient) -> None:
         self.report, self.client = report, client
-        self.model = AsyncOpenAI(f"{NAMED}@{report.url}", client=client)
+        self.model = OpenAIModel(f"{NAMED}@{report.url}", client=client)
         self.first = ""
         self.one_text = False
         self.prompt_tokens = 0

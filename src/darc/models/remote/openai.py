@@ -32,92 +32,6 @@ NAMED = "*"
 HEARING = 0.2
 
 
-class AsyncOpenAI:
-    """The model of a MODEL@URL; what the server turns out not to understand is not sent again.
-
-    `lacks` are such fields: n, logprobs, max_tokens. The `options` (concurrency, time-outs,
-    retries) are those of `AsyncClient`, unless there is a `client`.
-    """
-
-    def __init__(
-        self, address: str, *, n: bool = True, client: AsyncClient | None = None, **options: Any
-    ) -> None:
-        self.address = parse_address(address)
-        self.lacks: frozenset[str] = frozenset() if n else frozenset({"n"})
-        self.client = client or AsyncClient(self.address.url, **options)
-
-    async def choices(self, body: Mapping[str, Any]) -> list[Completion]:
-        """At least one answer to a body, from one call that succeeded.
-
-        Log-probabilities are left out, and the token limit is called by its newer name, where an
-        error of the server names them.
-        """
-        lacks, headers = self.lacks, None
-        caller = CALLER.get()
-        if self.address.model == NAMED and caller is not None and caller.url == self.address.url:
-            others = {name: value for name, value in body.items() if name != "model"}
-            body = {"model": caller.model, **others} if caller.model else others
-            headers = caller.headers
-        while True:
-            try:
-                sent = adapted(body, lacks)
-                found = await self.client.ask(CHAT, read_choices, sent, headers)
-                break
-            except Refused as refused:
-                field = unknown_field(refused, lacks)
-                if not field:
-                    raise
-                lacks |= {field}
-        self.lacks |= lacks
-        return found
-
-    async def models(self) -> list[str]:
-        """The names of the models that the server lists."""
-        return [str(one["id"]) for one in await self.client.ask("/models", listed)]
-
-    async def complete(
-        self, requests: Sequence[Request], report: Report | None = None
-    ) -> list[Completion]:
-        """One completion a request, in their order, all at once within the bound."""
-        tell = counter(report, len(requests))
-
-        async def one(request: Request) -> Completion:
-            found = (await self.choices(chat_body(self.address.model, request)))[0]
-            tell(found)
-            return found
-
-        return await together([one(request) for request in requests])
-
-    async def sample(
-        self,
-        requests: Sequence[Request],
-        seeds: Sequence[Sequence[int]],
-        report: Report | None = None,
-    ) -> list[list[DrawnChoice[Completion]]]:
-        """As many answers to each request as it has seeds; see `samples`."""
-        tell = counter(report, sum(len(own) for own in seeds))
-
-        async def all_of(request: Request, own: Sequence[int]) -> list[DrawnChoice[Completion]]:
-            found = await samples(
-                self.choices,
-                chat_body(self.address.model, request),
-                own,
-                same=lambda one: one.text,
-                several="n" not in self.lacks,
-                arrived=tell,
-            )
-            if not found.several:
-                self.lacks |= {"n"}
-            return found.drawn
-
-        pairs = zip(requests, seeds, strict=True)
-        return await together([all_of(request, own) for request, own in pairs])
-
-    async def aclose(self) -> None:
-        """Close the connections; the next call opens new ones."""
-        await self.client.aclose()
-
-
 class Background(Closing):
     """Runs coroutines for synchronous callers, from any number of threads.
 
@@ -199,15 +113,25 @@ def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
 
 
 class OpenAIModel(Background):
-    """`AsyncOpenAI` for callers without an event loop: it has one in a thread of its own.
+    """The model of a MODEL@URL; what the server turns out not to understand is not sent again.
 
-    May be used from several threads; an interrupt cancels the calls under way.
+    `lacks` are such fields: n, logprobs, max_tokens. The `options` (concurrency, time-outs,
+    retries) are those of `AsyncClient`, unless there is a `client`.
+
+    `complete` is for callers without an event loop: the model has one in a thread of its own, may
+    be used from several threads, and an interrupt cancels the calls under way.
     """
 
-    def __init__(self, address: str, **options: Any) -> None:
-        self.remote = AsyncOpenAI(address, **options)
-        self.name, self.version = self.remote.address.model, str(self.remote.address)
-        super().__init__(self.remote.aclose)
+    remote = True
+
+    def __init__(
+        self, address: str, *, n: bool = True, client: AsyncClient | None = None, **options: Any
+    ) -> None:
+        self.address = parse_address(address)
+        self.name, self.version = self.address.model, str(self.address)
+        self.lacks: frozenset[str] = frozenset() if n else frozenset({"n"})
+        self.client = client or AsyncClient(self.address.url, **options)
+        super().__init__(self.client.aclose)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.version!r})"
@@ -216,4 +140,75 @@ class OpenAIModel(Background):
         self, requests: Sequence[Request], report: Report | None = None
     ) -> list[Completion]:
         """One completion a request, in their order; `report(done, total)` counts them."""
-        return self.run(self.remote.complete(requests, report))
+        return self.run(self.complete_async(requests, report))
+
+    async def choices(self, body: Mapping[str, Any]) -> list[Completion]:
+        """At least one answer to a body, from one call that succeeded.
+
+        Log-probabilities are left out, and the token limit is called by its newer name, where an
+        error of the server names them.
+        """
+        lacks, headers = self.lacks, None
+        caller = CALLER.get()
+        if self.name == NAMED and caller is not None and caller.url == self.address.url:
+            others = {name: value for name, value in body.items() if name != "model"}
+            body = {"model": caller.model, **others} if caller.model else others
+            headers = caller.headers
+        while True:
+            try:
+                sent = adapted(body, lacks)
+                found = await self.client.ask(CHAT, read_choices, sent, headers)
+                break
+            except Refused as refused:
+                field = unknown_field(refused, lacks)
+                if not field:
+                    raise
+                lacks |= {field}
+        self.lacks |= lacks
+        return found
+
+    async def models(self) -> list[str]:
+        """The names of the models that the server lists."""
+        return [str(one["id"]) for one in await self.client.ask("/models", listed)]
+
+    async def complete_async(
+        self, requests: Sequence[Request], report: Report | None = None
+    ) -> list[Completion]:
+        """`complete`, awaited: all at once within the bound."""
+        tell = counter(report, len(requests))
+
+        async def one(request: Request) -> Completion:
+            found = (await self.choices(chat_body(self.name, request)))[0]
+            tell(found)
+            return found
+
+        return await together([one(request) for request in requests])
+
+    async def sample(
+        self,
+        requests: Sequence[Request],
+        seeds: Sequence[Sequence[int]],
+        report: Report | None = None,
+    ) -> list[list[DrawnChoice[Completion]]]:
+        """As many answers to each request as it has seeds; see `samples`."""
+        tell = counter(report, sum(len(own) for own in seeds))
+
+        async def all_of(request: Request, own: Sequence[int]) -> list[DrawnChoice[Completion]]:
+            found = await samples(
+                self.choices,
+                chat_body(self.name, request),
+                own,
+                same=lambda one: one.text,
+                several="n" not in self.lacks,
+                arrived=tell,
+            )
+            if not found.several:
+                self.lacks |= {"n"}
+            return found.drawn
+
+        pairs = zip(requests, seeds, strict=True)
+        return await together([all_of(request, own) for request, own in pairs])
+
+    async def aclose(self) -> None:
+        """Close the connections; the next call opens new ones."""
+        await self.client.aclose()
