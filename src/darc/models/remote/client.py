@@ -14,7 +14,6 @@ from darc.models.remote.endpoints import (
     SEVERAL,
     Breaker,
     Call,
-    Endpoint,
     Endpoints,
     Retry,
     RetryClock,
@@ -181,7 +180,7 @@ class AsyncClient:
                         raise
                     call.failures.append((here, problem.after))
                     following = self.endpoints.better(call)
-                    pause = 0.0 if following is None else self._pause(following, call)
+                    pause = self._retry.pause(call.failed_at(following), self.clock.chance())
                     late = self.clock.now() + pause - begun > self._retry.seconds
                     if len(call.failures) >= attempts or following is None or late:
                         problem.tried([each.url for each, _ in call.failures])
@@ -190,7 +189,7 @@ class AsyncClient:
                     if following is not here:
                         self.endpoints.give(call, problem)
                         here = await self.endpoints.take(call)
-                        pause = self._pause(here, call)
+                        pause = self._retry.pause(call.failed_at(here), self.clock.chance())
                 if pause:
                     await self.clock.sleep(pause)
         except BaseException as problem:
@@ -227,11 +226,6 @@ class AsyncClient:
         self._session, self._loop = open_session(self.timeout), loop
         self._proxies = {each.url: proxy_of(each.url) for each in self.endpoints.all}
         self.endpoints.reset()
-
-    def _pause(self, endpoint: Endpoint, call: Call) -> float:
-        """The seconds before an endpoint is asked: none where it has not failed yet."""
-        named = call.failed_at(endpoint)
-        return self._retry.pause(len(named), named[-1], self.clock.chance()) if named else 0.0
 
     async def _attempt(
         self,

@@ -12,7 +12,7 @@ import random
 import re
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from urllib.parse import SplitResult, urlsplit
@@ -29,19 +29,8 @@ PASSING = frozenset({408, 409, 425, 429})
 LASTING = frozenset({501, 505})
 
 
-@dataclass(frozen=True)
-class Address:
-    """A model's name on a server, and the URL below which the server answers, or several."""
-
-    model: str
-    url: str
-
-    def __str__(self) -> str:
-        return f"{self.model}@{self.url}"
-
-
-def parse_address(text: str) -> Address:
-    """The parts of "MODEL@URL"; the model's name may itself hold an @.
+def parse_address(text: str) -> tuple[str, str]:
+    """The model and the URL, or several, of "MODEL@URL"; the model's name may itself hold an @.
 
     Without a URL it is OPENAI_BASE_URL's, or OpenAI's own where there is a key for it.
     """
@@ -54,7 +43,7 @@ def parse_address(text: str) -> Address:
             f"{text!r} names no model on a server",
             f"write MODEL@URL, such as my-model@http://localhost:8000, or set {BASE_URL}",
         )
-    return Address(found["model"].strip(), base_url(found["url"]))
+    return found["model"].strip(), base_url(found["url"])
 
 
 def base_url(text: str) -> str:
@@ -92,11 +81,7 @@ def checked_url(text: str) -> SplitResult:
 
 @dataclass(frozen=True)
 class RetryClock:
-    """Time and chance, so that neither needs to be waited for in a test.
-
-    `now` never runs backwards, `wall` is the date as seconds since 1970, `chance` is uniform on
-    [0, 1).
-    """
+    """Time and chance, so that neither needs to be waited for in a test; `wall` is the date."""
 
     now: Callable[[], float] = time.monotonic
     wall: Callable[[], float] = time.time
@@ -117,11 +102,13 @@ class Retry:
     first: float = 0.5
     longest: float = 30.0
 
-    def pause(self, attempt: int, after: float | None, chance: float) -> float:
-        """The seconds to wait after this many failed attempts."""
-        if after is not None:
-            return after + chance * self.first
-        return chance * min(self.longest, self.first * 2.0 ** min(attempt - 1, 60))
+    def pause(self, named: Sequence[float | None], chance: float) -> float:
+        """The seconds to wait after failed attempts, by the times to come back that they named."""
+        if not named:
+            return 0.0
+        if named[-1] is not None:
+            return named[-1] + chance * self.first
+        return chance * min(self.longest, self.first * 2.0 ** min(len(named) - 1, 60))
 
 
 def is_passing(status: int) -> bool:
@@ -203,7 +190,7 @@ class Call:
     probe: bool = False
     failures: list[tuple[Endpoint, float | None]] = field(default_factory=list)
 
-    def failed_at(self, endpoint: Endpoint) -> list[float | None]:
+    def failed_at(self, endpoint: Endpoint | None) -> list[float | None]:
         """When an endpoint said to come back, of each attempt that failed there."""
         return [after for where, after in self.failures if where is endpoint]
 

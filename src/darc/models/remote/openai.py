@@ -127,10 +127,10 @@ class OpenAIModel(Background):
     def __init__(
         self, address: str, *, n: bool = True, client: AsyncClient | None = None, **options: Any
     ) -> None:
-        self.address = parse_address(address)
-        self.name, self.version = self.address.model, str(self.address)
+        self.name, self.url = parse_address(address)
+        self.version = f"{self.name}@{self.url}"
         self.lacks: frozenset[str] = frozenset() if n else frozenset({"n"})
-        self.client = client or AsyncClient(self.address.url, **options)
+        self.client = client or AsyncClient(self.url, **options)
         super().__init__(self.client.aclose)
 
     def __repr__(self) -> str:
@@ -150,7 +150,7 @@ class OpenAIModel(Background):
         """
         lacks, headers = self.lacks, None
         caller = CALLER.get()
-        if self.name == NAMED and caller is not None and caller.url == self.address.url:
+        if self.name == NAMED and caller is not None and caller.url == self.url:
             others = {name: value for name, value in body.items() if name != "model"}
             body = {"model": caller.model, **others} if caller.model else others
             headers = caller.headers

@@ -174,30 +174,22 @@ def token_sums(loaded: Loaded, rows: Sequence[Prompted], most: int) -> list[floa
     groups = [tuple(prompt) for prompt in prompts]
     for places, batch in passes(loaded, whole, groups, longest, most, at_once):
         lengths = [len(answers[i]) for i in places]
-        if batch is not None:
-            spans = [slice(0, length) for length in lengths]
-            taken = _taken(loaded, batch, slice(0, -1))
-        else:
+        spans, predicting = [slice(0, length) for length in lengths], slice(0, -1)
+        if batch is None:
             # Padded on the left, so that all answers end at the right edge.
-            spans = [slice(-length, None) for length in lengths]
-            alone = padded([whole[i] for i in places], pad, loaded.device, left=True)
-            keep = min(max(lengths) + 1, alone["input_ids"].shape[1])
+            batch = padded([whole[i] for i in places], pad, loaded.device, left=True)
+            keep = min(max(lengths) + 1, batch["input_ids"].shape[1])
+            spans, predicting = [slice(-length, None) for length in lengths], slice(-keep, -1)
             # Logits of the prompts are not looked at; not every architecture can leave them out.
-            options = {"logits_to_keep": keep, "use_cache": False, **alone}
-            options = {name: value for name, value in options.items() if name in known}
-            taken = _taken(loaded, options, slice(-keep, -1))
-        for i, logs, span in zip(places, taken, spans, strict=True):
+            batch |= {"logits_to_keep": keep, "use_cache": False}
+            batch = {name: value for name, value in batch.items() if name in known}
+        with torch.inference_mode():
+            logits = loaded.model(**batch).logits[:, predicting].float()
+            following = batch["input_ids"][:, -logits.shape[1] :]
+            taken = logits.gather(-1, following[..., None])[..., 0] - logits.logsumexp(-1)
+        for i, logs, span in zip(places, taken.double().cpu(), spans, strict=True):
             sums[answered[i]] = float(logs[span].sum())
     return sums
-
-
-def _taken(loaded: Loaded, batch: dict[str, Any], places: slice) -> Any:
-    """The log-probabilities of the tokens behind some places of a batch, (rows, places)."""
-    with torch.inference_mode():
-        logits = loaded.model(**batch).logits[:, places].float()
-        next_ids = batch["input_ids"][:, -logits.shape[1] :]
-        taken = logits.gather(-1, next_ids[..., None])[..., 0] - logits.logsumexp(-1)
-    return taken.double().cpu()
 
 
 def fit(prompt: list[int], answer: list[int], limit: int) -> Prompted:
