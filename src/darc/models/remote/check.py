@@ -13,7 +13,7 @@ from darc.models.remote.endpoints import CHAT, Breaker, Retry, base_url
 from darc.models.remote.http import METER, Meter, Response
 from darc.models.remote.openai import NAMED, OpenAIModel
 from darc.models.remote.problems import Failed, Refused, json_object, said
-from darc.models.remote.protocol import LIMIT, chat_body, limit_name, read_choices
+from darc.models.remote.protocol import LIMIT, NEWER_LIMIT, adapted, chat_body, read_choices
 from darc.types import Message
 
 TEXT = "Write one short and unusual sentence about the sea."
@@ -196,16 +196,17 @@ class _Trial:
                 await report.attempt("the least request", self.least, "")
             return False
         seconds = monotonic() - begun
-        self.first, limit = one.text, limit_name(self.model.lacks)
+        self.first = one.text
         took = f"{seconds:.1f} s for {one.tokens} tokens"
         report.add("chat completions", f"yes: {report.model}", took)
         if one.tokens > TOKENS:
             told = f"ignored: {one.tokens} tokens, not {TOKENS}"
             report.add("max_tokens", told, "answers may be long and dear", False)
-        elif limit == LIMIT:
-            report.add("max_tokens", "kept")
+        elif LIMIT in self.model.lacks:
+            told = f"refused; {NEWER_LIMIT} is kept"
+            report.add("max_tokens", told, "DARC finds that out by itself")
         else:
-            report.add("max_tokens", f"refused; {limit} is kept", "DARC finds that out by itself")
+            report.add("max_tokens", "kept")
         return True
 
     async def least(self) -> Found:
@@ -328,15 +329,11 @@ class _Trial:
         self, messages: Sequence[dict[str, str]] = USER, tokens: int = TOKENS, **fields: Any
     ) -> Any:
         """The whole answer to a request with nothing but what is said here."""
-
-        def whole(answer: Any) -> Any:
-            read_choices(answer)
-            return answer
-
-        return await self.client.ask(CHAT, whole, self.body(messages, tokens, **fields))
+        body = self.body(messages, tokens, **fields)
+        return await self.client.ask(CHAT, lambda answer: read_choices(answer) and answer, body)
 
     def body(
         self, messages: Sequence[dict[str, str]] = USER, tokens: int = TOKENS, **fields: Any
     ) -> dict[str, Any]:
-        limit = {limit_name(self.model.lacks): tokens}
-        return {"model": self.report.model, "messages": messages, **limit, **fields}
+        told = {"model": self.report.model, "messages": messages, LIMIT: tokens, **fields}
+        return adapted(told, self.model.lacks)

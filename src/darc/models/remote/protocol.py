@@ -35,13 +35,8 @@ def unknown_field(refused: Refused, lacks: Set[str]) -> str:
 def adapted(body: Mapping[str, Any], lacks: Set[str]) -> dict[str, Any]:
     """A body as a server that lacks some fields understands it."""
     gone = ("logprobs", "top_logprobs") if "logprobs" in lacks else ()
-    names = {LIMIT: limit_name(lacks)}
+    names = {LIMIT: NEWER_LIMIT} if LIMIT in lacks else {}
     return {names.get(name, name): value for name, value in body.items() if name not in gone}
-
-
-def limit_name(lacks: Set[str]) -> str:
-    """What the server calls the token limit."""
-    return NEWER_LIMIT if LIMIT in lacks else LIMIT
 
 
 def chat_body(model: str, request: Request) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -51,10 +52,8 @@ class Prefix:
         the same numbers. Whether it does is tried on the first rows, and again on the first with
         more in common than a sliding window holds.
         """
-        # The first and the last in order differ soonest.
-        first, last = min(rows), max(rows)
-        ends = (place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
-        length = min(next(ends, min(len(first), len(last))), longest)
+        alike = takewhile(lambda column: len(set(column)) == 1, zip(*rows, strict=False))
+        length = min(len(list(alike)), longest)
         if length * (len(rows) - 1) < LEAST_SPARED:
             return None
         if False in loaded.continues.values() or not takes_cache(loaded.model):
