@@ -96,9 +96,10 @@ def chat_model(text: str = "", **options: Any) -> ChatModel:
         found = require()
         return EmbeddedModel(found.path, version=found.sha256)
     if text.startswith(TRANSFORMERS):
-        from darc.models.transformers import load_chat
+        from darc.models.transformers import MODELS
 
-        return load_chat(text.removeprefix(TRANSFORMERS))
+        made: ChatModel = MODELS.make(text)
+        return made
     from darc.models.remote.client import KEY
     from darc.models.remote.endpoints import BASE_URL
     from darc.models.remote.openai import OpenAIModel

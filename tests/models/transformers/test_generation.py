@@ -6,15 +6,21 @@ import pytest
 from tests.checkpoints import causal, real
 
 from darc.errors import InputError, UnknownName
-from darc.models.completion import Request
+from darc.models.completion import Request, chat_model
 from darc.models.installed import Installed
-from darc.models.transformers import TransformersModel, load_chat
+from darc.models.transformers import TransformersModel
 from darc.types import Message
 
 pytestmark = pytest.mark.hf
 
 HELLO = (Message("user", "Hello"),)
 LONG = (Message("system", "Be brief, and kind."), Message("user", "Tell me of the sea. " * 4))
+
+
+def load_chat(text: str) -> TransformersModel:
+    made = chat_model(f"transformers:{text}")
+    assert isinstance(made, TransformersModel)
+    return made
 
 
 @pytest.fixture(scope="module")

@@ -19,10 +19,10 @@ from darc.models.transformers.batching import by_tokens, padded, prompt_ids
 from darc.models.transformers.loading import CAUSAL, Checkpoint, Loaded
 from darc.registry import Makers
 
-_MODELS = Makers("model", "darc.models")
+MODELS = Makers("model", "darc.models")
 
 
-@_MODELS.register("transformers", "MODEL")
+@MODELS.register("transformers", "MODEL")
 class TransformersModel:
     """A causal language model that answers `batch_size` requests at a time.
 
@@ -79,12 +79,6 @@ class TransformersModel:
     def close(self) -> None:
         """Free the model's memory; the next `complete` loads it again."""
         self.checkpoint.close()
-
-
-def load_chat(text: str) -> TransformersModel:
-    """The model that "MODEL[,batch_size=...][,dtype=...][,device=...][,base=...]" stands for."""
-    made: TransformersModel = _MODELS.make(f"transformers:{text}")
-    return made
 
 
 class Sampler:

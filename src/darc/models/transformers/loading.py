@@ -185,7 +185,7 @@ class Checkpoint:
     def version(self) -> str:
         """A hash of the weights and the number format; empty where it cannot be known."""
         weights = fingerprint(self.source)
-        return f"{weights}-{_dtype(self.dtype, _device(self.device))}" if weights else ""
+        return f"{weights}-{placed(self.device, self.dtype)[1]}" if weights else ""
 
     @property
     def loaded(self) -> Loaded:
@@ -206,7 +206,7 @@ def load(source: ModelSource, kind: str, dtype: str = "auto", device: str = "aut
     import torch
     import transformers
 
-    place = _device(device)
+    place, numbers = placed(device, dtype)
     gguf = {"gguf_file": source.gguf} if source.gguf else {}
     read = transformers.AutoTokenizer.from_pretrained
     with LOADING, quiet(), readable(source.text):
@@ -218,7 +218,7 @@ def load(source: ModelSource, kind: str, dtype: str = "auto", device: str = "aut
         tokenizer = tokenizer or read(source.weights, trust_remote_code=False, **gguf)
         model, report = getattr(transformers, kind).from_pretrained(
             source.weights,
-            dtype=getattr(torch, DTYPES[_dtype(dtype, place)]),
+            dtype=getattr(torch, DTYPES[numbers]),
             trust_remote_code=False,
             weights_only=True,
             output_loading_info=True,
@@ -247,23 +247,18 @@ def longest_input(model: Any, tokenizer: Any) -> int | None:
     return min((limit for limit in limits if limit and limit < 10**9), default=None)
 
 
-def _device(text: str) -> Any:
+def placed(device: str, dtype: str) -> tuple[Any, str]:
+    """The torch device and the number format that are meant."""
     import torch
 
-    if text == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        place = torch.device(text)
+        place = torch.device(device)
         torch.empty(1, device=place)
     except (RuntimeError, AssertionError):
-        raise InputError(f"there is no device {text!r} here", "such as device=cpu") from None
-    return place
-
-
-def _dtype(text: str, place: Any) -> str:
-    if text != "auto":
-        return text
-    return "fp32" if place.type == "cpu" else "bf16"
+        raise InputError(f"there is no device {device!r} here", "such as device=cpu") from None
+    return place, ("fp32" if place.type == "cpu" else "bf16") if dtype == "auto" else dtype
 
 
 def mend_padding(model: Any, tokenizer: Any) -> None:
