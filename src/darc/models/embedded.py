@@ -1,10 +1,11 @@
 """The language model that runs in this process, on llama.cpp."""
 
+import itertools
 import json
 import logging
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,25 +52,16 @@ class EmbeddedModel(Closing):
         self, requests: Sequence[Request], report: Report | None = None
     ) -> list[Completion]:
         """One completion a request, in their order; `report(done, total)` counts them."""
-        workers = self._start()
-        futures = [workers.submit(self._answer, request) for request in requests]
-        tell = counter(report, len(requests))
-        for future in futures:
-            future.add_done_callback(tell)
-        try:
-            return [future.result() for future in futures]
-        except BaseException:
-            for future in futures:
-                future.cancel()
-            raise
+        workers, tell = self._start(), counter(report, len(requests))
+        # Whatever ends the wait cancels what has not begun.
+        return list(workers.map(self._answer, requests, itertools.repeat(tell)))
 
     def chat(self, body: dict[str, Any]) -> dict[str, Any]:
         """The answer to a chat completion as it stands on the wire: one choice, no stream.
 
         An error is an answer with the key `error`.
         """
-        workers = self._start()
-        return workers.submit(self._handle, body).result()
+        return self._start().submit(self._handle, body).result()
 
     def close(self) -> None:
         """Free the model's memory; the next `complete` loads it again."""
@@ -90,14 +82,16 @@ class EmbeddedModel(Closing):
         answer = self._server.handle_chat_completions({"top_k": TOP_K, "min_p": 0.0, **body})
         return dict(answer)
 
-    def _answer(self, request: Request) -> Completion:
+    def _answer(self, request: Request, tell: Callable[[object], None]) -> Completion:
         if request.max_tokens < 1:
             raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
         seed = request.seed % RANDOM_SEED
         answer = self._handle({**chat_body(self.name, request), "seed": seed})
         if "error" in answer or "choices" not in answer:
             raise refused(answer)
-        return read_choices(answer)[0]
+        found = read_choices(answer)[0]
+        tell(found)
+        return found
 
 
 def load(path: Path, threads: int | None, slots: int, context: int) -> Any:

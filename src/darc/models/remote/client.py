@@ -5,7 +5,7 @@ import io
 import json
 import logging
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -292,13 +292,11 @@ class AsyncClient:
         return Refused(told, hint, status, message, text)
 
 
-async def together(calls: Iterable[Awaitable[Result]]) -> list[Result]:
+async def together(calls: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
     """The results in their order; the first failure cancels the other calls."""
-    tasks = [asyncio.ensure_future(call) for call in calls]
     try:
-        return list(await asyncio.gather(*tasks))
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(call) for call in calls]
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    return [task.result() for task in tasks]
