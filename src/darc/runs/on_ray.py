@@ -77,8 +77,8 @@ def run_on_ray(
     if data["schema"] == 1:
         raise InputError(f"{place} has no shards: it is of an older version", "go on without Ray")
     work = (
-        ShardWork(place, folder.shard(number).name, data, part, recipe, filling)
-        for number, part in waiting(folder, questions, bool(filling.get("lazy")), count)
+        ShardWork(place, shard.name, data, part, recipe, filling)
+        for shard, part in waiting(folder, questions, bool(filling.get("lazy")), count)
     )
     with _quiet(), _connected(ray, cluster), closing(_done(ray, cluster, work)) as ended:
         for each, causes in ended:
@@ -181,9 +181,9 @@ def _fill(work: ShardWork, failures: Failures) -> None:
     path.parent.mkdir(mode=0o700, exist_ok=True)
     try:
         with FileLock(path.with_name(f".{work.name}.lock"), timeout=PATIENCE, mode=0o600):
-            if RunFolder(work.folder).finished(int(work.name), bool(work.filling["lazy"])):
-                return
             shard = Shard(path, work.manifest, work.name)
+            if shard.finished(bool(work.filling["lazy"])):
+                return
             shard.begin()
             engine, part = _engine(work.recipe), [(shard, work.questions)]
             used = {each.name: each.embeddings for each in engine.tools.scorers if each.embeddings}
