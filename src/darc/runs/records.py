@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, create_model
 
 from darc.engine.parts import called
 from darc.perturb import Perturbed
@@ -142,7 +142,7 @@ class Fault(ValueError):
 Json = Mapping[str, Any]
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
-Number = Annotated[float, Field(allow_inf_nan=False)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Level = Annotated[float, Field(ge=-np.inf)]  # which NaN is not
 Statistic = Number | Literal["inf", "-inf"] | None
 
@@ -192,8 +192,8 @@ SCORES = {
     "grades?": list[GAPS],
     "missing?": list[Annotated[list[Count], Field(min_length=2, max_length=2)]],
 }
-ROWS: dict[str, TypeAdapter[Any]] = {
-    name: TypeAdapter(_object({"prompt_id": str, **fields}))
+ROWS = {
+    name: _object({"prompt_id": str, **fields})
     for name, fields in {
         "prompts.jsonl": {"category": str, "messages": _plain_list(Message, least=1)},
         "candidates.jsonl": {
@@ -220,51 +220,36 @@ ROWS: dict[str, TypeAdapter[Any]] = {
         },
     }.items()
 }
-SIDE = TypeAdapter(dict[str, list[Number] | list[list[Number]]])
-AUDITED = TypeAdapter(_object({**SCORES, "request_id": str}))
+SIDE = RootModel[dict[str, list[Number] | list[list[Number]]]]
+AUDITED = _object({**SCORES, "request_id": str})
 SCORER = {
     "name": str,
     "location": Number | None,
     "scale": Annotated[Number, Field(gt=0)] | None,
     "bounds": Annotated[list[Level], Field(min_length=2, max_length=2)],
 }
-PANEL = {
-    "rater": _list({"name": str}),
-    "criteria": list[str],
-    "repeats": Count,
-    "missing": str,
-}
+PANEL = {"criteria": list[str], "repeats": Count, "missing": str}
+DECISION = {"rule": str, "beta": Level, "gamma": Level, "normalize": str, "calibration?": str}
 SETTINGS = {
     "generator": _object({"name": str}),
     "sampling": dict[str, Any],
     "rewrites": _object({"n_aug": Count, "family": str}),
     "side": dict[str, Any],
-    "decision": _object(
-        {"rule": str, "beta": Level, "gamma": Level, "normalize": str, "calibration?": str}
-    ),
+    "decision": _object(DECISION),
     "scorers": _list(SCORER, least=1),
-    "panel?": _object(PANEL),
+    "panel?": _object({**PANEL, "rater": _list({"name": str})}),
 }
-MANIFEST = TypeAdapter(
-    _object(
-        {
-            "input": str,
-            "seed": Whole,
-            "settings": _object(SETTINGS, closed=True),
-            "finished": bool,
-            "complete": bool,
-        }
-    )
-)
+STATE = {"input": str, "seed": Whole, "finished": bool, "complete": bool}
+MANIFEST = _object({**STATE, "settings": _object(SETTINGS, closed=True)})
 
 
-def _check(kind: "TypeAdapter[Any]", row: Any) -> None:
+def _check(kind: type[BaseModel], row: Any) -> None:
     """Refuse what has a field that is absent or of another kind, by where that is."""
     where, value = "", row
     if not isinstance(row, dict):
         raise Fault("it is no JSON object")
     try:
-        kind.validate_python(row, strict=True)
+        kind.model_validate(row)
     except ValidationError as problem:
         fault = problem.errors(include_url=False)[0]
     else:

@@ -87,11 +87,13 @@ def fit_head(
     both: list[Pair] = [(p.prompt, p.better) for p in pairs] + [(p.prompt, p.worse) for p in pairs]
     features = measure(tool, both)
     better, worse = features[: len(pairs)], features[len(pairs) :]
-    fold = folds(groups, seed)
-    margins = {each: held_out(better - worse, fold, each) for each in PENALTIES}
+    # The weights are a sum of differences: few pairs need no more coordinates than that.
+    parts, sizes, basis = np.linalg.svd(better - worse, full_matrices=False)
+    fold, differences = folds(groups, seed), parts * sizes
+    margins = {each: held_out(differences, fold, each) for each in PENALTIES}
     losses = {each: np.logaddexp(0.0, -margin).mean() for each, margin in margins.items()}
     penalty = min(losses, key=lambda each: float(losses[each]))
-    weights = fit_preference(better - worse, penalty)
+    weights = fit_preference(differences, penalty) @ basis
     centre = float(np.median(features @ weights))
     model = Preference(getattr(tool, "name", ""), weights, centre, 0.0, 1.0)
     scores = model.score(features)

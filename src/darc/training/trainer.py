@@ -113,24 +113,18 @@ def base_name(source: ModelSource) -> str:
 
 
 def load_base(source: ModelSource, recipe: TrainingRecipe) -> tuple[Any, Any]:
-    """The model and its tokenizer.
+    """The model and its tokenizer; quantised weights are NF4, computed with in bf16.
 
     Weights from a GGUF file carry the mark of a quantised model, on which no trainer works: they
     are expanded and cleared of it.
     """
-    if recipe.quantised:
-        return _quantised(source)
-    loaded = loading.load(source, loading.CAUSAL, recipe.dtype, "cpu")
-    model = loaded.model
-    if source.gguf:
-        model.hf_quantizer = model.quantization_method = None
-        model.is_quantized = False
-        vars(model.config).pop("quantization_config", None)
-    return model, loaded.tokenizer
-
-
-def _quantised(source: ModelSource) -> tuple[Any, Any]:
-    """4-bit NF4 weights with double quantisation, computed with in bf16."""
+    if not recipe.quantised:
+        loaded = loading.load(source, loading.CAUSAL, recipe.dtype, "cpu")
+        if source.gguf:
+            loaded.model.hf_quantizer = loaded.model.quantization_method = None
+            loaded.model.is_quantized = False
+            vars(loaded.model.config).pop("quantization_config", None)
+        return loaded.model, loaded.tokenizer
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
 
