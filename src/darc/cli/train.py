@@ -9,7 +9,6 @@ from darc.cli.parser import Parser, texts_of
 from darc.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
-    from darc.scorers.base import Pair
     from darc.scorers.caution import Model
     from darc.training.head import AnswerPair
 
@@ -159,6 +158,8 @@ def _check_out(path: Path, suffix: str) -> None:
 
 def run_caution(arguments: Namespace) -> None:
     """Read, fit, write, tell."""
+    from darc.scorers.caution import write_model
+    from darc.training.caution import fit_classifier, fit_encoder, fit_predictor
     from darc.training.examples import read_examples
 
     encoder = arguments.form == "encoder"
@@ -172,7 +173,18 @@ def run_caution(arguments: Namespace) -> None:
         _check_out(arguments.out, ".json")
     elif arguments.out.is_file():
         raise InputError(f"{arguments.out} is a file", "give a folder")
-    model = _fitted(arguments, read_examples(arguments.data))
+    pairs, seed, out = read_examples(arguments.data), arguments.seed, arguments.out
+    model: Model
+    if encoder:
+        model = fit_encoder(
+            pairs, arguments.encoder, out, seed=seed, epochs=arguments.epochs, tell=say
+        )
+    else:
+        if arguments.form == "features":
+            model = fit_predictor(pairs, seed, target=arguments.target, tell=say)
+        else:
+            model = fit_classifier(pairs, seed, tell=say)
+        write_model(model, out)
     known = {kind: round(value, 4) for kind, value in model.report["auc"].items()}
     if arguments.json:
         print_json({**model.report, "auc": known, "form": model.form})
@@ -182,23 +194,6 @@ def run_caution(arguments: Namespace) -> None:
         for kind, value in known.items():
             print(f"  {kind:12} {value:.3f}")
     say(f"use it: --rule caution --side atypicality=caution:{arguments.out}")
-
-
-def _fitted(arguments: Namespace, pairs: "list[Pair]") -> "Model":
-    from darc.scorers.caution import write_model
-    from darc.training.caution import fit_classifier, fit_encoder, fit_predictor
-
-    seed, out = arguments.seed, arguments.out
-    if arguments.form == "encoder":
-        return fit_encoder(
-            pairs, arguments.encoder, out, seed=seed, epochs=arguments.epochs, tell=say
-        )
-    if arguments.form == "features":
-        model: Model = fit_predictor(pairs, seed, target=arguments.target, tell=say)
-    else:
-        model = fit_classifier(pairs, seed, tell=say)
-    write_model(model, out)
-    return model
 
 
 def run_head(arguments: Namespace) -> None:

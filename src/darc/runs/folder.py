@@ -60,7 +60,17 @@ class RunFolder:
             self.write_manifest({**manifest, "complete": False, "finished": False})
             return
         known = self.manifest()
-        self._compare(known, manifest, restart)
+        if known["input"] != manifest["input"]:
+            raise InputError(f"{self.path} holds another run: its prompts differ", ANOTHER)
+        before, after = known["settings"], manifest["settings"]
+        kept = STAGES if restart is None else STAGES[: STAGES.index(restart)]
+        for key, stage in SETTINGS_OF.items():
+            if before.get(key) != after.get(key) and stage in kept:
+                where = _difference(before.get(key), after.get(key))
+                raise InputError(
+                    f"{self.path} holds another run: its {key} differs ({where})",
+                    f"{ANOTHER}, or add --from {stage}",
+                )
         if restart is not None:
             for shard in self.shards():
                 shard.forget(restart)
@@ -129,23 +139,6 @@ class RunFolder:
         if data["schema"] == 1:
             return Shard(self.path, data)
         return Shard(self.path / SHARDS / name, data, name)
-
-    def _compare(
-        self, known: Mapping[str, Any], manifest: Mapping[str, Any], restart: str | None
-    ) -> None:
-        """Refuse settings that differ from the folder's before the stage that is done again."""
-        if known.get("input") != manifest.get("input"):
-            raise InputError(f"{self.path} holds another run: its prompts differ", ANOTHER)
-        before, after = known.get("settings", {}), manifest.get("settings", {})
-        for key in sorted({*before, *after}, key=lambda key: STAGES.index(SETTINGS_OF[key])):
-            stage = SETTINGS_OF[key]
-            redone = restart is not None and STAGES.index(restart) <= STAGES.index(stage)
-            if before.get(key) != after.get(key) and not redone:
-                where = _difference(before.get(key), after.get(key))
-                raise InputError(
-                    f"{self.path} holds another run: its {key} differs ({where})",
-                    f"{ANOTHER}, or add --from {stage}",
-                )
 
 
 def _difference(*sides: Any) -> str:

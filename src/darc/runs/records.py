@@ -35,17 +35,15 @@ def candidates_row(
     return {"prompt_id": prompt_id, "candidates": rows, **{k: n for k, n in told.items() if n}}
 
 
-def variants_row(prompt_id: str, made: dict[int, Perturbed], count: int) -> dict[str, Any]:
-    """The accepted rewrites as a row; `rewritten` says of which, where it was not all of them."""
-    variants = [_plain(v) for k in sorted(made) for v in made[k].variants]
-    row: dict[str, Any] = {"prompt_id": prompt_id, "variants": variants}
-    return row if len(made) == count else {**row, "rewritten": sorted(made)}
-
-
-def rejected_row(prompt_id: str, made: dict[int, Perturbed]) -> dict[str, Any]:
-    """The refused rewrites as a row."""
-    rejected = [_plain(r) for k in sorted(made) for r in made[k].rejections]
-    return {"prompt_id": prompt_id, "rejected": rejected}
+def rewrite_rows(
+    prompt_id: str, made: dict[int, Perturbed], count: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The refused and the accepted rewrites as rows; `rewritten` says of which if not of all."""
+    refused = [_plain(each) for k in sorted(made) for each in made[k].rejections]
+    variants = [_plain(each) for k in sorted(made) for each in made[k].variants]
+    accepted = {"prompt_id": prompt_id, "variants": variants}
+    some = {} if len(made) == count else {"rewritten": sorted(made)}
+    return {"prompt_id": prompt_id, "rejected": refused}, {**accepted, **some}
 
 
 def scores_row(prompt_id: str, scores: Scores) -> dict[str, Any]:

@@ -95,10 +95,10 @@ class Stages:
             _, decision = await Choosing(samples, engine.deciding).best()
         if decision is None or samples.complete:
             await samples.rewrite(range(count))
-        made = samples.rewrites
-        shard.append("rejected.jsonl", records.rejected_row(prompt_id, made))
-        shard.append("variants.jsonl", records.variants_row(prompt_id, made, count))
-        proposed = sum(len(each.variants) + len(each.rejections) for each in made.values())
+        refused, accepted = records.rewrite_rows(prompt_id, samples.rewrites, count)
+        shard.append("rejected.jsonl", refused)
+        shard.append("variants.jsonl", accepted)
+        proposed = len(refused["rejected"]) + len(accepted["variants"])
         self._note(samples, "rewrite", rewrites=proposed)
         if decision is None and lazy:
             await samples.score_all(range(count))
