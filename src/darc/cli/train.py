@@ -10,7 +10,6 @@ from darc.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
     from darc.scorers.caution import Model
-    from darc.training.head import AnswerPair
 
 POLICIES = {
     "dpo": "plain DPO, to compare with",
@@ -199,10 +198,11 @@ def run_caution(arguments: Namespace) -> None:
 def run_head(arguments: Namespace) -> None:
     """Read, fit, write, tell."""
     from darc.scorers.head import write_preference
-    from darc.training.head import fit_head
+    from darc.training.head import fit_head, read_pairs
 
     _check_out(arguments.out, ".npz")
-    model = fit_head(_pairs(arguments), seed=arguments.seed, tell=say)
+    pairs = read_pairs(arguments.pairs, arguments.texts)
+    model = fit_head(pairs, seed=arguments.seed, tell=say)
     write_preference(model, arguments.out)
     report = model.report
     if arguments.json:
@@ -214,18 +214,3 @@ def run_head(arguments: Namespace) -> None:
             f"(95 % interval {report['low']:.3f} to {report['high']:.3f}; 0.5 is chance)"
         )
     say(f"use it: --scorer head:{arguments.out}")
-
-
-def _pairs(arguments: Namespace) -> "list[AnswerPair]":
-    from darc.evaluation.reading import read_any
-    from darc.training.head import has_pairs, rated_pairs, read_pairs
-
-    if arguments.pairs.is_file() and has_pairs(arguments.pairs):
-        return read_pairs(arguments.pairs)
-    source = read_any(arguments.pairs, arguments.texts)
-    if not source.texts or not any(source.questions):
-        raise InputError(
-            f"{arguments.pairs} has neither pairs nor ratings with texts",
-            "write prompt, chosen, rejected a line, or give the texts of ratings by --texts",
-        )
-    return rated_pairs(source.samples, source.questions, source.texts)

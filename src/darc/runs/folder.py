@@ -1,6 +1,5 @@
 """A run folder: what identifies the run, and its shards, that a stopped run can go on from."""
 
-import hashlib
 import json
 import platform
 from collections.abc import Iterator, Mapping
@@ -107,7 +106,7 @@ class RunFolder:
 
     def shard(self, number: int) -> Shard:
         """A shard by its number."""
-        return self._named(self.manifest(), f"{number:05d}")
+        return self._shard(self.manifest(), f"{number:05d}")
 
     def shards(self) -> Iterator[Shard]:
         """The shards that are there, in order; one is read as it is used."""
@@ -115,7 +114,7 @@ class RunFolder:
         names = [path.name for path in (self.path / SHARDS).glob("[0-9]*") if path.is_dir()]
         names = [""] if data["schema"] == 1 else names
         for name in sorted(names, key=lambda name: (len(name), name)):
-            yield self._named(data, name)
+            yield self._shard(data, name)
 
     def find(self, prompt_id: str) -> Shard:
         """The shard that has a prompt; an unknown prompt is refused."""
@@ -135,7 +134,7 @@ class RunFolder:
                 prompt = read_prompt(shard, prompt_id)
                 yield from ((prompt, each) for each in read_candidates(shard, prompt_id))
 
-    def _named(self, data: Mapping[str, Any], name: str) -> Shard:
+    def _shard(self, data: Mapping[str, Any], name: str) -> Shard:
         if data["schema"] == 1:
             return Shard(self.path, data)
         return Shard(self.path / SHARDS / name, data, name)
@@ -169,10 +168,7 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
     assert generator is not None
     scorers = [
         {
-            "name": scorer.name,
-            "version": scorer.version,
-            "location": scorer.location,
-            "scale": scorer.scale,
+            **_named(scorer, "name", "version", "location", "scale"),
             "bounds": [float(bound) for bound in scorer.bounds],
             **({"embeddings": scorer.embeddings} if scorer.embeddings else {}),
         }
@@ -180,8 +176,7 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
     ]
     if panel is not None:
         # The one scorer that rules see; its version stands for those of all judges.
-        versions = json.dumps([judge["version"] for judge in scorers])
-        combined = hashlib.sha256(versions.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        combined = checksum([judge["version"] for judge in scorers])[:16]
         scorers = [{**scorers[0], "name": PANEL, "version": combined}]
     sampling = {k: v for k, v in asdict(engine.sampling).items() if k != "first"}
     if engine.stopping is not None:
@@ -198,35 +193,29 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
             "python": platform.python_version(),
         },
         "settings": {
-            "generator": {
-                "name": generator.name,
-                "version": generator.version,
-                "licence": generator.licence,
-            },
+            "generator": _named(generator, "name", "version", "licence"),
             "sampling": sampling,
             "rewrites": {
-                "rewriter": parts.rewriter,
+                **_named(parts, "rewriter", "n_aug", "family", "entities"),
+                **_named(parts, "include_original", "max_attempts"),
                 "version": engine.tools.rewriter.version,
-                "n_aug": parts.n_aug,
-                "include_original": parts.include_original,
-                "max_attempts": parts.max_attempts,
-                "family": parts.family,
                 "guard": engine.tools.similarity is not None,
-                "entities": parts.entities,
             },
             "scorers": scorers,
             **({} if panel is None else {"panel": panel.to_dict()}),
             "side": dict(parts.side),
             "decision": {
                 "rule": deciding.spec.label,
-                "beta": deciding.spec.beta,
-                "gamma": deciding.spec.gamma,
-                "normalize": deciding.normalize,
+                **_named(deciding.spec, "beta", "gamma"),
+                **_named(deciding, "normalize", "min_samples"),
                 **({} if learnt is None else {"calibration": learnt.digest}),
-                "min_samples": deciding.min_samples,
             },
         },
     }
+
+
+def _named(item: Any, *names: str) -> dict[str, Any]:
+    return {name: getattr(item, name) for name in names}
 
 
 def keep_calibration(folder: RunFolder, engine: Engine) -> Path | None:

@@ -6,6 +6,7 @@ import logging
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from darc.files import (
     reading,
     zstandard,
 )
+from darc.models.installed import file_sha256
 from darc.runs.records import Fault, check_links, check_row
 
 logger = logging.getLogger(__name__)
@@ -39,7 +41,6 @@ STAGE_OF = {
 }
 ORDER = tuple(STAGE_OF)
 TIMINGS, TIMINGS_SEAL, SEAL = "timings.jsonl", "timings.json", "shard.json"
-MANIFEST = "manifest.json"
 # What is left of a finished shard.
 KEEP = {
     "all": ORDER,
@@ -68,8 +69,7 @@ class Shard:
 
     def __init__(self, path: Path, manifest: Mapping[str, Any], name: str = "") -> None:
         self.path, self.settings, self.name = path, manifest["settings"], name
-        text = json.dumps([manifest[key] for key in ("input", "seed", "settings")], sort_keys=True)
-        self._run = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        self._run = checksum([manifest[key] for key in ("input", "seed", "settings")])
         self._rows: dict[str, dict[str, dict[str, Any]]] = {}
         self._checked = False
 
@@ -91,12 +91,12 @@ class Shard:
             broken = (self.path / SEAL).exists()
             return Damaged(self.path / SEAL, "was changed") if broken else None
         if data["run"] != self._run:
-            return Damaged(self.path / MANIFEST, "was changed")
+            return Damaged(self.path / "manifest.json", "was changed")
         for name, known in data["files"].items():
             path = self.path / name
             if not path.is_file():
                 return Damaged(path, "was removed")
-            if _digest(path) != known["sha256"]:
+            if file_sha256(path) != known["sha256"]:
                 return Damaged(path, "was changed")
         return None
 
@@ -171,9 +171,9 @@ class Shard:
             append_private(path)
             if pack:
                 path = _packed(path)
-            files[path.name] = {"bytes": path.stat().st_size, "sha256": _digest(path)}
+            files[path.name] = {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
         if (self.path / TIMINGS).exists():
-            times = {"cost": cost, "sha256": _digest(self.path / TIMINGS)}
+            times = {"cost": cost, "sha256": file_sha256(self.path / TIMINGS)}
             write_sealed(self.path / TIMINGS_SEAL, times)
         told = {"files": files, "keep": keep, "lazy": lazy, "prompts": len(order)}
         write_sealed(self.path / SEAL, {**told, "run": self._run, "totals": totals})
@@ -215,7 +215,7 @@ class Shard:
         if not (self.path / SEAL).exists():
             return None
         known = _sealed(seal) or {}
-        same = path.is_file() and known.get("sha256") == _digest(path)
+        same = path.is_file() and known.get("sha256") == file_sha256(path)
         if not same and (path.exists() or seal.exists()):
             raise Damaged(path, "was changed")
         return known.get("cost")
@@ -290,20 +290,18 @@ def line(row: dict[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def checksum(data: Mapping[str, Any]) -> str:
-    """A hash of what a JSON object says, however it is laid out."""
+def checksum(data: Any) -> str:
+    """A hash of what JSON says, however it is laid out."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 def _sealed(path: Path) -> dict[str, Any] | None:
     """What a JSON file with a checksum of itself says; None where it is not as it was written."""
-    if not path.exists():
-        return None
-    try:
+    with suppress(TableError):
         data = read_json(path)
-    except TableError:
-        return None
-    return data if isinstance(data, dict) and data.pop("seal", "") == checksum(data) else None
+        if isinstance(data, dict) and data.pop("seal", "") == checksum(data):
+            return data
+    return None
 
 
 def write_sealed(path: Path, data: Mapping[str, Any], sort_keys: bool = False) -> None:
@@ -311,11 +309,6 @@ def write_sealed(path: Path, data: Mapping[str, Any], sort_keys: bool = False) -
     with atomic_writer(path, private=True) as file:
         json.dump({**data, "seal": checksum(data)}, file, indent=2, sort_keys=sort_keys)
         file.write("\n")
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _packed(path: Path) -> Path:
