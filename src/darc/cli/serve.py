@@ -121,8 +121,8 @@ def _read_backend(arguments: Namespace) -> None:
     if spec.name == "embedded" and not spec.argument:
         arguments.backend = ""
     elif spec.name == "openai":
-        address = parse_address(spec.argument)
-        arguments.backend, arguments.model = address.url, arguments.model or address.model
+        model, arguments.backend = parse_address(spec.argument)
+        arguments.model = arguments.model or model
         arguments.backend_key_env = spec.options.pop("key_env", arguments.backend_key_env)
         if spec.options:
             told = f"--backend takes no {min(spec.options)}"
