@@ -85,14 +85,14 @@ class Engine(Closing):
             raise InputError("a panel and scorers are given", "give --panel or --scorer, not both")
         panel = as_panel(True if panel is None else panel) if rated else None
         self.parts = made(Parts, {**parts, "panel": panel, **({"n_aug": 0} if rated else {})})
-        objects = (parts.get("rewriter", ""), scorers or ())
-        self.tools = self.parts.tools(*objects, own or judge)
+        rewriter, scorers = parts.get("rewriter", ""), scorers or ()
+        self.tools = self.parts.tools(rewriter, scorers, own or judge)
         self.side = side if isinstance(side, SideMaker) else self.parts.side_maker()
         spec, seed = as_spec(rule, as_calibrations(calibration)), self.parts.seed
         original = self.parts.include_original or rated
         self.deciding = Deciding(spec, normalize, seed, original, self.parts.min_samples)
         self.side.check(spec.rule)
-        named = all(isinstance(part, str) for part in (objects[0], *objects[1])) and not rated
+        named = all(isinstance(part, str) for part in (rewriter, *scorers)) and not rated
         pinned = self.parts.pinned(self.tools) if named else None
         self.workers = Workers(self.tools, pinned, workers)
         self._owns_cache = cache is True
@@ -102,7 +102,6 @@ class Engine(Closing):
         limit = MAX_TOKENS if self.generator is None else self.generator.max_tokens or MAX_TOKENS
         sampling = sampling or Settings(k=8, seed=seed)
         self.sampling = replace(sampling, max_tokens=sampling.tokens(limit))
-        stop = None if stop == "none" else stop
         self.stopping = parse_stop(stop) if isinstance(stop, str) else stop
         at_once = 1 if self.generator is None else int(self.generator.parallel)
         self._writing: Batcher[tuple[Prompt, Settings], list[Candidate]] = Batcher(
