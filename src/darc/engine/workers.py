@@ -291,6 +291,9 @@ class _Calls:
 Inbox = queue.SimpleQueue[tuple[concurrent.futures.Future[Any], Callable[[], Any]]]
 # Of threads that have nothing to do. They keep no process from ending.
 _IDLE: list[Inbox] = []
+if hasattr(os, "register_at_fork"):
+    # A process that is forked has none of the threads.
+    os.register_at_fork(after_in_child=_IDLE.clear)
 
 
 def _inbox() -> Inbox:
