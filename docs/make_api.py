@@ -28,6 +28,7 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("What comes of it", "darc.engine.outcome", ("Outcome",)),
     ("Running many prompts", "darc.runs.run", ("run",)),
     ("The parts of a run", "darc.engine.parts", ("Parts",)),
+    ("Options that all share", "darc.engine.options", ("SampleOptions", "ChoosingOptions")),
     ("Registries", "darc.registry", ("Registry", "Makers", "Maker", "parse_spec")),
     ("Simulated people", "darc.simulate", ()),
     ("What is evaluated", "darc.evaluation.source", ("Source",)),

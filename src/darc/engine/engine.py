@@ -55,8 +55,9 @@ class Engine(Closing):
     rule `auto` goes by. Candidates with fewer samples than `min_samples` are left out where another
     has as many. With `workers` the rewriting and the scorers that ship with DARC run in so many
     processes. `cache` keeps scores for later. With `stop`, such as "pandora:cost=0.05", a model
-    writes further candidates only while they are worth their cost. Use an engine in a `with` block
-    or, with the methods that end in `_async`, in an `async with` block of one event loop.
+    writes further candidates only while they are worth their cost. All other options are those of
+    `Parts`. Use an engine in a `with` block or, with the methods that end in `_async`, in an
+    `async with` block of one event loop.
     """
 
     def __init__(
