@@ -219,21 +219,17 @@ RAW, Z_SCORED = 5.0, 3.0
 
 
 def sensitivity_table(contest: Contest) -> Frame:
-    """Tradeoff and rank (1 is best, equals share the better rank) as lambda changes.
-
-    The form "raw" has 0.5, 1 and 2 times lambda and the paper's diagnostic of lambda 5, the form
-    "z-scored" the one of lambda 3, by Best-of-K's mean and deviation over prompts.
-    """
-    forms: list[tuple[str, float | None, float, Array]] = [
-        ("raw", factor, factor * contest.lam, contest.weighed(factor)) for factor in FACTORS
-    ]
-    forms.append(("raw", None, RAW, contest.reward - RAW * contest.risk))
+    """Tradeoff and rank (1 is best, equals share the better rank) as lambda changes."""
     sides = []
     for values in (contest.reward, contest.risk):
         location, scale = risk.mean(values[:, 0]), np.nan_to_num(risk.sigma(values[:, 0]))
         scale = np.where(scale > 0, scale, 1.0)
         sides.append((values - location[:, None, None]) / scale[:, None, None])
-    forms.append(("z-scored", None, Z_SCORED, sides[0] - Z_SCORED * sides[1]))
+    forms: list[tuple[str, float | None, float, Array]] = [
+        *(("raw", factor, factor * contest.lam, contest.weighed(factor)) for factor in FACTORS),
+        ("raw", None, RAW, contest.reward - RAW * contest.risk),
+        ("z-scored", None, Z_SCORED, sides[0] - Z_SCORED * sides[1]),
+    ]
     rows: list[Record] = []
     for subset, among in contest.subsets.items():
         for form, factor, lam, values in forms:
