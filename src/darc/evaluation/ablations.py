@@ -15,7 +15,7 @@ from darc.evaluation.contest import (
     lambda_row,
     settled_lambdas,
 )
-from darc.evaluation.frame import Frame, Record, table
+from darc.evaluation.frame import WORDS, Frame, Record, table
 from darc.evaluation.methods import BASELINE, methods
 from darc.evaluation.rule_tables import compared, compared_tail, outcomes, rows_of, with_scorers
 from darc.evaluation.source import Source
@@ -162,16 +162,14 @@ def budget_table(
     select too.
     """
     cases: list[tuple[Source, Halves, str]] = []
-    note = "n_aug: the original and its first n_aug rewrites select, all that there are at the end."
+    words = WORDS["tables"]["ablations"]
+    note = words["n_aug"]
     if halves is not None:
         cases.append((source, halves, judge))
     elif len(source.scorers) == 1:
         there = ~np.isnan(source.samples)
         cases.append((source, halves_of(source, there, there), "the samples that select"))
-        note += (
-            f" {source.name} has one scorer, whose samples judge although they select as well: such"
-            " gains are partly luck, the more so the more rewrites select."
-        )
+        note += words["alone"].format(source=source.name)
     else:
         for m, name in enumerate(source.scorers):
             others = with_scorers(source, [o for o in range(len(source.scorers)) if o != m])
