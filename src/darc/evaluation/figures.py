@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def draw_gains(source: str, frame: Frame) -> Picture | None:
-    """A row a rule, a panel a metric, all prompts beside the contested ones."""
+    """A row a rule, a panel a metric, all prompts beside the contested; none for Best-of-K."""
     frame = frame.without(method=BASELINE)
     if not len(frame):
         return None
