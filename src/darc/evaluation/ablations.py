@@ -1,9 +1,7 @@
 """What moves when one setting moves: knobs of rules, and smaller pools."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import cycle
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,67 +25,53 @@ SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 HELD_OUT = "the half held out"
 
 
-class Sweep(NamedTuple):
-    """The settings of one knob of one rule."""
-
-    rule: str
-    knob: str
-    settings: tuple[float, ...]
-
-    def label(self, setting: float) -> str:
-        """How the rule with this setting is written."""
-        return f"{self.rule}:{self.knob}={setting:g}"
+Sweep = dict[str, tuple[str, str, float | None]]  # rule, knob and setting, by how it is written
 
 
-ABLATIONS = (Sweep("epsilon", "beta", LEVELS), Sweep("epsilon", "epsilon", LEVELS))
-FRONTIER = (
-    *ABLATIONS,
-    Sweep("entropic", "beta", LEVELS),
-    Sweep("tau", "quantile", SHARES),
-    Sweep("penalty", "lam", LEVELS),
-    Sweep("lcb", "lam", LEVELS),
-    Sweep("cvar", "alpha", SHARES),
-)
+def swept(rule: str, knob: str, settings: Iterable[float]) -> Sweep:
+    """A rule with each setting of one of its knobs."""
+    return {f"{rule}:{knob}={setting:g}": (rule, knob, setting) for setting in settings}
+
+
+ABLATIONS = swept("epsilon", "beta", LEVELS) | swept("epsilon", "epsilon", LEVELS)
+FRONTIER = {
+    **ABLATIONS,
+    **swept("entropic", "beta", LEVELS),
+    **swept("tau", "quantile", SHARES),
+    **swept("penalty", "lam", LEVELS),
+    **swept("lcb", "lam", LEVELS),
+    **swept("cvar", "alpha", SHARES),
+}
 
 
 def sweep_contest(
-    source: Source, halves: Iterable[Halves], settings: ContestSettings, sweeps: Sequence[Sweep]
+    source: Source, halves: Iterable[Halves], settings: ContestSettings, sweep: Sweep
 ) -> Contest:
-    """One contest whose methods are all settings of all sweeps."""
-    labels = [sweep.label(setting) for sweep in sweeps for setting in sweep.settings]
-    specs = parse_rules([BASELINE, *dict.fromkeys(labels)], {}, settings.beta, settings.gamma)
+    """One contest whose methods are all settings of a sweep."""
+    specs = parse_rules([BASELINE, *sweep], {}, settings.beta, settings.gamma)
     return contest_of(source, halves, settings, specs, choose_split(source, settings.split))
 
 
-def frontier_table(contest: Contest, sweeps: Sequence[Sweep] = FRONTIER) -> Frame:
+def frontier_table(contest: Contest) -> Frame:
     """Reward and risk of every setting, and of Best-of-K."""
     rows: list[Record] = []
     for subset, among in contest.subsets.items():
         columns = outcomes(contest, among)
-        for at, (rule, knob, setting) in _places(contest, sweeps):
+        for at, label in enumerate(contest.methods):
+            rule, knob, setting = FRONTIER.get(label, (BASELINE, "", None))
             head: Record = {"source": contest.source.name, "method": rule, "knob": knob}
             head |= {"setting": setting, "subset": subset}
             rows.append(head | {name: column[at] for name, column in columns.items()})
     return table("frontier", rows)
 
 
-def ablation_table(contest: Contest, sweeps: Sequence[Sweep] = ABLATIONS) -> Frame:
+def ablation_table(contest: Contest, sweep: Sweep = ABLATIONS) -> Frame:
     """Gains of every setting over Best-of-K, with 95 % intervals."""
-    places, names = zip(*_places(contest, sweeps), strict=True)
+    places = [a for a, label in enumerate(contest.methods) if label in (BASELINE, *sweep)]
     rows = _rows(contest.only(places), "", 0, HELD_OUT)
-    for row, (rule, knob, setting) in zip(rows, cycle(names[1:]), strict=False):
-        row |= {"knob": knob, "setting": setting, "method": rule}
+    for row in rows:
+        row["method"], row["knob"], row["setting"] = sweep[row["method"]]
     return table("ablations", rows, note="")
-
-
-def _places(contest: Contest, sweeps: Sequence[Sweep]) -> list[tuple[int, tuple[Any, ...]]]:
-    """The place, and rule, knob and setting, of every setting that was run, Best-of-K first."""
-    return [(0, (BASELINE, "", None))] + [
-        (contest.methods.index(sweep.label(setting)), (sweep.rule, sweep.knob, setting))
-        for sweep in sweeps
-        for setting in sweep.settings
-        if sweep.label(setting) in contest.methods
-    ]
 
 
 RULES = ("entropic", "epsilon")
