@@ -18,7 +18,6 @@ from darc.evaluation.methods import BASELINE, methods
 from darc.evaluation.rule_tables import compared, compared_tail, outcomes, rows_of, with_scorers
 from darc.evaluation.source import Source
 from darc.evaluation.split import Halves, Joined, choose_split, halves_of
-from darc.typing import Array
 
 LEVELS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
@@ -122,14 +121,18 @@ def size_table(source: Source, halves: Iterable[Halves], settings: ContestSettin
         "K": (sizes_up_to(source.shape[2], 2), fewer_candidates),
         "samples": (sizes_up_to(samples, 1), fewer_samples),
     }
-    split = choose_split(source, settings.split)
+    split, specs = (
+        choose_split(source, settings.split),
+        methods(RULES, settings.beta, settings.gamma),
+    )
     found = np.stack([lambda_row(source, settings, half, split) for half in halves])
     lambdas = settled_lambdas(source, found, split)
     rows: list[Record] = []
     for knob, (sizes, cut) in cuts.items():
         for size in sizes:
             smaller = (cut(half, size, settings.seed + r) for r, half in enumerate(halves))
-            rows += _gains(source, smaller, settings, split, (knob, size, HELD_OUT), lambdas)
+            contest = contest_of(source, smaller, settings, specs, split, lambdas)
+            rows += _rows(contest, knob, size, HELD_OUT)
     return table("ablations", rows, note="")
 
 
@@ -159,6 +162,7 @@ def budget_table(
             others = with_scorers(source, [o for o in range(len(source.scorers)) if o != m])
             pair = Joined(others, with_scorers(source, [m]), (0, 0)).halves
             cases.append((others, pair, f"scorer {name}, which does not select"))
+    specs = methods(RULES, settings.beta, settings.gamma)
     rows: list[Record] = []
     for proxy, pair, by in cases:
         for size in [0, *sizes_up_to(proxy.shape[3] - 1, 1)]:
@@ -166,24 +170,13 @@ def budget_table(
             kept = pair.kept & (~np.isnan(select)).any(axis=(1, 2, 3))
             raters = pair.select_givers[..., : size + 1]
             fewer = replace(pair, select=select, select_givers=raters, kept=kept)
-            rows += _gains(proxy, [fewer], settings, "joined", ("n_aug", size, by))
+            contest = contest_of(proxy, [fewer], settings, specs, "joined")
+            rows += _rows(contest, "n_aug", size, by)
     return table("ablations", rows, note=note)
 
 
-def _gains(
-    source: Source,
-    halves: Iterable[Halves],
-    settings: ContestSettings,
-    split: str,
-    case: tuple[str, int, str],
-    lambdas: Array | None = None,
-) -> list[Record]:
-    """The rows of one (knob, setting, judged by): all rules and subsets."""
-    specs = methods(RULES, settings.beta, settings.gamma)
-    return _rows(contest_of(source, halves, settings, specs, split, lambdas), *case)
-
-
 def _rows(contest: Contest, knob: str, setting: float, by: str) -> list[Record]:
+    """The gains of all rules on all subsets, for one setting of a knob and one judge."""
     rows: list[Record] = []
     for subset, among in contest.subsets.items():
         columns = compared(contest, contest.tradeoff, among, "tradeoff")
