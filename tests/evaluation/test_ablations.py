@@ -8,7 +8,6 @@ from tests.evaluation.helpers import make_source
 import darc
 from darc.evaluation.ablations import (
     FRONTIER,
-    Sweep,
     ablation_table,
     budget_table,
     fewer_candidates,
@@ -17,6 +16,7 @@ from darc.evaluation.ablations import (
     size_table,
     sizes_up_to,
     sweep_contest,
+    swept,
 )
 from darc.evaluation.contest import ContestSettings, Splits, compare_rules
 from darc.evaluation.pool_tables import calibration_table, density, density_table
@@ -42,9 +42,9 @@ def test_every_setting_is_the_rule_by_itself() -> None:
 
 def test_ablations_are_against_best_of_k() -> None:
     source = make_source(15, 4, 6)
-    sweeps = (Sweep("lcb", "lam", (0.0, 1.0)),)
-    contest = sweep_contest(source, list(Splits(source, SETTINGS)), SETTINGS, sweeps)
-    frame = ablation_table(contest, sweeps).where(subset="overall")
+    sweep = swept("lcb", "lam", (0.0, 1.0))
+    contest = sweep_contest(source, list(Splits(source, SETTINGS)), SETTINGS, sweep)
+    frame = ablation_table(contest, sweep).where(subset="overall")
     assert frame.column("setting") == [0.0, 1.0]
     assert frame.column("delta_tradeoff")[0] == 0.0
     assert frame.column("delta_tradeoff")[1] == pytest.approx(

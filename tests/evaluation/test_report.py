@@ -30,7 +30,7 @@ EVIL = "<script>alert('x')</script><img src=x onerror=alert(1)>"
 @pytest.fixture(scope="module")
 def result() -> Evaluation:
     proxy = make_source(kind="rewrite", scorers=2, name="run", seed=1)
-    return evaluate([proxy, make_source(name="people")], SETTINGS)
+    return evaluate([proxy, make_source(name="people")], SETTINGS, ablations=False)
 
 
 @pytest.fixture(scope="module")

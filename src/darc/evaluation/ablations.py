@@ -1,9 +1,7 @@
 """What moves when one setting moves: knobs of rules, and smaller pools."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import cycle
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,79 +13,64 @@ from darc.evaluation.contest import (
     lambda_row,
     settled_lambdas,
 )
-from darc.evaluation.frame import Frame, Record, table
+from darc.evaluation.frame import WORDS, Frame, Record, table
 from darc.evaluation.methods import BASELINE, methods
 from darc.evaluation.rule_tables import compared, compared_tail, outcomes, rows_of, with_scorers
 from darc.evaluation.source import Source
 from darc.evaluation.split import Halves, Joined, choose_split, halves_of
-from darc.typing import Array
 
 LEVELS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 HELD_OUT = "the half held out"
 
 
-class Sweep(NamedTuple):
-    """The settings of one knob of one rule."""
-
-    rule: str
-    knob: str
-    settings: tuple[float, ...]
-
-    def label(self, setting: float) -> str:
-        """How the rule with this setting is written."""
-        return f"{self.rule}:{self.knob}={setting:g}"
+Sweep = dict[str, tuple[str, str, float | None]]  # rule, knob and setting, by how it is written
 
 
-ABLATIONS = (Sweep("epsilon", "beta", LEVELS), Sweep("epsilon", "epsilon", LEVELS))
-FRONTIER = (
-    *ABLATIONS,
-    Sweep("entropic", "beta", LEVELS),
-    Sweep("tau", "quantile", SHARES),
-    Sweep("penalty", "lam", LEVELS),
-    Sweep("lcb", "lam", LEVELS),
-    Sweep("cvar", "alpha", SHARES),
-)
+def swept(rule: str, knob: str, settings: Iterable[float]) -> Sweep:
+    """A rule with each setting of one of its knobs."""
+    return {f"{rule}:{knob}={setting:g}": (rule, knob, setting) for setting in settings}
+
+
+ABLATIONS = swept("epsilon", "beta", LEVELS) | swept("epsilon", "epsilon", LEVELS)
+FRONTIER = {
+    **ABLATIONS,
+    **swept("entropic", "beta", LEVELS),
+    **swept("tau", "quantile", SHARES),
+    **swept("penalty", "lam", LEVELS),
+    **swept("lcb", "lam", LEVELS),
+    **swept("cvar", "alpha", SHARES),
+}
 
 
 def sweep_contest(
-    source: Source, halves: Iterable[Halves], settings: ContestSettings, sweeps: Sequence[Sweep]
+    source: Source, halves: Iterable[Halves], settings: ContestSettings, sweep: Sweep
 ) -> Contest:
-    """One contest whose methods are all settings of all sweeps."""
-    labels = [sweep.label(setting) for sweep in sweeps for setting in sweep.settings]
-    specs = parse_rules([BASELINE, *dict.fromkeys(labels)], {}, settings.beta, settings.gamma)
+    """One contest whose methods are all settings of a sweep."""
+    specs = parse_rules([BASELINE, *sweep], {}, settings.beta, settings.gamma)
     return contest_of(source, halves, settings, specs, choose_split(source, settings.split))
 
 
-def frontier_table(contest: Contest, sweeps: Sequence[Sweep] = FRONTIER) -> Frame:
+def frontier_table(contest: Contest) -> Frame:
     """Reward and risk of every setting, and of Best-of-K."""
     rows: list[Record] = []
     for subset, among in contest.subsets.items():
         columns = outcomes(contest, among)
-        for at, (rule, knob, setting) in _places(contest, sweeps):
+        for at, label in enumerate(contest.methods):
+            rule, knob, setting = FRONTIER.get(label, (BASELINE, "", None))
             head: Record = {"source": contest.source.name, "method": rule, "knob": knob}
             head |= {"setting": setting, "subset": subset}
             rows.append(head | {name: column[at] for name, column in columns.items()})
     return table("frontier", rows)
 
 
-def ablation_table(contest: Contest, sweeps: Sequence[Sweep] = ABLATIONS) -> Frame:
+def ablation_table(contest: Contest, sweep: Sweep = ABLATIONS) -> Frame:
     """Gains of every setting over Best-of-K, with 95 % intervals."""
-    places, names = zip(*_places(contest, sweeps), strict=True)
+    places = [a for a, label in enumerate(contest.methods) if label in (BASELINE, *sweep)]
     rows = _rows(contest.only(places), "", 0, HELD_OUT)
-    for row, (rule, knob, setting) in zip(rows, cycle(names[1:]), strict=False):
-        row |= {"knob": knob, "setting": setting, "method": rule}
+    for row in rows:
+        row["method"], row["knob"], row["setting"] = sweep[row["method"]]
     return table("ablations", rows, note="")
-
-
-def _places(contest: Contest, sweeps: Sequence[Sweep]) -> list[tuple[int, tuple[Any, ...]]]:
-    """The place, and rule, knob and setting, of every setting that was run, Best-of-K first."""
-    return [(0, (BASELINE, "", None))] + [
-        (contest.methods.index(sweep.label(setting)), (sweep.rule, sweep.knob, setting))
-        for sweep in sweeps
-        for setting in sweep.settings
-        if sweep.label(setting) in contest.methods
-    ]
 
 
 RULES = ("entropic", "epsilon")
@@ -138,14 +121,18 @@ def size_table(source: Source, halves: Iterable[Halves], settings: ContestSettin
         "K": (sizes_up_to(source.shape[2], 2), fewer_candidates),
         "samples": (sizes_up_to(samples, 1), fewer_samples),
     }
-    split = choose_split(source, settings.split)
+    split, specs = (
+        choose_split(source, settings.split),
+        methods(RULES, settings.beta, settings.gamma),
+    )
     found = np.stack([lambda_row(source, settings, half, split) for half in halves])
     lambdas = settled_lambdas(source, found, split)
     rows: list[Record] = []
     for knob, (sizes, cut) in cuts.items():
         for size in sizes:
             smaller = (cut(half, size, settings.seed + r) for r, half in enumerate(halves))
-            rows += _gains(source, smaller, settings, split, (knob, size, HELD_OUT), lambdas)
+            contest = contest_of(source, smaller, settings, specs, split, lambdas)
+            rows += _rows(contest, knob, size, HELD_OUT)
     return table("ablations", rows, note="")
 
 
@@ -162,21 +149,20 @@ def budget_table(
     select too.
     """
     cases: list[tuple[Source, Halves, str]] = []
-    note = "n_aug: the original and its first n_aug rewrites select, all that there are at the end."
+    words = WORDS["tables"]["ablations"]
+    note = words["n_aug"]
     if halves is not None:
         cases.append((source, halves, judge))
     elif len(source.scorers) == 1:
         there = ~np.isnan(source.samples)
         cases.append((source, halves_of(source, there, there), "the samples that select"))
-        note += (
-            f" {source.name} has one scorer, whose samples judge although they select as well: such"
-            " gains are partly luck, the more so the more rewrites select."
-        )
+        note += words["alone"].format(source=source.name)
     else:
         for m, name in enumerate(source.scorers):
             others = with_scorers(source, [o for o in range(len(source.scorers)) if o != m])
             pair = Joined(others, with_scorers(source, [m]), (0, 0)).halves
             cases.append((others, pair, f"scorer {name}, which does not select"))
+    specs = methods(RULES, settings.beta, settings.gamma)
     rows: list[Record] = []
     for proxy, pair, by in cases:
         for size in [0, *sizes_up_to(proxy.shape[3] - 1, 1)]:
@@ -184,24 +170,13 @@ def budget_table(
             kept = pair.kept & (~np.isnan(select)).any(axis=(1, 2, 3))
             raters = pair.select_givers[..., : size + 1]
             fewer = replace(pair, select=select, select_givers=raters, kept=kept)
-            rows += _gains(proxy, [fewer], settings, "joined", ("n_aug", size, by))
+            contest = contest_of(proxy, [fewer], settings, specs, "joined")
+            rows += _rows(contest, "n_aug", size, by)
     return table("ablations", rows, note=note)
 
 
-def _gains(
-    source: Source,
-    halves: Iterable[Halves],
-    settings: ContestSettings,
-    split: str,
-    case: tuple[str, int, str],
-    lambdas: Array | None = None,
-) -> list[Record]:
-    """The rows of one (knob, setting, judged by): all rules and subsets."""
-    specs = methods(RULES, settings.beta, settings.gamma)
-    return _rows(contest_of(source, halves, settings, specs, split, lambdas), *case)
-
-
 def _rows(contest: Contest, knob: str, setting: float, by: str) -> list[Record]:
+    """The gains of all rules on all subsets, for one setting of a knob and one judge."""
     rows: list[Record] = []
     for subset, among in contest.subsets.items():
         columns = compared(contest, contest.tradeoff, among, "tradeoff")

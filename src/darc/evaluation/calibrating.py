@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from darc.core.components import CAP_PER_RELIABILITY, USUAL_DF, USUAL_WEIGHT, Features
 from darc.engine.deciding import Calibrations, recurring, system_ids
 from darc.errors import InputError
+from darc.evaluation.frame import WORDS
 from darc.evaluation.ranks import partial_of
 from darc.evaluation.source import Source
 from darc.evaluation.split import join
@@ -188,8 +189,4 @@ def leak(source: Source, calibrations: Calibrations | None) -> str:
     given = () if calibrations is None else calibrations.by_scorer.values()
     if not given or not prompt_hashes(source).intersection(*[each.prompts for each in given]):
         return ""
-    return (
-        f"{source.name}: the calibration was learnt from ratings that judge it here, which "
-        "flatters the rules that use it: fit it on other prompts, or leave --calibration away, as "
-        "every split then learns from the half that selects"
-    )
+    return f"{source.name}: {WORDS['warnings']['leak']}"

@@ -1,7 +1,7 @@
 """Cases where another rule chose differently from Best-of-K, and how they are shown."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -27,28 +27,32 @@ class Pick:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A prompt on which a rule left Best-of-K; `gain` is what the held-out half says of it."""
+    """A prompt on which a rule left Best-of-K; `gain` is what the held-out half says of it.
+
+    `sides` has both picks by who made them, each with a strip of dots a scorer.
+    """
 
     prompt_id: str
     question: str
     base: Pick
     ours: Pick
     gain: float
+    sides: list[tuple[str, Pick, list[tuple[str, str]]]]
 
 
 @dataclass(frozen=True, eq=False)
 class Gallery:
-    """The largest gains and losses of one rule in one split, and how many changes there were."""
+    """The largest gains and losses of one rule in one split, and how many changes there were.
+
+    The largest gain and the largest loss come first.
+    """
 
     source: str
     rule: str
     measure: str
-    scorers: list[str]
-    judges: list[str]
     changed: int
     prompts: int
-    gains: list[Case]
-    losses: list[Case]
+    cases: list[Case]
 
 
 def galleries(result: Evaluation) -> list[Gallery]:
@@ -85,42 +89,29 @@ def _gallery(contest: Contest, halves: Halves, judge: Source) -> Gallery:
     cases = []
     for p in dict.fromkeys([*order[:SHOWN], *order[::-1][:SHOWN]]):
         question = source.questions[p] if source.questions else ""
-        picks = pick(p, base[p]), pick(p, ours[p])
-        cases.append(Case(source.prompt_ids[p], question, *picks, float(gain[p])))
-    return Gallery(
-        source.name,
-        rule,
-        measure,
-        list(source.scorers),
-        list(judge.scorers),
-        len(changed),
-        int((base >= 0).sum()),
-        [case for case in cases if case.gain > 0],
-        sorted((case for case in cases if not case.gain > 0), key=lambda case: case.gain),
-    )
+        both = pick(p, base[p]), pick(p, ours[p])
+        sides = [
+            (who, own, _strips(source.scorers, judge.scorers, both, own))
+            for who, own in zip(("Best-of-K", rule), both, strict=True)
+        ]
+        cases.append(Case(source.prompt_ids[p], question, *both, float(gain[p]), sides))
+    gains = [case for case in cases if case.gain > 0]
+    losses = sorted((case for case in cases if case not in gains), key=lambda case: case.gain)
+    shown = [*gains[:1], *losses[:1], *gains[1:], *losses[1:]]
+    return Gallery(source.name, rule, measure, len(changed), int((base >= 0).sum()), shown)
 
 
-def shown_gallery(gallery: Gallery) -> dict[str, Any]:
-    """A gallery as the template wants it, the largest gain and the largest loss first."""
-    gains, losses = gallery.gains, gallery.losses
-    cases = []
-    for case in (*gains[:1], *losses[:1], *gains[1:], *losses[1:]):
-        picks = (("Best-of-K", case.base), (gallery.rule, case.ours))
-        sides = [(name, pick, _strips(gallery, case, pick)) for name, pick in picks]
-        change = f"{case.gain:+.3f}" if case.gain == case.gain else "unknown"
-        cases.append({**vars(case), "change": change, "sides": sides})
-    return {**vars(gallery), "cases": cases}
-
-
-def _strips(gallery: Gallery, case: Case, pick: Pick) -> list[tuple[str, str]]:
+def _strips(
+    scorers: Sequence[str], judges: Sequence[str], both: tuple[Pick, Pick], pick: Pick
+) -> list[tuple[str, str]]:
     """A strip a scorer, by name; selecting and judging share one where they share the scale."""
-    sides = [(gallery.scorers, ["select"]), (gallery.judges, ["judge"])]
-    if gallery.scorers == gallery.judges:
-        sides = [(gallery.scorers, ["select", "judge"])]
+    sides = [(scorers, ["select"]), (judges, ["judge"])]
+    if list(scorers) == list(judges):
+        sides = [(scorers, ["select", "judge"])]
     drawn = []
     for names, own in sides:
         for m, name in enumerate(names[:MOST_SCORERS]):
-            every = [x for each in (case.base, case.ours) for s in own for x in getattr(each, s)[m]]
+            every = [x for each in both for s in own for x in getattr(each, s)[m]]
             rows = [StripRow(f"{s}s", getattr(pick, s)[m], hollow=s == "judge") for s in own]
             told = "; ".join(f"{r.name}: {', '.join(f'{v:.3g}' for v in r.values)}" for r in rows)
             if every:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from darc.config import Model
+from darc.config import Model, option
 from darc.core import risk
 from darc.core.draws import folds, prompt_seeds
 from darc.engine.deciding import Calibrations, RuleSpec
@@ -26,12 +26,6 @@ from darc.typing import Array, Integers, Mask
 Report = Callable[[int, int | None], None]
 
 
-def _option(default: Any, text: str = "", metavar: str = "", **limits: Any) -> Any:
-    """A setting with what `darc eval --help` says of it."""
-    extra: dict[str, Any] = {"metavar": metavar} if metavar else {}
-    return Field(default=default, description=text, json_schema_extra=extra, **limits)
-
-
 class ContestSettings(Model):
     """How an evaluation is made.
 
@@ -45,25 +39,25 @@ class ContestSettings(Model):
     share: float = Field(default=0.2, gt=0, le=1)
     tail: float = Field(default=0.1, gt=0, le=1)
     calibrations: Calibrations | None = None
-    beta: float = _option(1.0, "risk aversion")
-    gamma: float = _option(1.0, "hedge over scorers")
-    normalize: Literal["auto", "prompt", "fixed", "none"] = _option(
+    beta: float = option(1.0, "risk aversion")
+    gamma: float = option(1.0, "hedge over scorers")
+    normalize: Literal["auto", "prompt", "fixed", "none"] = option(
         "auto", "scale of the scorers in selection, auto: within the prompt if there are several"
     )
-    split: Literal["auto", "rater", "sample"] = _option(
+    split: Literal["auto", "rater", "sample"] = option(
         "auto", "what is split into halves, auto: raters where the same ones come back"
     )
-    repeats: int = _option(20, "splits", "R", ge=1, le=10_000)
-    sigma: Literal["evaluation", "selection"] = _option(
+    repeats: int = option(20, "splits", "R", ge=1, le=10_000)
+    sigma: Literal["evaluation", "selection"] = option(
         "evaluation", "the half that risk is measured on"
     )
-    subset: Literal["baseline", "pool"] = _option(
+    subset: Literal["baseline", "pool"] = option(
         "baseline", "high-variance prompts by Best-of-K's choice, or by the pool's largest sigma"
     )
-    outcome: Literal["mean", "lcb"] = _option("mean", "what CVaR over prompts is of")
-    threshold: float = _option(0.0, "smaller differences are ties")
-    draws: int = _option(2000, "bootstrap draws", "N", ge=1, le=1_000_000)
-    seed: int = _option(0, "seed of splits and draws")
+    outcome: Literal["mean", "lcb"] = option("mean", "what CVaR over prompts is of")
+    threshold: float = option(0.0, "smaller differences are ties")
+    draws: int = option(2000, "bootstrap draws", "N", ge=1, le=1_000_000)
+    seed: int = option(0, "seed of splits and draws")
 
     def model_post_init(self, context: object) -> None:
         """Refuse calibrations that no rule takes."""

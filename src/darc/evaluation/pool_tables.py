@@ -1,5 +1,6 @@
 """The tables of pools and held-out samples: disagreement, cost, bounds kept, densities."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -233,22 +234,19 @@ def density_table(contest: Contest, halves: Iterable[Halves]) -> Frame:
     places = np.arange(len(contest.source.prompt_ids))
     for m in range(contest.rewards.shape[2]):
         ends = [np.inf, -np.inf]
-        found = [(np.empty(0), np.empty(0, dtype=np.int64)) for _ in contest.methods]
+        found = [Counter[float]() for _ in contest.methods]
         for half, choices in zip(halves, contest.choice, strict=True):
             judge = half.judge[:, m]
             ends = [np.nanmin(judge, initial=ends[0]), np.nanmax(judge, initial=ends[1])]
-            for a, choice in enumerate(choices):
+            for times, choice in zip(found, choices, strict=True):
                 own = judge[places, np.maximum(choice, 0)][choice >= 0]
-                points, times = np.unique(own[~np.isnan(own)], return_counts=True)
-                every, back = np.unique(np.append(found[a][0], points), return_inverse=True)
-                weights = np.append(found[a][1], times).astype(np.float64)
-                found[a] = every, np.bincount(back, weights).astype(np.int64)
+                times.update(own[~np.isnan(own)].tolist())
         grid = np.linspace(ends[0], ends[1], POINTS)
         scorer = contest.source.scorers[m] if m < len(contest.source.scorers) else ""
-        for method, (points, times) in zip(contest.methods, found, strict=True):
-            if points.size:
-                heights = density(np.repeat(points, times), grid)
-                head = {"source": contest.source.name, "scorer": scorer, "method": method}
+        for method, times in zip(contest.methods, found, strict=True):
+            head = {"source": contest.source.name, "scorer": scorer, "method": method}
+            if times:
+                heights = density(np.repeat([*times], [*times.values()]), grid)
                 pairs = zip(grid, heights, strict=True)
                 rows += [head | {"x": x, "density": y} for x, y in pairs]
     return table("densities", rows)

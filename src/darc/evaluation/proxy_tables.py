@@ -56,30 +56,26 @@ def items_of(joined: Joined, scorer: int | None = None, among: Mask | bool = Tru
     return Items(prompt, candidate, proxy.sigma[known], human.sigma[known], np.stack(controls))
 
 
-def agreement(items: Items, draws: int, seed: int, share: float = SHARE) -> list[Record]:
-    """Rows of metric, value, low, high and p, none of fewer than four items.
-
-    Intervals resample whole prompts.
-    """
+def agreement(items: Items, draws: int, seed: int) -> list[Record]:
+    """Rows of metric, value, interval over whole prompts and p, none of fewer than four items."""
     size = len(items.proxy)
     if size < 4:
         return []
-    left, right = ranks.top(items.proxy, share), ranks.top(items.human, share)
+    left, right = ranks.top(items.proxy, SHARE), ranks.top(items.human, SHARE)
     both, top = int((left & right).sum()), int(left.sum())
     rho = float(ranks.spearman(items.proxy, items.human))
     tau, tau_p = ranks.kendall(items.proxy, items.human)
     partial = float(ranks.partial_spearman(items.proxy, items.human, items.controls))
-    drawn = _resampled(items, draws, seed, share)
-    ends = [interval(drawn[:, place]) for place in range(3)]
-    none, chance = (np.nan, np.nan), ranks.hypergeometric_tail(both, size, top, top)
+    ends, none = interval(_resampled(items, draws, seed)).T, (np.nan, np.nan)
+    chance = ranks.hypergeometric_tail(both, size, top, top)
     found: dict[str, tuple[float, Any, float]] = {
         "spearman": (rho, ends[0], ranks.correlation_p(rho, size)),
         "kendall": (tau, none, tau_p),
         "partial spearman": (partial, ends[1], ranks.correlation_p(partial, size)),
-        f"precision@{share:.0%}": (both / top, none, np.nan),
-        f"recall@{share:.0%}": (both / int(right.sum()), none, np.nan),
-        f"jaccard@{share:.0%}": (both / (2 * top - both), ends[2], np.nan),
-        f"overlap@{share:.0%}": (both, none, chance),
+        f"precision@{SHARE:.0%}": (both / top, none, np.nan),
+        f"recall@{SHARE:.0%}": (both / int(right.sum()), none, np.nan),
+        f"jaccard@{SHARE:.0%}": (both / (2 * top - both), ends[2], np.nan),
+        f"overlap@{SHARE:.0%}": (both, none, chance),
     }
     return [
         {"metric": name, "value": value, "low": low, "high": high, "p": p}
@@ -87,7 +83,7 @@ def agreement(items: Items, draws: int, seed: int, share: float = SHARE) -> list
     ]
 
 
-def _resampled(items: Items, draws: int, seed: int, share: float) -> Array:
+def _resampled(items: Items, draws: int, seed: int) -> Array:
     """Spearman, partial Spearman and Jaccard of each resample, (draws, 3)."""
     if len(np.unique(items.prompt)) < 2:
         return np.full((1, 3), np.nan)
@@ -100,7 +96,7 @@ def _resampled(items: Items, draws: int, seed: int, share: float) -> Array:
         sides = (items.proxy, items.human, *items.controls)
         ranked = [ranks.weighted_ranks(side, weights) for side in sides]
         matrices = ranks.weighted_correlations(ranked, weights)
-        overlap = ranks.weighted_overlap(items.proxy, items.human, weights, share)
+        overlap = ranks.weighted_overlap(items.proxy, items.human, weights, SHARE)
         parts.append(np.stack([matrices[:, 0, 1], ranks.partial_of(matrices), overlap], axis=1))
     return np.concatenate(parts)
 
@@ -116,10 +112,7 @@ def _kinds(
 
 
 def validity_table(joined: Joined, base: Integers, draws: int = 2000, seed: int = 0) -> Frame:
-    """Agreement of the proxy's sigma with people's, for all scorers together and for each.
-
-    `base` (P,) is Best-of-K's choice by the proxy, to which some rows are limited.
-    """
+    """Agreement of the proxy's sigma with people's, for all scorers together and for each."""
     proxy, rows = joined.proxy, list[Record]()
     scorers: dict[str, int | None] = {"all": None}
     if len(proxy.scorers) > 1:
@@ -135,10 +128,7 @@ def validity_table(joined: Joined, base: Integers, draws: int = 2000, seed: int 
 
 
 def overlap_table(joined: Joined, base: Integers | None = None) -> Frame:
-    """Share of the top q by the proxy's sigma that is in the top q by people's, for q to 50 %.
-
-    Of all candidates and, where `base` (P,) says which, of Best-of-K's choices.
-    """
+    """Share of the top q by the proxy's sigma that is in the top q by people's, for q to 50 %."""
     rows = []
     for what, items in _kinds(joined, base):
         for share in CURVE:
@@ -159,18 +149,14 @@ def points_table(joined: Joined, base: Integers | None = None) -> Frame:
     return table("points", rows)
 
 
-def mismatch_table(joined: Joined, base: Integers | None = None, cases: int = CASES) -> Frame:
-    """The candidates whose ranks by the two sigmas differ most, in both directions, with texts.
-
-    Of all candidates and, where `base` (P,) says which, of Best-of-K's choices.
-    """
-    proxy = joined.proxy
-    rows = []
+def mismatch_table(joined: Joined, base: Integers | None = None) -> Frame:
+    """The candidates whose ranks by the two sigmas differ most, in both directions, with texts."""
+    proxy, rows = joined.proxy, []
     for what, items in _kinds(joined, base):
         gap = ranks.ranks(items.proxy) - ranks.ranks(items.human)
         every = _rows(joined, items)
         for kind, sign in (("proxy high, people agree", 1), ("proxy low, people disagree", -1)):
-            for at in np.argsort(-sign * gap, kind="stable")[:cases]:
+            for at in np.argsort(-sign * gap, kind="stable")[:CASES]:
                 if sign * gap[at] <= 0:
                     break
                 p, k, named, sigmas = every[at]
@@ -184,12 +170,11 @@ def mismatch_table(joined: Joined, base: Integers | None = None, cases: int = CA
 def _rows(joined: Joined, items: Items) -> list[tuple[int, int, Record, Record]]:
     """Prompt and candidate of every item, with their names and its sigmas as parts of a row."""
     proxy, found = joined.proxy, []
-    for p, k, own, theirs in zip(
-        items.prompt, items.candidate, items.proxy, items.human, strict=True
-    ):
+    for at, (p, k) in enumerate(zip(items.prompt, items.candidate, strict=True)):
         named = {"source": proxy.name, "prompt_id": proxy.prompt_ids[p]}
         named["candidate_id"] = proxy.candidate_ids[p][k]
-        found.append((p, k, named, {"sigma_proxy": own, "sigma_human": theirs}))
+        sigmas = {"sigma_proxy": items.proxy[at], "sigma_human": items.human[at]}
+        found.append((p, k, named, sigmas))
     return found
 
 
@@ -222,11 +207,7 @@ def quantile_masks(values: Array, buckets: int = BUCKETS) -> tuple[list[Mask], A
 
 
 def error_table(joined: Joined, contest: Contest) -> Frame:
-    """Fifths of the prompts by the proxy's error, in two forms; `contest` is the joined one.
-
-    "raw" is the paper's: the plain difference of the sigmas, cut at its quantiles. "rescaled" has
-    each sigma in units of its own samples, and parts of equal size.
-    """
+    """Fifths of the prompts by the proxy's error, raw and rescaled; `contest` is the joined one."""
     raw, rescaled = (sigma_errors(joined, contest, rescaled=form) for form in (False, True))
     by_quantile, edges = quantile_masks(raw)
     equal = bucket_masks(rescaled, list(contest.source.prompt_ids))

@@ -71,10 +71,8 @@ def correlation_p(value: float, size: int) -> float:
 
 def top(values: Array, share: float) -> Mask:
     """The ceil(share n) largest of (n,), ties to the earlier; NaN comes last."""
-    size = share_size(share, len(values))
-    order = np.argsort(-np.where(np.isnan(values), -np.inf, values), kind="stable")
     result = np.zeros(len(values), dtype=bool)
-    result[order[:size]] = True
+    result[np.argsort(-values, kind="stable")[: share_size(share, len(values))]] = True
     return result
 
 

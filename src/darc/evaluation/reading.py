@@ -214,7 +214,7 @@ def is_audit(path: Path) -> bool:
     return isinstance(row, dict) and set(row) >= WANTED
 
 
-def read_audit_log(path: Path, name: str | None = None) -> Source:
+def read_audit_log(path: Path) -> Source:
     """The decisions of a log whose scores are complete, under the scorers that most of them share.
 
     A lazy search leaves scores out: requests with darc = {"full": true} keep them all.
@@ -238,7 +238,7 @@ def read_audit_log(path: Path, name: str | None = None) -> Source:
     samples = stacked([np.array(row["scores"], dtype=np.float64) for row in kept])
     sizes = [len(row["scores"][0]) for row in kept]
     return Source(
-        name=name or path.stem,
+        name=path.stem,
         kind="panel" if raters else "rewrite",
         prompt_ids=[f"{row['prompt_id']} {row['request_id']}" for row in kept],
         candidate_ids=[[str(k) for k in range(size)] for size in sizes],

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from darc.errors import MissingExtra
-from darc.evaluation.cases import clipped_text, galleries, shown_gallery
+from darc.evaluation.cases import clipped_text, galleries
 from darc.evaluation.contest import Report
 from darc.evaluation.evaluate import Evaluation
 from darc.evaluation.figures import draw_figures
@@ -189,7 +189,7 @@ def report_page(
         wins=_shown_frame(wins_frame(found)),
         said=said,
         first=first,
-        galleries=[shown_gallery(each) for each in cases] if changed else [],
+        galleries=cases if changed else [],
         topics=topics,
         lists=[each for each in lists if each[2]],
         about=[_shown_frame(frame) for frame in _about(result, release)],

@@ -85,23 +85,22 @@ def prompts_in(among: Mask) -> float:
 
 def described(contest: Contest) -> str:
     """How the numbers of a contest came about."""
-    settings, scorers = contest.settings, contest.rewards.shape[2]
-    if contest.split == "joined":
-        how, half = "proxy scores select and human ratings judge", "the other half of the prompts"
-    else:
-        how = f"{WORDS['splits'][contest.split]} that select and judge, averaged over "
-        how, half = f"{how}{len(contest.kept)} splits", "the half that selects"
-    note = f"{contest.source.name}: {how}. Tradeoff is reward - {contest.lam:g} sigma"
-    note += f" (lambda by median matching on {half})" if settings.lam is None else ""
-    note += f", sigma from the {settings.sigma} half."
+    settings, words = contest.settings, WORDS["described"]
+    form = "joined" if contest.split == "joined" else "halves"
+    note = words[form] + words["tradeoff"]
     if any(name.startswith("hedgetune") and "rate=" not in name for name in contest.methods):
-        note += " hedgetune decides each half of the prompts by the rate chosen on the other half."
-    if scorers > 1:
-        note += (
-            f" {scorers} scorers, each normalised by its own mean and deviation"
-            " over the whole half that judges; reward is their mean, sigma their largest."
-        )
-    return note
+        note += words["hedgetune"]
+    if contest.rewards.shape[2] > 1:
+        note += words["scorers"]
+    return str(note).format(
+        source=contest.source.name,
+        split=WORDS["splits"].get(contest.split),
+        splits=len(contest.kept),
+        lam=contest.lam,
+        matched=words[f"matched_{form}"] if settings.lam is None else "",
+        sigma=settings.sigma,
+        scorers=contest.rewards.shape[2],
+    )
 
 
 def main_table(contest: Contest) -> Frame:
@@ -219,21 +218,17 @@ RAW, Z_SCORED = 5.0, 3.0
 
 
 def sensitivity_table(contest: Contest) -> Frame:
-    """Tradeoff and rank (1 is best, equals share the better rank) as lambda changes.
-
-    The form "raw" has 0.5, 1 and 2 times lambda and the paper's diagnostic of lambda 5, the form
-    "z-scored" the one of lambda 3, by Best-of-K's mean and deviation over prompts.
-    """
-    forms: list[tuple[str, float | None, float, Array]] = [
-        ("raw", factor, factor * contest.lam, contest.weighed(factor)) for factor in FACTORS
-    ]
-    forms.append(("raw", None, RAW, contest.reward - RAW * contest.risk))
+    """Tradeoff and rank (1 is best, equals share the better rank) as lambda changes."""
     sides = []
     for values in (contest.reward, contest.risk):
         location, scale = risk.mean(values[:, 0]), np.nan_to_num(risk.sigma(values[:, 0]))
         scale = np.where(scale > 0, scale, 1.0)
         sides.append((values - location[:, None, None]) / scale[:, None, None])
-    forms.append(("z-scored", None, Z_SCORED, sides[0] - Z_SCORED * sides[1]))
+    forms: list[tuple[str, float | None, float, Array]] = [
+        *(("raw", factor, factor * contest.lam, contest.weighed(factor)) for factor in FACTORS),
+        ("raw", None, RAW, contest.reward - RAW * contest.risk),
+        ("z-scored", None, Z_SCORED, sides[0] - Z_SCORED * sides[1]),
+    ]
     rows: list[Record] = []
     for subset, among in contest.subsets.items():
         for form, factor, lam, values in forms:

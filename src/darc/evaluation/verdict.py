@@ -18,21 +18,15 @@ from darc.evaluation.bootstrap import (
 )
 from darc.evaluation.contest import Contest
 from darc.evaluation.evaluate import Evaluation
-from darc.evaluation.frame import Frame, Record, table
+from darc.evaluation.frame import WORDS, Frame, Record, table
 from darc.evaluation.pictures import metric_name
 from darc.evaluation.rule_tables import mean_of, prompts_in
 from darc.typing import Array, Mask
 
 NAMED = 4
 FEWEST = 8
-BAND = (
-    f"Beyond noise means outside a {LEVEL:.0%} band that holds for all rules and both measures "
-    "together, so that many rules do not win by luck."
-)
-AS_GIVEN = (
-    "These lines are about rules as given; the recommendation is about rules whose settings were "
-    "chosen on other prompts than they are judged on, with a band of its own."
-)
+BAND = WORDS["summary"]["band"].format(level=LEVEL)
+AS_GIVEN = WORDS["summary"]["as_given"]
 
 
 @dataclass(frozen=True, eq=False)
