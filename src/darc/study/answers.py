@@ -6,7 +6,7 @@ from sqlalchemy import Connection, func, select
 
 from darc.study import schema
 from darc.study.claims import Task, lease_end, read_task, taken
-from darc.study.people import exclude, records_of, refill
+from darc.study.people import answers_of, exclude, refill
 from darc.study.quality import care
 from darc.study.schema import LEARNING, change, note
 from darc.study.store import Refusal, Store
@@ -63,8 +63,8 @@ def submit(
             refill(store, connection, [row["unit_id"]])
         trusted = person["excluded"] is not None or person["kept"]
         if row["kind"] in ("attention", "gold") and not trusted and store.config.quality.automatic:
-            records = records_of(connection, annotator_id)[annotator_id]
-            if reason := care(records, store.config.quality).exclude:
+            given = answers_of(connection, tasks.c.annotator_id == annotator_id)
+            if reason := care(given, store.config.quality).exclude:
                 exclude(store, connection, person, reason, "study")
     return True
 

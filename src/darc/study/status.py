@@ -10,8 +10,8 @@ from sqlalchemy import select, update
 
 from darc.errors import InputError
 from darc.study import schema
-from darc.study.people import records_of
-from darc.study.quality import Alpha, Care, GivenRating, Record, agreement, care, disagreement
+from darc.study.people import answers_of
+from darc.study.quality import Alpha, Care, agreement, care, disagreement
 from darc.study.schema import note, side_of
 from darc.study.settings import StudySettings
 from darc.study.store import Store
@@ -104,13 +104,15 @@ def status(store: Store) -> Status:
         for row in connection.execute(_item_tasks().order_by(tasks.c.id)).mappings():
             unit, answer = row["unit_id"], row["answer"]
             if answer is not None:
-                ratings.append(GivenRating(row["name"], unit, answer, row["valid"]))
+                ratings.append(row)
                 counts["valid" if row["valid"] else "set_aside"][unit] += 1
             elif row["answered"] is not None:
                 counts["skipped"][unit] += 1
             else:
                 counts["leased"][unit] += row["lease_until"] > now
-        records = records_of(connection)
+        answers = defaultdict(list)
+        for row in answers_of(connection):
+            answers[row["annotator_id"]].append(row)
         everyone = connection.execute(select(people).order_by(people.c.id)).mappings().all()
     spread = disagreement(ratings, config.pairwise)
     before, after = agreement(ratings, config.pairwise, config.study.seed)
@@ -127,7 +129,7 @@ def status(store: Store) -> Status:
         ratings=config.study.ratings,
         closed=closed,
         items=tuple(sorted(found, key=lambda item: int(item.label.split()[-1]))),
-        people=tuple(_person(row, records.get(row["id"], []), config) for row in everyone),
+        people=tuple(_person(row, answers[row["id"]], config) for row in everyone),
         before=before,
         after=after,
     )
@@ -139,8 +141,8 @@ def _item_tasks() -> Any:
     return query.where(tasks.c.kind == "item")
 
 
-def _person(row: Any, records: Sequence[Record], config: StudySettings) -> PersonStatus:
-    found = care(records, config.quality, config.training.calibration_share)
+def _person(row: Any, answers: Sequence[Any], config: StudySettings) -> PersonStatus:
+    found = care(answers, config.quality, config.training.calibration_share)
     state = next((STATES[name] for name in STATES if row[name] is not None), "no link")
     return PersonStatus(row["name"], state, row["exclusion_reason"], found, row["cleared"])
 
