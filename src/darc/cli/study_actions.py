@@ -103,7 +103,7 @@ def serve(arguments: Namespace) -> None:
     limits = arrival_of(arguments)
     proxies = trusted_proxies(arguments.trusted_proxy)
     store = open_store(_place(arguments))
-    before = store.address
+    before = store.row()["url"] or ""
     parts = urlsplit(before or ADDRESS)
     host = arguments.host or "127.0.0.1"
     port = (parts.port or 80) if parts.scheme == "http" else urlsplit(ADDRESS).port or 0
@@ -226,7 +226,7 @@ def _from_template(arguments: Namespace) -> str:
 
 def _base(arguments: Namespace, store: Store) -> str:
     """What links begin with: what is given now, or what the study was made or last served with."""
-    before = store.address
+    before = store.row()["url"] or ""
     parts = urlsplit(before or ADDRESS)
     origin, root = f"{parts.scheme}://{parts.netloc}", parts.path
     host, port = getattr(arguments, "host", None), arguments.port
