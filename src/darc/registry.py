@@ -67,7 +67,11 @@ class Registry(Generic[Item]):
         self._loaded = True
         for point in entry_points(group=self.group):
             try:
-                self._accept(point.name, point.load())
+                # Its decorator may have registered it already.
+                loaded = self._item(point.name, point.load())
+                if not isinstance(loaded, self._expected):
+                    raise TypeError(f"it is no {self._expected.__name__}")
+                self._items.setdefault(point.name, loaded)
             except Exception as problem:
                 warnings.warn(
                     f"{self.kind} {point.name!r} of {point.value} was skipped: {problem}",
@@ -75,13 +79,9 @@ class Registry(Generic[Item]):
                     stacklevel=3,
                 )
 
-    def _accept(self, name: str, loaded: Any) -> None:
-        """Take what an entry point names; its decorator may have registered it already."""
-        if name in self._items:
-            return
-        if not isinstance(loaded, self._expected):
-            raise TypeError(f"it is no {self._expected.__name__}")
-        self._items[name] = loaded
+    def _item(self, name: str, loaded: Any) -> Any:
+        """The item that an entry point's object is."""
+        return loaded
 
 
 def parse_value(text: str) -> Any:
@@ -195,10 +195,8 @@ class Makers(Registry[Maker]):
         }
         return maker.make(*([spec.argument] if spec.argument else []), **options)
 
-    def _accept(self, name: str, loaded: Any) -> None:
-        if not isinstance(loaded, Maker) and callable(loaded):
-            loaded = Maker(name, loaded)
-        super()._accept(name, loaded)
+    def _item(self, name: str, loaded: Any) -> Any:
+        return loaded if isinstance(loaded, Maker) or not callable(loaded) else Maker(name, loaded)
 
 
 def _converted(name: str, text: str, default: Any, where: str) -> Any:

@@ -14,43 +14,11 @@ from darc.cli.parser import Parser, add_general, texts_of
 from darc.errors import DarcError, nearest
 from darc.views.text_table import bold, red
 
-# Commands by what people come for: the file that each is in, and what it does.
-GROUPS = {
-    "get answers": {
-        "ask": ("ask", "choose one of several answers to a question"),
-        "run": ("run", "answer a file of prompts, resumably"),
-        "serve": ("serve", "serve an OpenAI-compatible gateway, with a page to try it"),
-        "show": ("show", "show how one prompt of a run was decided"),
-        "export": ("export", "write a run's answers or scores for other tools"),
-    },
-    "use ratings": {
-        "import": ("import_", "make tidy ratings of a spreadsheet or another tool's export"),
-        "select": ("select", "choose among rated candidates"),
-        "compare": ("compare", "say which system is best for everyone"),
-        "study": ("study", "collect ratings from people"),
-    },
-    "find the right rule": {
-        "diagnose": ("diagnose", "say whether disagreement is signal or noise"),
-        "tune": ("tune", "choose a rule and its parameters, tested on prompts held out"),
-        "eval": ("eval", "compare rules on held-out ratings, with tables and a report"),
-        "calibrate": ("calibrate", "learn what the rule auto goes by"),
-        "simulate": ("simulate", "simulate raters whose true opinions are known"),
-    },
-    "train": {
-        "pairs": ("pairs", "make preference pairs of ratings or scores"),
-        "train": ("train", "train a policy or a scorer"),
-    },
-    "look things up": {
-        "rules": ("listing", "list the selection rules and their parameters"),
-        "scorers": ("listing", "list the scorers and their options"),
-        "rewriters": ("listing", "list the rewriters and their options"),
-        "generators": ("listing", "list the generators and their options"),
-        "models": ("models", "install or list the embedded models"),
-        "cache": ("cache", "show or clear the cache of scores"),
-        "check": ("check", "find out what a server can do"),
-        "completion": ("completion", "print a script that completes commands in your shell"),
-    },
-}
+# The files of commands that are not named like them.
+FILES = {"import": "import_"}
+FILES |= dict.fromkeys(("rules", "scorers", "rewriters", "generators"), "listing")
+# What each command does, by what people come for.
+GROUPS: dict[str, Any] = texts_of("commands")
 COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
 INTERRUPTED = 130
 DESCRIPTION = "Risk-constrained decoding: pick answers that few people would be unhappy with."
@@ -88,7 +56,7 @@ def parser_of(*asked: str) -> Parser:
     if not asked:
         lines = ["darc help COMMAND says more of each.", ""]
         for title, group in GROUPS.items():
-            listed = (f"  {name:<11} {about[1]}" for name, about in group.items())
+            listed = (f"  {name:<11} {about}" for name, about in group.items())
             lines += [bold(f"{title}:"), *listed, ""]
         parser.epilog = "\n".join(lines)
         for name in COMMANDS:
@@ -98,9 +66,8 @@ def parser_of(*asked: str) -> Parser:
 
 def add_command(commands: Any, name: str) -> None:
     """Add a command with its options to a parser's commands."""
-    file, words = COMMANDS[name]
-    module = importlib.import_module(f"darc.cli.{file}")
-    parser = commands.add_parser(name, help=words, **texts_of(name))
+    module = importlib.import_module(f"darc.cli.{FILES.get(name, name)}")
+    parser = commands.add_parser(name, help=COMMANDS[name], **texts_of(name))
     module.add(parser)
     if hasattr(module, "run"):
         parser.set_defaults(run=module.run)

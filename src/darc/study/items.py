@@ -116,7 +116,8 @@ def _lines(path: Path, alpaca: bool = False) -> Iterator[Row]:
         if isinstance(responses, list):
             rows = (each for each in responses if isinstance(each, Mapping))
             responses = {
-                field_of(each, "candidate_id") or system: field_of(each, "response") for each in rows
+                field_of(each, "candidate_id") or system: field_of(each, "response")
+                for each in rows
             }
         if not isinstance(responses, Mapping) or not responses or not all(responses):
             raise TableError(
