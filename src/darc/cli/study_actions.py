@@ -4,7 +4,7 @@ import csv
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -31,6 +31,8 @@ from darc.web.middleware import authority_of
 DEFAULT = "study.db"
 ADDRESS = "http://127.0.0.1:8710"
 VARIABLE = "DARC_STUDY_DATABASE"
+# The links that are no annotator's own.
+PATHS = {"lead": "/lead/join/", "enrolment": "/enrol/"}
 
 
 def opened(arguments: Namespace, *, new: bool = False) -> closing[Store]:
@@ -62,8 +64,7 @@ def init(arguments: Namespace) -> None:
         f"{config.panel or 'open enrolment of'} annotators"
     )
     say("the lead's link, shown this once; darc study links makes those of annotators:")
-    made = [("lead", "/lead/join/", lead)]
-    _print(made if config.panel is not None else [*made, ("enrolment", "/enrol/", enrol)], base)
+    _print({"lead": lead, **({} if config.panel else {"enrolment": enrol})}, base)
 
 
 def links(arguments: Namespace) -> None:
@@ -74,18 +75,15 @@ def links(arguments: Namespace) -> None:
                 people.revoke(store, name)
                 say(f"the link of {name} works no more")
             return
-        if arguments.lead:
-            made = [("lead", "/lead/join/", people.renew(store, "lead"))]
-        elif arguments.enrolment:
-            if store.config.panel is not None:
-                raise InputError("the study has a panel", 'write annotators = "open" for enrolment')
-            made = [("enrolment", "/enrol/", people.renew(store, "enrolment"))]
+        if arguments.enrolment and store.config.panel is not None:
+            raise InputError("the study has a panel", 'write annotators = "open" for enrolment')
+        if arguments.lead or arguments.enrolment:
+            name = "lead" if arguments.lead else "enrolment"
+            made = {name: people.renew(store, name)}
+        elif arguments.add is not None:
+            made = dict(people.add_links(store, arguments.add))
         else:
-            if arguments.add is not None:
-                issued = people.add_links(store, arguments.add)
-            else:
-                issued = people.issue_links(store, arguments.renew or ())
-            made = [(name, "/join/", token) for name, token in issued]
+            made = dict(people.issue_links(store, arguments.renew or ()))
         base = _base(arguments, store)
     if made:
         _print(made, base)
@@ -170,15 +168,8 @@ def review(arguments: Namespace) -> None:
 def close(arguments: Namespace) -> None:
     """Close the study."""
     with opened(arguments) as store:
-        found = read_status(store)
-        lacking = len(found.items) - found.complete
-        if lacking and not found.closed and not arguments.force:
-            raise InputError(
-                f"{lacking} of {len(found.items)} items lack ratings",
-                "wait for them, or add --force",
-            )
-        close_study(store)
-    say(f"closed; {lacking} of {len(found.items)} items lack ratings")
+        lacking = close_study(store, force=arguments.force)
+        say(f"closed; {lacking} of {len(store.unit_ids['item'])} items lack ratings")
 
 
 def export(arguments: Namespace) -> None:
@@ -245,11 +236,11 @@ def _base(arguments: Namespace, store: Store) -> str:
     return base
 
 
-def _print(made: Sequence[tuple[str, str, str]], base: str) -> None:
+def _print(made: Mapping[str, str], base: str) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(("rater_id", "link"))
-    for name, path, token in made:
-        writer.writerow((name, f"{base}{path}{token}"))
+    for name, token in made.items():
+        writer.writerow((name, f"{base}{PATHS.get(name, '/join/')}{token}"))
 
 
 def _print_people(found: Sequence[PersonStatus]) -> None:

@@ -182,12 +182,19 @@ def details(store: Store, labels: Sequence[str]) -> dict[str, Any]:
     return {"now": store.now(), "times": times, **shown}
 
 
-def close(store: Store) -> int:
-    """Take no more answers and show which system wrote what; how many items lack ratings."""
+def close(store: Store, *, force: bool = True) -> int:
+    """Take no more answers and show which system wrote what; how many items lack ratings.
+
+    Without `force` it is refused while any do.
+    """
+    found = status(store)
+    lacking = len(found.items) - found.complete
+    if lacking and not force and not found.closed:
+        told = f"{lacking} of {len(found.items)} items lack ratings"
+        raise InputError(told, "wait for them, or add --force")
     with store.write() as connection:
         if schema.study_row(connection)["closed"] is not None:
             raise InputError("the study is closed already", "export it with: darc study export")
         connection.execute(update(schema.study).values(closed=store.now()))
         note(connection, store.now(), "lead", "closed", "study")
-    found = status(store)
-    return len(found.items) - found.complete
+    return lacking
