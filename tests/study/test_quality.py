@@ -11,12 +11,12 @@ from darc.study.settings import QualitySettings
 
 
 def record(kind: str = "item", answer: float | None = 5.0, **given: object) -> Row:
-    base = {"reference": None, "tolerance": 1.0, "milliseconds": 9000, "second": ""}
+    base = {"reference": None, "tolerance": 1.0, "milliseconds": 9000, "second_id": ""}
     return {"kind": kind, "answer": answer, **base, **given}
 
 
 def chosen(side: str, flipped: bool) -> Row:
-    return record(answer=outcome_of(side, flipped), second="text", flipped=flipped)
+    return record(answer=outcome_of(side, flipped), second_id="b", flipped=flipped)
 
 
 def test_more_than_two_attention_failures_exclude() -> None:

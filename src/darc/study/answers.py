@@ -6,7 +6,7 @@ from sqlalchemy import Connection, func, select
 
 from darc.study import schema
 from darc.study.claims import Task, lease_end, read_task, taken
-from darc.study.people import answers_of, exclude, refill
+from darc.study.people import exclude, refill
 from darc.study.quality import care
 from darc.study.schema import LEARNING, change, note
 from darc.study.store import Refusal, Store
@@ -44,7 +44,7 @@ def submit(
             raise Refusal("closed")
         if answer is None and (row["kind"] in LEARNING or not store.config.study.skip):
             raise Refusal("no_task")
-        now = store.now()
+        now, mine = store.now(), tasks.c.annotator_id == annotator_id
         values: dict[str, Any] = {"answer": answer, "revision": revision + 1, "draft": None}
         values["comment"] = comment if store.config.study.comments else ""
         if revision:
@@ -52,8 +52,7 @@ def submit(
         else:
             # A clock that was set back must not make times negative.
             values |= {"answered": now, "milliseconds": max(0, round(1000 * (now - row["shown"])))}
-            own = tasks.c.annotator_id == annotator_id
-            before = connection.execute(select(func.max(tasks.c.sequence)).where(own)).scalar()
+            before = connection.execute(select(func.max(tasks.c.sequence)).where(mine)).scalar()
             values["sequence"] = (before or 0) + 1
         if not revision or (row["answer"] is None) != (answer is None):
             values["reason"] = _set_aside(store, connection, person, row, answer)
@@ -63,7 +62,8 @@ def submit(
             refill(store, connection, [row["unit_id"]])
         trusted = person["excluded"] is not None or person["kept"]
         if row["kind"] in ("attention", "gold") and not trusted and store.config.quality.automatic:
-            given = answers_of(connection, tasks.c.annotator_id == annotator_id)
+            answered = schema.whole_tasks(mine, tasks.c.answered.is_not(None))
+            given = connection.execute(answered).mappings().all()
             if reason := care(given, store.config.quality).exclude:
                 exclude(store, connection, person, reason, "study")
     return True

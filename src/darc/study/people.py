@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, delete, func, select, update
+from sqlalchemy import Connection, delete, func, select, update
 
 from darc.errors import InputError, UnknownName
 from darc.study import schema
@@ -123,17 +123,6 @@ def erase(store: Store, name: str) -> int:
         change(connection, people, row["id"], **FORGOTTEN, erased=store.now())
         note(connection, store.now(), "lead", "erased", name)
     return int(done.rowcount)
-
-
-def answers_of(connection: Connection, *where: Any) -> Sequence[RowMapping]:
-    """The answers of annotators, each one's in their order, as `quality` judges them."""
-    query = (
-        select(tasks, units.c.reference, units.c.tolerance, units.c.second)
-        .join(units, tasks.c.unit_id == units.c.id)
-        .where(tasks.c.answered.is_not(None), *where)
-        .order_by(tasks.c.annotator_id, tasks.c.sequence)
-    )
-    return connection.execute(query).mappings().all()
 
 
 def exclude(store: Store, connection: Connection, person: Any, reason: str, actor: str) -> None:

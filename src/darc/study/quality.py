@@ -82,7 +82,7 @@ def care(answers: Sequence[Row], settings: QualitySettings, calibration_share: f
 
 def _constant(items: Sequence[Row], settings: QualitySettings) -> bool:
     """Whether the answers hardly differ, and so many that a fair coin would seldom do so."""
-    sides = [side_of(row["answer"], row["flipped"]) for row in items if row["second"]]
+    sides = [side_of(row["answer"], row["flipped"]) for row in items if row["second_id"]]
     answers = [row["answer"] for row in items]
     most = max(Counter(sides or answers).values())
     if sides:
