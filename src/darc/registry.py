@@ -185,14 +185,11 @@ class Makers(Registry[Maker]):
             raise InputError(f"{self.kind} {spec.name!r} takes no argument", f"write {maker.form}")
         if not spec.argument and maker.argument and not maker.argument.startswith("["):
             raise InputError(f"{self.kind} {text!r} is not complete", f"write {maker.form}")
-        known = maker.options
-        for name in spec.options:
+        known, options = maker.options, {}
+        for name, value in spec.options.items():
             if name not in known:
                 raise UnknownName("option", name, known, where)
-        options = {
-            name: _converted(name, value, known[name], where)
-            for name, value in spec.options.items()
-        }
+            options[name] = _converted(name, value, known[name], where)
         return maker.make(*([spec.argument] if spec.argument else []), **options)
 
     def _item(self, name: str, loaded: Any) -> Any:

@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from darc.cli.parser import Parser, add_general, texts_of
 from darc.errors import DarcError, nearest
@@ -18,7 +17,7 @@ from darc.views.text_table import bold, red
 FILES = {"import": "import_"}
 FILES |= dict.fromkeys(("rules", "scorers", "rewriters", "generators"), "listing")
 # What each command does, by what people come for.
-GROUPS: dict[str, Any] = texts_of("commands")
+GROUPS = texts_of("commands")
 COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
 INTERRUPTED = 130
 DESCRIPTION = "Risk-constrained decoding: pick answers that few people would be unhappy with."
@@ -52,7 +51,12 @@ def parser_of(*asked: str) -> Parser:
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for name in asked:
-        add_command(commands, name)
+        module = importlib.import_module(f"darc.cli.{FILES.get(name, name)}")
+        command = commands.add_parser(name, help=COMMANDS[name], **texts_of(name))
+        module.add(command)
+        if hasattr(module, "run"):
+            command.set_defaults(run=module.run)
+        add_general(command)
     if not asked:
         lines = ["darc help COMMAND says more of each.", ""]
         for title, group in GROUPS.items():
@@ -62,16 +66,6 @@ def parser_of(*asked: str) -> Parser:
         for name in COMMANDS:
             commands.add_parser(name)
     return parser
-
-
-def add_command(commands: Any, name: str) -> None:
-    """Add a command with its options to a parser's commands."""
-    module = importlib.import_module(f"darc.cli.{FILES.get(name, name)}")
-    parser = commands.add_parser(name, help=COMMANDS[name], **texts_of(name))
-    module.add(parser)
-    if hasattr(module, "run"):
-        parser.set_defaults(run=module.run)
-    add_general(parser)
 
 
 def entry() -> None:

@@ -107,14 +107,14 @@ class Parser(argparse.ArgumentParser):
 
 
 @cache
-def _texts() -> dict[str, dict[str, str]]:
+def _texts() -> dict[str, dict[str, Any]]:
     import tomllib
     from importlib.resources import files
 
     return tomllib.loads((files("darc") / "data" / "help.toml").read_text(encoding="utf-8"))
 
 
-def texts_of(command: str) -> dict[str, str]:
+def texts_of(command: str) -> dict[str, Any]:
     """What the help of a command, or of an action of it, says before and after the options."""
     return _texts().get(command, {})
 
@@ -173,12 +173,10 @@ def check_least(arguments: Namespace, **least: int) -> None:
 
 def add_calibration(parser: Any) -> None:
     """Add what the rule auto has learnt before."""
-    parser.add_argument(
-        "--calibration",
-        type=Path,
-        metavar="FILE",
-        help="what the rule auto goes by, made by darc calibrate",
-    )
+    from darc.cli.choice import RuleOptions
+    from darc.config import add_options
+
+    add_options(parser, RuleOptions, "calibration")
 
 
 def calibrations_of(arguments: Namespace) -> "Calibrations | None":

@@ -1,6 +1,7 @@
 """`darc study`: ratings from people, in one process and one file."""
 
 from argparse import Namespace
+from importlib.util import find_spec
 from pathlib import Path
 
 from darc.cli.parser import Parser, add_arrival, texts_of
@@ -84,13 +85,8 @@ def _add_init(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Run the action that was asked for."""
-    try:
-        import markdown_it  # noqa: F401
-        import sqlalchemy  # noqa: F401
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError:
-        raise MissingExtra("darc study", "study") from None
+    if not all(map(find_spec, ("markdown_it", "sqlalchemy", "starlette", "uvicorn"))):
+        raise MissingExtra("darc study", "study")
     from darc.cli import study_actions
 
     getattr(study_actions, arguments.action)(arguments)
