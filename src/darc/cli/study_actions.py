@@ -5,7 +5,6 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,11 +34,6 @@ VARIABLE = "DARC_STUDY_DATABASE"
 PATHS = {"lead": "/lead/join/", "enrolment": "/enrol/"}
 
 
-def opened(arguments: Namespace, *, new: bool = False) -> closing[Store]:
-    """The study's store, closed at the end."""
-    return closing(open_store(_place(arguments), new=new))
-
-
 def init(arguments: Namespace) -> None:
     """Make the study; print the lead's link."""
     text = "" if arguments.items is None else _from_template(arguments)
@@ -48,7 +42,7 @@ def init(arguments: Namespace) -> None:
     place = _place(arguments)
     existed = "://" in place or Path(place).exists()
     try:
-        with opened(arguments, new=True) as store:
+        with open_store(place, new=True) as store:
             lead, enrol = create(store, config, items, checks)
             base = _base(arguments, store)
         if text:
@@ -69,7 +63,7 @@ def init(arguments: Namespace) -> None:
 
 def links(arguments: Namespace) -> None:
     """Make links as CSV: rater_id, link."""
-    with opened(arguments) as store:
+    with open_store(_place(arguments)) as store:
         if arguments.revoke:
             for name in arguments.revoke:
                 people.revoke(store, name)
@@ -122,7 +116,7 @@ def serve(arguments: Namespace) -> None:
 
 def status(arguments: Namespace) -> None:
     """Print where the study stands."""
-    with opened(arguments) as store:
+    with open_store(_place(arguments)) as store:
         found = read_status(store)
     if arguments.json:
         print_json(asdict(found))
@@ -141,7 +135,7 @@ def status(arguments: Namespace) -> None:
 
 def review(arguments: Namespace) -> None:
     """Decide on an annotator, or list those who are flagged or excluded."""
-    with opened(arguments) as store:
+    with open_store(_place(arguments)) as store:
         if arguments.exclude:
             people.exclude_by_name(store, arguments.exclude, arguments.reason)
             say(f"{arguments.exclude} is excluded; their slots are open again")
@@ -167,28 +161,28 @@ def review(arguments: Namespace) -> None:
 
 def close(arguments: Namespace) -> None:
     """Close the study."""
-    with opened(arguments) as store:
+    with open_store(_place(arguments)) as store:
         lacking = close_study(store, force=arguments.force)
         say(f"closed; {lacking} of {len(store.unit_ids['item'])} items lack ratings")
 
 
 def export(arguments: Namespace) -> None:
     """Write the files and print their names."""
-    with opened(arguments) as store:
+    with open_store(_place(arguments)) as store:
         for path in write_files(store, arguments.folder, unblind=arguments.unblind):
             print(path)
 
 
 def erase(arguments: Namespace) -> None:
     """Forget a person."""
-    with opened(arguments) as store:
+    with open_store(_place(arguments)) as store:
         count = people.erase(store, arguments.rater)
     say(f"{arguments.rater} is forgotten, with {count} answers")
 
 
 def backup(arguments: Namespace) -> None:
     """Copy the database."""
-    with opened(arguments) as store:
+    with open_store(_place(arguments)) as store:
         copy(store, arguments.file)
     say(f"wrote {arguments.file}")
 

@@ -28,6 +28,7 @@ from sqlalchemy.engine import make_url
 
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.files import append_private, atomic_path
+from darc.registry import Closing
 from darc.study import schema
 from darc.study.settings import StudySettings, study_settings, template_of
 from darc.web.problems import Problem
@@ -95,7 +96,7 @@ class DatabaseFiles:
         raise Unavailable(message, hint)
 
 
-class Store:
+class Store(Closing):
     """A study's database; `now` is the clock, in seconds since 1970.
 
     A transaction raises `Unavailable` where the database cannot be used: it is down or locked, or
