@@ -70,16 +70,14 @@ class Parser(argparse.ArgumentParser):
         return found, left
 
     def _configure(self, path: Path) -> None:
-        actions = {action.dest: action for action in self._actions if action.option_strings}
-        for name in ("help", "config"):
-            actions.pop(name, None)
         from darc.cli import COMMANDS
         from darc.config import read_settings
 
+        options = (action for action in self._actions if action.option_strings)
+        actions = {each.dest: each for each in options if each.dest not in ("help", "config")}
         section = self.prog.split()[-1]
         try:
-            settings = read_settings(path, section, actions, COMMANDS)
-            for name, value in settings.items():
+            for name, value in read_settings(path, section, actions, COMMANDS).items():
                 actions[name].default = self._converted(path, section, actions[name], value)
                 actions[name].required = False
         except InputError as problem:
