@@ -171,10 +171,12 @@ def check_least(arguments: Namespace, **least: int) -> None:
 
 def add_calibration(parser: Any) -> None:
     """Add what the rule auto has learnt before."""
-    from darc.cli.choice import RuleOptions
-    from darc.config import add_options
-
-    add_options(parser, RuleOptions, "calibration")
+    parser.add_argument(
+        "--calibration",
+        type=Path,
+        metavar="FILE",
+        help="what the rule auto goes by, made by darc calibrate",
+    )
 
 
 def calibrations_of(arguments: Namespace) -> "Calibrations | None":
