@@ -1,6 +1,7 @@
 """What commands share: how arguments are parsed, and the options that several have."""
 
 import argparse
+import tomllib
 from argparse import Namespace
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from darc.evaluation.source import Source
     from darc.web.server import Arrival
 
+DATA = Path(__file__).parents[1] / "data"
 LEVELS = ("debug", "info", "warning", "error")
 RULE = "NAME[:KEY=VALUE,...]"
 
@@ -106,10 +108,7 @@ class Parser(argparse.ArgumentParser):
 
 @cache
 def _texts() -> dict[str, dict[str, Any]]:
-    import tomllib
-    from importlib.resources import files
-
-    return tomllib.loads((files("darc") / "data" / "help.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((DATA / "help.toml").read_text(encoding="utf-8"))
 
 
 def texts_of(command: str) -> dict[str, Any]:
