@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from httpx._transports import default
 from tests.fakes import FakeServer
 
 from darc.errors import DarcError
@@ -21,6 +23,14 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What the user has installed, and the scores kept there, change no test."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DARC_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_certificates() -> Iterator[None]:
+    """A client of httpx reads all certificates anew, which takes longer than most requests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(default, "create_ssl_context", cache(default.create_ssl_context))
         yield
 
 

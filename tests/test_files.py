@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.helpers import run_command
 from tests.runs.makers import start
 
 from darc.errors import InputError, TableError
@@ -105,8 +106,10 @@ def test_eval_of_a_nested_file(nested: str, tmp_path: Path) -> None:
 
 def darc(*arguments: object, most: int | None = None) -> subprocess.CompletedProcess[str]:
     """A command that may make files of `most` bytes only, which ends as a full disk does."""
-    limit = "" if most is None else f"resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}));"
-    code = f"import sys, resource; {limit} from darc.cli import main; sys.exit(main())"
+    if most is None:
+        return run_command(*arguments)
+    limit = f"resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}))"
+    code = f"import sys, resource; {limit}; from darc.cli import main; sys.exit(main())"
     command = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 

@@ -84,22 +84,18 @@ __all__ = [
 
 # What loads more than numpy is loaded when it is first used.
 _LATER = {
-    "Engine": "darc.engine.engine",
-    "Outcome": "darc.engine.outcome",
-    "Panel": "darc.scorers.panel",
-    "ask": "darc.engine.engine",
-    "choose": "darc.engine.engine",
-    "read_ratings": "darc.tables.read",
-    "compare": "darc.analysis",
-    "diagnose": "darc.analysis",
-    "evaluate": "darc.analysis",
-    "tune": "darc.analysis",
+    "darc.analysis": ("compare", "diagnose", "evaluate", "tune"),
+    "darc.engine.engine": ("Engine", "ask", "choose"),
+    "darc.engine.outcome": ("Outcome",),
+    "darc.scorers.panel": ("Panel",),
+    "darc.tables.read": ("read_ratings",),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module 'darc' has no attribute {name!r}")
-    from importlib import import_module
+    for module, names in _LATER.items():
+        if name in names:
+            from importlib import import_module
 
-    return getattr(import_module(_LATER[name]), name)
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module 'darc' has no attribute {name!r}")

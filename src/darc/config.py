@@ -33,10 +33,12 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} is not valid TOML: {problem}", "mend the file") from None
 
 
-def made(model: type[Made], data: Mapping[str, Any], where: str = "") -> Made:
+def made(
+    model: type[Made], data: Mapping[str, Any], where: str = "", context: object = None
+) -> Made:
     """The model of these settings; what is wrong with them is one sentence with the key's path."""
     try:
-        return model.model_validate(data)
+        return model.model_validate(data, context=context)
     except ValidationError as problem:
         raise InputError(*_first(model, problem, where)) from None
 

@@ -154,10 +154,7 @@ def _outputs(folder: Path) -> Iterator[Entry]:
             known = {"response": row} if isinstance(row, str) else row
             if not isinstance(known, Mapping):
                 raise TableError(str(path), "an answer is no object", "write {...}", line)
-            made = {
-                name: next((str(known[key]) for key in keys if known.get(key)), "")
-                for name, keys in FIELDS.items()
-            }
+            made = {name: field_of(known, name) for name in FIELDS}
             if not made["response"]:
                 hint = f"give one of {', '.join(FIELDS['response'])}"
                 raise TableError(str(path), "an answer has no text", hint, line)
@@ -166,6 +163,11 @@ def _outputs(folder: Path) -> Iterator[Entry]:
             made["prompt_id"] = made["prompt_id"] or usual
             made["candidate_id"] = made["candidate_id"] or path.name.split(".")[0]
             yield line, made
+
+
+def field_of(row: Mapping[str, Any], name: str) -> str:
+    """What a row has under the first of a field's names that is there, as text."""
+    return next((str(row[each]) for each in FIELDS[name] if row.get(each) not in (None, "")), "")
 
 
 def _rows(path: Path) -> Iterator[Entry]:

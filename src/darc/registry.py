@@ -67,7 +67,11 @@ class Registry(Generic[Item]):
         self._loaded = True
         for point in entry_points(group=self.group):
             try:
-                self._accept(point.name, point.load())
+                # Its decorator may have registered it already.
+                loaded = self._item(point.name, point.load())
+                if not isinstance(loaded, self._expected):
+                    raise TypeError(f"it is no {self._expected.__name__}")
+                self._items.setdefault(point.name, loaded)
             except Exception as problem:
                 warnings.warn(
                     f"{self.kind} {point.name!r} of {point.value} was skipped: {problem}",
@@ -75,13 +79,9 @@ class Registry(Generic[Item]):
                     stacklevel=3,
                 )
 
-    def _accept(self, name: str, loaded: Any) -> None:
-        """Take what an entry point names; its decorator may have registered it already."""
-        if name in self._items:
-            return
-        if not isinstance(loaded, self._expected):
-            raise TypeError(f"it is no {self._expected.__name__}")
-        self._items[name] = loaded
+    def _item(self, name: str, loaded: Any) -> Any:
+        """The item that an entry point's object is."""
+        return loaded
 
 
 def parse_value(text: str) -> Any:
@@ -185,20 +185,15 @@ class Makers(Registry[Maker]):
             raise InputError(f"{self.kind} {spec.name!r} takes no argument", f"write {maker.form}")
         if not spec.argument and maker.argument and not maker.argument.startswith("["):
             raise InputError(f"{self.kind} {text!r} is not complete", f"write {maker.form}")
-        known = maker.options
-        for name in spec.options:
+        known, options = maker.options, {}
+        for name, value in spec.options.items():
             if name not in known:
                 raise UnknownName("option", name, known, where)
-        options = {
-            name: _converted(name, value, known[name], where)
-            for name, value in spec.options.items()
-        }
+            options[name] = _converted(name, value, known[name], where)
         return maker.make(*([spec.argument] if spec.argument else []), **options)
 
-    def _accept(self, name: str, loaded: Any) -> None:
-        if not isinstance(loaded, Maker) and callable(loaded):
-            loaded = Maker(name, loaded)
-        super()._accept(name, loaded)
+    def _item(self, name: str, loaded: Any) -> Any:
+        return loaded if isinstance(loaded, Maker) or not callable(loaded) else Maker(name, loaded)
 
 
 def _converted(name: str, text: str, default: Any, where: str) -> Any:

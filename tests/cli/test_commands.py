@@ -7,12 +7,12 @@ from importlib import import_module
 
 import pytest
 
-from darc.cli import COMMANDS, main
+from darc.cli import COMMANDS, FILES, main
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_of_the_table_is_there(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert callable(import_module(f"darc.cli.{COMMANDS[name][0]}").add)
+    assert callable(import_module(f"darc.cli.{FILES.get(name, name)}").add)
     with pytest.raises(SystemExit, match="0"):
         main([name, "--help"])
     assert capsys.readouterr().out.startswith(f"usage: darc {name} ")
@@ -24,7 +24,7 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
     assert capsys.readouterr().out == told
-    assert all(f"\n  {name} " in told and words in told for name, (_, words) in COMMANDS.items())
+    assert all(f"\n  {name} " in told and words in told for name, words in COMMANDS.items())
 
 
 def test_unknown_commands_are_named_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
@@ -40,5 +40,5 @@ def test_a_command_loads_no_other() -> None:
         "print(json.dumps([n for n in sys.modules if n.startswith('darc.cli.')]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    others = {f"darc.cli.{module}" for module, _ in COMMANDS.values()} - {"darc.cli.select"}
+    others = {f"darc.cli.{FILES.get(name, name)}" for name in COMMANDS} - {"darc.cli.select"}
     assert not others & set(json.loads(done.stdout))

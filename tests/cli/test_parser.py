@@ -1,37 +1,16 @@
 """What every command line does: settings from files, help, and defaults."""
 
-import csv
-import io
 import json
 import re
 import shlex
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import rows
 from tests.helpers import run_command as darc
 
 from darc.cli import parser_of
 from darc.cli.parser import _texts
-
-TIDY = """prompt_id,candidate_id,rater_id,rating
-p1,a,r1,9
-p1,a,r2,1
-p1,a,r3,9
-p1,b,r1,6
-p1,b,r2,6
-p1,b,r3,6
-"""
-
-
-@pytest.fixture
-def tidy(tmp_path: Path) -> Path:
-    path = tmp_path / "ratings.csv"
-    path.write_text(TIDY, encoding="utf-8")
-    return path
-
-
-def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 def test_settings_from_a_file_and_the_command_line_wins(tidy: Path) -> None:

@@ -1,8 +1,6 @@
 """`darc select` as a user runs it."""
 
-import csv
 import gzip
-import io
 import json
 import os
 import signal
@@ -14,20 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cli.conftest import TIDY, rows
 from tests.helpers import run_command as darc
 
-TIDY = """prompt_id,candidate_id,rater_id,rating,answer
-p1,a,r1,9,bold
-p1,a,r2,1,bold
-p1,a,r3,9,bold
-p1,b,r1,6,calm
-p1,b,r2,6,calm
-p1,b,r3,6,calm
-p2,c,r1,3,one
-p2,c,r2,4,one
-p2,d,r1,8,two
-p2,d,r2,8,two
-"""
 WIDE = "prompt_id,candidate_id,ann,bob,cid\np1,a,9,1,9\np1,b,6,6,6\n"
 PAIRS = """prompt_id,left_id,right_id,rater_id,winner
 p1,a,b,r1,left
@@ -36,17 +23,6 @@ p1,a,c,r1,left
 p1,c,b,r2,tie
 p1,b,c,r1,left
 """
-
-
-@pytest.fixture
-def tidy(tmp_path: Path) -> Path:
-    path = tmp_path / "ratings.csv"
-    path.write_text(TIDY, encoding="utf-8")
-    return path
-
-
-def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 def test_table_on_standard_output(tidy: Path) -> None:
@@ -127,7 +103,7 @@ def test_gzip_and_jsonl_and_parquet_agree(tidy: Path) -> None:
     import pyarrow.parquet as pq
 
     expected = darc("select", tidy, "--csv").stdout
-    table: list[dict[str, Any]] = list(csv.DictReader(io.StringIO(TIDY)))
+    table: list[dict[str, Any]] = [*rows(TIDY)]
     for row in table:
         row["rating"] = float(row["rating"])
     jsonl = tidy.with_suffix(".jsonl.gz")

@@ -35,41 +35,19 @@ def postgres_server(tools: Path) -> Iterator[str]:
         drop = {"user": USER, "group": "nogroup", "extra_groups": []}
     data = folder / "data"
     common = {"cwd": folder, "env": {**os.environ, "HOME": str(folder), "LC_ALL": "C"}, **drop}
-    command = [
-        str(tools / "initdb"),
-        "-D",
-        str(data),
-        "-U",
-        "study",
-        "-A",
-        "trust",
-        "-E",
-        "UTF8",
-        "--no-sync",
-    ]
-    subprocess.run(command, check=True, capture_output=True, **common)
+
+    def tool(name: str, *arguments: object) -> list[str]:
+        return [str(tools / name), *map(str, arguments)]
+
+    initdb = tool("initdb", "-D", data, "-U", "study", "-A", "trust", "-E", "UTF8", "--no-sync")
+    subprocess.run(initdb, check=True, capture_output=True, **common)
+    # What is thrown away need not outlive a crash.
+    quick = [f"-c{name}=off" for name in ("fsync", "full_page_writes", "synchronous_commit")]
+    running = tool("postgres", "-D", data, "-k", folder, "-clisten_addresses=", *quick)
+    ready = tool("pg_isready", "-q", "-h", folder, "-U", "study", "-d", "postgres")
     with (folder / "log").open("wb") as log:
-        running = [
-            str(tools / "postgres"),
-            "-D",
-            str(data),
-            "-k",
-            str(folder),
-            "-c",
-            "listen_addresses=",
-        ]
         server = subprocess.Popen(running, stdout=log, stderr=log, **common)
         try:
-            ready = [
-                str(tools / "pg_isready"),
-                "-q",
-                "-h",
-                str(folder),
-                "-U",
-                "study",
-                "-d",
-                "postgres",
-            ]
             until = time.monotonic() + 60
             while subprocess.run(ready, check=False).returncode:
                 assert server.poll() is None, (folder / "log").read_text()
@@ -77,6 +55,6 @@ def postgres_server(tools: Path) -> Iterator[str]:
                 time.sleep(0.05)
             yield f"postgresql://study@/%s?host={folder}"
         finally:
-            server.send_signal(signal.SIGINT)  # which does not wait for clients
+            server.send_signal(signal.SIGQUIT)  # which waits for neither clients nor files
             server.wait(30)
             shutil.rmtree(folder, ignore_errors=True)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Self
 
 import httpx
 
@@ -40,6 +41,13 @@ class Server:
                 assert self.process.poll() is None
                 assert time.monotonic() < until
                 time.sleep(0.1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.stop(signal.SIGTERM)
 
     def dump(self) -> str:
         """What the server said, and where its threads are when it is aborted."""

@@ -71,7 +71,7 @@ def test_a_task_belongs_to_one_annotator(tmp_path: Path) -> None:
         lambda: answers.submit(store, 2, held, 0, 3.0),
         lambda: answers.save_draft(store, 2, held, 3.0),
         lambda: answers.mark_seen(store, 2, held),
-        lambda: answers.is_flipped(store, 2, held),
+        lambda: answers.submit(store, 2, held, 0, "left"),
     ):
         with pytest.raises(Refusal, match="no_task"):
             work()

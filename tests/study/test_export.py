@@ -17,7 +17,7 @@ from darc.study.claims import next_step
 from darc.study.export import export, files
 from darc.study.items import is_formula, read_items
 from darc.study.people import exclude_by_name
-from darc.study.plan import design_of, plain_plan, plan
+from darc.study.plan import design_of, plan
 from darc.study.status import close, status
 from darc.study.store import backup, open_store
 
@@ -71,7 +71,7 @@ def test_the_plan_is_frozen_and_made_again_from_the_design(tmp_path: Path) -> No
         designs.append(made)
         with store.read() as connection:
             again = design_of(connection, config)
-        assert made["plans"]["r002"] == plain_plan(plan(again, 1))
+        assert made["plans"]["r002"] == plan(again, 1)
         store.close()
     assert designs[0] == designs[1]
 

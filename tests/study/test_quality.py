@@ -5,13 +5,18 @@ import krippendorff
 import numpy as np
 import pytest
 
-from darc.study.quality import GivenRating, Record, agreement, care, disagreement, tail
+from darc.study.quality import Row, agreement, care, disagreement, tail
+from darc.study.schema import outcome_of, passed
 from darc.study.settings import QualitySettings
 
 
-def record(kind: str = "item", answer: float = 5.0, **given: object) -> Record:
-    base = {"reference": None, "tolerance": 1.0, "milliseconds": 9000, "side": None}
-    return Record(kind, answer, **{**base, **given})  # type: ignore[arg-type]
+def record(kind: str = "item", answer: float | None = 5.0, **given: object) -> Row:
+    base = {"reference": None, "tolerance": 1.0, "milliseconds": 9000, "second_id": ""}
+    return {"kind": kind, "answer": answer, **base, **given}
+
+
+def chosen(side: str, flipped: bool) -> Row:
+    return record(answer=outcome_of(side, flipped), second_id="b", flipped=flipped)
 
 
 def test_more_than_two_attention_failures_exclude() -> None:
@@ -22,8 +27,8 @@ def test_more_than_two_attention_failures_exclude() -> None:
 
 def test_gold_off_by_more_than_one_in_more_than_a_fifth_excludes() -> None:
     good, bad = record("gold", 6, reference=7.0), record("gold", 5, reference=7.0)
-    assert good.passed
-    assert not bad.passed
+    assert passed(6, 7.0, 1.0)
+    assert not passed(5, 7.0, 1.0)
     assert care([good] * 4 + [bad], QualitySettings()).exclude == ""
     assert care([good] * 3 + [bad], QualitySettings()).exclude == "gold"
     assert care([bad] * 3, QualitySettings()).exclude == ""
@@ -48,14 +53,14 @@ def test_without_automatic_exclusion_it_is_a_flag() -> None:
         ([record(answer=7) for _ in range(6)], ("near-constant",)),
         ([record(answer=7) for _ in range(5)], ()),
         ([record(answer=(7, 8)[i > 3]) for i in range(6)], ()),
-        ([record(answer=i % 2, side="right") for i in range(6)], ("near-constant",)),
-        ([record("skipped")] * 3 + [record(answer=i) for i in range(2)], ("skips most",)),
-        ([record("skipped")] * 3 + [record(answer=i) for i in range(3)], ()),
-        ([record(answer=i % 2, side="left") for i in range(12)], ("near-constant",)),
-        ([record(answer=i % 2, side=("left", "right")[i % 2]) for i in range(12)], ()),
+        ([chosen("right", i % 2 == 1) for i in range(6)], ("near-constant",)),
+        ([record(answer=None)] * 3 + [record(answer=i) for i in range(2)], ("skips most",)),
+        ([record(answer=None)] * 3 + [record(answer=i) for i in range(3)], ()),
+        ([chosen("left", i % 2 == 1) for i in range(12)], ("near-constant",)),
+        ([chosen(("left", "right")[i % 2], False) for i in range(12)], ()),
     ],
 )
-def test_flags_for_review(records: list[Record], flags: tuple[str, ...]) -> None:
+def test_flags_for_review(records: list[Row], flags: tuple[str, ...]) -> None:
     assert care(records, QualitySettings()).flags == flags
 
 
@@ -91,9 +96,12 @@ def test_calibration_far_off_is_flagged() -> None:
     assert care(bad, QualitySettings()).flags == ("calibration",)
 
 
-def ratings(table: list[list[float]], bad: set[int] = frozenset()) -> list[GivenRating]:  # type: ignore[assignment]
+def ratings(table: list[list[float]], bad: set[int] = frozenset()) -> list[Row]:  # type: ignore[assignment]
     places = itertools.product(range(len(table)), range(len(table[0])))
-    return [GivenRating(f"r{r}", u, table[u][r], r not in bad) for u, r in places]
+    return [
+        {"annotator_id": r, "unit_id": u, "answer": table[u][r], "valid": r not in bad}
+        for u, r in places
+    ]
 
 
 def test_alpha_is_that_of_all_and_of_valid_ratings() -> None:

@@ -70,3 +70,10 @@ def test_texts_come_from_files_beside_the_settings(tmp_path: Path) -> None:
     assert (config.texts.low, config.texts.high) == ("worst", "best")
     assert config.items.jsonl == (str(tmp_path / "i.jsonl"),)
     assert study_settings(json.loads(json.dumps(config.model_dump()))) == config
+
+
+def test_a_text_that_cannot_be_read_is_told_by_its_key(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text('[texts]\nrubric = "gone.md"\n')
+    words = "texts.rubric is 'gone.md'; it cannot be read as text"
+    with pytest.raises(InputError, match=words):
+        read_study_file(tmp_path / "study.toml")

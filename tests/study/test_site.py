@@ -2,7 +2,6 @@ import io
 import json
 import logging
 import re
-import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -118,8 +117,7 @@ def test_own_names_and_links_from_elsewhere_work(tmp_path: Path) -> None:
     ((_, token), *_) = issue_links(store)
     store.close()
     public = ("--url", "https://study.example.org:8443", "--allowed-host", "other.example")
-    server = Server(place, log, *public)
-    try:
+    with Server(place, log, *public) as server:
         for host in ("study.example.org:8443", "study.example.org", "other.example", "[::1]"):
             linked = ("Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate")
             assert ask(server.port, request(f"/join/{token}", host, b"", *linked))[0] == 303
@@ -131,8 +129,6 @@ def test_own_names_and_links_from_elsewhere_work(tmp_path: Path) -> None:
         ):
             lines = ("Content-Type: application/x-www-form-urlencoded", f"Origin: {origin}")
             assert ask(server.port, request("/enrol", host, b"key=x", *lines))[0] == status
-    finally:
-        server.stop(signal.SIGTERM)
 
 
 def test_half_a_form_leaves_no_traceback(served: Running) -> None:
@@ -221,12 +217,11 @@ def test_the_command_serves_and_tells_no_token(tmp_path: Path) -> None:
     place, log = str(tmp_path / "s.db"), tmp_path / "server.log"
     store = new_store(place, config_for(tmp_path))
     links = issue_links(store)
-    server = Server(place, log, "--log-level", "debug", "--root-path", "/rate")
-    try:
-        with Robot(f"http://127.0.0.1:{server.port}", links[0][1], five, "/rate") as robot:
-            robot.work(5)
-    finally:
-        server.stop(signal.SIGTERM)
+    with (
+        Server(place, log, "--log-level", "debug", "--root-path", "/rate") as server,
+        Robot(f"http://127.0.0.1:{server.port}", links[0][1], five, "/rate") as robot,
+    ):
+        robot.work(5)
     store.close()
     text = log.read_text()
     assert '"path": "/join"' in text

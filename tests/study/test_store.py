@@ -1,4 +1,3 @@
-import json
 import os
 import signal
 import sqlite3
@@ -35,23 +34,15 @@ def answers_at(path: Path) -> dict[str, str]:
 
 
 class Scene:
-    """A study served by a process of its own, and a robot with some answers behind it."""
+    """A served study, and a robot with some answers behind it."""
 
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "study.db"
-        self.log = folder / "server.log"
-        made = new_store(str(self.path), config_for(folder, quality={"share": 0.0}))
-        ((_, token), *_) = issue_links(made)
-        made.close()
-        self.server = Server(str(self.path), self.log, "--rate", "0")
-        self.robot = Robot(self.url, token, lambda text: "5")
+    def __init__(self, path: Path, url: str, token: str) -> None:
+        self.path, self.url = path, url
+        self.robot = Robot(url, token, lambda text: "5")
         self.robot.work(6)
         self.kept = dict(self.robot.given)
         assert len(self.kept) == 4
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server.port}"
+        self.page = self.robot.page()
 
     def send(self, value: str) -> httpx.Response:
         path, fields = form_of(self.page)
@@ -60,22 +51,15 @@ class Scene:
             self.kept[fields["task"]] = value
         return reply
 
-    def look(self) -> None:
-        """Open the page of the next task."""
-        self.page = self.robot.page()
-
-    def close(self) -> None:
-        self.robot.client.close()
-        if self.server.process.poll() is None:
-            self.server.stop(signal.SIGTERM)
-
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Iterator[Scene]:
-    made = Scene(tmp_path)
-    made.look()
-    yield made
-    made.close()
+    """A study that is served by a thread."""
+    path = tmp_path / "study.db"
+    with running(str(path), config_for(tmp_path, quality={"share": 0.0})) as one:
+        made = Scene(path, one.url, one.links[0][1])
+        with made.robot:
+            yield made
 
 
 def deleted(path: Path) -> None:
@@ -95,7 +79,7 @@ def replaced(path: Path) -> None:
 
 @pytest.mark.parametrize("act", [deleted, renamed, replaced])
 def test_no_answer_is_acknowledged_while_another_file_or_none_is_at_the_path(
-    scene: Scene, act: Callable[[Path], None]
+    scene: Scene, act: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     act(scene.path)
     for _ in range(3):
@@ -110,16 +94,16 @@ def test_no_answer_is_acknowledged_while_another_file_or_none_is_at_the_path(
     assert health.status_code == 503
     assert "database" in health.json()["error"]["message"]
     assert str(scene.path) not in health.text
-    told = [line for line in scene.log.read_text().splitlines() if "nothing is saved" in line]
-    assert len(told) == 1
-    assert str(scene.path) in json.loads(told[0])["message"]
+    (told,) = (each.getMessage() for each in caplog.records if each.name == "darc.study")
+    assert told.startswith("nothing is saved")
+    assert str(scene.path) in told
     if act is deleted:
         assert not scene.path.exists(), "it was made anew"
     elif act is replaced:
         assert answers_at(scene.path) == scene.kept
 
 
-def test_it_goes_on_when_the_file_is_back(scene: Scene) -> None:
+def test_it_goes_on_when_the_file_is_back(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
     renamed(scene.path)
     reply = scene.send("7")
     assert reply.status_code == 503
@@ -129,26 +113,32 @@ def test_it_goes_on_when_the_file_is_back(scene: Scene) -> None:
     assert scene.robot.post(path, fields).status_code == 303
     scene.kept[fields["task"]] = "7"
     assert scene.robot.work() > 0
-    log = scene.log.read_text()
-    assert log.count("nothing is saved") == log.count("can be used again") == 1
+    assert caplog.text.count("nothing is saved") == caplog.text.count("can be used again") == 1
     assert {**scene.kept, **scene.robot.given} == answers_at(scene.path)
 
 
 @pytest.mark.parametrize("endings", [("-wal",), ("-shm",), ("-wal", "-shm")])
 def test_answers_outlive_the_files_beside_the_database(
-    scene: Scene, endings: tuple[str, ...]
+    tmp_path: Path, endings: tuple[str, ...]
 ) -> None:
-    for ending in endings:
-        Path(f"{scene.path}{ending}").unlink()
-    assert scene.send("7").status_code == 503
-    assert "-wal or -shm" in httpx.get(scene.url + "/healthz").json()["error"]["message"]
-    scene.server.stop(signal.SIGKILL)
-    for ending in ("-wal", "-shm"):
-        Path(f"{scene.path}{ending}").unlink(missing_ok=True)
-    assert answers_at(scene.path) == scene.kept
-    scene.server.start()
-    assert scene.send("7").status_code == 303
-    assert answers_at(scene.path) == scene.kept
+    path = tmp_path / "study.db"
+    made = new_store(str(path), config_for(tmp_path, quality={"share": 0.0}))
+    ((_, token), *_) = issue_links(made)
+    made.close()
+    with Server(str(path), tmp_path / "server.log", "--rate", "0") as server:
+        scene = Scene(path, f"http://127.0.0.1:{server.port}", token)
+        for ending in endings:
+            Path(f"{path}{ending}").unlink()
+        assert scene.send("7").status_code == 503
+        assert "-wal or -shm" in httpx.get(scene.url + "/healthz").json()["error"]["message"]
+        server.stop(signal.SIGKILL)
+        for ending in ("-wal", "-shm"):
+            Path(f"{path}{ending}").unlink(missing_ok=True)
+        assert answers_at(path) == scene.kept
+        server.start()
+        assert scene.send("7").status_code == 303
+        assert answers_at(path) == scene.kept
+        scene.robot.client.close()
 
 
 def test_a_command_takes_no_file_for_granted_either(tmp_path: Path) -> None:

@@ -8,49 +8,16 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from darc.cli.parser import Parser, add_general, texts_of
 from darc.errors import DarcError, nearest
 from darc.views.text_table import bold, red
 
-# Commands by what people come for: the file that each is in, and what it does.
-GROUPS = {
-    "get answers": {
-        "ask": ("ask", "choose one of several answers to a question"),
-        "run": ("run", "answer a file of prompts, resumably"),
-        "serve": ("serve", "serve an OpenAI-compatible gateway, with a page to try it"),
-        "show": ("show", "show how one prompt of a run was decided"),
-        "export": ("export", "write a run's answers or scores for other tools"),
-    },
-    "use ratings": {
-        "import": ("import_", "make tidy ratings of a spreadsheet or another tool's export"),
-        "select": ("select", "choose among rated candidates"),
-        "compare": ("compare", "say which system is best for everyone"),
-        "study": ("study", "collect ratings from people"),
-    },
-    "find the right rule": {
-        "diagnose": ("diagnose", "say whether disagreement is signal or noise"),
-        "tune": ("tune", "choose a rule and its parameters, tested on prompts held out"),
-        "eval": ("eval", "compare rules on held-out ratings, with tables and a report"),
-        "calibrate": ("calibrate", "learn what the rule auto goes by"),
-        "simulate": ("simulate", "simulate raters whose true opinions are known"),
-    },
-    "train": {
-        "pairs": ("pairs", "make preference pairs of ratings or scores"),
-        "train": ("train", "train a policy or a scorer"),
-    },
-    "look things up": {
-        "rules": ("listing", "list the selection rules and their parameters"),
-        "scorers": ("listing", "list the scorers and their options"),
-        "rewriters": ("listing", "list the rewriters and their options"),
-        "generators": ("listing", "list the generators and their options"),
-        "models": ("models", "install or list the embedded models"),
-        "cache": ("cache", "show or clear the cache of scores"),
-        "check": ("check", "find out what a server can do"),
-        "completion": ("completion", "print a script that completes commands in your shell"),
-    },
-}
+# The files of commands that are not named like them.
+FILES = {"import": "import_"}
+FILES |= dict.fromkeys(("rules", "scorers", "rewriters", "generators"), "listing")
+# What each command does, by what people come for.
+GROUPS = texts_of("commands")
 COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
 INTERRUPTED = 130
 DESCRIPTION = "Risk-constrained decoding: pick answers that few people would be unhappy with."
@@ -84,27 +51,21 @@ def parser_of(*asked: str) -> Parser:
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for name in asked:
-        add_command(commands, name)
+        module = importlib.import_module(f"darc.cli.{FILES.get(name, name)}")
+        command = commands.add_parser(name, help=COMMANDS[name], **texts_of(name))
+        module.add(command)
+        if hasattr(module, "run"):
+            command.set_defaults(run=module.run)
+        add_general(command)
     if not asked:
         lines = ["darc help COMMAND says more of each.", ""]
         for title, group in GROUPS.items():
-            listed = (f"  {name:<11} {about[1]}" for name, about in group.items())
+            listed = (f"  {name:<11} {about}" for name, about in group.items())
             lines += [bold(f"{title}:"), *listed, ""]
         parser.epilog = "\n".join(lines)
         for name in COMMANDS:
             commands.add_parser(name)
     return parser
-
-
-def add_command(commands: Any, name: str) -> None:
-    """Add a command with its options to a parser's commands."""
-    file, words = COMMANDS[name]
-    module = importlib.import_module(f"darc.cli.{file}")
-    parser = commands.add_parser(name, help=words, **texts_of(name))
-    module.add(parser)
-    if hasattr(module, "run"):
-        parser.set_defaults(run=module.run)
-    add_general(parser)
 
 
 def entry() -> None:

@@ -1,6 +1,7 @@
 """What commands share: how arguments are parsed, and the options that several have."""
 
 import argparse
+import tomllib
 from argparse import Namespace
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from darc.evaluation.source import Source
     from darc.web.server import Arrival
 
+DATA = Path(__file__).parents[1] / "data"
 LEVELS = ("debug", "info", "warning", "error")
 RULE = "NAME[:KEY=VALUE,...]"
 
@@ -70,16 +72,14 @@ class Parser(argparse.ArgumentParser):
         return found, left
 
     def _configure(self, path: Path) -> None:
-        actions = {action.dest: action for action in self._actions if action.option_strings}
-        for name in ("help", "config"):
-            actions.pop(name, None)
         from darc.cli import COMMANDS
         from darc.config import read_settings
 
+        options = (action for action in self._actions if action.option_strings)
+        actions = {each.dest: each for each in options if each.dest not in ("help", "config")}
         section = self.prog.split()[-1]
         try:
-            settings = read_settings(path, section, actions, COMMANDS)
-            for name, value in settings.items():
+            for name, value in read_settings(path, section, actions, COMMANDS).items():
                 actions[name].default = self._converted(path, section, actions[name], value)
                 actions[name].required = False
         except InputError as problem:
@@ -107,14 +107,11 @@ class Parser(argparse.ArgumentParser):
 
 
 @cache
-def _texts() -> dict[str, dict[str, str]]:
-    import tomllib
-    from importlib.resources import files
-
-    return tomllib.loads((files("darc") / "data" / "help.toml").read_text(encoding="utf-8"))
+def _texts() -> dict[str, dict[str, Any]]:
+    return tomllib.loads((DATA / "help.toml").read_text(encoding="utf-8"))
 
 
-def texts_of(command: str) -> dict[str, str]:
+def texts_of(command: str) -> dict[str, Any]:
     """What the help of a command, or of an action of it, says before and after the options."""
     return _texts().get(command, {})
 

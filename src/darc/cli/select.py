@@ -221,11 +221,11 @@ class Shown:
             else:
                 cells.append("*" if len(set(names)) > 1 else "")
             wanted = decided.of(row) if self._detail.columns else ()
-            words = [line for each in wanted for line in self._lines(each)]
-            self._rows.append((cells, words))
+            self._rows.append((cells, [line for each in wanted for line in self._lines(each)]))
 
-    def _lines(self, decision: "Decision") -> list[str]:
-        return [f"    {name}: {value}" for name, value in self._detail.of(decision).items()]
+    def _lines(self, decision: "Decision", without: str = "") -> list[str]:
+        told = self._detail.of(decision).items()
+        return [f"    {name}: {value}" for name, value in told if name != without]
 
     def print(
         self, summary: "Summary", pictured: "PicturedPrompt", texts: Mapping[str, str]
@@ -233,8 +233,7 @@ class Shown:
         """Print one prompt in full, or the table of prompts, and the averages of each rule."""
         many = summary.prompts > 1
         if pictured.decisions and not (many and pictured.wanted is None):
-            self._print_prompt(str(pictured.prompt_id), pictured.decisions)
-            _print_texts(pictured.decisions, texts)
+            self._print_prompt(str(pictured.prompt_id), pictured.decisions, texts)
         else:
             self._print_prompts(summary)
         if not many:
@@ -264,17 +263,24 @@ class Shown:
         if rest > 0:
             print(f"and {rest} more prompts: --limit shows more, --csv and --out all of them")
 
-    def _print_prompt(self, prompt_id: str, decisions: "list[Decision]") -> None:
+    def _print_prompt(
+        self, prompt_id: str, decisions: "list[Decision]", texts: Mapping[str, str]
+    ) -> None:
+        """Every candidate, what each rule says, and the words that it took where they are known."""
+        from darc.views.decision_plots import unhappy
+
         last = decisions[-1]
-        numbers = last.statistics
-        present = [k for k in range(len(numbers.value)) if last.pools.present[0, k]]
+        numbers, present = last.statistics, last.pools.present[0].nonzero()[0].tolist()
+        rules: dict[int, list[str]] = {}
+        for each in decisions:
+            rules.setdefault(each.index, []).append(each.rule.name)
         rows: list[list[object]] = [
             [
                 last.labels.candidate(k),
                 *(float(getattr(numbers, name)[k]) for name in NUMBERS),
                 int(numbers.count[k]),
                 "yes" if last.feasible[k] else "no",
-                ", ".join(each.rule.name for each in decisions if each.index == k),
+                ", ".join(rules.get(k, ())),
             ]
             for k in sorted(present, key=lambda k: -numbers.value[k])
         ]
@@ -282,22 +288,10 @@ class Shown:
         print_table(["candidate", *TITLES, "ratings", "feasible", "chosen by"], rows)
         print()
         for each in decisions:
-            print(f"{each.rule.name}: {each.explain()}")
-            for line in self._lines(each):
-                if not line.startswith("    explanation: "):
-                    print(line)
-
-
-def _print_texts(decisions: "list[Decision]", texts: Mapping[str, str]) -> None:
-    """Print what each rule took, word for word, where the texts are known."""
-    from darc.views.decision_plots import unhappy
-
-    by_index: dict[int, list[str]] = {}
-    for each in decisions:
-        rule = "Best-of-K (mean)" if each.rule.name == "mean" else each.rule.name
-        by_index.setdefault(each.index, []).append(rule)
-    for index, names in by_index.items():
-        name = decisions[-1].labels.candidate(index)
-        if name in texts:
-            how = unhappy(decisions[-1], index)
-            print(f"\n{', '.join(names)} took {name}{how and f' ({how})'}: {texts[name]}")
+            told = self._lines(each, without="explanation")
+            print(f"{each.rule.name}: {each.explain()}", *told, sep="\n")
+        for index, names in rules.items():
+            if (name := last.labels.candidate(index)) in texts:
+                known = ["Best-of-K (mean)" if rule == "mean" else rule for rule in names]
+                how = unhappy(last, index)
+                print(f"\n{', '.join(known)} took {name}{how and f' ({how})'}: {texts[name]}")

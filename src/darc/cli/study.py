@@ -1,22 +1,11 @@
 """`darc study`: ratings from people, in one process and one file."""
 
 from argparse import Namespace
+from importlib.util import find_spec
 from pathlib import Path
 
-from darc.cli.parser import Parser, add_arrival
+from darc.cli.parser import Parser, add_arrival, texts_of
 from darc.errors import MissingExtra
-
-ACTIONS = {
-    "init": "make a study from study.toml",
-    "links": "make the links of annotators",
-    "serve": "serve the pages",
-    "status": "show progress, flags and agreement",
-    "review": "decide on annotators; without options, list those with flags",
-    "close": "take no more answers, and show which system wrote what",
-    "export": "write the ratings and everything about them",
-    "erase": "forget a person and their answers",
-    "backup": "copy the database, also while it is served",
-}
 
 
 def add(parser: Parser) -> None:
@@ -24,7 +13,7 @@ def add(parser: Parser) -> None:
     actions = parser.add_actions()
     own = {
         name: actions.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-        for name, text in ACTIONS.items()
+        for name, text in texts_of("study actions").items()
     }
     _add_init(own["init"])
     links = own["links"]
@@ -96,13 +85,8 @@ def _add_init(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Run the action that was asked for."""
-    try:
-        import markdown_it  # noqa: F401
-        import sqlalchemy  # noqa: F401
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError:
-        raise MissingExtra("darc study", "study") from None
+    if not all(map(find_spec, ("markdown_it", "sqlalchemy", "starlette", "uvicorn"))):
+        raise MissingExtra("darc study", "study")
     from darc.cli import study_actions
 
     getattr(study_actions, arguments.action)(arguments)

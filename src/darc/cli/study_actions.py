@@ -4,8 +4,7 @@ import csv
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,11 +30,8 @@ from darc.web.middleware import authority_of
 DEFAULT = "study.db"
 ADDRESS = "http://127.0.0.1:8710"
 VARIABLE = "DARC_STUDY_DATABASE"
-
-
-def opened(arguments: Namespace, *, new: bool = False) -> closing[Store]:
-    """The study's store, closed at the end."""
-    return closing(open_store(_place(arguments), new=new))
+# The links that are no annotator's own.
+PATHS = {"lead": "/lead/join/", "enrolment": "/enrol/"}
 
 
 def init(arguments: Namespace) -> None:
@@ -46,7 +42,7 @@ def init(arguments: Namespace) -> None:
     place = _place(arguments)
     existed = "://" in place or Path(place).exists()
     try:
-        with opened(arguments, new=True) as store:
+        with open_store(place, new=True) as store:
             lead, enrol = create(store, config, items, checks)
             base = _base(arguments, store)
         if text:
@@ -62,30 +58,26 @@ def init(arguments: Namespace) -> None:
         f"{config.panel or 'open enrolment of'} annotators"
     )
     say("the lead's link, shown this once; darc study links makes those of annotators:")
-    made = [("lead", "/lead/join/", lead)]
-    _print(made if config.panel is not None else [*made, ("enrolment", "/enrol/", enrol)], base)
+    _print({"lead": lead, **({} if config.panel else {"enrolment": enrol})}, base)
 
 
 def links(arguments: Namespace) -> None:
     """Make links as CSV: rater_id, link."""
-    with opened(arguments) as store:
+    with open_store(_place(arguments)) as store:
         if arguments.revoke:
             for name in arguments.revoke:
                 people.revoke(store, name)
                 say(f"the link of {name} works no more")
             return
-        if arguments.lead:
-            made = [("lead", "/lead/join/", people.renew(store, "lead"))]
-        elif arguments.enrolment:
-            if store.config.panel is not None:
-                raise InputError("the study has a panel", 'write annotators = "open" for enrolment')
-            made = [("enrolment", "/enrol/", people.renew(store, "enrolment"))]
+        if arguments.enrolment and store.config.panel is not None:
+            raise InputError("the study has a panel", 'write annotators = "open" for enrolment')
+        if arguments.lead or arguments.enrolment:
+            name = "lead" if arguments.lead else "enrolment"
+            made = {name: people.renew(store, name)}
+        elif arguments.add is not None:
+            made = dict(people.add_links(store, arguments.add))
         else:
-            if arguments.add is not None:
-                issued = people.add_links(store, arguments.add)
-            else:
-                issued = people.issue_links(store, arguments.renew or ())
-            made = [(name, "/join/", token) for name, token in issued]
+            made = dict(people.issue_links(store, arguments.renew or ()))
         base = _base(arguments, store)
     if made:
         _print(made, base)
@@ -103,7 +95,7 @@ def serve(arguments: Namespace) -> None:
     limits = arrival_of(arguments)
     proxies = trusted_proxies(arguments.trusted_proxy)
     store = open_store(_place(arguments))
-    before = store.address
+    before = store.row()["url"] or ""
     parts = urlsplit(before or ADDRESS)
     host = arguments.host or "127.0.0.1"
     port = (parts.port or 80) if parts.scheme == "http" else urlsplit(ADDRESS).port or 0
@@ -124,7 +116,7 @@ def serve(arguments: Namespace) -> None:
 
 def status(arguments: Namespace) -> None:
     """Print where the study stands."""
-    with opened(arguments) as store:
+    with open_store(_place(arguments)) as store:
         found = read_status(store)
     if arguments.json:
         print_json(asdict(found))
@@ -143,7 +135,7 @@ def status(arguments: Namespace) -> None:
 
 def review(arguments: Namespace) -> None:
     """Decide on an annotator, or list those who are flagged or excluded."""
-    with opened(arguments) as store:
+    with open_store(_place(arguments)) as store:
         if arguments.exclude:
             people.exclude_by_name(store, arguments.exclude, arguments.reason)
             say(f"{arguments.exclude} is excluded; their slots are open again")
@@ -169,35 +161,28 @@ def review(arguments: Namespace) -> None:
 
 def close(arguments: Namespace) -> None:
     """Close the study."""
-    with opened(arguments) as store:
-        found = read_status(store)
-        lacking = len(found.items) - found.complete
-        if lacking and not found.closed and not arguments.force:
-            raise InputError(
-                f"{lacking} of {len(found.items)} items lack ratings",
-                "wait for them, or add --force",
-            )
-        close_study(store)
-    say(f"closed; {lacking} of {len(found.items)} items lack ratings")
+    with open_store(_place(arguments)) as store:
+        lacking = close_study(store, force=arguments.force)
+        say(f"closed; {lacking} of {len(store.unit_ids['item'])} items lack ratings")
 
 
 def export(arguments: Namespace) -> None:
     """Write the files and print their names."""
-    with opened(arguments) as store:
+    with open_store(_place(arguments)) as store:
         for path in write_files(store, arguments.folder, unblind=arguments.unblind):
             print(path)
 
 
 def erase(arguments: Namespace) -> None:
     """Forget a person."""
-    with opened(arguments) as store:
+    with open_store(_place(arguments)) as store:
         count = people.erase(store, arguments.rater)
     say(f"{arguments.rater} is forgotten, with {count} answers")
 
 
 def backup(arguments: Namespace) -> None:
     """Copy the database."""
-    with opened(arguments) as store:
+    with open_store(_place(arguments)) as store:
         copy(store, arguments.file)
     say(f"wrote {arguments.file}")
 
@@ -226,7 +211,7 @@ def _from_template(arguments: Namespace) -> str:
 
 def _base(arguments: Namespace, store: Store) -> str:
     """What links begin with: what is given now, or what the study was made or last served with."""
-    before = store.address
+    before = store.row()["url"] or ""
     parts = urlsplit(before or ADDRESS)
     origin, root = f"{parts.scheme}://{parts.netloc}", parts.path
     host, port = getattr(arguments, "host", None), arguments.port
@@ -245,11 +230,11 @@ def _base(arguments: Namespace, store: Store) -> str:
     return base
 
 
-def _print(made: Sequence[tuple[str, str, str]], base: str) -> None:
+def _print(made: Mapping[str, str], base: str) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(("rater_id", "link"))
-    for name, path, token in made:
-        writer.writerow((name, f"{base}{path}{token}"))
+    for name, token in made.items():
+        writer.writerow((name, f"{base}{PATHS.get(name, '/join/')}{token}"))
 
 
 def _print_people(found: Sequence[PersonStatus]) -> None:

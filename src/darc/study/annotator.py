@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from sqlalchemy import select
 from starlette.requests import Request
 from starlette.responses import Response
 
 from darc.study import answers, people, schema
 from darc.study.claims import Step, next_step
-from darc.study.schema import LEARNING, SIDES, outcome_of, side_of
+from darc.study.schema import LEARNING, SIDES, side_of
 from darc.study.settings import SCALE
 from darc.study.site import Site, form_token, read_form, secret_of
 from darc.study.store import Refusal
@@ -89,7 +90,7 @@ class AnnotatorPages:
 
     def answer(self, person: int, fields: Fields) -> None:
         """Keep an answer; the redirect is sent when it is on disk."""
-        code, value = self._value(person, fields)
+        value, code = self._value(fields), fields.get("task", "")
         revision = fields.get("revision", "")
         if not revision.isdecimal() or len(revision) > 9:
             raise Problem(400, "The form has no revision; open your link again.")
@@ -98,8 +99,8 @@ class AnnotatorPages:
 
     def draft(self, person: int, fields: Fields) -> Response:
         """Keep a choice that was not sent yet."""
-        code, value = self._value(person, {**fields, "skip": ""})
-        answers.save_draft(self._store, person, code, value)
+        value = self._value({**fields, "skip": ""})
+        answers.save_draft(self._store, person, fields.get("task", ""), value)
         return Response(status_code=204)
 
     def seen(self, person: int, fields: Fields) -> None:
@@ -126,8 +127,9 @@ class AnnotatorPages:
 
     def _person(self, request: Request, token: str, wrong: str) -> Any:
         """The annotator whom a token belongs to; others are turned away, and not too often."""
+        mine = select(schema.annotators).where(schema.annotators.c.token_hash == digest_of(token))
         with self._store.read() as connection:
-            row = people.annotator_by_token(connection, token) if token else None
+            row = connection.execute(mine).mappings().first()
         if row is None:
             self._site.count_stranger(request)
             raise Refusal(wrong)
@@ -142,18 +144,18 @@ class AnnotatorPages:
         if row["closed"] is not None:
             raise Refusal("closed")
 
-    def _value(self, person: int, fields: Fields) -> tuple[str, float | None]:
-        """The task and the answer of a form, the answer as it is stored, None to skip."""
-        code, given = fields.get("task", ""), fields.get("answer", "")
+    def _value(self, fields: Fields) -> float | str | None:
+        """The answer of a form: a rating or a side, None to skip."""
+        given = fields.get("answer", "")
         if fields.get("skip") == "yes" and self._config.study.skip:
-            return code, None
-        if not self._config.pairwise:
-            if not given.isdecimal() or len(given) > 3 or int(given) > SCALE[1]:
-                raise Problem(400, f"Choose a rating from {SCALE[0]} to {SCALE[1]}.")
-            return code, float(given)
-        if given not in SIDES or (given == "tie" and not self._config.study.tie):
-            raise Problem(400, "Choose one of the answers.")
-        return code, outcome_of(given, answers.is_flipped(self._store, person, code))
+            return None
+        if self._config.pairwise:
+            if given not in SIDES or (given == "tie" and not self._config.study.tie):
+                raise Problem(400, "Choose one of the answers.")
+            return given
+        if not given.isdecimal() or len(given) > 3 or int(given) > SCALE[1]:
+            raise Problem(400, f"Choose a rating from {SCALE[0]} to {SCALE[1]}.")
+        return float(given)
 
     def _task(self, step: Step, token: str, *, again: bool = False) -> Response:
         """A task to be answered, its feedback, or with `again` one whose answer may be changed."""

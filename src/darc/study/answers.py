@@ -6,9 +6,9 @@ from sqlalchemy import Connection, func, select
 
 from darc.study import schema
 from darc.study.claims import Task, lease_end, read_task, taken
-from darc.study.people import exclude, records_of, refill
+from darc.study.people import exclude, refill
 from darc.study.quality import care
-from darc.study.schema import LEARNING, change, note
+from darc.study.schema import LEARNING, change, note, outcome_of
 from darc.study.store import Refusal, Store
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators
@@ -22,10 +22,10 @@ def submit(
     annotator_id: int,
     code: str,
     revision: int,
-    answer: float | None,
+    answer: float | str | None,
     comment: str = "",
 ) -> bool:
-    """Keep an answer, None to leave the task to others; whether it is new.
+    """Keep a rating, a winner or the side of it, or None to leave the task to others; if it is new.
 
     `revision` is how many answers to this task the form knew of: a form sent twice, or found again
     with the back button, knows of too few and changes nothing, and is refused if it says something
@@ -35,6 +35,8 @@ def submit(
     with store.write() as connection:
         person = store.locked(connection, people, annotator_id)
         row = _own(connection, annotator_id, code)
+        if isinstance(answer, str):
+            answer = outcome_of(answer, row["flipped"])
         last = _last(connection, annotator_id) if revision else row
         if row["revision"] != revision or last is None or last["id"] != row["id"]:
             if row["answer"] != answer:
@@ -44,7 +46,7 @@ def submit(
             raise Refusal("closed")
         if answer is None and (row["kind"] in LEARNING or not store.config.study.skip):
             raise Refusal("no_task")
-        now = store.now()
+        now, mine = store.now(), tasks.c.annotator_id == annotator_id
         values: dict[str, Any] = {"answer": answer, "revision": revision + 1, "draft": None}
         values["comment"] = comment if store.config.study.comments else ""
         if revision:
@@ -52,8 +54,7 @@ def submit(
         else:
             # A clock that was set back must not make times negative.
             values |= {"answered": now, "milliseconds": max(0, round(1000 * (now - row["shown"])))}
-            own = tasks.c.annotator_id == annotator_id
-            before = connection.execute(select(func.max(tasks.c.sequence)).where(own)).scalar()
+            before = connection.execute(select(func.max(tasks.c.sequence)).where(mine)).scalar()
             values["sequence"] = (before or 0) + 1
         if not revision or (row["answer"] is None) != (answer is None):
             values["reason"] = _set_aside(store, connection, person, row, answer)
@@ -63,8 +64,9 @@ def submit(
             refill(store, connection, [row["unit_id"]])
         trusted = person["excluded"] is not None or person["kept"]
         if row["kind"] in ("attention", "gold") and not trusted and store.config.quality.automatic:
-            records = records_of(connection, annotator_id)[annotator_id]
-            if reason := care(records, store.config.quality).exclude:
+            answered = schema.whole_tasks(mine, tasks.c.answered.is_not(None))
+            given = connection.execute(answered).mappings().all()
+            if reason := care(given, store.config.quality).exclude:
                 exclude(store, connection, person, reason, "study")
     return True
 
@@ -91,7 +93,7 @@ def last_answer(store: Store, annotator_id: int) -> Task | None:
         return None if row is None else read_task(connection, row)
 
 
-def save_draft(store: Store, annotator_id: int, code: str, answer: float | None) -> None:
+def save_draft(store: Store, annotator_id: int, code: str, answer: float | str | None) -> None:
     """Remember what was chosen but not sent, and keep the lease alive."""
     with store.write() as connection:
         store.locked(connection, people, annotator_id)
@@ -99,13 +101,8 @@ def save_draft(store: Store, annotator_id: int, code: str, answer: float | None)
         if row["answered"] is None:
             lease = row["lease_until"]
             until = lease_end(store) if lease > store.now() else lease
-            change(connection, tasks, row["id"], draft=answer, lease_until=until)
-
-
-def is_flipped(store: Store, annotator_id: int, code: str) -> bool:
-    """Whether a task of the annotator shows its second response on the left."""
-    with store.read() as connection:
-        return bool(_own(connection, annotator_id, code)["flipped"])
+            draft = outcome_of(answer, row["flipped"]) if isinstance(answer, str) else answer
+            change(connection, tasks, row["id"], draft=draft, lease_until=until)
 
 
 def mark_seen(store: Store, annotator_id: int, code: str) -> None:

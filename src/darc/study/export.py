@@ -50,7 +50,9 @@ def files(store: Store, *, unblind: bool = False) -> dict[str, str]:
                 "the study is open, and its export names the systems",
                 "close it with darc study close, or add --unblind",
             )
-        rows = connection.execute(_answers()).mappings().all()
+        answered = schema.whole_tasks(tasks.c.answered.is_not(None))
+        ordered = answered.order_by(units.c.id, people.c.number)
+        rows = connection.execute(ordered).mappings().all()
         log = [{**row, "at": str(row["at"])} for row in log_lines(connection)]
         texts = "".join(map(_json_line, _texts(connection)))
         design = _design(connection, config)
@@ -85,17 +87,6 @@ def files(store: Store, *, unblind: bool = False) -> dict[str, str]:
         "design.json": json.dumps(design, indent=1, ensure_ascii=False) + "\n",
         "log.csv": _csv(["at", "actor", "action", "subject", "detail"], log),
     }
-
-
-def _answers() -> Any:
-    shown = ("prompt_id", "label", "first_id", "second_id", "reference", "tolerance")
-    return (
-        select(tasks, people.c.name, people.c.groups, *(units.c[name] for name in shown))
-        .join(people, tasks.c.annotator_id == people.c.id)
-        .join(units, tasks.c.unit_id == units.c.id)
-        .where(tasks.c.answered.is_not(None))
-        .order_by(units.c.id, people.c.number)
-    )
 
 
 def _line(row: RowMapping, config: StudySettings) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from darc.errors import InputError, TableError, UnknownName
-from darc.files import FIELDS, read_entries
+from darc.files import field_of, read_entries
 from darc.runs.folder import RunFolder
 from darc.study.schema import OUTCOMES
 from darc.study.settings import SCALE, ItemSettings, StudySettings
@@ -70,8 +70,11 @@ def read_items(items: ItemSettings) -> list[PromptItem]:
     alpaca = partial(_lines, alpaca=True)
     for names, read in ((items.jsonl, _lines), (items.run, _run), (items.alpaca, alpaca)):
         for name in names:
-            for row in read(Path(name)):
-                _gather(prompts, name, row)
+            for line, prompt_id, turns, system, text in read(Path(name)):
+                prompt = prompts.setdefault(prompt_id, PromptItem(prompt_id, turns))
+                if refused := _refused(prompt, turns, system, text):
+                    raise TableError(name, *refused, line)
+                prompt.responses[system] = text
     if not prompts:
         raise InputError("the study has no items", "name files under [items] in study.toml")
     return list(prompts.values())
@@ -82,24 +85,20 @@ def is_formula(text: str) -> bool:
     return FORMULA.match(text) is not None and NUMBER.fullmatch(text) is None
 
 
-def _gather(prompts: dict[str, PromptItem], source: str, row: Row) -> None:
-    line, prompt_id, turns, system, text = row
-    prompt = prompts.setdefault(prompt_id, PromptItem(prompt_id, turns))
-    problem = hint = ""
-    if ran := [name for name in (prompt_id, system) if is_formula(name)]:
-        problem = f"a spreadsheet would run the name {ran[0]!r} as a formula"
+def _refused(prompt: PromptItem, turns: Turns, system: str, text: str) -> tuple[str, str] | None:
+    """Why a system's answer to a prompt cannot be used, and what to do; None where it can."""
+    for name in filter(is_formula, (prompt.id, system)):
         hint = "begin names of prompts and systems with a letter or a digit"
-    elif prompt.turns != turns:
-        problem, hint = f"prompt {prompt_id!r} has two texts", "use an id for one prompt"
-    elif system in prompt.responses:
-        problem = f"{system!r} answers prompt {prompt_id!r} twice"
+        return f"a spreadsheet would run the name {name!r} as a formula", hint
+    if prompt.turns != turns:
+        return f"prompt {prompt.id!r} has two texts", "use an id for one prompt"
+    if system in prompt.responses:
         hint = "give each system one answer a prompt"
-    elif not text.strip() or len(text) > LONGEST:
-        problem = f"the answer of {system!r} to {prompt_id!r} is empty or too long"
+        return f"{system!r} answers prompt {prompt.id!r} twice", hint
+    if not text.strip() or len(text) > LONGEST:
         hint = f"give 1 to {LONGEST} characters"
-    if problem:
-        raise TableError(source, problem, hint, line)
-    prompt.responses[system] = text
+        return f"the answer of {system!r} to {prompt.id!r} is empty or too long", hint
+    return None
 
 
 def _lines(path: Path, alpaca: bool = False) -> Iterator[Row]:
@@ -116,14 +115,15 @@ def _lines(path: Path, alpaca: bool = False) -> Iterator[Row]:
         if isinstance(responses, list):
             rows = (each for each in responses if isinstance(each, Mapping))
             responses = {
-                _first(each, "candidate_id") or system: _first(each, "response") for each in rows
+                field_of(each, "candidate_id") or system: field_of(each, "response")
+                for each in rows
             }
         if not isinstance(responses, Mapping) or not responses or not all(responses):
             raise TableError(
                 str(path), "a line without responses", 'write "responses": {"system": "text"}', line
             )
         for name, text in responses.items():
-            yield line, _first(row, "prompt_id") or usual, turns, str(name), str(text)
+            yield line, field_of(row, "prompt_id") or usual, turns, str(name), str(text)
 
 
 def _run(path: Path) -> Iterator[Row]:
@@ -139,14 +139,9 @@ def read_turns(path: Path, row: Mapping[str, Any], line: int | None) -> Turns:
     if isinstance(messages, list) and messages:
         if all(isinstance(m, Mapping) and isinstance(m.get("content"), str) for m in messages):
             return tuple((str(m.get("role", "user")), m["content"]) for m in messages)
-    elif text := _first(row, "prompt"):
+    elif text := field_of(row, "prompt"):
         return (("user", text),)
     raise TableError(str(path), "a line without a prompt", "give prompt or messages", line)
-
-
-def _first(row: Mapping[str, Any], name: str) -> str:
-    """What a row has under the first of a field's names that is there, as text."""
-    return next((str(row[each]) for each in FIELDS[name] if row.get(each) not in (None, "")), "")
 
 
 def item_units(config: StudySettings, prompts: Sequence[PromptItem]) -> list[Unit]:

@@ -1,8 +1,6 @@
 """Annotators: their links, enrolment, setting their ratings aside, and forgetting a person."""
 
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, select, update
@@ -11,14 +9,12 @@ from darc.errors import InputError, UnknownName
 from darc.study import schema
 from darc.study.claims import taken
 from darc.study.plan import add_annotators, make_token
-from darc.study.quality import Record
-from darc.study.schema import SURPLUS, change, note, side_of
+from darc.study.schema import SURPLUS, change, note
 from darc.study.store import Refusal, Store
 from darc.web.clients import digest_of
 
 tasks, units, people = schema.tasks, schema.units, schema.annotators
 
-MEASURED = ("reference", "tolerance", "milliseconds")
 LISTED = "darc study status lists everyone"
 FORGOTTEN = dict.fromkeys(
     ("token_hash", "person", "session_hash", "consented", "groups", "instructed", "finished")
@@ -33,12 +29,6 @@ def annotator_by_name(connection: Connection, name: str) -> Any:
         names = connection.execute(select(people.c.name).order_by(people.c.id)).scalars()
         raise UnknownName("rater", name, list(names))
     return row
-
-
-def annotator_by_token(connection: Connection, token: str) -> Any:
-    """The row of the annotator whose link carries a token; None where nobody's does."""
-    query = select(people).where(people.c.token_hash == digest_of(token))
-    return connection.execute(query).mappings().first()
 
 
 def issue_links(store: Store, names: Sequence[str] = ()) -> list[tuple[str, str]]:
@@ -133,27 +123,6 @@ def erase(store: Store, name: str) -> int:
         change(connection, people, row["id"], **FORGOTTEN, erased=store.now())
         note(connection, store.now(), "lead", "erased", name)
     return int(done.rowcount)
-
-
-def records_of(connection: Connection, annotator_id: int | None = None) -> dict[int, list[Record]]:
-    """The answers of annotators, by their id, as `quality` judges them."""
-    query = (
-        select(tasks, units.c.reference, units.c.tolerance, units.c.second)
-        .join(units, tasks.c.unit_id == units.c.id)
-        .where(tasks.c.answered.is_not(None))
-        .order_by(tasks.c.annotator_id, tasks.c.sequence)
-    )
-    if annotator_id is not None:
-        query = query.where(tasks.c.annotator_id == annotator_id)
-    found = defaultdict(list)
-    for row in connection.execute(query).mappings():
-        record = Record(row["kind"], row["answer"], *(row[name] for name in MEASURED))
-        if record.answer is None:
-            record = replace(record, kind="skipped", answer=0.0)
-        elif row["second"]:
-            record = replace(record, side=side_of(record.answer, row["flipped"]))
-        found[row["annotator_id"]].append(record)
-    return dict(found)
 
 
 def exclude(store: Store, connection: Connection, person: Any, reason: str, actor: str) -> None:

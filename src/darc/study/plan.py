@@ -61,37 +61,20 @@ def design_of(connection: Connection, config: StudySettings) -> Design:
     rows = connection.execute(query).all()
     prompts: dict[str, int] = {}
     places = [prompts.setdefault(name, len(prompts)) for kind, name in rows if kind == "item"]
-    study = config.study
+    counts, study = Counter(kind for kind, _ in rows), config.study
     panel = config.panel
     if panel is None:
         panel = math.ceil(len(places) * study.ratings / (study.items_each or len(places)))
-    return Design(
-        prompts=tuple(places),
-        attention=sum(kind == "attention" for kind, _ in rows),
-        gold=sum(kind == "gold" for kind, _ in rows),
-        ratings=study.ratings,
-        panel=max(1, panel),
-        share=config.quality.share,
-        seed=study.seed,
-    )
+    checks = counts["attention"], counts["gold"]
+    share, seed = config.quality.share, study.seed
+    return Design(tuple(places), *checks, study.ratings, max(1, panel), share, seed)
 
 
-@dataclass(frozen=True)
-class Plan:
-    """An annotator's plan.
+def plan(design: Design, number: int) -> dict[str, Any]:
+    """The plan of annotator `number`, counted from 0, as it is stored.
 
-    `order` are item numbers, the own share first; `flipped[i]` tells whether item i is shown with
-    its second response on the left; `checks` are (items rated before, check, flipped), ascending.
-    """
-
-    order: tuple[int, ...]
-    flipped: tuple[bool, ...]
-    checks: tuple[tuple[int, int, bool], ...]
-
-
-def plan(design: Design, number: int) -> Plan:
-    """The plan of annotator `number`, counted from 0.
-
+    `order` are item numbers, the own share first; `flipped` has a 1 for each item that is shown
+    with its second response on the left; `checks` are (items rated before, check, flipped).
     Within an annotator as many items are flipped as not, up to one, and annotators 2j and 2j + 1
     flip opposite ones, so that a pair of them balances every item. A check stands at a random place
     of each block of (1 - share)/share items. O(items log items).
@@ -100,22 +83,20 @@ def plan(design: Design, number: int) -> Plan:
     draw = np.random.default_rng([design.seed, _ORDER, number])
     own = design.shares[number % design.panel]
     mine = np.array([prompt in own for prompt in design.prompts], dtype=bool)
-    keys = draw.random(count)
-    order = np.lexsort((keys, ~mine))
     pair = np.random.default_rng([design.seed, _SIDES, number // 2])
     flipped = pair.permutation(count) % 2 == number % 2
-    return Plan(
-        tuple(order.tolist()),
-        tuple(flipped.tolist()),
-        _checks(design, number, max(1, int(mine.sum()))),
-    )
+    return {
+        "order": np.lexsort((draw.random(count), ~mine)).tolist(),
+        "flipped": "".join("1" if each else "0" for each in flipped),
+        "checks": _checks(design, number, max(1, int(mine.sum()))),
+    }
 
 
-def _checks(design: Design, number: int, expected: int) -> tuple[tuple[int, int, bool], ...]:
+def _checks(design: Design, number: int, expected: int) -> list[list[int]]:
     """Checks of both kinds in random order, one a block; each prefix is mixed as the whole is."""
     attention, gold = sizes = design.attention, design.gold
     if not any(sizes) or not design.share:
-        return ()
+        return []
     draw = np.random.default_rng([design.seed, _CHECKS, number])
     places = np.concatenate([(np.arange(n) + draw.random(n)) / max(1, n) for n in sizes])
     names = np.concatenate([draw.permutation(attention), attention + draw.permutation(gold)])
@@ -127,8 +108,8 @@ def _checks(design: Design, number: int, expected: int) -> tuple[tuple[int, int,
         at = int((turn + draw.random()) * (block if turn else min(block, expected)))
         if at >= len(design.prompts):
             break
-        result.append((at, check, bool(draw.random() < 0.5)))
-    return tuple(result)
+        result.append([at, check, int(draw.random() < 0.5)])
+    return result
 
 
 def make_token() -> tuple[str, str]:
@@ -144,6 +125,14 @@ def create(
     (lead, lead_hash), (enrol, enrol_hash) = make_token(), make_token()
     code = config.study.completion_code or make_token()[0][:10].upper().replace("_", "Q")
     now = store.now()
+    # The lead's labels of items are numbered in a random order.
+    labels = np.random.default_rng([config.study.seed, _LABELS]).permutation(len(items)) + 1
+    rows, counts = [], Counter[str]()
+    for unit in (*items, *checks):
+        number = counts[unit.kind]
+        counts[unit.kind] += 1
+        shown = labels[number] if unit.kind == "item" else number + 1
+        rows.append({"number": number, "label": f"{unit.kind} {shown}", **asdict(unit)})
     with store.write() as connection:
         schema.add_row(
             connection,
@@ -156,23 +145,11 @@ def create(
             enrol_hash=enrol_hash,
             completion_code=code,
         )
-        connection.execute(insert(schema.units), _rows(items, checks, config.study.seed))
+        connection.execute(insert(schema.units), rows)
         note(connection, now, "study", "created", config.study.mode, f"{len(items)} items")
         if config.panel is not None:
             add_annotators(store, connection, config, config.panel)
     return lead, enrol
-
-
-def _rows(items: Sequence[Unit], checks: Sequence[Unit], seed: int) -> list[dict[str, Any]]:
-    """Rows of units; the lead's labels of items are numbered in a random order."""
-    labels = np.random.default_rng([seed, _LABELS]).permutation(len(items)) + 1
-    rows, counts = [], Counter[str]()
-    for unit in (*items, *checks):
-        number = counts[unit.kind]
-        counts[unit.kind] += 1
-        shown = labels[number] if unit.kind == "item" else number + 1
-        rows.append({"number": number, "label": f"{unit.kind} {shown}", **asdict(unit)})
-    return rows
 
 
 def add_annotators(
@@ -186,16 +163,7 @@ def add_annotators(
     added = []
     for number in range(start, start + count):
         name = f"r{number + 1:03d}"
-        row = {"name": name, "number": number, "plan": plain_plan(plan(design, number))}
+        row = {"name": name, "number": number, "plan": plan(design, number)}
         added.append((schema.add_row(connection, people, **row, created=store.now()), name))
         note(connection, store.now(), "study", "added", name)
     return added
-
-
-def plain_plan(made: Plan) -> dict[str, Any]:
-    """A plan as it is stored: items in order, sides as a string of 0 and 1, checks."""
-    return {
-        "order": list(made.order),
-        "flipped": "".join("1" if each else "0" for each in made.flipped),
-        "checks": [[after, check, int(flip)] for after, check, flip in made.checks],
-    }

@@ -1,15 +1,18 @@
-"""What answers say of annotators' care and of their agreement; pure functions of records."""
+"""What answers say of annotators' care and of their agreement; pure functions of rows of tasks."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, lgamma, log
+from typing import Any
 
 import numpy as np
 
 from darc.core.agreement import alpha_interval, krippendorff_alpha
-from darc.study.schema import passed
+from darc.study.schema import passed, side_of
 from darc.study.settings import QualitySettings
+
+Row = Mapping[Any, Any]
 
 _ROUNDING = 1e-9
 # Below this many answers, speed and sameness say nothing, whatever chance says.
@@ -17,26 +20,6 @@ FEWEST = 3
 RESAMPLES = 1000
 # With fewer items that two people rated, alpha and its interval say nothing.
 UNITS = 5
-
-
-@dataclass(frozen=True)
-class Record:
-    """An answer: its kind ("skipped" without one), reference and tolerance, the time taken.
-
-    `side` is what was clicked in a pair: left, right or tie; None for a rating.
-    """
-
-    kind: str
-    answer: float
-    reference: float | None
-    tolerance: float
-    milliseconds: int
-    side: str | None = None
-
-    @property
-    def passed(self) -> bool:
-        """Whether the answer is within the tolerance of its reference."""
-        return passed(self.answer, self.reference, self.tolerance)
 
 
 @dataclass(frozen=True)
@@ -56,16 +39,17 @@ class Care:
     exclude: str
 
 
-def care(
-    records: Sequence[Record], settings: QualitySettings, calibration_share: float = 0.5
-) -> Care:
+def care(answers: Sequence[Row], settings: QualitySettings, calibration_share: float = 0.5) -> Care:
     """The care of one annotator; `exclude` is the reason why they should be excluded, or ""."""
-    kinds = ("attention", "gold", "calibration", "item", "skipped")
-    own = {kind: [record for record in records if record.kind == kind] for kind in kinds}
-    items, skipped = own["item"], len(own["skipped"])
+    given = [row for row in answers if row["answer"] is not None]
+    items, skipped = [row for row in given if row["kind"] == "item"], len(answers) - len(given)
     # How many answers of a kind there are, and how many failed.
-    counts = {kind: (len(own[kind]), sum(not r.passed for r in own[kind])) for kind in kinds[:3]}
-    seconds = [record.milliseconds / 1000 for record in items]
+    counts = {}
+    for kind in ("attention", "gold", "calibration"):
+        own = [row for row in given if row["kind"] == kind]
+        right = (passed(row["answer"], row["reference"], row["tolerance"]) for row in own)
+        counts[kind] = len(own), len(own) - sum(right)
+    seconds = [row["milliseconds"] / 1000 for row in items]
     fast = sum(each < settings.fast_seconds for each in seconds)
     limit = settings.flag_chance + _ROUNDING
     flags = []
@@ -96,10 +80,10 @@ def care(
     return Care(*attention, *gold, *calibration, len(items), skipped, median, tuple(flags), exclude)
 
 
-def _constant(items: Sequence[Record], settings: QualitySettings) -> bool:
+def _constant(items: Sequence[Row], settings: QualitySettings) -> bool:
     """Whether the answers hardly differ, and so many that a fair coin would seldom do so."""
-    sides = [record.side for record in items if record.side is not None]
-    answers = [record.answer for record in items]
+    sides = [side_of(row["answer"], row["flipped"]) for row in items if row["second_id"]]
+    answers = [row["answer"] for row in items]
     most = max(Counter(sides or answers).values())
     if sides:
         same = most / len(sides) > settings.one_side
@@ -119,16 +103,6 @@ def tail(count: int, of: int, rate: float) -> float:
     start = lgamma(of + 1) + of * log(1 - rate)
     parts = (k * odds - lgamma(k + 1) - lgamma(of - k + 1) for k in range(count, of + 1))
     return min(1.0, sum(exp(start + part) for part in parts))
-
-
-@dataclass(frozen=True)
-class GivenRating:
-    """A rating of an item: who, of which unit, what (pairs: 0 first, 1 second, 0.5 tie), valid."""
-
-    rater: str
-    unit: int
-    answer: float
-    valid: bool
 
 
 @dataclass(frozen=True)
@@ -161,18 +135,18 @@ class Alpha:
         return f"{self.alpha:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
-def agreement(ratings: Sequence[GivenRating], pairwise: bool, seed: int = 0) -> tuple[Alpha, Alpha]:
+def agreement(ratings: Sequence[Row], pairwise: bool, seed: int = 0) -> tuple[Alpha, Alpha]:
     """Alpha of all ratings, and of the valid ones; interval scale, or nominal for winners."""
-    level, valid = "nominal" if pairwise else "interval", [each for each in ratings if each.valid]
+    level, valid = "nominal" if pairwise else "interval", [row for row in ratings if row["valid"]]
     return _alpha(ratings, level, seed), _alpha(valid, level, seed)
 
 
-def disagreement(ratings: Sequence[GivenRating], pairwise: bool) -> dict[int, float]:
+def disagreement(ratings: Sequence[Row], pairwise: bool) -> dict[int, float]:
     """By unit, of the valid ratings: the deviation (ddof 1), or the share against the majority."""
     by_unit: dict[int, list[float]] = {}
-    for rating in ratings:
-        if rating.valid:
-            by_unit.setdefault(rating.unit, []).append(rating.answer)
+    for row in ratings:
+        if row["valid"]:
+            by_unit.setdefault(row["unit_id"], []).append(row["answer"])
 
     def spread(found: list[float]) -> float:
         if pairwise:
@@ -182,12 +156,14 @@ def disagreement(ratings: Sequence[GivenRating], pairwise: bool) -> dict[int, fl
     return {unit: spread(found) for unit, found in by_unit.items()}
 
 
-def _alpha(ratings: Sequence[GivenRating], level: str, seed: int) -> Alpha:
-    raters = {name: place for place, name in enumerate(dict.fromkeys(r.rater for r in ratings))}
-    places = {unit: place for place, unit in enumerate(dict.fromkeys(r.unit for r in ratings))}
-    table = np.full((len(places), max(1, len(raters))), np.nan)
-    for rating in ratings:
-        table[places[rating.unit], raters[rating.rater]] = rating.answer
+def _alpha(ratings: Sequence[Row], level: str, seed: int) -> Alpha:
+    raters, units = (
+        {name: place for place, name in enumerate(dict.fromkeys(row[key] for row in ratings))}
+        for key in ("annotator_id", "unit_id")
+    )
+    table = np.full((len(units), max(1, len(raters))), np.nan)
+    for row in ratings:
+        table[units[row["unit_id"]], raters[row["annotator_id"]]] = row["answer"]
     pairable = int(np.sum(np.sum(~np.isnan(table), axis=1) > 1))
     alpha = low = high = float("nan")
     if pairable >= UNITS:

@@ -168,6 +168,17 @@ def study_row(connection: Connection) -> sa.RowMapping:
     return connection.execute(sa.select(study)).mappings().one()
 
 
+def whole_tasks(*where: Any) -> Any:
+    """A query of tasks, each with its annotator's name and groups and all but the unit's texts."""
+    shown = ("prompt_id", "label", "first_id", "second_id", "reference", "tolerance")
+    return (
+        sa.select(tasks, annotators.c.name, annotators.c.groups, *(units.c[name] for name in shown))
+        .join(annotators, tasks.c.annotator_id == annotators.c.id)
+        .join(units, tasks.c.unit_id == units.c.id)
+        .where(*where)
+    )
+
+
 def change(connection: Connection, table: Table, row_id: int, **values: Any) -> None:
     """Set columns of one row."""
     connection.execute(sa.update(table).where(table.c.id == row_id).values(**values))

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+)
 
 from darc.config import Model, made, read_toml
 from darc.errors import InputError
@@ -14,12 +21,6 @@ from darc.errors import InputError
 SCALE = (0, 10)
 QUESTIONS = 20
 TEMPLATES = Path(__file__).parent / "templates"
-# Settings that name files.
-FILES = {
-    "items": ("jsonl", "run", "alpaca"),
-    "quality": ("attention", "gold"),
-    "training": ("training", "calibration"),
-}
 # Title, mode and whether a task may be skipped and commented on; the texts are files.
 STUDIES = {
     "helpfulness": ("Rating answers", "scalar", False),
@@ -28,12 +29,28 @@ STUDIES = {
 }
 
 
-def _listed(value: Any) -> Any:
-    """One text as a list of it."""
-    return (value,) if isinstance(value, str) else value
+def _placed(name: str, info: ValidationInfo) -> str:
+    """The name of a file, under the folder of the settings where that is known."""
+    return str(info.context / name) if info.context and name not in ("", "auto") else name
 
 
-Names = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(strict=False)]
+def _text_of(text: str, info: ValidationInfo) -> str:
+    """The text itself, or that of the file which it names."""
+    if not info.context or not text.endswith(".md") or "\n" in text:
+        return text
+    try:
+        return str((info.context / text).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        raise ValueError("it cannot be read as text") from None
+
+
+Name = Annotated[str, AfterValidator(_placed)]
+Names = Annotated[
+    tuple[Name, ...],
+    BeforeValidator(lambda given: (given,) if isinstance(given, str) else given),
+    Field(strict=False),
+]
+MarkdownText = Annotated[str, AfterValidator(_text_of)]
 Choices = Annotated[tuple[str, ...], Field(strict=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Amount = Annotated[float, Field(ge=0)]
@@ -120,8 +137,8 @@ class QualitySettings(Section):
     """
 
     share: Annotated[float, Field(ge=0, le=0.5)] = 0.10
-    attention: str = "auto"
-    gold: str = ""
+    attention: Name = "auto"
+    gold: Name = ""
     tolerance: Amount = 1.0
     attention_failures: Annotated[int, Field(ge=0)] = 2
     gold_share: Share = 0.20
@@ -139,8 +156,8 @@ class QualitySettings(Section):
 class TrainingSettings(Section):
     """The section [training]: files of items with reference and rationale."""
 
-    training: str = ""
-    calibration: str = ""
+    training: Name = ""
+    calibration: Name = ""
     calibration_share: Amount = 0.5
 
 
@@ -151,14 +168,14 @@ class TextSettings(Section):
     the last page, and `ended` the page of whoever failed the comprehension check.
     """
 
-    consent: str = ""
-    instructions: str = ""
-    rubric: str = ""
-    question: str = ""
-    low: str = ""
-    high: str = ""
-    thanks: str = ""
-    ended: str = ""
+    consent: MarkdownText = ""
+    instructions: MarkdownText = ""
+    rubric: MarkdownText = ""
+    question: MarkdownText = ""
+    low: MarkdownText = ""
+    high: MarkdownText = ""
+    thanks: MarkdownText = ""
+    ended: MarkdownText = ""
 
 
 class StudyQuestion(Section):
@@ -233,12 +250,21 @@ def read_study_file(path: Path, text: str = "") -> StudySettings:
             "check the path, or let darc study init --items FILE write it",
         )
     data = tomllib.loads(text) if text else read_toml(path)
-    return _whole(made(StudySettings, data, str(path)), path.parent)
+    return study_settings(data, str(path), path.parent)
 
 
-def study_settings(data: dict[str, Any], where: str = "study.toml") -> StudySettings:
-    """The settings of a mapping of sections; unknown and impossible ones are refused by path."""
-    return _whole(made(StudySettings, data, where))
+def study_settings(
+    data: dict[str, Any], where: str = "study.toml", folder: Path | None = None
+) -> StudySettings:
+    """The settings of a mapping of sections, with a text in every place; files are the folder's."""
+    found = made(StudySettings, data, where, folder)
+    default = template_of("helpfulness")["texts"] | template_of("texts")
+    if found.pairwise:
+        default |= template_of("pairwise")["texts"]
+    if found.texts.rubric:  # the words for the ends may not fit a rubric of one's own
+        default |= {"low": "worst", "high": "best"}
+    texts = TextSettings(**{name: text or default[name] for name, text in found.texts})
+    return found.model_copy(update={"texts": texts})
 
 
 def template_of(name: str) -> dict[str, Any]:
@@ -259,37 +285,3 @@ def study_toml(
     # JSON of texts, numbers, truth values and lists of them is also TOML.
     plain = {name: Markup(json.dumps(each, ensure_ascii=False)) for name, each in values.items()}
     return environment(TEMPLATES).get_template("study.toml.txt").render(template=template, **plain)
-
-
-def _whole(found: StudySettings, folder: Path | None = None) -> StudySettings:
-    """The settings with a text in every place, and file names under the folder."""
-    data = found.model_dump()
-    if folder is not None:
-        for section, names in FILES.items():
-            for name in names:
-                data[section][name] = _under(folder, data[section][name])
-        data["texts"] = {name: _text_of(folder, text) for name, text in found.texts}
-    default = template_of("helpfulness")["texts"] | template_of("texts")
-    if found.pairwise:
-        default |= template_of("pairwise")["texts"]
-    if found.texts.rubric:  # the words for the ends may not fit a rubric of one's own
-        default |= {"low": "worst", "high": "best"}
-    data["texts"] = {name: text or default[name] for name, text in data["texts"].items()}
-    return StudySettings(**data)
-
-
-def _under(folder: Path, given: Any) -> Any:
-    if isinstance(given, tuple):
-        return tuple(_under(folder, name) for name in given)
-    return str(folder / given) if given not in ("", "auto") else given
-
-
-def _text_of(folder: Path, text: str) -> str:
-    """The text itself, or that of the file which it names."""
-    if not text.endswith(".md") or "\n" in text:
-        return text
-    try:
-        return (folder / text).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        hint = "check texts in study.toml"
-        raise InputError(f"{folder / text} cannot be read as text", hint) from None

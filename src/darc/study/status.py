@@ -10,8 +10,7 @@ from sqlalchemy import select, update
 
 from darc.errors import InputError
 from darc.study import schema
-from darc.study.people import records_of
-from darc.study.quality import Alpha, Care, GivenRating, Record, agreement, care, disagreement
+from darc.study.quality import Alpha, Care, agreement, care, disagreement
 from darc.study.schema import note, side_of
 from darc.study.settings import StudySettings
 from darc.study.store import Store
@@ -96,21 +95,24 @@ def status(store: Store) -> Status:
     config, now = store.config, store.now()
     names = ("valid", "leased", "set_aside", "skipped")
     counts: dict[str, Counter[int]] = {name: Counter() for name in names}
-    ratings = []
+    ratings, answers = [], defaultdict(list)
     with store.read() as connection:
         closed = schema.study_row(connection)["closed"] is not None
         shown = (units.c[name] for name in ("id", "label", "prompt_id", "first_id", "second_id"))
         items = connection.execute(select(*shown).where(units.c.kind == "item")).mappings().all()
-        for row in connection.execute(_item_tasks().order_by(tasks.c.id)).mappings():
+        for row in connection.execute(schema.whole_tasks().order_by(tasks.c.id)).mappings():
             unit, answer = row["unit_id"], row["answer"]
+            if row["answered"] is not None:
+                answers[row["annotator_id"]].append(row)
+            if row["kind"] != "item":
+                continue
             if answer is not None:
-                ratings.append(GivenRating(row["name"], unit, answer, row["valid"]))
+                ratings.append(row)
                 counts["valid" if row["valid"] else "set_aside"][unit] += 1
             elif row["answered"] is not None:
                 counts["skipped"][unit] += 1
             else:
                 counts["leased"][unit] += row["lease_until"] > now
-        records = records_of(connection)
         everyone = connection.execute(select(people).order_by(people.c.id)).mappings().all()
     spread = disagreement(ratings, config.pairwise)
     before, after = agreement(ratings, config.pairwise, config.study.seed)
@@ -127,20 +129,14 @@ def status(store: Store) -> Status:
         ratings=config.study.ratings,
         closed=closed,
         items=tuple(sorted(found, key=lambda item: int(item.label.split()[-1]))),
-        people=tuple(_person(row, records.get(row["id"], []), config) for row in everyone),
+        people=tuple(_person(row, answers[row["id"]], config) for row in everyone),
         before=before,
         after=after,
     )
 
 
-def _item_tasks() -> Any:
-    """The leases and answers of items, each with its rater's name."""
-    query = select(tasks, people.c.name).join(people, tasks.c.annotator_id == people.c.id)
-    return query.where(tasks.c.kind == "item")
-
-
-def _person(row: Any, records: Sequence[Record], config: StudySettings) -> PersonStatus:
-    found = care(records, config.quality, config.training.calibration_share)
+def _person(row: Any, answers: Sequence[Any], config: StudySettings) -> PersonStatus:
+    found = care(answers, config.quality, config.training.calibration_share)
     state = next((STATES[name] for name in STATES if row[name] is not None), "no link")
     return PersonStatus(row["name"], state, row["exclusion_reason"], found, row["cleared"])
 
@@ -156,8 +152,8 @@ def details(store: Store, labels: Sequence[str]) -> dict[str, Any]:
     with store.read() as connection:
         own = units.c.kind == "item", units.c.label.in_(labels)
         rows = connection.execute(select(units).where(*own)).mappings().all()
-        query = _item_tasks().where(tasks.c.answered.is_not(None)).order_by(tasks.c.answered)
-        answers = connection.execute(query).mappings().all()
+        query = schema.whole_tasks(tasks.c.kind == "item", tasks.c.answered.is_not(None))
+        answers = connection.execute(query.order_by(tasks.c.answered)).mappings().all()
         told = connection.execute(select(people.c.groups).where(people.c.erased.is_(None)))
         said = [row for row in told.scalars() if row]
     named, pairwise = {row["id"]: row["label"] for row in rows}, store.config.pairwise
@@ -180,12 +176,19 @@ def details(store: Store, labels: Sequence[str]) -> dict[str, Any]:
     return {"now": store.now(), "times": times, **shown}
 
 
-def close(store: Store) -> int:
-    """Take no more answers and show which system wrote what; how many items lack ratings."""
+def close(store: Store, *, force: bool = True) -> int:
+    """Take no more answers and show which system wrote what; how many items lack ratings.
+
+    Without `force` it is refused while any do.
+    """
+    found = status(store)
+    lacking = len(found.items) - found.complete
+    if lacking and not force and not found.closed:
+        told = f"{lacking} of {len(found.items)} items lack ratings"
+        raise InputError(told, "wait for them, or add --force")
     with store.write() as connection:
         if schema.study_row(connection)["closed"] is not None:
             raise InputError("the study is closed already", "export it with: darc study export")
         connection.execute(update(schema.study).values(closed=store.now()))
         note(connection, store.now(), "lead", "closed", "study")
-    found = status(store)
-    return len(found.items) - found.complete
+    return lacking

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
+    URL,
     Connection,
     Engine,
     RowMapping,
@@ -27,6 +28,7 @@ from sqlalchemy.engine import make_url
 
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.files import append_private, atomic_path
+from darc.registry import Closing
 from darc.study import schema
 from darc.study.settings import StudySettings, study_settings, template_of
 from darc.web.problems import Problem
@@ -58,7 +60,7 @@ class Refusal(Problem):
 
 
 class DatabaseFiles:
-    """A database with its -wal and -shm file, known by device and inode once `remember` was called.
+    """A database with its -wal and -shm file, `known` by device and inode once it is open.
 
     A process goes on writing to a file that was deleted or moved, and whoever opens the path
     afterwards finds nothing of it. SQLite itself keeps the three files while they are open, and
@@ -67,40 +69,10 @@ class DatabaseFiles:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._known: dict[str, tuple[int, int]] = {}
+        self.known: dict[str, tuple[int, int]] = {}
 
-    def remember(self) -> None:
-        """Take the files as they are now for the right ones."""
-        self._known = self._found()
-
-    def check(self) -> None:
-        """Raise `Unavailable` unless all files are those remembered; three calls of stat."""
-        if not self._known or (found := self._found()) == self._known:
-            return
-        if "" not in found:
-            raise Unavailable(
-                "the database file was deleted or moved",
-                f"put it back at {self.path}, or start again with another",
-            )
-        if found[""] != self._known[""]:
-            raise Unavailable(
-                "another file is in the place of the database",
-                f"put the first one back at {self.path}, or restart to use the one there now",
-            )
-        raise Unavailable(
-            "the database's -wal or -shm file was deleted or replaced",
-            f"restart, and leave the files beside {self.path} alone",
-        )
-
-    def may_checkpoint(self) -> bool:
-        """Whether what a deleted -wal file holds can be brought into the database.
-
-        It must be in its place, and nobody have begun a -wal or -shm file of their own.
-        """
-        found = self._found()
-        return "" in found and found.items() <= self._known.items()
-
-    def _found(self) -> dict[str, tuple[int, int]]:
+    def found(self) -> dict[str, tuple[int, int]]:
+        """The device and inode of each file that is there."""
         found = {}
         for ending in ENDINGS:
             with suppress(OSError):
@@ -108,8 +80,23 @@ class DatabaseFiles:
                 found[ending] = one.st_dev, one.st_ino
         return found
 
+    def check(self) -> None:
+        """Raise `Unavailable` unless all files are those known; three calls of stat."""
+        if not self.known or (found := self.found()) == self.known:
+            return
+        if "" not in found:
+            message = "the database file was deleted or moved"
+            hint = f"put it back at {self.path}, or start again with another"
+        elif found[""] != self.known[""]:
+            message = "another file is in the place of the database"
+            hint = f"put the first one back at {self.path}, or restart to use the one there now"
+        else:
+            message = "the database's -wal or -shm file was deleted or replaced"
+            hint = f"restart, and leave the files beside {self.path} alone"
+        raise Unavailable(message, hint)
 
-class Store:
+
+class Store(Closing):
     """A study's database; `now` is the clock, in seconds since 1970.
 
     A transaction raises `Unavailable` where the database cannot be used: it is down or locked, or
@@ -126,17 +113,16 @@ class Store:
         self.engine = engine
         self.now = now
         self.files = files
-        self.is_sqlite = engine.dialect.name == "sqlite"
         self._turn = threading.Lock()
 
     def read(self) -> AbstractContextManager[Connection]:
         """A transaction that sees one state of the database."""
-        level = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+        level = {} if self.files else {"isolation_level": "REPEATABLE READ"}
         return self._begun(nullcontext(), **level)
 
     def write(self) -> AbstractContextManager[Connection]:
         """A transaction that writes: all of it or nothing."""
-        return self._begun(self._in_turn() if self.is_sqlite else nullcontext(), writing=True)
+        return self._begun(self._in_turn() if self.files else nullcontext(), writing=True)
 
     @contextmanager
     def _begun(self, turn: AbstractContextManager[None], **options: Any) -> Iterator[Connection]:
@@ -148,7 +134,7 @@ class Store:
         except (exc.OperationalError, exc.InterfaceError, exc.TimeoutError) as problem:
             raise Unavailable("the database does not answer", first_line(problem)) from problem
         except exc.DatabaseError as problem:
-            if type(problem) is not exc.DatabaseError or not self.is_sqlite:
+            if type(problem) is not exc.DatabaseError or self.files is None:
                 raise
             raise Unavailable("the database cannot be read", first_line(problem)) from problem
         self._check_files()
@@ -168,8 +154,10 @@ class Store:
         try:
             self.files.check()
         except Unavailable:
-            if self.files.may_checkpoint():
-                # What only a deleted -wal file holds goes into the database, if not now then later.
+            found = self.files.found()
+            # What only a deleted -wal file holds goes into the database, if not now then later;
+            # it must be in its place, and nobody have begun a -wal or -shm file of their own.
+            if "" in found and found.items() <= self.files.known.items():
                 with (
                     suppress(sqlite3.Error, exc.SQLAlchemyError, Unavailable),
                     closing(self.engine.raw_connection()) as connection,
@@ -186,11 +174,6 @@ class Store:
         """The row of the study itself, as it is now."""
         with self.read() as connection:
             return schema.study_row(connection)
-
-    @property
-    def address(self) -> str:
-        """What links begin with, as it was last kept; "" where it never was."""
-        return self.row()["url"] or ""
 
     def keep_address(self, base: str) -> None:
         """Keep what links begin with."""
@@ -223,8 +206,7 @@ def open_store(place: str, *, new: bool = False, now: Callable[[], float] = time
 
     A new one must not exist yet, another one must, and of a schema that is known.
     """
-    url = _url(place)
-    files = None
+    url, files = _url(place), None
     absent = InputError(f"there is no study at {place}", "make one with: darc study init")
     if url.get_backend_name() == "sqlite":
         files = DatabaseFiles(Path(url.database or "").resolve())
@@ -234,14 +216,13 @@ def open_store(place: str, *, new: bool = False, now: Callable[[], float] = time
             try:
                 append_private(files.path)
             except OSError as problem:
-                raise InputError(
-                    f"{files.path} cannot be made ({problem.strerror})", "take another --database"
-                ) from None
+                told = f"{files.path} cannot be made ({problem.strerror})"
+                raise InputError(told, "take another --database") from None
     store = Store(_engine(url, files), now, files)
     try:
         found = inspect(store.engine).has_table("study")
         if files is not None:
-            files.remember()
+            files.known = files.found()
         if new and found:
             raise InputError(f"{place} holds a study already", "take another --database")
         if new:
@@ -274,7 +255,7 @@ def open_store(place: str, *, new: bool = False, now: Callable[[], float] = time
 
 def _url(place: str) -> Any:
     if "://" not in place:
-        return make_url(f"sqlite:///{Path(place).resolve()}")
+        return URL.create("sqlite", database=place)
     try:
         url = make_url(place)
     except exc.ArgumentError:
@@ -302,7 +283,20 @@ def _engine(url: Any, files: DatabaseFiles | None) -> Engine:
             return create_engine(url, pool_pre_ping=True, connect_args=patience, **pool)
         except (ImportError, exc.NoSuchModuleError):
             raise MissingExtra("a study in PostgreSQL", "postgres") from None
-    engine = create_engine(url, creator=lambda: _connect_sqlite(files), **pool)
+    # The very file that the store was opened with; none is made anew.
+    url = URL.create("sqlite", database=files.path.as_uri(), query={"mode": "rw", "uri": "true"})
+    arguments = {"timeout": BUSY_SECONDS, "isolation_level": None, "check_same_thread": False}
+    engine = create_engine(url, connect_args=arguments, **pool)
+
+    @event.listens_for(engine, "do_connect")
+    def check(*_: object) -> None:
+        files.check()
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: sqlite3.Connection, _: object) -> None:
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+        files.check()
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -312,33 +306,13 @@ def _engine(url: Any, files: DatabaseFiles | None) -> Engine:
     return engine
 
 
-def _connect_sqlite(files: DatabaseFiles) -> sqlite3.Connection:
-    """A connection to the very file that the store was opened with; none is made anew."""
-    files.check()
-    made = sqlite3.connect(
-        f"{files.path.as_uri()}?mode=rw",
-        uri=True,
-        timeout=BUSY_SECONDS,
-        isolation_level=None,
-        check_same_thread=False,
-    )
-    try:
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-            made.execute(f"PRAGMA {pragma}")
-        files.check()
-    except BaseException:
-        made.close()
-        raise
-    return made
-
-
 def backup(store: Store, path: Path) -> None:
     """Copy the database, as of one moment, to a file: SQLite, or what pg_restore reads."""
     url = store.engine.url
     with atomic_path(path, private=True) as temporary:
-        if store.is_sqlite:
+        if store.files is not None:
             with (
-                closing(sqlite3.connect(str(url.database))) as source,
+                closing(sqlite3.connect(store.files.path)) as source,
                 closing(sqlite3.connect(temporary)) as target,
             ):
                 source.backup(target)
