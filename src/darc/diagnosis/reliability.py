@@ -57,14 +57,11 @@ class Reliability:
 
     def needed_span(self, target: float) -> str:
         """The interval of the raters needed, in words, "" where even its near end is unknown."""
-        least, most = (self.having(end).needed(target) for end in (self.high, self.low))
+        ends = (replace(self, value=end) for end in (self.high, self.low))
+        least, most = (end.needed(target) for end in ends)
         if not math.isfinite(least):
             return ""
         return f"{least:.0f} to {most:.0f}" if math.isfinite(most) else f"{least:.0f} or more"
-
-    def having(self, value: float) -> "Reliability":
-        """The same panel with another reliability."""
-        return replace(self, value=value)
 
 
 def reliabilities(

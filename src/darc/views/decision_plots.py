@@ -12,6 +12,7 @@ from darc.selection.decision import Decision
 from darc.typing import Array
 from darc.views.chart import new_figure, quiet
 from darc.views.palette import BAND, CHOICE, INK, LABEL, OTHER, PALE
+from darc.views.text_table import shortened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -130,7 +131,7 @@ def _names(axes: Any, data: Plane) -> None:
     scale = axes.figure.dpi / 72
     pairs = sorted(zip(data.points, dots, strict=True), key=lambda pair: not pair[0].chosen_by)
     for point, (x, y) in pairs:
-        name = point.name if len(point.name) <= 18 else f"{point.name[:17]}…"
+        name = shortened(point.name, 18)
         place = point.sigma, point.value
         size, style = 7.0, {"color": LABEL}
         if point.chosen_by:
