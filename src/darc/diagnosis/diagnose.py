@@ -1,9 +1,4 @@
-"""Everything that ratings say about their own disagreement, put together.
-
-The most contentious of many prompts by raw sigma are mostly the luckiest ones. So a prompt's mean
-sigma is drawn towards the mean of all prompts by its reliability, and a candidate's sigma towards
-its prompt's by the reliability within prompts.
-"""
+"""Everything that ratings say about their own disagreement, put together."""
 
 import math
 from collections.abc import Callable
@@ -51,8 +46,9 @@ def contention(
 ) -> tuple[list[Contention], Array]:
     """The prompts, the most contentious first, and the shrunk sigma of every candidate (I,).
 
-    `between` and `within` are sigma's reliabilities over prompts and within them. Where the former
-    is unknown because nothing could be split, Gaussian noise stands in.
+    The most contentious by raw sigma are mostly the luckiest, so a prompt's mean sigma is drawn
+    towards that of all by its reliability `between` prompts, and a candidate's towards its prompt's
+    by that `within` prompts. Where the former is unknown, Gaussian noise stands in.
     """
     sigma = panel.sigmas()
     known = np.flatnonzero(~np.isnan(sigma))

@@ -1,16 +1,4 @@
-"""Given groups of raters, and kinds of raters that nobody named.
-
-Given groups: raters keep their ratings and exchange their group labels, so that what makes a rater
-one of a kind (severity, noise, taste) is in the null hypothesis, and only what a group has in
-common is not.
-
-Latent kinds: within prompts, raters' ratings of the same candidates correlate because some
-candidates are better. A common factor (Thurstone's centroid) takes that off; the leading component
-of what remains between pairs, never a rater with himself, divides the raters by its signs. Noise
-has a leading component too, so it is compared with the same remainders under a random sign a
-prompt: that keeps how noisy each rater and how disputed each prompt is, and only what returns over
-prompts stands out.
-"""
+"""Given groups of raters compared, and kinds of raters that nobody named."""
 
 import math
 from collections import Counter
@@ -65,7 +53,8 @@ def compare_groups(
 ) -> Groups | None:
     """The given groups compared, or None where there are not two of them.
 
-    Raters without a group are left out. O(permutations x ratings).
+    Raters keep their ratings and exchange their group labels, so what makes a rater one of a kind
+    is in the null hypothesis. Raters without a group are left out. O(permutations x ratings).
     """
     labels = [panel.groups.get(name, "") for name in panel.rater_names if panel.named]
     names = sorted({*labels} - {""})
@@ -168,6 +157,9 @@ class Latent:
 def latent_groups(panel: RaterPanel, *, permutations: int = 500, seed: int = 0) -> Latent:
     """The two groups into which the raters fall most, with how likely noise is to do so.
 
+    What two raters share within prompts beyond a common factor (Thurstone's centroid) has a leading
+    component, whose signs divide them. Noise has one too: that of the same remainders under a
+    random sign a prompt, which keeps how noisy each rater and how disputed each prompt is.
     O(prompts x raters^2) a permutation, (candidates x raters^2) once.
     """
     raters, prompts = len(panel.rater_names), len(panel.prompt_names)

@@ -1,14 +1,4 @@
-"""Where the variance of ratings is, and whether candidates differ in disagreement at all.
-
-A rating is a sum of independent random effects. For each factor the sum of squares within its
-levels is set equal to its expectation, which for any design, balanced or not, is a linear function
-of the components with coefficients that only count ratings (the moments of Henderson's first
-method). So the estimates are unbiased without an assumption on shapes, and cost O(ratings) a pair
-of factors. A negative estimate says that nothing of the kind is seen, and counts as 0.
-
-The test of equal sigmas deals out anew, among the candidates of a prompt (each rater's own among
-those that this rater saw), what candidates' means and raters' levels leave of the ratings.
-"""
+"""Where the variance of ratings is, and whether candidates differ in disagreement at all."""
 
 import math
 from dataclasses import dataclass
@@ -46,7 +36,11 @@ class Component:
 
 
 def variance_components(panel: RaterPanel) -> list[Component]:
-    """The components of the ratings' variance, in a fixed order, the residual last."""
+    """The components of the ratings' variance, in a fixed order, the residual last.
+
+    By the moments of Henderson's first method: the sum of squares within each factor's levels is
+    set equal to its expectation. Unbiased for any design; O(ratings) a pair of factors.
+    """
     factors = _factors(panel)
     _, _, value = panel.flat()
     value = value - value.mean()
@@ -133,7 +127,8 @@ class Spread:
 def equal_sigmas(panel: RaterPanel, *, permutations: int = 500, seed: int = 0) -> Spread:
     """The test of equal sigmas, and the candidates that divide the raters.
 
-    O(permutations x ratings log ratings).
+    What means and raters' levels leave of the ratings is dealt out anew among the candidates of a
+    prompt, each rater's own among those that this rater saw. O(permutations x ratings log ratings).
     """
     present, prompts, counts = panel.present, panel.prompts, panel.counts
     flat = panel.values[present]

@@ -1,7 +1,4 @@
-"""Which rule to use on a source, tested on prompts and raters held out: the one advice there is.
-
-`darc diagnose`, `darc tune` and `darc eval` all begin with it.
-"""
+"""Which rule to use, tested on prompts and raters held out: the one advice of all commands."""
 
 import json
 from collections.abc import Mapping
