@@ -163,20 +163,17 @@ def _list() -> None:
     from darc.simulate import PRESETS, Preset, ProxyRecipe, Recipe
 
     plain = Preset("", Recipe(), ProxyRecipe()).settings()
+    told = {}
     for name, preset in PRESETS.items():
-        print(f"{name}: {preset.summary}")
         own = {key: value for key, value in preset.settings().items() if value != plain[key]}
-        print(_told(own))
-    print("all settings, where a preset says nothing else:")
-    print(_told(plain))
-
-
-def _told(settings: dict[str, Any]) -> str:
-    """Settings as --set takes them, in lines."""
-    parts = []
-    for name, value in settings.items():
-        numbers = value if isinstance(value, tuple) else (value,)
-        parts.append(f"{name}={','.join(f'{number:g}' for number in numbers)}")
-    return textwrap.fill(
-        " ".join(parts), 96, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False
-    )
+        told[f"{name}: {preset.summary}"] = own
+    for title, settings in {
+        **told,
+        "all settings, where a preset says nothing else:": plain,
+    }.items():
+        print(title)
+        parts = []
+        for name, value in settings.items():
+            numbers = value if isinstance(value, tuple) else (value,)
+            parts.append(f"{name}={','.join(f'{number:g}' for number in numbers)}")
+        print(textwrap.indent(textwrap.fill(" ".join(parts), 92, break_on_hyphens=False), " " * 4))
