@@ -121,7 +121,7 @@ def choices(
     for beta, alike in groupby(pairs, key=lambda pair: pair[1].beta):
         shared = pools if beta is None else replace(pools, beta=beta)
         for row, setting in alike:
-            rule = setting.bound()
+            rule = setting.bound
             if "calibration" in rule.defaults and calibration is not None:
                 rule = rule.bind(calibration=calibration)
             rule = rule.fitted(shared)
