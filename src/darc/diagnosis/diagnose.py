@@ -139,6 +139,8 @@ def diagnose(
     `top` how many contrasts between groups are kept. O((splits + draws) x ratings).
     """
     panel = panel_of(source, scorer, seed)
+    known = panel.counts > 1
+    sides = [offsets(each[known], panel.prompts[known]) for each in (panel.sigmas(), panel.means())]
     means, sigmas = reliabilities(panel, splits=splits, resamples=2 * draws, seed=seed)
     tick()
     gaussian = gaussian_reliability(panel, resamples=2 * draws, seed=seed)
@@ -162,20 +164,10 @@ def diagnose(
         gaussian=gaussian,
         alpha=(krippendorff_alpha(panel.values), *ends),
         spread=spread,
-        follows=_follows(panel),
+        follows=float(correlation(*sides)) if known.sum() > 2 else math.nan,
         raters=rate_raters(panel),
         groups=groups,
         latent=latent,
         prompts=prompts,
         items=items,
     )
-
-
-def _follows(panel: RaterPanel) -> float:
-    """Correlation of sigma and mean over the candidates, both about their prompt's average."""
-    sigma = panel.sigmas()
-    known = ~np.isnan(sigma)
-    if known.sum() < 3:
-        return math.nan
-    sides = (offsets(each[known], panel.prompts[known]) for each in (sigma, panel.means()))
-    return float(correlation(*sides))
