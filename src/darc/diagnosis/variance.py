@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -89,15 +90,16 @@ def _expectations(levels: list[Integers], ratings: int) -> Array:
 
     Row f, column g is N - sum over levels l of f of (sum over levels m of g of n_lm^2) / n_l.
     """
-    rows = [*levels, np.zeros(ratings, dtype=np.int64)]
-    columns = [*levels, np.arange(ratings)]
-    matrix = np.empty((len(rows), len(columns)))
-    for f, row in enumerate(rows):
-        size = np.bincount(row)
-        for g, column in enumerate(columns):
-            width = int(column.max()) + 1
-            cells, count = np.unique(row * width + column, return_counts=True)
-            matrix[f, g] = ratings - np.sum(count.astype(np.float64) ** 2 / size[cells // width])
+    sizes = [np.bincount(level).astype(np.float64) for level in levels]
+    matrix = np.zeros((len(levels) + 1, len(levels) + 1))
+    matrix[:-1, -1] = [ratings - size.size for size in sizes]
+    matrix[-1] = [*(ratings - size @ size / ratings for size in sizes), ratings - 1]
+    for f, g in combinations(range(len(levels)), 2):
+        keys = levels[f] * sizes[g].size + levels[g]
+        cells, count = np.unique(keys, return_counts=True)
+        one, other = np.divmod(cells, sizes[g].size)
+        matrix[f, g] = ratings - np.sum(count**2 / sizes[f][one])
+        matrix[g, f] = ratings - np.sum(count**2 / sizes[g][other])
     return matrix
 
 
