@@ -93,7 +93,7 @@ def _expectations(levels: list[Integers], ratings: int) -> Array:
     sizes = [np.bincount(level).astype(np.float64) for level in levels]
     matrix = np.zeros((len(levels) + 1, len(levels) + 1))
     matrix[:-1, -1] = [ratings - size.size for size in sizes]
-    matrix[-1] = [*(ratings - size @ size / ratings for size in sizes), ratings - 1]
+    matrix[-1] = [*(ratings - float(size @ size) / ratings for size in sizes), ratings - 1.0]
     for f, g in combinations(range(len(levels)), 2):
         keys = levels[f] * sizes[g].size + levels[g]
         cells, count = np.unique(keys, return_counts=True)
