@@ -42,7 +42,7 @@ def plain(samples: np.ndarray, settings: list[Setting]) -> np.ndarray:
     """What one would write: every setting by `darc.select_batch`."""
     rows = [
         darc.select_batch(
-            samples, setting.bound(), beta=1.0 if setting.beta is None else setting.beta
+            samples, setting.bound, beta=1.0 if setting.beta is None else setting.beta
         ).index
         for setting in settings
     ]

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +30,8 @@ class ShownFigure:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the figure; the ending says how (.png, .svg, .pdf)."""
-        from darc.views import check_picture, save_figure
+        from darc.views import save_figure
 
-        check_picture(Path(path))
         save_figure(self.figure, Path(path))
 
 
@@ -109,14 +108,9 @@ def diagnose(ratings: Ratings, scorer: int = 0, **options: Any) -> Analysis:
     from darc.diagnosis.words import words
 
     result = made(_source(ratings), scorer, **options)
-    said = words(result)
-    tables = {frame.name: frame for frame in frames(result)}
-    return Analysis(
-        (*said.sentences, *said.notes),
-        tables,
-        result,
-        lambda: {"diagnosis": draw_diagnosis([result])},
-    )
+    said, tables = words(result), {frame.name: frame for frame in frames(result)}
+    sentences = (*said.sentences, *said.notes)
+    return Analysis(sentences, tables, result, lambda: {"diagnosis": draw_diagnosis([result])})
 
 
 def tune(ratings: Ratings, objective: str = "", lam: float = 2.0, **options: Any) -> Analysis:
@@ -133,16 +127,9 @@ def tune(ratings: Ratings, objective: str = "", lam: float = 2.0, **options: Any
     advice = recommend(made(_source(ratings), aim, **options))
     assert advice.tuned is not None
     rows = [
-        {
-            "rule": row.rule,
-            "setting": row.setting.text,
-            "delta": row.gain,
-            "low_delta": row.low,
-            "high_delta": row.high,
-            "in_sample": row.in_sample,
-            "mean": row.mean,
-            "sigma": row.sigma,
-        }
+        {"rule": row.rule, "setting": row.setting.text}
+        | {"delta": row.gain, "low_delta": row.low, "high_delta": row.high}
+        | {"in_sample": row.in_sample, "mean": row.mean, "sigma": row.sigma}
         for row in advice.tuned.rows
     ]
     title = f"Gain in {advice.tuned.objective.words} on prompts held out"
@@ -159,8 +146,6 @@ def compare(ratings: Ratings, threshold: float | None = None, **options: Any) ->
 
     `options` are those of `darc.evaluation.leaderboard.leaderboard`.
     """
-    from dataclasses import asdict
-
     from darc.evaluation.leaderboard import draw_leaderboard, leaderboard
 
     result = leaderboard(_source(ratings), threshold, **options)

@@ -62,13 +62,13 @@ def test_json_is_whole_and_repeatable(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_tables_and_picture_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write(tmp_path / "ratings.csv", uneven(1, prompts=12))
+    path = write(tmp_path / "ratings.csv", uneven(1, prompts=9))
     code, _, err = run(capsys, path, "--out", tmp_path / "out", "--plot", tmp_path / "picture.png")
     assert code == 0
     assert "wrote" in err
     with (tmp_path / "out" / "candidates.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 12 * 8
+    assert len(rows) == 9 * 8
     assert (tmp_path / "picture.png").stat().st_size > 10_000
 
 

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -82,12 +83,12 @@ def test_raters_needed_inverts_spearman_brown() -> None:
     assert found.at(needed) >= 0.7 > found.at(needed - 1)
     assert found.at(8) == pytest.approx(0.3)
     assert found.needed_span(0.7) == "26 to 67"
-    assert found.having(0.0).needed(0.7) == math.inf
+    assert replace(found, value=0.0).needed(0.7) == math.inf
     open_ended = Reliability(0.3, -0.1, 0.4, 0.2, 0.01, size=7.0, lost=1)
     assert open_ended.needed_span(0.7) == "26 or more"
-    assert found.having(-0.1).needed(0.5) == math.inf
-    assert math.isnan(found.having(math.nan).needed(0.5))
-    assert found.having(1.0).needed(0.5) == 2
+    assert replace(found, value=-0.1).needed(0.5) == math.inf
+    assert math.isnan(replace(found, value=math.nan).needed(0.5))
+    assert replace(found, value=1.0).needed(0.5) == 2
 
 
 def test_negative_correlations_are_left_as_they_are() -> None:

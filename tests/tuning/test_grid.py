@@ -38,7 +38,7 @@ def test_settings_read_back_as_they_are(rule: str, size: str) -> None:
     assert len(set(texts)) == len(texts)
     for setting, text in zip(settings, texts, strict=True):
         (spec,) = parse_rules([text], {})
-        assert spec.rule.parameters == setting.bound().parameters
+        assert spec.rule.parameters == setting.bound.parameters
         assert spec.beta == (1.0 if setting.beta is None else setting.beta)
 
 

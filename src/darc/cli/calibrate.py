@@ -2,7 +2,6 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from darc.selection.calibration import Calibration
 
 NORMAL = 1.96
+TOLD = ("lam", "weight", "shrink", "intervals", "reliability", "check", "shared", "inflation")
 
 
 def add(parser: Parser) -> None:
@@ -57,7 +57,11 @@ def run(arguments: Namespace) -> None:
         if out is not None:
             learnt.save(out)
     if arguments.json:
-        print_json({"digest": learnt.digest, "scorers": _plain(learnt)})
+        plain = {
+            scorer: {name: getattr(one, name) for name in TOLD} | _entries(one)
+            for scorer, one in learnt.by_scorer.items()
+        }
+        print_json({"digest": learnt.digest, "scorers": plain})
     else:
         print(title)
         for name, one in learnt.by_scorer.items():
@@ -119,7 +123,7 @@ def _print(one: "Calibration", top: int) -> None:
             f"Choosing by disagreement lost to the mean on other raters (z {one.check:.1f}), so it "
             "has no weight."
         )
-    raters, systems = _entries("rater", one), _entries("system", one)
+    raters, systems = _entries(one).values()
     if not raters:
         print("No rater is known.")
     elif not any(each["offset"] for each in raters):
@@ -139,26 +143,25 @@ def _print(one: "Calibration", top: int) -> None:
         _print_ends(systems, top, "lowest", "highest")
 
 
-def _entries(noun: str, one: "Calibration") -> list[dict[str, Any]]:
-    """The raters or systems with their offsets and intervals, the lowest first."""
-    numbers: Mapping[str, float] = one.raters
-    errors = one.rater_errors
-    if noun == "system":
-        numbers = {name: effect[0] for name, effect in one.systems.items()}
-        errors = one.system_errors
-    wide = {name: NORMAL * errors.get(name, 0.0) for name in numbers}
-    return [
-        {noun: name, "offset": x, "low": x - wide[name], "high": x + wide[name]}
-        for name, x in sorted(numbers.items(), key=lambda pair: (pair[1], pair[0]))
-    ]
+def _entries(one: "Calibration") -> dict[str, list[dict[str, Any]]]:
+    """The raters and the systems with their offsets and intervals, the lowest first."""
+    systems = {name: effect[0] for name, effect in one.systems.items()}
+    known = (("rater", one.raters, one.rater_errors), ("system", systems, one.system_errors))
+    found: dict[str, list[dict[str, Any]]] = {"raters": [], "systems": []}
+    for noun, numbers, errors in known:
+        for offset, name in sorted((offset, name) for name, offset in numbers.items()):
+            half = NORMAL * errors.get(name, 0.0)
+            entry = {noun: name, "offset": offset, "low": offset - half, "high": offset + half}
+            found[f"{noun}s"].append(entry)
+    return found
 
 
 def _print_ends(entries: list[dict[str, Any]], top: int, first: str, last: str) -> None:
     """The first and the last entries, or all where they are few."""
     between = len(entries) - 2 * top
-    shown = {first: entries if between <= 0 else entries[:top]}
+    shown = {first: entries}
     if between > 0:
-        shown[last] = entries[: -top - 1 : -1]
+        shown = {first: entries[:top], last: entries[: -top - 1 : -1]}
     for title, part in shown.items():
         rows = [
             [name, f"{offset:+.3f}", f"[{low:+.3f}, {high:+.3f}]"]
@@ -167,13 +170,3 @@ def _print_ends(entries: list[dict[str, Any]], top: int, first: str, last: str) 
         print_table([f"{title} first", "offset", "95 % interval"], rows)
     if between > 0:
         print(f"and {between} between them")
-
-
-def _plain(learnt: "Calibrations") -> dict[str, Any]:
-    """What is told of each scorer, complete."""
-    names = ("lam", "weight", "shrink", "intervals", "reliability", "check", "shared", "inflation")
-    return {
-        scorer: {name: getattr(one, name) for name in names}
-        | {f"{noun}s": _entries(noun, one) for noun in ("rater", "system")}
-        for scorer, one in learnt.by_scorer.items()
-    }

@@ -106,25 +106,22 @@ def _write(arguments: Namespace) -> None:
 
     chosen = preset(arguments.preset or "paper").changed(_settings(arguments))
     people = simulate(chosen.people, arguments.seed)
-    out, written = arguments.out, []
+    out, files = arguments.out, list[tuple[Path, Any, Any]]()
+    if out is not None and (out.is_dir() or not out.suffix):
+        out.mkdir(parents=True, exist_ok=True)
+        files += [(out / "ratings.csv", write_ratings, people)]
+        files += [(out / "truth.csv", write_truth, people)]
+        files += [(out / "proxy.csv", write_proxy, proxy_scores(people, chosen.proxy))]
+    elif out is not None:
+        files.append((out, write_ratings, people))
+    if arguments.truth is not None:
+        files.append((arguments.truth, write_truth, people))
     with ExitStack() as stack:
-
-        def opened(path: Path) -> Any:
-            written.append(path)
-            return stack.enter_context(atomic_writer(path))
-
-        if out is not None and (out.is_dir() or not out.suffix):
-            out.mkdir(parents=True, exist_ok=True)
-            write_ratings(opened(out / "ratings.csv"), people)
-            write_truth(opened(out / "truth.csv"), people)
-            write_proxy(opened(out / "proxy.csv"), proxy_scores(people, chosen.proxy))
-        elif out is not None:
-            write_ratings(opened(out), people)
-        if arguments.truth is not None:
-            write_truth(opened(arguments.truth), people)
+        for path, write, data in files:
+            write(stack.enter_context(atomic_writer(path)), data)
     if out is None:
         write_ratings(sys.stdout, people)
-    for path in written:
+    for path, _, _ in files:
         say(f"wrote {path}")
 
 
@@ -163,20 +160,17 @@ def _list() -> None:
     from darc.simulate import PRESETS, Preset, ProxyRecipe, Recipe
 
     plain = Preset("", Recipe(), ProxyRecipe()).settings()
+    told = {}
     for name, preset in PRESETS.items():
-        print(f"{name}: {preset.summary}")
         own = {key: value for key, value in preset.settings().items() if value != plain[key]}
-        print(_told(own))
-    print("all settings, where a preset says nothing else:")
-    print(_told(plain))
-
-
-def _told(settings: dict[str, Any]) -> str:
-    """Settings as --set takes them, in lines."""
-    parts = []
-    for name, value in settings.items():
-        numbers = value if isinstance(value, tuple) else (value,)
-        parts.append(f"{name}={','.join(f'{number:g}' for number in numbers)}")
-    return textwrap.fill(
-        " ".join(parts), 96, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False
-    )
+        told[f"{name}: {preset.summary}"] = own
+    for title, settings in {
+        **told,
+        "all settings, where a preset says nothing else:": plain,
+    }.items():
+        print(title)
+        parts = []
+        for name, value in settings.items():
+            numbers = value if isinstance(value, tuple) else (value,)
+            parts.append(f"{name}={','.join(f'{number:g}' for number in numbers)}")
+        print(textwrap.indent(textwrap.fill(" ".join(parts), 92, break_on_hyphens=False), " " * 4))

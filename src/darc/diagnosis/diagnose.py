@@ -1,9 +1,4 @@
-"""Everything that ratings say about their own disagreement, put together.
-
-The most contentious of many prompts by raw sigma are mostly the luckiest ones. So a prompt's mean
-sigma is drawn towards the mean of all prompts by its reliability, and a candidate's sigma towards
-its prompt's by the reliability within prompts.
-"""
+"""Everything that ratings say about their own disagreement, put together."""
 
 import math
 from collections.abc import Callable
@@ -51,8 +46,9 @@ def contention(
 ) -> tuple[list[Contention], Array]:
     """The prompts, the most contentious first, and the shrunk sigma of every candidate (I,).
 
-    `between` and `within` are sigma's reliabilities over prompts and within them. Where the former
-    is unknown because nothing could be split, Gaussian noise stands in.
+    The most contentious by raw sigma are mostly the luckiest, so a prompt's mean sigma is drawn
+    towards that of all by its reliability `between` prompts, and a candidate's towards its prompt's
+    by that `within` prompts. Where the former is unknown, Gaussian noise stands in.
     """
     sigma = panel.sigmas()
     known = np.flatnonzero(~np.isnan(sigma))
@@ -143,6 +139,8 @@ def diagnose(
     `top` how many contrasts between groups are kept. O((splits + draws) x ratings).
     """
     panel = panel_of(source, scorer, seed)
+    known = panel.counts > 1
+    sides = [offsets(each[known], panel.prompts[known]) for each in (panel.sigmas(), panel.means())]
     means, sigmas = reliabilities(panel, splits=splits, resamples=2 * draws, seed=seed)
     tick()
     gaussian = gaussian_reliability(panel, resamples=2 * draws, seed=seed)
@@ -166,20 +164,10 @@ def diagnose(
         gaussian=gaussian,
         alpha=(krippendorff_alpha(panel.values), *ends),
         spread=spread,
-        follows=_follows(panel),
+        follows=float(correlation(*sides)) if known.sum() > 2 else math.nan,
         raters=rate_raters(panel),
         groups=groups,
         latent=latent,
         prompts=prompts,
         items=items,
     )
-
-
-def _follows(panel: RaterPanel) -> float:
-    """Correlation of sigma and mean over the candidates, both about their prompt's average."""
-    sigma = panel.sigmas()
-    known = ~np.isnan(sigma)
-    if known.sum() < 3:
-        return math.nan
-    sides = (offsets(each[known], panel.prompts[known]) for each in (sigma, panel.means()))
-    return float(correlation(*sides))

@@ -1,18 +1,7 @@
-"""Given groups of raters, and kinds of raters that nobody named.
-
-Given groups: raters keep their ratings and exchange their group labels, so that what makes a rater
-one of a kind (severity, noise, taste) is in the null hypothesis, and only what a group has in
-common is not.
-
-Latent kinds: within prompts, raters' ratings of the same candidates correlate because some
-candidates are better. A common factor (Thurstone's centroid) takes that off; the leading component
-of what remains between pairs, never a rater with himself, divides the raters by its signs. Noise
-has a leading component too, so it is compared with the same remainders under a random sign a
-prompt: that keeps how noisy each rater and how disputed each prompt is, and only what returns over
-prompts stands out.
-"""
+"""Given groups of raters compared, and kinds of raters that nobody named."""
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
@@ -64,7 +53,8 @@ def compare_groups(
 ) -> Groups | None:
     """The given groups compared, or None where there are not two of them.
 
-    Raters without a group are left out. O(permutations x ratings).
+    Raters keep their ratings and exchange their group labels, so what makes a rater one of a kind
+    is in the null hypothesis. Raters without a group are left out. O(permutations x ratings).
     """
     labels = [panel.groups.get(name, "") for name in panel.rater_names if panel.named]
     names = sorted({*labels} - {""})
@@ -87,12 +77,14 @@ def compare_groups(
     null = np.array([between(generator.permutation(group)) for _ in range(permutations)])
     seen = np.array(between(group))
     taste_p, severity_p = (1 + (null >= seen * (1 - 1e-9)).sum(axis=0)) / (1 + permutations)
-    sizes, squares = np.bincount(group), float(rest @ rest) or math.nan
+    sizes, squares = np.bincount(group).tolist(), float(rest @ rest) or math.nan
+    # Groups of one size are interchangeable.
+    alike = math.prod(math.factorial(n) for n in (*sizes, *Counter(sizes).values()))
     return Groups(
-        sizes=dict(zip(names, sizes.tolist(), strict=True)),
+        sizes=dict(zip(names, sizes, strict=True)),
         severity_p=float(severity_p),
         taste_p=float(taste_p),
-        smallest_p=max(1 / _ways(sizes), 1 / (1 + permutations)),
+        smallest_p=max(alike / math.factorial(len(members)), 1 / (1 + permutations)),
         share=float(seen[0]) / squares,
         chance=float(null[:, 0].mean()) / squares,
         contrasts=_contrasts(panel, names, rows, (item, group[rater], value - level[rater]), top),
@@ -102,14 +94,6 @@ def compare_groups(
 def _squares(owner: Integers, values: Array) -> float:
     """Sum of squares of the owners' mean values, each as often as it has values."""
     return float(np.sum(np.bincount(owner, values) ** 2 / np.maximum(np.bincount(owner), 1)))
-
-
-def _ways(sizes: Integers) -> float:
-    """How many ways there are to give out the labels; groups of one size are interchangeable."""
-    ways = math.lgamma(int(sizes.sum()) + 1) - sum(math.lgamma(int(n) + 1) for n in sizes)
-    _, same = np.unique(sizes, return_counts=True)
-    ways -= sum(math.lgamma(int(n) + 1) for n in same)
-    return math.exp(min(ways, 600.0))
 
 
 def _contrasts(
@@ -173,10 +157,21 @@ class Latent:
 def latent_groups(panel: RaterPanel, *, permutations: int = 500, seed: int = 0) -> Latent:
     """The two groups into which the raters fall most, with how likely noise is to do so.
 
+    What two raters share within prompts beyond a common factor (Thurstone's centroid) has a leading
+    component, whose signs divide them. Noise has one too: that of the same remainders under a
+    random sign a prompt, which keeps how noisy each rater and how disputed each prompt is.
     O(prompts x raters^2) a permutation, (candidates x raters^2) once.
     """
-    reason = _refusal(panel)
-    if reason:
+    raters, prompts = len(panel.rater_names), len(panel.prompt_names)
+    refusals = {
+        "the raters are not known by name": not panel.named,
+        f"it takes {FEWEST_RATERS} raters, and there are {raters}": raters < FEWEST_RATERS,
+        f"it takes {FEWEST_PROMPTS} prompts, and there are {prompts}": prompts < FEWEST_PROMPTS,
+        f"there are more than {MOST_RATERS} raters, or too many prompts for every pair": (
+            raters > MOST_RATERS or prompts * raters**2 > MOST_CELLS
+        ),
+    }
+    for reason in (reason for reason, holds in refusals.items() if holds):
         return Latent(reason=reason)
     products, shared = _products(panel)
     varied = np.einsum("pjj->j", products) > 0
@@ -207,20 +202,6 @@ def latent_groups(panel: RaterPanel, *, permutations: int = 500, seed: int = 0) 
     first, second = sorted(kinds, key=len)
     p_value = (1 + int((null >= strength * (1 - 1e-12)).sum())) / (1 + permutations)
     return Latent(first, second, float(strength), float(null.mean()), p_value)
-
-
-def _refusal(panel: RaterPanel) -> str:
-    """Why latent groups cannot be looked for, or nothing."""
-    raters, prompts = len(panel.rater_names), len(panel.prompt_names)
-    if not panel.named:
-        return "the raters are not known by name"
-    if raters < FEWEST_RATERS:
-        return f"it takes {FEWEST_RATERS} raters, and there are {raters}"
-    if prompts < FEWEST_PROMPTS:
-        return f"it takes {FEWEST_PROMPTS} prompts, and there are {prompts}"
-    if raters > MOST_RATERS or prompts * raters**2 > MOST_CELLS:
-        return f"there are more than {MOST_RATERS} raters, or too many prompts for every pair"
-    return ""
 
 
 def _products(panel: RaterPanel) -> tuple[Array, Array]:

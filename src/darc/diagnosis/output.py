@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +10,9 @@ import numpy as np
 from darc.diagnosis.diagnose import Diagnosis
 from darc.diagnosis.reliability import TARGETS, Reliability
 from darc.evaluation.frame import Frame, Record
-from darc.views.chart import new_figure
+from darc.views.chart import new_figure, quiet
 from darc.views.palette import CHOICE, INK, LABEL, OTHER, PALE
+from darc.views.text_table import shortened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -96,14 +97,12 @@ def _reliability(diagnosis: Diagnosis) -> list[Record]:
         row: Record = {"statistic": statistic, "level": level, "method": method}
         row |= {"reliability": one.value, "low": one.low, "high": one.high}
         row |= {"half": one.half, "p": one.p_value}
-        for target in TARGETS:
-            needed = one.needed(target)
-            row[f"raters_for_{target:g}"] = needed if math.isfinite(needed) else math.nan
+        needed = {f"raters_for_{target:g}": one.needed(target) for target in TARGETS}
+        row |= {name: n if math.isfinite(n) else math.nan for name, n in needed.items()}
         rows.append(row)
-    row = dict.fromkeys(row, math.nan) | dict(
-        zip(("reliability", "low", "high"), diagnosis.alpha, strict=True)
-    )
-    return [*rows, row | {"statistic": "alpha", "level": "overall", "method": "pairs"}]
+    ends = dict(zip(("reliability", "low", "high"), diagnosis.alpha, strict=True))
+    names = {"statistic": "alpha", "level": "overall", "method": "pairs"}
+    return [*rows, dict.fromkeys(row, math.nan) | ends | names]
 
 
 def _within(diagnosis: Diagnosis) -> dict[str, Reliability]:
@@ -128,19 +127,14 @@ def draw_diagnosis(diagnoses: Sequence[Diagnosis], top: int = 15) -> "Figure":
     """A figure with a row of three panels a scorer; legible in grey."""
     figure = new_figure(13.0, 4.4 * len(diagnoses))
     grid = figure.subplots(len(diagnoses), 3, squeeze=False)
-    for row, diagnosis in zip(grid, diagnoses, strict=True):
+    for (curve, prompts, shares), diagnosis in zip(grid, diagnoses, strict=True):
         where = ", ".join(filter(None, (diagnosis.name, diagnosis.panel.scorer)))
-        titles = (
-            f"{where}: reliability within prompts",
-            "most contentious prompts (mean sigma)",
-            "variance of ratings, percent",
-        )
-        for axes, title in zip(row, titles, strict=True):
-            axes.set_title(title, loc="left", fontsize=10, color=INK)
-            axes.spines[["top", "right"]].set_visible(False)
-        _curve(row[0], diagnosis)
-        _prompts(row[1], diagnosis, top)
-        _shares(row[2], diagnosis)
+        quiet(curve, f"{where}: reliability within prompts", "ratings a candidate")
+        quiet(prompts, "most contentious prompts (mean sigma)")
+        quiet(shares, "variance of ratings, percent")
+        _curve(curve, diagnosis)
+        _prompts(prompts, diagnosis, top)
+        _shares(shares, diagnosis)
     return figure
 
 
@@ -161,7 +155,7 @@ def _curve(axes: Any, diagnosis: Diagnosis) -> None:
         label = "sigma" if diagnosis.sigmas else "sigma, if Gaussian"
         axes.plot(raters, line(sigma), color=CHOICE, lw=1.8, ls="--", label=label)
         if not math.isnan(sigma.low):
-            ends = (line(sigma.having(end)) for end in (sigma.low, sigma.high))
+            ends = (line(replace(sigma, value=end)) for end in (sigma.low, sigma.high))
             axes.fill_between(raters, *ends, color=CHOICE, alpha=0.18, lw=0)
     for target in TARGETS:
         axes.axhline(target, color=PALE, lw=0.8, ls=":")
@@ -171,7 +165,6 @@ def _curve(axes: Any, diagnosis: Diagnosis) -> None:
     style = {"textcoords": "offset points", "fontsize": 8, "color": OTHER, "va": "top"}
     axes.annotate(f"yours: {each}", (each, 1.0), (3, 0), **style)
     axes.set_ylim(min(-0.02, 1.1 * lowest), 1)
-    axes.set_xlabel("ratings a candidate")
     if found:
         axes.legend(loc="lower right", frameon=False, fontsize=8)
 
@@ -183,19 +176,15 @@ def _prompts(axes: Any, diagnosis: Diagnosis, top: int) -> None:
         _nothing(axes, "no sigma")
         return
     places = range(len(rows))
-    axes.hlines(
-        places, [row.low for row in rows], [row.high for row in rows], PALE, lw=1.6, zorder=1
-    )
+    ends = [row.low for row in rows], [row.high for row in rows]
+    axes.hlines(places, *ends, PALE, lw=1.6, zorder=1)
     seen, shrunk = [row.sigma for row in rows], [row.shrunk for row in rows]
     axes.scatter(seen, places, s=26, facecolor="white", edgecolor=INK, zorder=2, label="as seen")
     axes.scatter(shrunk, places, s=26, color=INK, zorder=3, label="chance taken off")
     middle = float(np.mean([row.sigma for row in diagnosis.prompts]))
     axes.axvline(middle, color=PALE, lw=0.8, ls=":", label="all prompts")
-    names = [
-        row.prompt if len(row.prompt) <= LONGEST else f"{row.prompt[: LONGEST - 1]}…"
-        for row in rows
-    ]
-    axes.set_yticks(places, names, fontsize=7)
+    axes.locator_params(axis="x", nbins=6)
+    axes.set_yticks(places, [shortened(row.prompt, LONGEST) for row in rows], fontsize=7)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.07), ncol=3, frameon=False, fontsize=8)
 
 

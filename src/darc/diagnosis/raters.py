@@ -1,11 +1,4 @@
-"""Each rater beside the others: severity, agreement with the rest, constant raters, outliers.
-
-The rule for outliers is robust, and stated: a rater is flagged whose severity is further from the
-median rater's than 3.5 times sqrt(MAD^2 + se^2) and than half the noise of one rating, or whose
-agreement (in Fisher's z) is as far below the median's and by 0.2 at least; MAD is the median
-absolute deviation times 1.4826, se the rater's own standard error. Below five raters nobody is
-flagged for either.
-"""
+"""Each rater beside the others: severity, agreement with the rest, constant raters, outliers."""
 
 import math
 from dataclasses import dataclass
@@ -100,7 +93,10 @@ def _agreements(item: Integers, rater: Integers, value: Array, raters: int) -> A
 
 
 def _far(values: Array, error: Array, judged: Mask, least: float) -> Array:
-    """Distance from the median in robust deviations, 0 below `least` or where it is unknown."""
+    """Distance from the median in deviations, sqrt((1.4826 MAD)^2 + error^2).
+
+    0 below `least`, where it is unknown, and with fewer raters than `FEWEST_RATERS`.
+    """
     known = ~np.isnan(values) & judged
     result = np.zeros(values.size)
     if known.sum() < FEWEST_RATERS:

@@ -1,10 +1,4 @@
-"""How far another panel of raters would find the same means and sigmas.
-
-Raters are split into random halves anew for each prompt, the same way for all its candidates, so
-what a rater does in one half is never seen in the other. A statistic (mean, sigma) is computed in
-both halves; only its sums a prompt, averaged over the splits, are kept, so that a bootstrap over
-prompts reweights them.
-"""
+"""How far another panel of raters would find the same means and sigmas."""
 
 import math
 from dataclasses import dataclass, replace
@@ -57,14 +51,11 @@ class Reliability:
 
     def needed_span(self, target: float) -> str:
         """The interval of the raters needed, in words, "" where even its near end is unknown."""
-        least, most = (self.having(end).needed(target) for end in (self.high, self.low))
+        ends = (replace(self, value=end) for end in (self.high, self.low))
+        least, most = (end.needed(target) for end in ends)
         if not math.isfinite(least):
             return ""
         return f"{least:.0f} to {most:.0f}" if math.isfinite(most) else f"{least:.0f} or more"
-
-    def having(self, value: float) -> "Reliability":
-        """The same panel with another reliability."""
-        return replace(self, value=value)
 
 
 def reliabilities(
@@ -73,7 +64,9 @@ def reliabilities(
     """Reliabilities of means and of sigmas, each by level: within, overall, prompt.
 
     Within ranks the candidates of a prompt; overall takes all candidates; prompt the prompts'
-    averages. Empty where most candidates have too few ratings to split. O(splits x ratings).
+    averages. Raters are halved anew for each prompt and alike for its candidates; sums a prompt are
+    kept, which a bootstrap reweights. Empty where most candidates have too few ratings to split.
+    O(splits x ratings).
     """
     found: list[dict[str, Reliability]] = [{}, {}]
     for lost, by_level in enumerate(found):

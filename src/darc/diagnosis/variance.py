@@ -1,17 +1,8 @@
-"""Where the variance of ratings is, and whether candidates differ in disagreement at all.
-
-A rating is a sum of independent random effects. For each factor the sum of squares within its
-levels is set equal to its expectation, which for any design, balanced or not, is a linear function
-of the components with coefficients that only count ratings (the moments of Henderson's first
-method). So the estimates are unbiased without an assumption on shapes, and cost O(ratings) a pair
-of factors. A negative estimate says that nothing of the kind is seen, and counts as 0.
-
-The test of equal sigmas deals out anew, among the candidates of a prompt (each rater's own among
-those that this rater saw), what candidates' means and raters' levels leave of the ratings.
-"""
+"""Where the variance of ratings is, and whether candidates differ in disagreement at all."""
 
 import math
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -46,7 +37,11 @@ class Component:
 
 
 def variance_components(panel: RaterPanel) -> list[Component]:
-    """The components of the ratings' variance, in a fixed order, the residual last."""
+    """The components of the ratings' variance, in a fixed order, the residual last.
+
+    By the moments of Henderson's first method: the sum of squares within each factor's levels is
+    set equal to its expectation. Unbiased for any design; O(ratings) a pair of factors.
+    """
     factors = _factors(panel)
     _, _, value = panel.flat()
     value = value - value.mean()
@@ -95,15 +90,16 @@ def _expectations(levels: list[Integers], ratings: int) -> Array:
 
     Row f, column g is N - sum over levels l of f of (sum over levels m of g of n_lm^2) / n_l.
     """
-    rows = [*levels, np.zeros(ratings, dtype=np.int64)]
-    columns = [*levels, np.arange(ratings)]
-    matrix = np.empty((len(rows), len(columns)))
-    for f, row in enumerate(rows):
-        size = np.bincount(row)
-        for g, column in enumerate(columns):
-            width = int(column.max()) + 1
-            cells, count = np.unique(row * width + column, return_counts=True)
-            matrix[f, g] = ratings - np.sum(count.astype(np.float64) ** 2 / size[cells // width])
+    sizes = [np.bincount(level).astype(np.float64) for level in levels]
+    matrix = np.zeros((len(levels) + 1, len(levels) + 1))
+    matrix[:-1, -1] = [ratings - size.size for size in sizes]
+    matrix[-1] = [*(ratings - float(size @ size) / ratings for size in sizes), ratings - 1.0]
+    for f, g in combinations(range(len(levels)), 2):
+        keys = levels[f] * sizes[g].size + levels[g]
+        cells, count = np.unique(keys, return_counts=True)
+        one, other = np.divmod(cells, sizes[g].size)
+        matrix[f, g] = ratings - np.sum(count**2 / sizes[f][one])
+        matrix[g, f] = ratings - np.sum(count**2 / sizes[g][other])
     return matrix
 
 
@@ -133,7 +129,8 @@ class Spread:
 def equal_sigmas(panel: RaterPanel, *, permutations: int = 500, seed: int = 0) -> Spread:
     """The test of equal sigmas, and the candidates that divide the raters.
 
-    O(permutations x ratings log ratings).
+    What means and raters' levels leave of the ratings is dealt out anew among the candidates of a
+    prompt, each rater's own among those that this rater saw. O(permutations x ratings log ratings).
     """
     present, prompts, counts = panel.present, panel.prompts, panel.counts
     flat = panel.values[present]

@@ -56,7 +56,11 @@ def simulate(recipe: Recipe, seed: int = 0) -> Population:
     polarising = things.random(shape) < recipe.polarising
     exploit = things.exponential(size=shape) * (things.random(shape) < recipe.exploiting)
     quality = quality + recipe.lure * polarising - recipe.harm * exploit
-    centre = quality[..., None] + _tastes(recipe, polarising, things)
+    shares = np.array(recipe.groups)
+    tastes = recipe.taste * things.standard_normal((*shape, len(shares)))
+    tastes[..., -1] -= np.where(polarising, recipe.gap, 0.0)
+    # Their mean over people is 0.
+    centre = quality[..., None] + (tastes - (tastes @ shares)[..., None])
     rater, group, severity = _people(recipe, people)
     wishes = np.take_along_axis(centre, group[rater][:, None, :], axis=2)
     wishes = wishes + severity[rater][:, None, :]
@@ -77,15 +81,6 @@ def on_scale(recipe: Recipe, wishes: Array) -> Array:
         return inside
     steps = np.floor((inside - recipe.low) / recipe.step + 0.5)
     return np.asarray(recipe.low + recipe.step * steps)
-
-
-def _tastes(recipe: Recipe, polarising: NDArray[np.bool_], things: np.random.Generator) -> Array:
-    """What each group adds to a candidate's quality, (P, K, G); its mean over people is 0."""
-    shares = np.array(recipe.groups)
-    tastes = recipe.taste * things.standard_normal((*polarising.shape, len(shares)))
-    last = np.arange(len(shares)) == len(shares) - 1
-    tastes = tastes - np.where(polarising[..., None] & last, recipe.gap, 0.0)
-    return np.asarray(tastes - (tastes @ shares)[..., None])
 
 
 def _people(recipe: Recipe, people: np.random.Generator) -> tuple[Integers, Integers, Array]:
@@ -150,7 +145,10 @@ def proxy_scores(population: Population, recipe: ProxyRecipe, seed: int | None =
         (prompts, recipe.scorers, candidates)
     )
     centre = true.mean[:, None, :] + recipe.error * (common + own)
-    height = recipe.tracking * _standard(np.log(np.maximum(true.sigma, 1e-9)))
+    logs = np.log(np.maximum(true.sigma, 1e-9))
+    # Where sigmas hardly differ there is nothing to track.
+    differ = float(logs.std()) if logs.std() >= 1e-6 else math.inf
+    height = recipe.tracking * ((logs - logs.mean()) / differ)
     other = math.sqrt(1 - recipe.tracking**2) * spreads.standard_normal((prompts, candidates))
     spread = recipe.spread * np.exp(recipe.uneven * (height + other))
     samples = centre[..., None] + spread[:, None, :, None] * rewrites.standard_normal(
@@ -163,11 +161,3 @@ def proxy_scores(population: Population, recipe: ProxyRecipe, seed: int | None =
     samples += np.where(fooled[:, None, None], gain[:, None], 0.0)
     chance = -1.0 + 0.2 * words.standard_normal((prompts, candidates))
     return Proxy(samples, chance - recipe.oddity * population.exploit)
-
-
-def _standard(numbers: Array) -> Array:
-    """Numbers less their mean over their deviation; zeros where they hardly differ."""
-    spread = float(numbers.std())
-    if spread < 1e-6:
-        return np.zeros_like(numbers)
-    return np.asarray((numbers - numbers.mean()) / spread)

@@ -12,7 +12,7 @@ from darc.simulate.recipe import Recipe
 from darc.typing import Array
 
 FINE = 200
-BLOCK = 2_000_000
+BLOCK = 200_000
 NODES = 32
 
 

@@ -1,7 +1,4 @@
-"""Which rule to use on a source, tested on prompts and raters held out: the one advice there is.
-
-`darc diagnose`, `darc tune` and `darc eval` all begin with it.
-"""
+"""Which rule to use, tested on prompts and raters held out: the one advice of all commands."""
 
 import json
 from collections.abc import Mapping
@@ -16,6 +13,8 @@ from darc.tuning.tune import Tuned, TunedRule, tune
 
 SAFE = Setting("auto")
 FEW_PROMPTS = 30
+# A setting, whether it wins beyond noise, why it is recommended, and what being wrong costs.
+Recommended = tuple[Setting, bool, str, str]
 
 
 @dataclass(frozen=True)
@@ -73,40 +72,48 @@ def recommend(tuned: Tuned) -> Advice:
     was not compared or loses beyond noise. Where Best-of-K breaks a risk cap, it is the rule with
     the largest held-out mean of those that keep it and have less sigma beyond noise.
     """
+    cap = tuned.objective.risk_cap
+    found = _by_gain(tuned) if cap is None or tuned.sigma <= cap else _under_cap(tuned, cap)
+    setting, beyond_noise, why, cost = found
+    weak = {
+        f"With {tuned.prompts} prompts the intervals are rough.": tuned.prompts < FEW_PROMPTS,
+        f"{tuned.left_out} prompts have too few ratings to be split and do not count.": (
+            tuned.left_out > 0
+        ),
+        "Most candidates have one rating to select by, which has no sigma: what is gained by sigma "
+        "is gained on the others.": tuned.selects < 2,
+    }
+    notes = tuple(note for note, holds in weak.items() if holds)
+    headline = f"Recommended for {tuned.name}: {setting.text} ({why})"
+    return Advice(setting, beyond_noise, headline, cost, notes, tuned)
+
+
+def _by_gain(tuned: Tuned) -> Recommended:
+    """The choice where Best-of-K is allowed."""
     cap, aim = tuned.objective.risk_cap, tuned.objective.words
-    if cap is not None and tuned.sigma > cap:
-        return _under_cap(tuned, cap)
     kept = [row for row in tuned.rows if cap is None or row.sigma <= cap]
     best = next((row for row in kept if row.gain > 0 and row.low > 0), None)
     if best is not None:
         luck = "nothing known"
         if tuned.objective.name != "mean" and best.mean < 0:
             luck = f"{-best.mean:.3g} of the mean ({best.mean_low:.3g} to {best.mean_high:.3g})"
-        return _advice(
-            tuned,
-            best.setting,
-            f"beats Best-of-K beyond noise: {_span(best)} in {aim}",
+        cost = (
             f"If that is luck, following it costs {luck}; if it is real, staying with Best-of-K "
-            f"forgoes {best.gain:.3g} in {aim}, at most {best.high:.3g}.",
-            beyond_noise=True,
+            f"forgoes {best.gain:.3g} in {aim}, at most {best.high:.3g}."
         )
+        return best.setting, True, f"beats Best-of-K beyond noise: {_span(best)} in {aim}", cost
     safe = next((row for row in kept if row.rule == SAFE.rule), None)
     if safe is not None and not safe.high < 0:
-        return _advice(
-            tuned,
-            SAFE,
-            f"safe to leave on, {_span(safe)} in {aim}; nothing beats Best-of-K beyond noise",
+        why = f"safe to leave on, {_span(safe)} in {aim}; nothing beats Best-of-K beyond noise"
+        cost = (
             f"Following it costs at most {max(0.0, -safe.low):.3g} in {aim} if it is wrong here; "
-            f"staying with Best-of-K forgoes at most {max(0.0, safe.high):.3g}. {_nearest(tuned)}",
+            f"staying with Best-of-K forgoes at most {max(0.0, safe.high):.3g}. {_nearest(tuned)}"
         )
+        return SAFE, False, why, cost
     loses = "" if safe is None else f", and auto loses to it, {_span(safe)} in {aim}"
     most = max(0.0, *(row.high for row in tuned.rows))
-    return _advice(
-        tuned,
-        BEST_OF_K,
-        f"Best-of-K: nothing beats it beyond noise{loses}",
-        f"Staying forgoes at most {most:.3g} in {aim}. {_nearest(tuned)}",
-    )
+    cost = f"Staying forgoes at most {most:.3g} in {aim}. {_nearest(tuned)}"
+    return BEST_OF_K, False, f"Best-of-K: nothing beats it beyond noise{loses}", cost
 
 
 def _nearest(tuned: Tuned) -> str:
@@ -120,42 +127,24 @@ def _nearest(tuned: Tuned) -> str:
     )
 
 
-def _under_cap(tuned: Tuned, cap: float) -> Advice:
+def _under_cap(tuned: Tuned, cap: float) -> Recommended:
+    """The choice where Best-of-K breaks the cap."""
     kept = [row for row in tuned.rows if row.sigma <= cap and row.sigma_high < tuned.sigma]
     if not kept:
         lowest = min(tuned.rows, key=lambda row: row.sigma)
-        return _advice(
-            tuned,
-            BEST_OF_K,
-            f"Best-of-K: no setting keeps the cap of {cap:g} on prompts held out",
+        why = f"Best-of-K: no setting keeps the cap of {cap:g} on prompts held out"
+        cost = (
             f"Best-of-K has an average sigma of {tuned.sigma:.3g}, and the least, that of "
-            f"{lowest.rule}, is {lowest.sigma:.3g}.",
+            f"{lowest.rule}, is {lowest.sigma:.3g}."
         )
+        return BEST_OF_K, False, why, cost
     best = kept[0]
-    return _advice(
-        tuned,
-        best.setting,
-        f"keeps the cap of {cap:g}, with an average sigma of {best.sigma:.3g} on prompts held out",
+    why = f"keeps the cap of {cap:g}, with an average sigma of {best.sigma:.3g} on prompts held out"
+    cost = (
         f"Best-of-K has {tuned.sigma:.3g}, above the cap; keeping it changes the mean by "
-        f"{_span(best)}.",
-        beyond_noise=True,
+        f"{_span(best)}."
     )
-
-
-def _advice(
-    tuned: Tuned, setting: Setting, why: str, cost: str, beyond_noise: bool = False
-) -> Advice:
-    weak = {
-        f"With {tuned.prompts} prompts the intervals are rough.": tuned.prompts < FEW_PROMPTS,
-        f"{tuned.left_out} prompts have too few ratings to be split and do not count.": (
-            tuned.left_out > 0
-        ),
-        "Most candidates have one rating to select by, which has no sigma: what is gained by sigma "
-        "is gained on the others.": tuned.selects < 2,
-    }
-    notes = tuple(note for note, holds in weak.items() if holds)
-    headline = f"Recommended for {tuned.name}: {setting.text} ({why})"
-    return Advice(setting, beyond_noise, headline, cost, notes, tuned)
+    return best.setting, True, why, cost
 
 
 def _span(row: TunedRule) -> str:

@@ -121,7 +121,7 @@ def choices(
     for beta, alike in groupby(pairs, key=lambda pair: pair[1].beta):
         shared = pools if beta is None else replace(pools, beta=beta)
         for row, setting in alike:
-            rule = setting.bound()
+            rule = setting.bound
             if "calibration" in rule.defaults and calibration is not None:
                 rule = rule.bind(calibration=calibration)
             rule = rule.fitted(shared)
@@ -254,7 +254,7 @@ def crossfit(
     """
     every = {setting.text: setting for own in grids for tried in own for setting in tried}
     # Settings of one beta, of whatever rule, share its statistics.
-    settings = sorted(every.values(), key=lambda setting: setting.beta or 0.0)
+    settings = sorted(every.values(), key=lambda one: -1.0 if one.beta is None else one.beta)
     column = {setting.text: place for place, setting in enumerate(settings)}
     last = len(grids[0]) - 1
     training = np.stack([*(folds != fold for fold in range(last)), folds >= 0]).astype(np.float64)

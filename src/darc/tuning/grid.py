@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import floor, log10
 
 import numpy as np
@@ -37,6 +38,7 @@ class Setting:
         )
         return f"{self.rule}:{given}" if given else self.rule
 
+    @cached_property
     def bound(self) -> Rule:
         """The rule with its parameters, beta apart."""
         return rules.get(self.rule).bind(**self.parameters)

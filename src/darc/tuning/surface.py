@@ -9,7 +9,7 @@ from darc.tuning.advice import Advice
 from darc.tuning.grid import BEST_OF_K, Setting
 from darc.tuning.tune import TunedRule
 from darc.typing import Array
-from darc.views.chart import new_figure
+from darc.views.chart import new_figure, quiet
 from darc.views.palette import CHOICE, INK, LABEL, PALE
 
 if TYPE_CHECKING:
@@ -102,10 +102,8 @@ def _gains(axes: Any, advice: Advice) -> None:
     axes.axvline(0.0, color=LABEL, lw=1.2, ls="--")
     names = ["Best-of-K" if rule == BEST_OF_K.rule else rule for rule, *_ in found]
     axes.set_yticks(range(len(found)), names)
-    axes.set_xlabel(f"gain over Best-of-K in {advice.tuned.objective.words}, 95 %")
     title = f"{advice.tuned.name}: prompts that had no part in the choice"
-    axes.set_title(title, loc="left", fontsize=10, color=INK)
-    axes.spines[["top", "right"]].set_visible(False)
+    quiet(axes, title, f"gain over Best-of-K in {advice.tuned.objective.words}, 95 %")
 
 
 def _surface(figure: "Figure", axes: Any, surface: Surface, unit: str, recommended: bool) -> None:
@@ -117,13 +115,14 @@ def _surface(figure: "Figure", axes: Any, surface: Surface, unit: str, recommend
     gain = surface.gain
     chosen, others = surface.place(surface.chosen), map(surface.place, surface.by_fold)
     spots: list[Any] = [at for at in dict.fromkeys([chosen, *others]) if at is not None]
+    up = f"gain in {unit}" if surface.upwards is None else "beta"
+    quiet(axes, f"{surface.rule}: the prompts it was chosen on", surface.knob, up)
     if surface.upwards is None:
         axes.plot(gain, color=INK, marker="o", ms=3, lw=1.4)
         axes.axhline(0.0, color=LABEL, lw=1.2, ls="--", label="Best-of-K")
         spots = [(x, gain[x]) for x, _ in spots]
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.set_ylabel(f"gain in {unit}")
     else:
+        axes.grid(visible=False)
         low, high = min(0.0, np.nanmin(gain)), max(0.0, np.nanmax(gain))
         axes.imshow(gain, origin="lower", aspect="auto", cmap="cividis", vmin=low, vmax=high)
         bar = figure.colorbar(axes.images[0], ax=axes, label=f"gain in {unit}")
@@ -132,7 +131,6 @@ def _surface(figure: "Figure", axes: Any, surface: Surface, unit: str, recommend
             if np.nanmin(gain) < 0 < np.nanmax(gain):
                 axes.contour(gain, levels=[0.0], colors=color, linewidths=thin)
         axes.plot([], [], color=INK, lw=1.4, label="Best-of-K's level")
-        axes.set_ylabel("beta")
         _ticks(axes.yaxis, surface.upwards)
     if chosen is not None:
         look = {**_STAR, "s": 230}
@@ -145,9 +143,6 @@ def _surface(figure: "Figure", axes: Any, surface: Surface, unit: str, recommend
         label = "chosen without one fold"
         axes.scatter(*zip(*spots, strict=True), s=60, zorder=3, label=label, **ring)
     _ticks(axes.xaxis, surface.across)
-    axes.set_xlabel(surface.knob)
-    title = f"{surface.rule}: the prompts it was chosen on"
-    axes.set_title(title, loc="left", fontsize=10, color=INK)
 
 
 def _ticks(axis: Any, values: Array) -> None:

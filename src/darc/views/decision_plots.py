@@ -12,6 +12,7 @@ from darc.selection.decision import Decision
 from darc.typing import Array
 from darc.views.chart import new_figure, quiet
 from darc.views.palette import BAND, CHOICE, INK, LABEL, OTHER, PALE
+from darc.views.text_table import shortened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,6 +21,8 @@ MOST, WIDE, BINS = 8, 46, 40
 PALE_OTHER = "#fbe9dd"
 # The lowest part of the scale, whose ratings are drawn as those of people who are unhappy.
 UNHAPPY = 0.3
+# The lowest and the highest rating, and the upper end of those that count as unhappy.
+Scale = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,7 @@ def _names(axes: Any, data: Plane) -> None:
     scale = axes.figure.dpi / 72
     pairs = sorted(zip(data.points, dots, strict=True), key=lambda pair: not pair[0].chosen_by)
     for point, (x, y) in pairs:
-        name = point.name if len(point.name) <= 18 else f"{point.name[:17]}…"
+        name = shortened(point.name, 18)
         place = point.sigma, point.value
         size, style = 7.0, {"color": LABEL}
         if point.chosen_by:
@@ -167,28 +170,28 @@ def draw_ratings(
     last = decisions[-1]
     samples = last.pools.samples[0, 0]
     low, high, edge = _scale(samples)
-    shown = _rows(decisions)
+    mean = np.where(last.pools.present[0], last.statistics.mean, np.nan)
+    order = [k for k in np.argsort(-mean, kind="stable").tolist() if mean[k] == mean[k]]
+    taken = {each.index for each in decisions}
+    kept = sorted(order, key=lambda k: k not in taken)[: max(MOST, len(taken))]
+    shown = [k for k in order if k in kept]
     figure = new_figure(9.6, 1.5 + 0.82 * len(shown))
     axes = figure.add_subplot()
     for place, k in enumerate(reversed(shown)):
         rules = [each.rule.name for each in decisions if each.index == k]
         takers = ["Best-of-K" if rule == "mean" else rule for rule in rules]
         own = samples[k][~np.isnan(samples[k])]
-        _row(axes, place, own, edge, (low, high), takers, last.index == k)
+        _row(axes, place, own, (low, high, edge), takers, last.index == k)
         _label(axes, place, last.labels.candidate(k), texts or {})
     axes.set_yticks([])
     axes.set_ylim(-0.55, len(shown) - 0.4)
     wide = (high - low) or 1.0
     axes.set_xlim(low - 0.04 * wide, high + 0.44 * wide)
-    ticks = [tick for tick in axes.get_xticks() if low - 1e-9 <= tick <= high + 1e-9]
-    axes.set_xticks(ticks)
+    axes.set_xticks([tick for tick in axes.get_xticks() if low - 1e-9 <= tick <= high + 1e-9])
     axes.spines["bottom"].set_bounds(low, high)
-    axes.set_xlabel(
-        f"ratings, one dot a {last.labels.sample} (open: in the lowest {UNHAPPY:.0%} of the scale; "
-        "line: the mean)",
-        fontsize=8.5,
-        color=LABEL,
-    )
+    part = f"in the lowest {UNHAPPY:.0%} of the scale"
+    text = f"ratings, one dot a {last.labels.sample} (open: {part}; line: the mean)"
+    axes.set_xlabel(text, fontsize=8.5, color=LABEL)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.set_title(textwrap.shorten(title, 100), loc="left", fontsize=11, color=INK)
     return figure
@@ -210,20 +213,9 @@ def unhappy(decision: Decision, index: int) -> str:
     return f"{below.size} of {own.size} rate it {span}"
 
 
-def _scale(samples: Array) -> tuple[float, float, float]:
-    """The lowest and the highest rating, and the upper end of those that count as unhappy."""
+def _scale(samples: Array) -> Scale:
     low, high = float(np.nanmin(samples)), float(np.nanmax(samples))
     return low, high, low + UNHAPPY * ((high - low) or 1.0)
-
-
-def _rows(decisions: Sequence[Decision]) -> list[int]:
-    """The answers to show, the largest mean first: the chosen ones and the best of the others."""
-    mean = np.where(decisions[-1].pools.present[0], decisions[-1].statistics.mean, np.nan)
-    order = [k for k in np.argsort(-mean, kind="stable").tolist() if mean[k] == mean[k]]
-    taken = list(dict.fromkeys(each.index for each in decisions))
-    others = [k for k in order if k not in taken]
-    kept = {*taken, *others[: max(0, MOST - len(taken))]}
-    return [k for k in order if k in kept]
 
 
 def _label(axes: Any, place: int, name: str, texts: Mapping[str, str]) -> None:
@@ -237,20 +229,15 @@ def _label(axes: Any, place: int, name: str, texts: Mapping[str, str]) -> None:
 
 
 def _row(
-    axes: Any,
-    place: int,
-    own: Array,
-    edge: float,
-    ends: tuple[float, float],
-    takers: Sequence[str],
-    chosen: bool,
+    axes: Any, place: int, own: Array, scale: Scale, takers: Sequence[str], chosen: bool
 ) -> None:
     """One answer: stacked dots, the mean, who is unhappy and who takes it."""
+    low, high, edge = scale
     color = CHOICE if chosen else OTHER if takers else INK
     if takers:
         axes.axhspan(place - 0.46, place + 0.46, color=BAND if chosen else PALE_OTHER, zorder=0)
-    wide = (ends[1] - ends[0]) or 1.0
-    seats = np.round((own - ends[0]) / wide * BINS) / BINS * wide + ends[0]
+    wide = (high - low) or 1.0
+    seats = np.round((own - low) / wide * BINS) / BINS * wide + low
     seats = np.sort(own if len(np.unique(own)) <= BINS else seats)
     level = np.arange(seats.size) - np.searchsorted(seats, seats)
     step = min(0.13, 0.62 / (1 + level.max()))
@@ -261,7 +248,7 @@ def _row(
     axes.plot([mean, mean], [place - 0.44, place + 0.42], color=INK, lw=1.4, zorder=2)
     below = int((own <= edge).sum())
     said = f"mean {mean:.2f}, {f'{below} of {len(own)} unhappy' if below else 'nobody unhappy'}"
-    right = ends[1] + 0.06 * wide
+    right = high + 0.06 * wide
     axes.text(right, place - (0.16 if takers else 0.0), said, fontsize=8, color=LABEL, va="center")
     if takers:
         verb = "takes" if len(takers) == 1 else "take"

@@ -63,5 +63,9 @@ def _text(cell: object, longest: int) -> str:
         return "yes" if cell else "no"
     if isinstance(cell, float):
         return f"{cell:.3f}"
-    text = "".join(letter if letter.isprintable() else " " for letter in str(cell))
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return shortened("".join(x if x.isprintable() else " " for x in str(cell)), longest)
+
+
+def shortened(text: str, longest: int) -> str:
+    """The text, cut to so many letters."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
