@@ -72,8 +72,8 @@ def occurring(*patterns: re.Pattern[str]) -> Callable[[str], bool]:
 class Substitution(NamedTuple):
     """What is put for a pattern's matches: a template, or what a function makes, None for as is.
 
-    Each is put with a probability, drawn after the function has made it. `otherwise`: only where
-    the step before changed nothing.
+    Each is put with a probability, drawn after the function has made it, and with the case of what
+    was found. `otherwise`: only where the step before changed nothing.
     """
 
     pattern: re.Pattern[str]
@@ -89,7 +89,7 @@ class Substitution(NamedTuple):
             new = match.expand(put) if isinstance(put, str) else put(match, draws)
             if new is None or (chance < 1 and not draws.chance(chance)):
                 return match.group()
-            return new
+            return like(match.group(), new)
 
         return pattern.sub(replaced, text)
 
