@@ -110,15 +110,11 @@ def replacing(*steps: Substitution) -> Transform:
     return change
 
 
-def either(first: Transform, second: Transform) -> Transform:
-    """A transform that is one of the two, each as likely."""
-    return lambda text, draws: (first if draws.chance(0.5) else second)(text, draws)
-
-
 def rephrasing(*patterns: re.Pattern[str]) -> Callable[[Put], Transform]:
     """Decorator: a transform of the plain statements that match one of the patterns.
 
-    The function gets the first match, and returns the new statement, or None for as is.
+    The function gets the first match, and returns the new statement, which gets a capital, or
+    None for as is.
     """
 
     @lru_cache(maxsize=REMEMBERED)
@@ -129,7 +125,7 @@ def rephrasing(*patterns: re.Pattern[str]) -> Callable[[Put], Transform]:
         def change(text: str, draws: Draws) -> str:
             def changed(sentence: str) -> str:
                 found = (match for each in patterns if (match := each.match(sentence)))
-                return rephrased(next(found), draws) or sentence
+                return capital(rephrased(next(found), draws) or sentence)
 
             return each_statement(text, changed, applies)
 
