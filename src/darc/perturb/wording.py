@@ -51,16 +51,11 @@ def pairs() -> Iterator[Wording]:
         yield Wording(plural(first), plural(second), "plural")
 
 
-def _index() -> dict[str, dict[str, list[Wording]]]:
-    """Wordings by their first word, then by phrase with the longest first."""
-    index: dict[str, dict[str, list[Wording]]] = {}
-    for wording in sorted(dict.fromkeys(pairs()), key=lambda wording: -len(wording.phrase)):
-        first = wording.phrase.split(" ", 1)[0]
-        index.setdefault(first, {}).setdefault(wording.phrase, []).append(wording)
-    return index
-
-
-_BY_FIRST_WORD = _index()
+# Wordings by their first word, then by phrase with the longest first.
+_BY_FIRST_WORD: dict[str, dict[str, list[Wording]]] = {}
+for _each in sorted(dict.fromkeys(pairs()), key=lambda each: -len(each.phrase)):
+    _same_start = _BY_FIRST_WORD.setdefault(_each.phrase.split(" ", 1)[0], {})
+    _same_start.setdefault(_each.phrase, []).append(_each)
 _NOT_BEFORE, _NOT_AFTER = (
     {phrase: word_set(words) for each, phrase, words in read_rows("neighbours.tsv") if each == side}
     for side in ("not before", "not after")
@@ -74,12 +69,15 @@ def exchange(text: str, draws: Draws, share: float, shorter_only: bool = False) 
     for start, found in _places(text, shorter_only):
         if start < done or not draws.chance(share):
             continue
-        wording = draws.pick(found)
-        kept.append(_with_article(text[done:start], wording.replacement))
-        kept.append(like(text[start], wording.replacement))
-        done = start + len(wording.phrase)
-    kept.append(text[done:])
-    return "".join(kept)
+        phrase, new, _ = draws.pick(found)
+        before = text[done:start]
+        # An "a" or "an" before it agrees with the new first letter.
+        if article := _ARTICLE.search(before, max(0, len(before) - 4)):
+            vowel = new[0] in "aeiou" and not new.startswith(("us", "one"))
+            before = before[: article.start()] + article[1] + ("n " if vowel else " ")
+        kept += [before, like(text[start], new)]
+        done = start + len(phrase)
+    return "".join([*kept, text[done:]])
 
 
 def synonyms(text: str, draws: Draws) -> str:
@@ -130,8 +128,10 @@ def _found(text: str, start: int, first: str) -> list[Wording]:
         if text[end : end + 1] in ("-", "'", "\u2019") or text[start - 1 : start] == "-":
             return []
         # Capitals inside a sentence are names or titles, and a title is not reworded.
-        if text[start].isupper() and (text[start:end].isupper() or not _opens(text, start)):
-            return []
+        if text[start].isupper():
+            leading = text[max(0, start - 12) : start].rstrip(" \t*_")
+            if text[start:end].isupper() or (leading and leading[-1] not in ".!?:\n-•)"):
+                return []
         after = _NEXT.match(text, end)
         before = _LAST.search(text[max(0, start - 20) : start])
         follower = after[1].lower() if after else ""
@@ -168,20 +168,6 @@ def _fits(place: str, text: str, start: int, follower: str) -> bool:
     determined = not _DETERMINERS.isdisjoint(near) and not _STOPS.intersection(near)
     counted = place == "plural" and leader in _QUANTIFIERS | WORD_LISTS["preposition"]
     return determined or counted
-
-
-def _opens(text: str, start: int) -> bool:
-    before = text[max(0, start - 12) : start].rstrip(" \t*_")
-    return not before or before[-1] in ".!?:\n-•)"
-
-
-def _with_article(before: str, replacement: str) -> str:
-    """The text before a wording, its "a" or "an" agreeing with the new first letter."""
-    article = _ARTICLE.search(before, max(0, len(before) - 4))
-    if not article:
-        return before
-    vowel = replacement[0] in "aeiou" and not replacement.startswith(("us", "one"))
-    return before[: article.start()] + article[1] + ("n " if vowel else " ")
 
 
 PATTERNS = patterns("transforms.toml", "wording")
