@@ -97,13 +97,11 @@ class Judge(ChatUser):
 
     def _graded(self, replies: Sequence[Said], again: Sequence[Said]) -> Array:
         """The grades of replies, or of those to the second question."""
-        found, rest = [self.read(reply) for reply in replies], iter(again)
-        for place in (place for place, grade in enumerate(found) if grade is None):
-            reply = next(rest)
-            found[place] = self.read(reply)
-            if found[place] is None:
-                raise self._unreadable(reply, "number")
-        return np.array(found, dtype=np.float64)
+        found, second = [self.read(reply) for reply in replies], [self.read(each) for each in again]
+        if None in second:
+            raise self._unreadable(again[second.index(None)], "number")
+        rest = iter(second)
+        return np.array([next(rest) if grade is None else grade for grade in found], np.float64)
 
     def conversation(self, prompt: Prompt, answer: str) -> tuple[Message, ...]:
         """What the model is asked about an answer."""
@@ -116,9 +114,8 @@ class Judge(ChatUser):
 
     def compare(self, prompt: Prompt, left: str, right: str) -> float:
         """The probability that `left` is better, the mean over both orders of the two answers."""
-        asked = [comparison(prompt, left, right), comparison(prompt, right, left)]
         odds = []
-        for reply in self._ask(asked):
+        for reply in self._ask([comparison(prompt, left, right), comparison(prompt, right, left)]):
             first = first_is_better(reply.alternatives, reply.completion.text)
             if first is None:
                 raise self._unreadable(reply, "letter")
@@ -167,11 +164,8 @@ def rating(
 
 def reply_form(criteria: Sequence[str]) -> str:
     """How the grades are to be written."""
-    if not criteria:
-        return "Reply with the number alone."
     lines = [f"{name}: NUMBER" for name in criteria]
-    asked = "Reply with these lines, a whole number from 0 to 10 in each, and nothing else:"
-    return "\n".join([asked, *lines])
+    return "\n".join([TOLD["reply_lines"], *lines]) if lines else str(TOLD["reply_number"])
 
 
 def comparison(prompt: Prompt, first: str, second: str) -> tuple[Message, ...]:
@@ -252,14 +246,20 @@ def expected_grade(places: Places) -> float | None:
     """
     index, likely = first_likely(places, GRADES)
     odds = {int(grade): p for grade, p in likely.items()}
+
+    def mean() -> float:
+        return math.fsum(grade * p for grade, p in odds.items()) / math.fsum(odds.values())
+
     if 1 in odds and 10 not in odds:
-        following = places[index + 1] if index + 1 < len(places) else {}
-        odds = _shared_out(odds, places[index], following)
-    return _mean(odds) if odds else None
-
-
-def _mean(odds: Mapping[int, float]) -> float:
-    return math.fsum(grade * p for grade, p in odds.items()) / math.fsum(odds.values())
+        one, place = odds.pop(1), places[index]
+        if bare(max(place, key=lambda token: place[token])) == "1" or not odds:
+            following = places[index + 1] if index + 1 < len(places) else {}
+            zero = math.fsum(math.exp(log) for token, log in following.items() if token[:1] == "0")
+            ten = min(zero, 1.0)
+        else:
+            ten = float(mean() > 5.5)
+        odds |= {1: one * (1.0 - ten), 10: one * ten}
+    return mean() if odds else None
 
 
 def bare(token: str) -> str:
@@ -277,19 +277,6 @@ def first_likely(places: Places, texts: Collection[str]) -> tuple[int, dict[str,
         if math.fsum(odds.values()) >= LEAST_MASS:
             return index, odds
     return 0, {}
-
-
-def _shared_out(
-    odds: dict[int, float], place: Mapping[str, float], following: Mapping[str, float]
-) -> dict[int, float]:
-    """The probability of "1" divided between 1 and 10."""
-    others = {grade: p for grade, p in odds.items() if grade != 1}
-    if bare(max(place, key=lambda token: place[token])) == "1" or not others:
-        zero = math.fsum(math.exp(log) for token, log in following.items() if token[:1] == "0")
-        ten = min(zero, 1.0)
-    else:
-        ten = float(_mean(others) > 5.5)
-    return {**others, 1: odds[1] * (1.0 - ten), 10: odds[1] * ten}
 
 
 def first_is_better(places: Places, text: str) -> float | None:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -13,7 +12,7 @@ from darc.config import Model, made, read_toml
 from darc.errors import InputError
 from darc.models.completion import ChatModel
 from darc.models.remote.protocol import Said
-from darc.registry import parse_spec
+from darc.registry import parse_spec, scorers
 from darc.scorers.judge import Judge, grade_in, grades_in, rating, reply_form
 from darc.types import Message, Prompt
 
@@ -22,6 +21,7 @@ PESSIMISTIC: Final = "pessimistic"
 REFUSE: Final = "refuse"
 JUDGE = "judge"
 MOST = 64
+SHIPPED = Path(__file__).parent.parent / "data" / "panel.toml"
 # Enough for a line a criterion.
 TOKENS = 16
 _SEVERAL = re.compile(r",\s*(?=judge:)")
@@ -91,7 +91,7 @@ class Panel:
     raters that name none; where it is empty too, the model that writes the answers.
     """
 
-    raters: tuple[Rater, ...] = field(default_factory=lambda: _shipped())
+    raters: tuple[Rater, ...] = field(default_factory=lambda: read_panel(SHIPPED).raters)
     repeats: int = 1
     criteria: tuple[str, ...] = ()
     missing: str = ABSTAIN
@@ -141,17 +141,21 @@ class Panel:
                 "the panel has no model to judge by",
                 "write --panel judge:MODEL@URL, or let a model on a server write the answers",
             )
-        made: dict[str, Judge] = {}
+        models = {"": (own, TOKENS)}
         result = []
         for rater in self.raters:
             text = rater.model or self.model
-            if text and text not in made:
-                made[text] = judge_of(text)
-            for repeat in range(self.repeats):
-                model = made[text].model if text else own
-                assert model is not None
-                tokens = made[text].max_tokens if text else TOKENS
-                result.append(RaterJudge(rater, model, self, repeat, seed, tokens))
+            if text not in models:
+                judge = scorers.make(text) if parse_spec(text).name == JUDGE else None
+                if not isinstance(judge, Judge):
+                    raise InputError(f"{text!r} is no judge", "write judge:MODEL@URL")
+                models[text] = (judge.model, judge.max_tokens)
+            model, tokens = models[text]
+            assert model is not None
+            result += [
+                RaterJudge(rater, model, self, repeat, seed, tokens)
+                for repeat in range(self.repeats)
+            ]
         return result
 
 
@@ -231,26 +235,10 @@ def as_panel(given: "Panel | bool | int | str | Sequence[str]") -> Panel:
     return replace(panel, raters=tuple(own))
 
 
-def _shipped() -> tuple[Rater, ...]:
-    """The raters that come with DARC."""
-    with as_file(files("darc") / "data" / "panel.toml") as path:
-        return read_panel(path).raters
-
-
 def read_panel(path: Path) -> Panel:
     """The panel of a TOML file; what is wrong is told by the path of its field."""
     found = made(PanelSettings, read_toml(path), str(path)).model_dump()
     return Panel(raters=tuple(Rater(**rater) for rater in found.pop("rater")), **found)
-
-
-def judge_of(text: str) -> Judge:
-    """The judge of a text such as "judge:MODEL@URL,max_tokens=512"."""
-    from darc.registry import scorers
-
-    made = scorers.make(text) if parse_spec(text).name == JUDGE else None
-    if not isinstance(made, Judge):
-        raise InputError(f"{text!r} is no judge", "write judge:MODEL@URL")
-    return made
 
 
 def _named(models: Sequence[str]) -> list[Rater]:
