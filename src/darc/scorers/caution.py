@@ -115,7 +115,7 @@ def _shape(question: PromptWords, text: Text) -> list[float]:
     stems = {stem(word) for word in content_words(text.words)}
     sentences = text.sentences
     numbers = [int(number) for number in NUMBERED.findall(text.raw)]
-    falls = sum(b < a for a, b in pairwise(numbers))
+    ordinals = [ORDINALS[word] for word in text.words if word in ORDINALS]
     half = len(text.raw) // 2
     return [
         float(np.log1p(len(sentences))),
@@ -128,20 +128,18 @@ def _shape(question: PromptWords, text: Text) -> list[float]:
         repetition(text.words),
         breathlessness(text),
         float(bool(sentences) and bool(LINKED.match(sentences[0]))),
-        falls / len(numbers) if numbers else 0.0,
+        _falls(numbers) / len(numbers) if numbers else 0.0,
         coverage(question, text, {stem(w) for w in content_words(Text(text.raw[half:]).words)}),
         len(stems - question.content) / max(1, len(stems)),
         strangest(question, sentences),
-        ordinals_fall(text),
+        _falls(ordinals) / (len(ordinals) - 1) if len(ordinals) > 1 else 0.0,
         float(np.log1p(len(INSIDE.findall(text.raw)))),
     ]
 
 
-def ordinals_fall(text: Text) -> float:
-    """The share of ordinal words (first, then, finally) that come after a later one, 0 to 1."""
-    ranks = [ORDINALS[word] for word in text.words if word in ORDINALS]
-    falls = sum(b < a for a, b in pairwise(ranks))
-    return falls / (len(ranks) - 1) if len(ranks) > 1 else 0.0
+def _falls(places: Sequence[int]) -> int:
+    """How many places come after a later one."""
+    return sum(b < a for a, b in pairwise(places))
 
 
 def strangest(question: PromptWords, sentences: Sequence[str]) -> float:

@@ -30,7 +30,6 @@ GARBLED = re.compile("[\ufffd\x00-\x08\x0b\x0c\x0e-\x1f]|Ã.|â€|(.)\\1{4,}|[^
 SOURCES = ("fluency.py", "../language/data/order.json", *flaws.SOURCES)
 PACKAGES = ("harper-py",)
 
-
 NAME_WEIGHT = 0.2
 MOST_REMEMBERED = 200_000
 DOUBLED = re.compile(r"\b(?!had\b|that\b)([a-z]{2,}) \1\b")
@@ -48,13 +47,19 @@ class Spelling:
     """
 
     def __init__(self, knows: Callable[[str], bool] | None = None) -> None:
-        knows = knows or _dictionary()
+        if knows is None:
+            try:
+                import harper
+            except ImportError as problem:
+                raise MissingExtra("the fluency scorer", "embedded") from problem
+            # Its judgement of a single word is whether it has it; about 0.05 ms.
+            knows = harper.Linter().is_likely_english
+        self._knows = knows
+        self._known = lru_cache(maxsize=MOST_REMEMBERED)(self._look_up)
 
-        @lru_cache(maxsize=MOST_REMEMBERED)
-        def known(word: str) -> bool:
-            return word in CLASS_OF or len(word) < 2 or knows(word) or knows(word.capitalize())
-
-        self._known = known
+    def _look_up(self, word: str) -> bool:
+        easy = word in CLASS_OF or len(word) < 2
+        return easy or self._knows(word) or self._knows(word.capitalize())
 
     def slips(self, texts: Sequence[str]) -> Array:
         """Weighted count of slips in each text, (n,).
@@ -62,24 +67,15 @@ class Spelling:
         British and American spellings are both right; an unknown word with a capital letter is
         probably a name and counts a fifth.
         """
-        return np.array([self._slips(text) for text in texts], dtype=np.float64)
-
-    def _slips(self, text: str) -> float:
-        words = WORD.findall(text)
-        unknown = [word for word in words if not self._known(word.lower().removesuffix("'s"))]
-        names = sum(word[0].isupper() for word in unknown)
-        lowered = text.lower()
-        others = len(DOUBLED.findall(lowered)) + len(WRONG_ARTICLE.findall(lowered))
-        return NAME_WEIGHT * names + (len(unknown) - names) + others
-
-
-def _dictionary() -> Callable[[str], bool]:
-    """Harper's judgement of single words, which is whether it has them; about 0.05 ms a word."""
-    try:
-        import harper
-    except ImportError as problem:
-        raise MissingExtra("the fluency scorer", "embedded") from problem
-    return harper.Linter().is_likely_english
+        slips = np.zeros(len(texts))
+        for place, text in enumerate(texts):
+            words = WORD.findall(text)
+            unknown = [word for word in words if not self._known(word.lower().removesuffix("'s"))]
+            names = sum(word[0].isupper() for word in unknown)
+            lowered = text.lower()
+            others = len(DOUBLED.findall(lowered)) + len(WRONG_ARTICLE.findall(lowered))
+            slips[place] = NAME_WEIGHT * names + (len(unknown) - names) + others
+        return slips
 
 
 @scorer("fluency")

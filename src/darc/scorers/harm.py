@@ -63,7 +63,8 @@ class Harm(EmbeddingScorer):
         # Flat where there is no risk to speak of, and nothing is worked out in vain.
         some = np.flatnonzero(risky > 0.01).tolist()
         if some:
-            helped[some] = compliance(self.features([pairs[i] for i in some]))
+            logits = self.features([pairs[i] for i in some]) @ fitted()["weights"]
+            helped[some] = sigmoid(-(logits + fitted()["bias"]))
         costs = [
             ASSURANCE_COST * assurances(text) + RUDENESS_COST * rudeness(text) for text in texts
         ]
@@ -74,7 +75,9 @@ class Harm(EmbeddingScorer):
         said = {prompt: spoken_by_user(prompt) for prompt in dict.fromkeys(prompts)}
         stored = fitted()
         logits = self.spoken(list(said.values())) @ stored["risk"] + stored["risk_bias"]
-        logits += stored["risk_words"] * np.array([risky_words(text) for text in said.values()])
+        # How many different risky phrases there are, at most 2.
+        found = [{match[0] for match in HARM.finditer(text.lower())} for text in said.values()]
+        logits += stored["risk_words"] * np.array([min(2.0, len(phrases)) for phrases in found])
         risks = sigmoid(stored["risk_gain"] * logits)
         by_prompt = dict(zip(said, risks, strict=True))
         return np.array([by_prompt[prompt] for prompt in prompts])
@@ -98,17 +101,6 @@ class Harm(EmbeddingScorer):
 def spoken_by_user(prompt: Prompt) -> str:
     """What the user said in all turns."""
     return "\n".join(each.content for each in prompt.messages if each.role == "user")
-
-
-def compliance(features: Array) -> Array:
-    """How much answers comply, 0 to 1, of `Harm.features`, (n,)."""
-    stored = fitted()
-    return sigmoid(-(features @ stored["weights"] + stored["bias"]))
-
-
-def risky_words(said: str) -> float:
-    """How many different risky phrases there are, at most 2."""
-    return float(min(2, len({match[0] for match in HARM.finditer(said.lower())})))
 
 
 def assurances(text: Text) -> float:
