@@ -18,11 +18,6 @@ from darc.typing import Array
 SLIP_COST = 0.06
 ORDER_COST = 7.0
 LEAST_GAIN = 0.1
-REPETITION_COST = 1.5
-GARBLED_COST = 6.0
-ENDING_COST = 0.25
-BRACKET_COST = 1.0
-RHYTHM_COST = 0.15
 FEW_WORDS = 12
 BRACKETS = ("()", "[]", "{}", "“”")
 GARBLED = re.compile("[\ufffd\x00-\x08\x0b\x0c\x0e-\x1f]|Ã.|â€|(.)\\1{4,}|[^\\w\\s]{5,}")
@@ -117,12 +112,14 @@ def _cost(text: Text) -> float:
         return 50.0
     lacking = LEAST_GAIN - order_gain(text.tokens)
     cost = ORDER_COST * float(np.logaddexp(0.0, 12.0 * lacking)) / 12.0
-    cost += REPETITION_COST * repetition(text.words)
-    cost += GARBLED_COST * garbled(text)
-    cost += ENDING_COST * ending_cost(text)
-    cost += RHYTHM_COST * breathlessness(text)
-    if text.code:
-        cost += BRACKET_COST * imbalance("\n".join(text.code))
+    for weight, flaw in (
+        (1.5, repetition(text.words)),
+        (6.0, garbled(text)),
+        (0.25, ending_cost(text)),
+        (0.15, breathlessness(text)),
+        (1.0, imbalance("\n".join(text.code))),
+    ):
+        cost += weight * flaw
     return cost
 
 
