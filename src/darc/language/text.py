@@ -1,10 +1,9 @@
 """The anatomy of a text: prose, code, sentences, words, and spans that no rewrite may touch."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from typing import NamedTuple
 
 from darc.language.phrases import pattern_texts
 
@@ -144,20 +143,20 @@ def mask(text: str) -> Masked:
         hidden.append(span)
         return chr(_HIDDEN + min(len(hidden) - 1, _MOST_SPANS))
 
-    pattern = _pattern(*_kinds(text))
+    # The kinds of spans that the text may have.
+    kinds = [
+        kind
+        for several, signs in _SIGNS
+        if (any(sign in text for sign in signs) if signs else _DIGIT.search(text))
+        for kind in several
+    ]
+    if not text.isascii() and max(text) >= chr(_HIDDEN):
+        kinds.append("private")
+    pattern = _pattern(*kinds)
     masked = pattern.sub(hide, text) if pattern else text
     if len(hidden) > _MOST_SPANS:
         return Masked(chr(_HIDDEN), (text,))
     return Masked(masked, tuple(hidden))
-
-
-def _kinds(text: str) -> Iterator[str]:
-    """The kinds of spans that the text may have."""
-    for kinds, signs in _SIGNS:
-        if any(sign in text for sign in signs) if signs else _DIGIT.search(text):
-            yield from kinds
-    if not text.isascii() and max(text) >= chr(_HIDDEN):
-        yield "private"
 
 
 @cache
@@ -209,33 +208,27 @@ def each_statement(text: str, change: Callable[[str], str], applies: Callable[[s
     if not any(map(applies, statements)):
         return unchanged
     return "\n".join(
-        line.prefix
-        + " ".join(
-            change(piece) if plain and applies(piece) else piece for piece, plain in line.pieces
-        )
-        for line in lines
+        prefix + " ".join(change(each) if plain and applies(each) else each for each, plain in line)
+        for prefix, line in lines
     )
 
 
-class _Line(NamedTuple):
-    """What opens a line, and its sentences, each with whether it is a plain statement."""
-
-    prefix: str
-    pieces: tuple[tuple[str, bool], ...]
+# What opens a line, and its sentences, each with whether it is a plain statement.
+_Line = tuple[str, tuple[tuple[str, bool], ...]]
 
 
 @lru_cache(maxsize=32)
 def _lines(text: str) -> tuple[tuple[_Line, ...], tuple[str, ...], str]:
     """The lines of a text, its plain statements, and the lines joined again."""
     lines = tuple(map(_line, text.split("\n")))
-    statements = tuple(piece for line in lines for piece, plain in line.pieces if plain)
-    joined = (line.prefix + " ".join(piece for piece, _ in line.pieces) for line in lines)
+    statements = tuple(each for _, line in lines for each, plain in line if plain)
+    joined = (prefix + " ".join(each for each, _ in line) for prefix, line in lines)
     return lines, statements, "\n".join(joined)
 
 
 def _line(line: str) -> _Line:
     if not line.rstrip().endswith((".", "!")) or line.lstrip().startswith("#"):
-        return _Line(line, ())
+        return line, ()
     prefix = _PREFIX.match(line)
     start = prefix.end() if prefix else 0
     found: list[tuple[str, bool]] = []
@@ -244,7 +237,7 @@ def _line(line: str) -> _Line:
         plain, abbreviated = _kind(piece) if len(piece) <= LONGEST else _kind.__wrapped__(piece)
         found.append((piece, plain and not doubtful))
         doubtful = abbreviated
-    return _Line(line[:start], tuple(found))
+    return line[:start], tuple(found)
 
 
 @lru_cache(maxsize=REMEMBERED)
