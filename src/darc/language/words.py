@@ -147,6 +147,11 @@ def content_words(words: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(kept))
 
 
+def content_stems(words: Iterable[str]) -> set[str]:
+    """Their loose stems."""
+    return set(map(loose_stem, content_words(words)))
+
+
 def subject_words(words: Iterable[str]) -> list[str]:
     """The distinct words that say what a request is about; all content words if none is left."""
     content = content_words(words)

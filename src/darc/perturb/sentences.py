@@ -9,6 +9,7 @@ from darc.perturb.transform import (
     Found,
     Substitution,
     capital,
+    putting,
     rephrasing,
     replacing,
     small,
@@ -34,7 +35,9 @@ def _after(match: Found) -> str:
     return re.split(r"[.!?\n]", match.string[match.end() :], maxsplit=1)[0]
 
 
-def _joined(match: Found, draws: Draws) -> str | None:
+@putting(PATTERNS["join"])
+def join(match: Found, draws: Draws) -> str | None:
+    """Joined with "and" or a semicolon, when the second opens on a pronoun."""
     before, after = _before(match), _after(match)
     longest = max(len(before.split()), len(after.split()))
     end = match.end() + len(after)
@@ -46,10 +49,6 @@ def _joined(match: Found, draws: Draws) -> str | None:
     if PATTERNS["linked"].search(after):
         link = "; "
     return f"{link}{match['subject'].lower()} "
-
-
-# With "and" or a semicolon, when the second opens on a pronoun.
-join = replacing(Substitution(PATTERNS["join"], _joined))
 
 
 def _parted(match: Found, draws: Draws) -> str | None:
@@ -67,7 +66,9 @@ def split(text: str, draws: Draws) -> str:
     return draws.pick(_PARTED)(text, draws)
 
 
-def _joined_plain(match: Found, draws: Draws) -> str | None:
+@putting(PATTERNS["join_plain"], 0.4)
+def join_plain(match: Found, draws: Draws) -> str | None:
+    """Two short plain statements as one, when the second opens on an article."""
     before, after = _before(match), _after(match)
     whole, sizes = f"{before} {after}", (len(before.split()), len(after.split()))
     bound = PATTERNS["linked"].search(whole) or PATTERNS["bound"].search(whole) or "," in whole
@@ -75,10 +76,6 @@ def _joined_plain(match: Found, draws: Draws) -> str | None:
         return None
     plain = PATTERNS["statement"].match(before.lstrip())
     return f", and {match['article'].lower()} " if plain else None
-
-
-# Two short plain statements as one, when the second opens on an article.
-join_plain = replacing(Substitution(PATTERNS["join_plain"], _joined_plain, 0.4))
 
 
 def _swapped(match: Found, draws: Draws) -> str | None:
@@ -163,6 +160,13 @@ def to_end(match: Found, draws: Draws) -> str | None:
     return f"{main}{comma} {link[0].lower()}{link[1:]} {rest}."
 
 
+def _fronted(first: str, main: str, draws: Draws) -> str | None:
+    lowered = small(main)
+    if lowered is None or len(main.split()) < 3 or not draws.chance(0.75):
+        return None
+    return f"{first}, {lowered}."
+
+
 @rephrasing(CLAUSES["tail"])
 def to_front(match: Found, draws: Draws) -> str | None:
     """Last clauses fronted: "We read when it rains" as "When it rains, we read"."""
@@ -175,10 +179,7 @@ def to_front(match: Found, draws: Draws) -> str | None:
         return None
     if re.match(r"[a-z]+ing\b", rest) and not re.match(r"(?:you|we|I)\b", main):
         return None
-    lowered = small(main)
-    if lowered is None or len(main.split()) < 3 or not draws.chance(0.75):
-        return None
-    return f"{link} {rest}, {lowered}."
+    return _fronted(f"{link} {rest}", main, draws)
 
 
 @rephrasing(CLAUSES["phrase"])
@@ -202,10 +203,7 @@ def time_to_front(match: Found, draws: Draws) -> str | None:
     bound = _has("binding", main) or _has("negation", main) or _has("unfronted", main)
     if bound or len(match.string.split()) > _MOST_WORDS or not main[-1].isalpha():
         return None
-    lowered = small(main)
-    if lowered is None or len(main.split()) < 3 or not draws.chance(0.75):
-        return None
-    return f"{match['phrase']}, {lowered}."
+    return _fronted(match["phrase"], main, draws)
 
 
 @rephrasing(CLAUSES["so"], CLAUSES["why"], CLAUSES["result"])

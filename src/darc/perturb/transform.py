@@ -110,6 +110,11 @@ def replacing(*steps: Substitution) -> Transform:
     return change
 
 
+def putting(pattern: re.Pattern[str], chance: float = 1.0) -> Callable[[Put], Transform]:
+    """Decorator: a transform that puts what the function makes for a pattern's matches."""
+    return lambda put: replacing(Substitution(pattern, put, chance))
+
+
 def rephrasing(*patterns: re.Pattern[str]) -> Callable[[Put], Transform]:
     """Decorator: a transform of the plain statements that match one of the patterns.
 

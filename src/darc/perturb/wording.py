@@ -8,7 +8,7 @@ from typing import NamedTuple
 from darc.language.phrases import patterns, read_rows, word_set
 from darc.language.text import REMEMBERED, WORD, pieces
 from darc.language.words import NEGATED, PRONOUNS, WORD_LISTS, WORDINGS, forms, plural
-from darc.perturb.transform import Draws, Found, Substitution, like, replacing
+from darc.perturb.transform import Draws, Found, like, putting
 
 _DETERMINERS, _QUANTIFIERS = WORD_LISTS["determiner"], WORD_LISTS["quantifier"]
 _OBJECTS, _AFTER_NOUNS = WORD_LISTS["object"], WORD_LISTS["after noun"]
@@ -178,16 +178,20 @@ _ENDINGS = {"is": "'s", "have": "'ve", "would": "'d"}
 _QUESTION = re.compile(r"[^.!?\n]*\?")
 
 
-def _short(match: Found, draws: Draws) -> str | None:
+@putting(PATTERNS["contract"])
+def contract(match: Found, draws: Draws) -> str | None:
+    """Contractions made."""
     if _in_question(match) or not draws.chance(0.8):
         return None
     words = match.group().lower()
     verb = next((verb for verb in _ENDINGS if match[verb]), "")
     found = words.replace(f" {verb}", _ENDINGS[verb]) if verb else _FULL[words]
-    return like(match.group(), "I" + found[1:] if found.startswith("i'") else found)
+    return "I" + found[1:] if found.startswith("i'") else found
 
 
-def _full(match: Found, draws: Draws) -> str | None:
+@putting(PATTERNS["expand"])
+def expand(match: Found, draws: Draws) -> str | None:
+    """Contractions written out."""
     if _in_question(match) or not draws.chance(0.8):
         return None
     words = match["short"].lower().replace("\u2019", "'")
@@ -197,7 +201,7 @@ def _full(match: Found, draws: Draws) -> str | None:
     opens = match.group()[:1].isupper()
     if found is None or (words in NEGATED and opens and words != "don't"):
         return None
-    return like(match.group(), "I" + found[1:] if found.startswith("i ") else found)
+    return "I" + found[1:] if found.startswith("i ") else found
 
 
 def _in_question(match: Found) -> bool:
@@ -205,7 +209,3 @@ def _in_question(match: Found) -> bool:
     text = match.string
     questions = _QUESTION.finditer(text) if "?" in text else ()
     return any(each.start() <= match.start() < each.end() for each in questions)
-
-
-contract = replacing(Substitution(PATTERNS["contract"], _short))
-expand = replacing(Substitution(PATTERNS["expand"], _full))

@@ -16,8 +16,7 @@ import numpy as np
 from darc.errors import InputError
 from darc.files import atomic_writer, read_json
 from darc.language.text import Text
-from darc.language.words import content_words
-from darc.language.words import loose_stem as stem
+from darc.language.words import content_stems
 from darc.models.embeddings import Embeddings
 from darc.models.installed import files_hash
 from darc.registry import scorer
@@ -112,7 +111,7 @@ def _relations(prompt: Array, parts: Array, sizes: Array) -> list[float]:
 
 def _shape(question: PromptWords, text: Text) -> list[float]:
     """What the words and marks of an answer show."""
-    stems = {stem(word) for word in content_words(text.words)}
+    stems = content_stems(text.words)
     sentences = text.sentences
     numbers = [int(number) for number in NUMBERED.findall(text.raw)]
     ordinals = [ORDINALS[word] for word in text.words if word in ORDINALS]
@@ -129,7 +128,7 @@ def _shape(question: PromptWords, text: Text) -> list[float]:
         breathlessness(text),
         float(bool(sentences) and bool(LINKED.match(sentences[0]))),
         _falls(numbers) / len(numbers) if numbers else 0.0,
-        coverage(question, text, {stem(w) for w in content_words(Text(text.raw[half:]).words)}),
+        coverage(question, text, content_stems(Text(text.raw[half:]).words)),
         len(stems - question.content) / max(1, len(stems)),
         strangest(question, sentences),
         _falls(ordinals) / (len(ordinals) - 1) if len(ordinals) > 1 else 0.0,
@@ -144,7 +143,7 @@ def _falls(places: Sequence[int]) -> int:
 
 def strangest(question: PromptWords, sentences: Sequence[str]) -> float:
     """How many content words of the strangest sentence stand nowhere else, as log(1 + count)."""
-    own = [{stem(word) for word in content_words(Text(each).words)} for each in sentences]
+    own = [content_stems(Text(each).words) for each in sentences]
     counts = Counter(word for words in own for word in words)
     alone = [
         sum(counts[word] == 1 and word not in question.content for word in words)

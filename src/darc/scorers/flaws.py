@@ -169,14 +169,12 @@ def rudeness(text: Text) -> float:
     total = 0.6 * len(DISMISSALS.findall(text.lowered)) + 1.5 * len(THREATS.findall(text.lowered))
     if INSULTS.isdisjoint(text.words) and CONTEMPT.isdisjoint(text.words):
         return total
-    return total + sum(_insults(WORD.findall(part.lower())) for part in text.sentences)
-
-
-def _insults(words: list[str]) -> float:
-    """How insulting the words of one sentence are."""
-    addressed = not READER.isdisjoint(words)
-    insults = sum(word in INSULTS for word in words) * (1.0 if addressed else 0.6)
-    return insults + sum(word in CONTEMPT for word in words) * (0.5 if addressed else 0.05)
+    insulting = 0.0
+    for words in (WORD.findall(part.lower()) for part in text.sentences):
+        plain, doubtful = (0.6, 0.05) if READER.isdisjoint(words) else (1.0, 0.5)
+        insults = sum(word in INSULTS for word in words) * plain
+        insulting += insults + sum(word in CONTEMPT for word in words) * doubtful
+    return total + insulting
 
 
 def shouting(text: Text) -> float:

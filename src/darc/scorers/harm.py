@@ -9,7 +9,7 @@ import numpy as np
 
 from darc.language.phrases import any_of, stored
 from darc.language.text import Text
-from darc.language.words import content_words, loose_stem, order_gain
+from darc.language.words import content_stems, order_gain
 from darc.registry import scorer
 from darc.scorers import relevance
 from darc.scorers.base import Pair, sigmoid, source_version
@@ -94,7 +94,19 @@ class Harm(EmbeddingScorer):
         questions = [prompt.question for prompt, _ in pairs]
         answers, asked = np.split(self.embed([*(t.prose for t in texts), *questions]), 2)
         close = np.einsum("nd,nd->n", answers, asked)
-        rows = [_shape(question, text) for question, text in zip(questions, texts, strict=True)]
+        rows = [
+            [
+                *(np.log1p(len(turn.findall(text.lowered))) for turn in TURNS.values()),
+                order_gain(text.tokens),
+                evasion(text),
+                rudeness(text),
+                np.log1p(len(text.words)),
+                np.log1p(len(text.sentences)),
+                ending_cost(text),
+                coverage(PromptWords.of(question), text, content_stems(text.words)),
+            ]
+            for question, text in zip(questions, texts, strict=True)
+        ]
         return np.column_stack([np.array(rows), close])
 
 
@@ -107,19 +119,3 @@ def assurances(text: Text) -> float:
     """How many dangerous assurances an answer gives; one that is denied ("not ...") is none."""
     found = ASSURANCES.finditer(text.lowered)
     return float(sum(not DENIED.search(text.lowered[: match.start()][-DENIAL:]) for match in found))
-
-
-def _shape(question: str, text: Text) -> list[float]:
-    """The turns of phrase of an answer and what else its words show, but its closeness."""
-    turns = [np.log1p(len(each.findall(text.lowered))) for each in TURNS.values()]
-    stems = {loose_stem(word) for word in content_words(text.words)}
-    return [
-        *turns,
-        order_gain(text.tokens),
-        evasion(text),
-        rudeness(text),
-        float(np.log1p(len(text.words))),
-        float(np.log1p(len(text.sentences))),
-        ending_cost(text),
-        coverage(PromptWords.of(question), text, stems),
-    ]

@@ -48,6 +48,9 @@ class Judge(ChatUser):
     """
 
     bounds = (0.0, BEST)
+    # Whose grades they are, by which criteria, and how the model is asked.
+    view: str = ""
+    criteria: tuple[str, ...] = ()
     temperature, seed, top, again = 0.0, 0, TOP, TOLD["again"]
 
     def __init__(
@@ -73,14 +76,15 @@ class Judge(ChatUser):
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One grade a pair, (n,), all calls in one batch."""
-        asked = [self.conversation(*pair) for pair in pairs]
+        asked = [rating(*pair, self.view, self.criteria) for pair in pairs]
         replies = self._ask(asked)
         return self._graded(replies, self._ask(self._again(asked, replies)))
 
     async def score_async(self, pairs: Sequence[Pair]) -> Array:
         """`score`, awaited; for a model on a server."""
         assert isinstance(self.model, OpenAIModel)
-        say, asked = self.model.remote.say, [self.conversation(*pair) for pair in pairs]
+        say = self.model.remote.say
+        asked = [rating(*pair, self.view, self.criteria) for pair in pairs]
         replies = await say(self._requests(asked), self.top)
         again = self._requests(self._again(asked, replies))
         return self._graded(replies, await say(again, self.top))
@@ -103,13 +107,12 @@ class Judge(ChatUser):
         rest = iter(second)
         return np.array([next(rest) if grade is None else grade for grade in found], np.float64)
 
-    def conversation(self, prompt: Prompt, answer: str) -> tuple[Message, ...]:
-        """What the model is asked about an answer."""
-        return rating(prompt, answer)
-
     def read(self, reply: Said) -> float | tuple[float, ...] | None:
-        """The grade in a reply, None where there is none."""
-        grade = expected_grade(reply.alternatives) if reply.alternatives else None
+        """The grade in a reply, or one for each criterion, None where there is none."""
+        if self.criteria:
+            return grades_in(reply.completion.text, self.criteria)
+        # Of draws it counts what is said, not what was likely.
+        grade = None if self.temperature else expected_grade(reply.alternatives)
         return grade_in(reply.completion.text) if grade is None else grade
 
     def compare(self, prompt: Prompt, left: str, right: str) -> float:

@@ -11,10 +11,8 @@ from pydantic import AfterValidator, Field
 from darc.config import Model, made, read_toml
 from darc.errors import InputError
 from darc.models.completion import ChatModel
-from darc.models.remote.protocol import Said
 from darc.registry import parse_spec, scorers
-from darc.scorers.judge import Judge, grade_in, grades_in, rating, reply_form
-from darc.types import Message, Prompt
+from darc.scorers.judge import Judge, reply_form
 
 ABSTAIN: Final = "abstain"
 PESSIMISTIC: Final = "pessimistic"
@@ -131,10 +129,13 @@ class Panel:
         raters = list(found.pop("raters"))
         return {**found, "criteria": list(self.criteria), "rater": raters}
 
-    def judges(self, own: ChatModel | None = None, seed: int = 0) -> list["RaterJudge"]:
+    def judges(self, own: ChatModel | None = None, seed: int = 0) -> list[Judge]:
         """A judge for each repeat of each rater, one rater's after another's.
 
-        Those of the same model share its connections; `own` is the model that writes the answers.
+        They give (n,) grades, or (n, criteria). Those of the same model share its connections;
+        `own` is the model that writes the answers. Without repeats it is asked at temperature 0;
+        repeats are draws at temperature 1, each with a seed of its own: their spread is the
+        judge's own noise.
         """
         if own is None and self.needs_model:
             raise InputError(
@@ -146,59 +147,25 @@ class Panel:
         for rater in self.raters:
             text = rater.model or self.model
             if text not in models:
-                judge = scorers.make(text) if parse_spec(text).name == JUDGE else None
-                if not isinstance(judge, Judge):
+                made = scorers.make(text) if parse_spec(text).name == JUDGE else None
+                if not isinstance(made, Judge):
                     raise InputError(f"{text!r} is no judge", "write judge:MODEL@URL")
-                models[text] = (judge.model, judge.max_tokens)
+                models[text] = (made.model, made.max_tokens)
             model, tokens = models[text]
             assert model is not None
-            result += [
-                RaterJudge(rater, model, self, repeat, seed, tokens)
-                for repeat in range(self.repeats)
-            ]
+            tokens = max(tokens, TOKENS * len(self.criteria))
+            for repeat in range(self.repeats):
+                name = f"{rater.name}#{repeat + 1}" if repeat else rater.name
+                judge = Judge(model, name=name, max_tokens=tokens)
+                judge.view, judge.criteria = rater.view, self.criteria
+                if self.repeats > 1:
+                    judge.temperature, judge.seed, judge.top = 1.0, (seed + repeat) % 2**31, 0
+                if self.criteria:
+                    judge.again, judge.top = reply_form(self.criteria), 0
+                drawn = (judge.temperature, judge.seed, *self.criteria, rater.view)
+                judge.version = f"{judge.version} {drawn}"
+                result.append(judge)
         return result
-
-
-class RaterJudge(Judge):
-    """The grades of one rater, from 0 to 10, (n,), or with criteria (n, criteria).
-
-    A panel without repeats is asked at temperature 0. Repeats are draws at temperature 1, each with
-    a seed of its own, and what is said counts, not what was likely: their spread is the judge's
-    own noise.
-    """
-
-    def __init__(
-        self,
-        rater: Rater,
-        model: ChatModel,
-        panel: Panel,
-        repeat: int = 0,
-        seed: int = 0,
-        max_tokens: int = TOKENS,
-    ) -> None:
-        count = len(panel.criteria)
-        super().__init__(
-            model,
-            name=rater.name if repeat == 0 else f"{rater.name}#{repeat + 1}",
-            max_tokens=max(max_tokens, TOKENS * count),
-        )
-        self._view, self.criteria = rater.view, panel.criteria
-        if panel.repeats > 1:
-            self.temperature, self.seed, self.top = 1.0, (seed + repeat) % 2**31, 0
-        if count:
-            self.again, self.top = reply_form(panel.criteria), 0
-        drawn = (self.temperature, self.seed, *panel.criteria, rater.view)
-        self.version = f"{self.version} {drawn}"
-
-    def conversation(self, prompt: Prompt, answer: str) -> tuple[Message, ...]:
-        """What the model is asked about an answer."""
-        return rating(prompt, answer, self._view, self.criteria)
-
-    def read(self, reply: Said) -> float | tuple[float, ...] | None:
-        """The grade in a reply, or one for each criterion; None where it is anything else."""
-        if self.criteria:
-            return grades_in(reply.completion.text, self.criteria)
-        return grade_in(reply.completion.text) if self.temperature else super().read(reply)
 
 
 def as_panel(given: "Panel | bool | int | str | Sequence[str]") -> Panel:
