@@ -6,6 +6,7 @@ A transform takes a masked text and draws, and returns the text changed, or as i
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import chain, count
 from typing import NamedTuple, TypeVar
 
 from darc.core.draws import prompt_seeds, uniforms
@@ -18,21 +19,12 @@ _BLOCK = 128
 
 
 class Draws:
-    """Uniform numbers one after another; the same (seed, key) gives the same stream."""
+    """Uniform numbers in [0, 1) one after another; the same (seed, key) gives the same stream."""
 
-    def __init__(self, seed: int, key: object = "") -> None:
-        self._seed = seed
-        self._key = key
-        self._block = 0
-        self._numbers: list[float] = []
-
-    def uniform(self) -> float:
-        """The next number in [0, 1)."""
-        if not self._numbers:
-            seeds = prompt_seeds(self._seed, [f"{self._key}\0{self._block}"])
-            self._numbers = uniforms(seeds, _BLOCK)[0].tolist()
-            self._block += 1
-        return self._numbers.pop()
+    def __init__(self, seed: int, key: str = "") -> None:
+        blocks = (uniforms(prompt_seeds(seed, [f"{key}\0{i}"]), _BLOCK)[0] for i in count())
+        numbers = chain.from_iterable(block[::-1].tolist() for block in blocks)
+        self.uniform: Callable[[], float] = numbers.__next__
 
     def chance(self, probability: float) -> bool:
         """True with the given probability."""

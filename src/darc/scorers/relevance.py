@@ -20,14 +20,9 @@ from darc.scorers.flaws import Expectation, expectation
 from darc.typing import Array
 
 BEST_SENTENCES = 3
-EXPECTED_SIMILARITY = 0.6
-SIMILARITY_COST = 2.5
-COVERAGE_COST = 0.5
-EVASION_COST = 1.5
-SUBSTANCE_COST = 0.4
-SUBSTANCE_WORDS = 12.0
-LINE_WORDS = 3
-ECHO_COST = 1.0
+EXPECTED_SIMILARITY, SIMILARITY_COST = 0.6, 2.5
+COVERAGE_COST, EVASION_COST, ECHO_COST = 0.5, 1.5, 1.0
+SUBSTANCE_COST, SUBSTANCE_WORDS, LINE_WORDS = 0.4, 12.0, 3
 EMBEDDERS: dict[str, Callable[[], Embedder]] = {
     "auto": best_embedder,
     "static": Embeddings,
