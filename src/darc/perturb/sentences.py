@@ -186,9 +186,8 @@ def to_front(match: Found, draws: Draws) -> str | None:
 def phrase_to_end(match: Found, draws: Draws) -> str | None:
     """Fronted phrases last: "In winter, lakes freeze" as "Lakes freeze in winter"."""
     phrase, main = match["phrase"], match["main"] or match["bare"]
-    if len(match.string.split()) > _MOST_WORDS - 4 or CLAUSES["discourse"].match(phrase):
-        return None
-    if _has("verbal", phrase) or _has("binding", main) or _has("negation", match.string):
+    bound = _has("verbal", phrase) or _has("binding", main) or _has("negation", match.string)
+    if bound or len(match.string.split()) > _MOST_WORDS - 4:
         return None
     words = main.split()
     if len(words) < 3 or re.search(r"\b(?:to|of|in|on|at)\b", words[-2]) or not draws.chance(0.75):
@@ -281,8 +280,7 @@ def semicolons(match: Found, draws: Draws) -> str | None:
 def marker_last(match: Found, draws: Draws) -> str | None:
     """Opening markers last: "However, it is late" as "It is late, however"."""
     marker, rest = match["marker"], match["rest"]
-    kept = marker == "Therefore" or len(match.string.split()) > _BOTH_SHORT or _has("inner", rest)
-    if kept or not draws.chance(0.5):
+    if len(match.string.split()) > _BOTH_SHORT or not draws.chance(0.5):
         return None
     comma = "" if marker == "Instead" else ","
     return f"{rest}{comma} {marker.lower()}."
