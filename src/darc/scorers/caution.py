@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -22,7 +21,7 @@ from darc.models.installed import files_hash
 from darc.registry import scorer
 from darc.scorers import fluency, relevance
 from darc.scorers.base import Embedder, Pair, sigmoid, source_version
-from darc.scorers.flaws import ending_cost
+from darc.scorers.flaws import MARKS, ending_cost
 from darc.scorers.fluency import Fluency, breathlessness, repetition
 from darc.scorers.form import Form
 from darc.scorers.relevance import PromptWords, Relevance, coverage, echo, mismatch
@@ -44,16 +43,8 @@ NAMES = (
     *("repetition", "breath", "opens linked", "numbers fall", "last half", "new words"),
     *("strangest", "ordinals fall", "markers inside"),
 )
-LINKED = re.compile(
-    r"(?:then|finally|also|but|however|so|because|this|these|those|it|they|that|next|lastly|after|"
-    r"once|instead|otherwise|therefore|similarly|and|or|in addition|for example)\b",
-    re.IGNORECASE,
-)
-# A list's marker in the middle of a line.
-INSIDE = re.compile(r"[^\s\d] +(?:[-*\u2022]|\d{1,2}[.)]) +(?=[A-Z*`])")
 _PLACES = ("first firstly", "second secondly then next", "third thirdly", "finally lastly")
 ORDINALS = {word: place for place, words in enumerate(_PLACES) for word in words.split()}
-NUMBERED = re.compile(r"^[ \t]*(\d{1,3})[.)][ \t]", re.MULTILINE)
 
 
 class PairFeatures:
@@ -113,7 +104,7 @@ def _shape(question: PromptWords, text: Text) -> list[float]:
     """What the words and marks of an answer show."""
     stems = content_stems(text.words)
     sentences = text.sentences
-    numbers = [int(number) for number in NUMBERED.findall(text.raw)]
+    numbers = [int(number) for number in MARKS["numbered"].findall(text.raw)]
     ordinals = [ORDINALS[word] for word in text.words if word in ORDINALS]
     half = len(text.raw) // 2
     return [
@@ -126,13 +117,13 @@ def _shape(question: PromptWords, text: Text) -> list[float]:
         echo(question, text),
         repetition(text.words),
         breathlessness(text),
-        float(bool(sentences) and bool(LINKED.match(sentences[0]))),
+        float(bool(sentences) and bool(MARKS["linked"].match(sentences[0]))),
         _falls(numbers) / len(numbers) if numbers else 0.0,
         coverage(question, text, content_stems(Text(text.raw[half:]).words)),
         len(stems - question.content) / max(1, len(stems)),
         strangest(question, sentences),
         _falls(ordinals) / (len(ordinals) - 1) if len(ordinals) > 1 else 0.0,
-        float(np.log1p(len(INSIDE.findall(text.raw)))),
+        float(np.log1p(len(MARKS["inside"].findall(text.raw)))),
     ]
 
 

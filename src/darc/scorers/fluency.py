@@ -1,6 +1,5 @@
 """Is the answer well-formed English prose, or code."""
 
-import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
@@ -12,7 +11,7 @@ from darc.language.words import CLASS_OF, order_gain
 from darc.registry import scorer
 from darc.scorers import flaws
 from darc.scorers.base import Pair, from_costs, source_version
-from darc.scorers.flaws import ending_cost
+from darc.scorers.flaws import MARKS, ending_cost
 from darc.typing import Array
 
 SLIP_COST = 0.06
@@ -20,18 +19,12 @@ ORDER_COST = 7.0
 LEAST_GAIN = 0.1
 FEW_WORDS = 12
 BRACKETS = ("()", "[]", "{}", "“”")
-GARBLED = re.compile("[\ufffd\x00-\x08\x0b\x0c\x0e-\x1f]|Ã.|â€|(.)\\1{4,}|[^\\w\\s]{5,}")
 
 SOURCES = ("fluency.py", "../language/data/order.json", *flaws.SOURCES)
 PACKAGES = ("harper-py",)
 
 NAME_WEIGHT = 0.2
 MOST_REMEMBERED = 200_000
-DOUBLED = re.compile(r"\b(?!had\b|that\b)([a-z]{2,}) \1\b")
-WRONG_ARTICLE = re.compile(
-    r"\ba (?!uni|use|usu|uti|eur|one\b|once\b|ubi)[aeiou][a-z]"
-    r"|\ban (?!hour|hono|heir|herb)[b-df-hj-np-tv-z][a-z]{2}"
-)
 
 
 class Spelling:
@@ -68,7 +61,7 @@ class Spelling:
             unknown = [word for word in words if not self._known(word.lower().removesuffix("'s"))]
             names = sum(word[0].isupper() for word in unknown)
             lowered = text.lower()
-            others = len(DOUBLED.findall(lowered)) + len(WRONG_ARTICLE.findall(lowered))
+            others = sum(len(MARKS[slip].findall(lowered)) for slip in ("doubled", "article"))
             slips[place] = NAME_WEIGHT * names + (len(unknown) - names) + others
         return slips
 
@@ -139,7 +132,7 @@ def repetition(words: Sequence[str]) -> float:
 def garbled(text: Text) -> float:
     """The share of characters in broken encodings and runs of marks, 0 to 1."""
     prose = text.prose
-    return sum(len(match[0]) for match in GARBLED.finditer(prose)) / max(len(prose), 50)
+    return sum(len(match[0]) for match in MARKS["garbled"].finditer(prose)) / max(len(prose), 50)
 
 
 def breathlessness(text: Text) -> float:
