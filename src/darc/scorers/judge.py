@@ -83,8 +83,9 @@ class Judge(ChatUser):
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One grade a pair, (n,), all calls in one batch."""
         asked = [rating(*pair, self.view, self.criteria) for pair in pairs]
-        replies = self._ask(asked)
-        return self._graded(replies, self._ask(self._again(asked, replies)))
+        replies = self.model.complete(self._requests(asked))
+        again = self._requests(self._again(asked, replies))
+        return self._graded(replies, self.model.complete(again))
 
     async def score_async(self, pairs: Sequence[Pair]) -> Array:
         """`score`, awaited; for a model on a server."""
@@ -124,7 +125,8 @@ class Judge(ChatUser):
     def compare(self, prompt: Prompt, left: str, right: str) -> float:
         """The probability that `left` is better, the mean over both orders of the two answers."""
         odds = []
-        for reply in self._ask([comparison(prompt, left, right), comparison(prompt, right, left)]):
+        asked = [comparison(prompt, left, right), comparison(prompt, right, left)]
+        for reply in self.model.complete(self._requests(asked)):
             first = first_is_better(reply.alternatives, reply.text)
             if first is None:
                 raise self._unreadable(reply, "letter")
@@ -137,9 +139,6 @@ class Judge(ChatUser):
             Request(turns, self.max_tokens, self.temperature, top_p=1.0, seed=self.seed, top=top)
             for turns in conversations
         ]
-
-    def _ask(self, conversations: Sequence[Sequence[Message]]) -> list[Completion]:
-        return self.model.complete(self._requests(conversations))
 
     def _unreadable(self, reply: Completion, wanted: str) -> Unreadable:
         text = reply.text.strip()[:80]
