@@ -96,10 +96,10 @@ def test_odd_long_texts_are_survived() -> None:
     started = time.process_time()
     for text in (
         "In " + "a" * 5000 + ".",
-        "A word " * 3000 + ".",
-        "If so, " * 2000,
-        "a, and " * 2000,
+        "A word " * 1500 + ".",
+        "If so, " * 1000,
+        "a, and " * 1000,
     ):
         for family in ("style", "targeted"):
             REWRITER.rewrite(PROMPT, text, 2, family, 0)
-    assert time.process_time() - started < 20
+    assert time.process_time() - started < 10

@@ -42,7 +42,7 @@ PROSE = st.lists(
     max_size=8,
 ).map(lambda pairs: "".join(chain.from_iterable(pairs)))
 
-WHOLE = {"no_filler_after", "question", "people", "twice"}
+WHOLE = {"question", "twice"}
 REMEMBERED = [
     (phrasing.PATTERNS, " ".join(phrasing.PATTERNS.keys() - WHOLE)),
     (sentences.PATTERNS, "couple triple of genitive join join_plain part but"),
@@ -83,7 +83,7 @@ def test_wordings_are_found_in_pieces_as_in_the_whole(text: str, shorter_only: b
     assert list(wording._places(text, shorter_only)) == whole
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(PROSE, PROSE, PROSE)
 def test_filters_say_the_same_of_stretches_as_of_the_whole(a: str, b: str, c: str) -> None:
     for original, rewrite in ((a + b + c, a + c), (a + b, b + a), (a + b, a + c), (a, b)):

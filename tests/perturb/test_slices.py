@@ -43,7 +43,7 @@ def sliced(steps: Iterator[int], text: str, n_aug: int, family: str, like: bool)
     return state.result
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(
     steps=st.lists(st.integers(0, 40), min_size=1),
     text=st.sampled_from([*TEXTS[:8], SHORT, ""]),
@@ -86,7 +86,7 @@ def test_a_slice_of_long_work_is_short() -> None:
         state = perturb_slice(
             PROMPT,
             candidate,
-            32,
+            16,
             RulesRewriter(),
             family="hybrid",
             state=state,

@@ -93,7 +93,7 @@ def test_transforms_are_deterministic(change: Transform) -> None:
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_any_text_is_survived(text: str) -> None:
     for change in EVERY:
         applied(change, text, Draws(0))

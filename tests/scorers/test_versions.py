@@ -30,14 +30,43 @@ CARRIERS = (
 # Reached through its own version, and only by models that are built on it.
 BY_VERSION = {"caution": ("scorers.reward",)}
 
+# Prints the versions after each edit that it reads, with the scorers imported anew.
 VERSIONS = """
-import json
-from darc import scorers as s
-made = {"relevance": s.Relevance, "fluency": s.Fluency, "form": s.Form, "harm": s.Harm}
-made["http"] = s.HttpScorer("http://h/score")
-made["judge"] = s.Judge("m@http://h/v1")
-print(json.dumps({name: each.version for name, each in made.items()}))
+import importlib, json, os, shutil, sys
+for line in sys.stdin:
+    path, content = json.loads(line)
+    before = open(path, "rb").read() if os.path.exists(path) else None
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "ab") as file:
+        file.write(content.encode())
+    for name in [*sys.modules]:
+        if name.startswith(("darc.scorers", "darc.registry")):
+            del sys.modules[name]
+    importlib.invalidate_caches()
+    s = importlib.import_module("darc.scorers")
+    made = {"relevance": s.Relevance, "fluency": s.Fluency, "form": s.Form, "harm": s.Harm}
+    made["http"] = s.HttpScorer("http://h/score")
+    made["judge"] = s.Judge("m@http://h/v1")
+    print(json.dumps({name: each.version for name, each in made.items()}))
+    if before is None:
+        shutil.rmtree(os.path.dirname(path))
+    else:
+        open(path, "wb").write(before)
 """
+EDITS = {
+    "scorers/form.py": {"form"},
+    "scorers/flaws.py": {"fluency", "form", "relevance", "harm"},
+    "language/data/order.json": {"fluency", "harm"},
+    "language/data/wordings.tsv": set(),
+    "language/reading.py": set(),
+    "language/data/harm.toml": {"relevance", "fluency", "form", "harm"},
+    "scorers/harm.npz": {"harm"},
+    "scorers/fluency.py": {"fluency"},
+    "language/data/classes.tsv": {"fluency", "form", "relevance", "harm"},
+    "models/embeddings.py": {"relevance", "harm"},
+    "scorers/reward.py": set(),
+}
+RELEASES = {"harper-py": {"fluency"}, "wordllama": {"relevance", "harm"}}
 
 
 def imported(module: str) -> set[str]:
@@ -84,68 +113,34 @@ def test_every_shipped_scorer_is_checked() -> None:
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def versions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str]]:
+    """The versions by what was edited or released, in a copy of darc; "" for nothing."""
     place = tmp_path_factory.mktemp("copy")
     shutil.copytree(ROOT, place / "darc", ignore=shutil.ignore_patterns("__pycache__"))
-    return place
-
-
-def versions(place: Path) -> dict[str, str]:
+    steps = {"": ("none/none", "")} | {file: (f"darc/{file}", "\n") for file in EDITS}
+    for package in RELEASES:
+        told = f"Metadata-Version: 2.1\nName: {package}\nVersion: 99.0\n"
+        steps[package] = (f"{package.replace('-', '_')}-99.0.dist-info/METADATA", told)
     done = subprocess.run(
         [sys.executable, "-c", VERSIONS],
+        input="".join(
+            f"{json.dumps([str(place / path), text])}\n" for path, text in steps.values()
+        ),
         env={**os.environ, "PYTHONPATH": str(place)},
         capture_output=True,
         text=True,
         check=True,
         timeout=120,
     )
-    return dict(json.loads(done.stdout))
+    return dict(zip(steps, map(json.loads, done.stdout.splitlines()), strict=True))
 
 
-@pytest.fixture(scope="module")
-def before(copy: Path) -> dict[str, str]:
-    return versions(copy)
-
-
-@pytest.mark.parametrize(
-    ("file", "changed"),
-    [
-        ("scorers/form.py", {"form"}),
-        ("scorers/flaws.py", {"fluency", "form", "relevance", "harm"}),
-        ("language/data/order.json", {"fluency", "harm"}),
-        ("language/data/wordings.tsv", set()),
-        ("language/reading.py", set()),
-        ("language/data/harm.toml", {"relevance", "fluency", "form", "harm"}),
-        ("scorers/harm.npz", {"harm"}),
-        ("scorers/fluency.py", {"fluency"}),
-        ("language/data/classes.tsv", {"fluency", "form", "relevance", "harm"}),
-        ("models/embeddings.py", {"relevance", "harm"}),
-        ("scorers/reward.py", set()),
-    ],
-)
-def test_an_edit_changes_the_versions_that_depend_on_it(
-    file: str, changed: set[str], copy: Path, before: dict[str, str]
+@pytest.mark.parametrize(("step", "changed"), [*EDITS.items(), *RELEASES.items()])
+def test_an_edit_or_release_changes_the_versions_that_depend_on_it(
+    step: str, changed: set[str], versions: dict[str, dict[str, str]]
 ) -> None:
-    path = copy / "darc" / file
-    content = path.read_bytes()
-    path.write_bytes(content + b"\n")
-    after = versions(copy)
-    path.write_bytes(content)
-    assert {name for name in before if before[name] != after[name]} == changed
-
-
-@pytest.mark.parametrize(
-    ("package", "changed"), [("harper-py", {"fluency"}), ("wordllama", {"relevance", "harm"})]
-)
-def test_another_release_of_a_package_changes_the_version(
-    package: str, changed: set[str], copy: Path, before: dict[str, str]
-) -> None:
-    folder = copy / f"{package.replace('-', '_')}-99.0.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 99.0\n")
-    after = versions(copy)
-    shutil.rmtree(folder)
-    assert {name for name in before if before[name] != after[name]} == changed
+    before = versions[""]
+    assert {name for name in before if before[name] != versions[step][name]} == changed
 
 
 def test_parts_of_ones_own_are_not_kept() -> None:

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ def read_lists(name: str) -> dict[str, str]:
     return lists
 
 
+@cache
 def stored(name: str | Path) -> dict[str, Any]:
     """The content of a data file in TOML; also of one that stands elsewhere."""
     return tomllib.loads((DATA / name).read_text(encoding="utf-8"))

@@ -170,7 +170,8 @@ class Stretch:
 
     @cached_property
     def _grouped(self) -> tuple[list[Fact], list[list[str]]]:
-        critical: list[Fact] = []
+        facts = [("number", f"{each.value} {each.unit}".strip()) for each in self.amounts]
+        facts += [("sum of money", f"{a.currency}{a.value}") for a in self.amounts if a.currency]
         content: list[list[str]] = [[]]
         index, empty = phrases(), dispensable()
         spent = {at for amount in self.amounts for at in range(amount.start, amount.end)}
@@ -185,7 +186,7 @@ class Stretch:
                     if kind == "content" and group not in empty:
                         content[-1].append(group)
                     elif kind not in ("content", "neutral"):
-                        critical.append((kind, group))
+                        facts.append((kind, group))
                     at += len(phrase)
                     break
             else:
@@ -195,9 +196,9 @@ class Stretch:
                 elif word[0].isalpha() and word not in _SKIPPED:
                     content[-1].append(stem(word))
                 at += 1
-        return critical, [sentence for sentence in content if sentence]
+        return facts, [sentence for sentence in content if sentence]
 
-    @cached_property
+    @property
     def facts(self) -> list[Fact]:
         """What no rewrite may change, in order, each as a kind and a key.
 
@@ -206,12 +207,7 @@ class Stretch:
         conditions (if, unless, only, until), quantities (how much, how often and how surely) and
         comparisons (directions of change too).
         """
-        amounts = self.amounts
-        return [
-            *(("number", f"{each.value} {each.unit}".strip()) for each in amounts),
-            *(("sum of money", f"{a.currency}{a.value}") for a in amounts if a.currency),
-            *self._grouped[0],
-        ]
+        return self._grouped[0]
 
     @property
     def sentences(self) -> list[list[str]]:
@@ -241,27 +237,6 @@ _remembered = lru_cache(maxsize=1024)(Stretch)
 
 def _stretch(text: str) -> Stretch:
     return _remembered(text) if len(text) <= LONGEST else Stretch(text)
-
-
-def stretches(prose: str) -> list[Stretch]:
-    """Prose cut at line breaks and full stops, where no word, number or phrase goes on."""
-    found: list[Stretch] = []
-    for number, line in enumerate(prose.split("\n")):
-        if number:
-            found.append(_stretch("\n"))
-        held = ""
-        *closed, last = line.split(". ")
-        for part in closed:
-            stretch = _stretch(f"{held}{part}.")
-            # The stop of "e.g." ends no sentence.
-            if stretch.words[-1] == ".":
-                found.append(stretch)
-                held = ""
-            else:
-                held = f"{stretch.text} "
-        if held or last:
-            found.append(_stretch(held + last))
-    return found
 
 
 _OPAQUE_KINDS = ("fence", "indented code", "code", "display mathematics", "mathematics")
@@ -302,8 +277,24 @@ class Reading:
 
     @cached_property
     def stretches(self) -> list[Stretch]:
-        """The prose in order, in stretches that can be read one by one."""
-        return stretches(self.bare)
+        """The prose cut at line breaks and full stops, where no word, number or phrase goes on."""
+        found: list[Stretch] = []
+        for number, line in enumerate(self.bare.split("\n")):
+            if number:
+                found.append(_stretch("\n"))
+            held = ""
+            *closed, last = line.split(". ")
+            for part in closed:
+                stretch = _stretch(f"{held}{part}.")
+                # The stop of "e.g." ends no sentence.
+                if stretch.words[-1] == ".":
+                    found.append(stretch)
+                    held = ""
+                else:
+                    held = f"{stretch.text} "
+            if held or last:
+                found.append(_stretch(held + last))
+        return found
 
     @cached_property
     def words(self) -> Counter[str]:

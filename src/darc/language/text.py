@@ -1,33 +1,17 @@
 """The anatomy of a text: prose, code, sentences, words, and spans that no rewrite may touch."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from typing import NamedTuple
 
-from darc.language.phrases import pattern_texts
+from darc.language.phrases import pattern_texts, patterns, stored
 
-FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
-BLOCK = re.compile(
-    r"^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
-)
-INLINE_CODE = re.compile(r"`[^`\n]+`")
-LINK = re.compile(r"\[([^\]\n]{0,200})\]\([^)\n]{0,500}\)|https?://\S+")
-ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
-HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]+", re.MULTILINE)
-EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=[\w.,!?])[*_](?!\w)")
+_ANATOMY = patterns("answers.toml", "anatomy")
 SENTENCE_END = re.compile(r"(?<=[.!?\u2026])[\"')\]]*\s+|\n+")
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 WORD_OR_NUMBER = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
-TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d[\d.,:]*|[.!?\u2026]+|[,;:()\u2013\u2014-]|\n\s*\n")
 STRAIGHT = str.maketrans({0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"'})
-CODE_LINE = re.compile(
-    r"^[ \t]*(?:def \w+\(|class \w+[:({]|import \w+$|from \w+ import|return\b|for \w+ in .*:$|"
-    r"#include|function \w*\(|(?:const|let|var) \w+ ?=|select .* from|git \w|pip \w|"
-    r"\w[\w.]*\(.*\)[;:]?[ \t]*$|\w[\w.\[\]]* ?[-+*/]?= )|[{};][ \t]*$",
-    re.IGNORECASE | re.MULTILINE,
-)
 
 
 @dataclass(frozen=True)
@@ -39,17 +23,17 @@ class Text:
     @cached_property
     def code(self) -> list[str]:
         """The contents of fenced code blocks, the last one perhaps never closed."""
-        return [match[2] for match in BLOCK.finditer(self.raw)]
+        return [match[2] for match in _ANATOMY["block"].finditer(self.raw)]
 
     @cached_property
     def inline_code(self) -> list[str]:
         """Code between single backquotes, with them."""
-        return INLINE_CODE.findall(BLOCK.sub("", self.raw))
+        return _ANATOMY["inline code"].findall(_ANATOMY["block"].sub("", self.raw))
 
     @property
     def fence_is_open(self) -> bool:
         """Whether the last code fence was never closed."""
-        return len(FENCE.findall(self.raw)) % 2 == 1
+        return len(_ANATOMY["fence"].findall(self.raw)) % 2 == 1
 
     @cached_property
     def items(self) -> list[str]:
@@ -57,18 +41,19 @@ class Text:
         return [
             line[match.end() :].strip()
             for line in self.raw.splitlines()
-            if (match := ITEM.match(line))
+            if (match := _ANATOMY["item"].match(line))
         ]
 
     @cached_property
     def prose(self) -> str:
         """What is left to read without code, addresses and markup, with straight quotes."""
-        text = BLOCK.sub("\n", self.raw.translate(STRAIGHT))
-        text = LINK.sub(lambda match: match[1] or "", text)
+        text = _ANATOMY["block"].sub("\n", self.raw.translate(STRAIGHT))
+        text = _ANATOMY["link"].sub(lambda match: match[1] or "", text)
         # A word stands in for code inside a sentence, so that the sentence keeps its shape.
-        text = INLINE_CODE.sub("this", text)
-        text = HEADING.sub("", ITEM.sub("", text))
-        return EMPHASIS.sub("", text).strip()
+        text = _ANATOMY["inline code"].sub("this", text)
+        for mark in ("item", "heading", "emphasis"):
+            text = _ANATOMY[mark].sub("", text)
+        return text.strip()
 
     @cached_property
     def lowered(self) -> str:
@@ -88,14 +73,14 @@ class Text:
     @cached_property
     def tokens(self) -> list[str]:
         """Words, numbers and marks of the prose in lower case; an empty line is a mark."""
-        return TOKEN.findall(self.lowered)
+        return _ANATOMY["token"].findall(self.lowered)
 
     @cached_property
     def code_lines(self) -> int:
         """How many lines look like code, fenced or not."""
         if self.code:
             return sum(block.count("\n") + 1 for block in self.code)
-        return len(CODE_LINE.findall(self.raw))
+        return len(_ANATOMY["code line"].findall(self.raw))
 
 
 _HIDDEN = 0xF0000
@@ -105,18 +90,7 @@ PATTERNS = pattern_texts("spans.toml", "spans")
 # A list marker is form, not a number: it is stepped over so that the number patterns miss it.
 _DIGIT = re.compile(r"\d")
 _MARKER = r"(?P<marker>(?m:^[ \t]*\d{1,3}[.)](?=[ \t])))"
-# Kinds of spans with signs of which one is in every span of them; so few that there are not many
-# patterns to compile. Dates and numbers are told by a digit, private characters by their plane.
-_MARKED = ("fence", "block quote", "table", "indented code", "code", "display mathematics")
-_SIGNS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
-    (
-        (*_MARKED, "mathematics", "link", "address", "tag"),
-        ("`", "~~~", ">", "|", "    ", "\t", "$", "\\", "](", "://", "www.", "@", "<"),
-    ),
-    (("quotation",), ('"', "'", "“", "«", "„", "\u2018")),
-    (("equation",), tuple("=+^<>≤≥≈\u00d7÷±→")),
-    (("date", "number"), ()),
-)
+_SIGNS = stored("spans.toml")["signs"]
 
 
 @dataclass(frozen=True)
@@ -144,20 +118,18 @@ def mask(text: str) -> Masked:
         hidden.append(span)
         return chr(_HIDDEN + min(len(hidden) - 1, _MOST_SPANS))
 
-    pattern = _pattern(*_kinds(text))
+    # The kinds of spans that the text may have.
+    kinds = ["date", "number"] if _DIGIT.search(text) else []
+    for some in _SIGNS:
+        if any(sign in text for sign in some["signs"]):
+            kinds += some["kinds"]
+    if not text.isascii() and max(text) >= chr(_HIDDEN):
+        kinds.append("private")
+    pattern = _pattern(*kinds)
     masked = pattern.sub(hide, text) if pattern else text
     if len(hidden) > _MOST_SPANS:
         return Masked(chr(_HIDDEN), (text,))
     return Masked(masked, tuple(hidden))
-
-
-def _kinds(text: str) -> Iterator[str]:
-    """The kinds of spans that the text may have."""
-    for kinds, signs in _SIGNS:
-        if any(sign in text for sign in signs) if signs else _DIGIT.search(text):
-            yield from kinds
-    if not text.isascii() and max(text) >= chr(_HIDDEN):
-        yield "private"
 
 
 @cache
@@ -209,33 +181,27 @@ def each_statement(text: str, change: Callable[[str], str], applies: Callable[[s
     if not any(map(applies, statements)):
         return unchanged
     return "\n".join(
-        line.prefix
-        + " ".join(
-            change(piece) if plain and applies(piece) else piece for piece, plain in line.pieces
-        )
-        for line in lines
+        prefix + " ".join(change(each) if plain and applies(each) else each for each, plain in line)
+        for prefix, line in lines
     )
 
 
-class _Line(NamedTuple):
-    """What opens a line, and its sentences, each with whether it is a plain statement."""
-
-    prefix: str
-    pieces: tuple[tuple[str, bool], ...]
+# What opens a line, and its sentences, each with whether it is a plain statement.
+_Line = tuple[str, tuple[tuple[str, bool], ...]]
 
 
 @lru_cache(maxsize=32)
 def _lines(text: str) -> tuple[tuple[_Line, ...], tuple[str, ...], str]:
     """The lines of a text, its plain statements, and the lines joined again."""
     lines = tuple(map(_line, text.split("\n")))
-    statements = tuple(piece for line in lines for piece, plain in line.pieces if plain)
-    joined = (line.prefix + " ".join(piece for piece, _ in line.pieces) for line in lines)
+    statements = tuple(each for _, line in lines for each, plain in line if plain)
+    joined = (prefix + " ".join(each for each, _ in line) for prefix, line in lines)
     return lines, statements, "\n".join(joined)
 
 
 def _line(line: str) -> _Line:
     if not line.rstrip().endswith((".", "!")) or line.lstrip().startswith("#"):
-        return _Line(line, ())
+        return line, ()
     prefix = _PREFIX.match(line)
     start = prefix.end() if prefix else 0
     found: list[tuple[str, bool]] = []
@@ -244,7 +210,7 @@ def _line(line: str) -> _Line:
         plain, abbreviated = _kind(piece) if len(piece) <= LONGEST else _kind.__wrapped__(piece)
         found.append((piece, plain and not doubtful))
         doubtful = abbreviated
-    return _Line(line[:start], tuple(found))
+    return line[:start], tuple(found)
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.language.phrases import DATA, read_lists, read_rows, word_set
+from darc.language.phrases import DATA, patterns, read_lists, read_rows, word_set
 from darc.typing import Array
 
 WORD_LISTS = {name: word_set(words) for name, words in read_lists("words.tsv").items()}
@@ -115,20 +115,9 @@ CLASS_OF = {word: name for name, words in _CLOSED.items() for word in words.spli
 FUNCTION_WORDS = frozenset(
     word for word, name in CLASS_OF.items() if name not in ("verb", "past", "adjective")
 )
-# The first pattern that fits decides.
-_SHAPES = (
-    ("number", re.compile(r"\d")),
-    ("stop", re.compile(r"[.!?\u2026\n]")),
-    ("comma", re.compile(r"[,;:()\u2013\u2014-]")),
-    ("manner", re.compile(r"...ly$")),
-    ("ing", re.compile(r"...ing$")),
-    ("past", re.compile(r"..(?:[^e]ed|[^aeiou]ied)$")),
-    ("abstract", re.compile(r"..(?:tion|sion|ness|ment|ity|ism|ance|ence|ship|hood)$")),
-    ("adjective", re.compile(r"..(?:ous|ful|less|ive|able|ible|ical|ish|ary|est)$")),
-    ("plural", re.compile(r"..[^su]s$")),
-)
+_SHAPES = patterns("answers.toml", "shapes")
 _OTHER = "noun"
-CLASSES = sorted({*_CLOSED, *(name for name, _ in _SHAPES), _OTHER})
+CLASSES = sorted({*_CLOSED, *_SHAPES, _OTHER})
 _NUMBER_OF = {name: number for number, name in enumerate(CLASSES)}
 
 
@@ -138,13 +127,18 @@ def class_of(token: str) -> str:
     known = CLASS_OF.get(token)
     if known is not None:
         return known
-    return next((name for name, shape in _SHAPES if shape.search(token)), _OTHER)
+    return next((name for name, shape in _SHAPES.items() if shape.search(token)), _OTHER)
 
 
 def content_words(words: Iterable[str]) -> list[str]:
     """The distinct words that carry content, in order."""
     kept = (word for word in words if word not in FUNCTION_WORDS and len(word) > 2)
     return list(dict.fromkeys(kept))
+
+
+def content_stems(words: Iterable[str]) -> set[str]:
+    """Their loose stems."""
+    return set(map(loose_stem, content_words(words)))
 
 
 def subject_words(words: Iterable[str]) -> list[str]:

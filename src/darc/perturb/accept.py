@@ -121,11 +121,6 @@ class Slice:
         """What was accepted and refused so far."""
         return Perturbed(tuple(self.variants), tuple(self.rejections))
 
-    @property
-    def exhausted(self) -> bool:
-        """Whether the rewriter has nothing new for this part."""
-        return self.drawing is not None and self.drawing.exhausted
-
 
 class PerturbOptions(TypedDict, total=False):
     """How a candidate is rewritten; the defaults stand in `Rewriting`."""
@@ -181,7 +176,8 @@ def perturb_slice(
     rewriter itself ends with a `wish`, and the next goes on with what is `told`.
     """
     work = Rewriting(prompt, candidate, n_aug, rewriter, asks, **how)
-    state = Slice() if state is None else state
+    if state is None:
+        work.next_part(state := Slice())
     until = clock() + seconds
     while not state.finished:
         if stop():
@@ -225,13 +221,11 @@ class Rewriting:
         if state.pending:
             self._judge(state, *state.pending.pop(0))
             return
-        if state.part < 0:
-            self._next_part(state)
-            return
         part, _, budget = self.shares[state.part]
         count = min(state.goal - len(state.variants), budget - state.tried)
-        if not state.asked and (count <= 0 or state.exhausted):
-            self._next_part(state)
+        exhausted = state.drawing is not None and state.drawing.exhausted
+        if not state.asked and (count <= 0 or exhausted):
+            self.next_part(state)
             return
         found = self._proposed(state, part, count)
         if found is None:
@@ -240,10 +234,11 @@ class Rewriting:
         state.rounds += 1
         state.tried += len(found[:count])
         state.pending = self._likened(found[:count], state.seen)
-        if not found and (state.drawing is None or state.exhausted):
-            self._next_part(state)
+        if not found and (state.drawing is None or state.drawing.exhausted):
+            self.next_part(state)
 
-    def _next_part(self, state: Slice) -> None:
+    def next_part(self, state: Slice) -> None:
+        """Begin the next part of the family, or end the work."""
         state.part += 1
         if state.part == len(self.shares):
             state.finished = True
@@ -278,13 +273,13 @@ class Rewriting:
             or (dissimilar(value, self.least_similarity) if self.similarity else None)
         )
         state.seen.setdefault(plain, reason or ACCEPTED)
-        place = (self.prompt.id, self.candidate.index)
-        name, number = self.rewriter.name, len(state.variants)
+        place, number = (self.prompt.id, self.candidate.index), len(state.variants)
+        told = (text, part, self.rewriter.name)
         if reason is None:
-            state.variants.append(Variant(*place, number, text, part, name))
+            state.variants.append(Variant(*place, number, *told))
         else:
             attempt = number + len(state.rejections)
-            state.rejections.append(Rejection(*place, attempt, text, part, name, reason))
+            state.rejections.append(Rejection(*place, attempt, *told, reason))
 
     def _likened(self, proposals: list[str], seen: Container[str]) -> list[tuple[str, float]]:
         """The proposals with their similarities, which are asked for where a text is new."""

@@ -4,11 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain, combinations, pairwise
+from typing import Any
 
 from numpy.typing import ArrayLike
 
-from darc.language.reading import MONTHS, WEEKDAYS, Fact, Reading, Stretch
+from darc.language.phrases import word_set
+from darc.language.reading import MONTHS, WEEKDAYS, Reading, Stretch
 from darc.language.text import STRAIGHT, mask
 from darc.language.words import same, stem
 from darc.perturb.phrasing import STRIPS
@@ -37,7 +39,7 @@ def judge(
     original: str, rewrite: str, family: str = "style", find_entities: Entities | None = None
 ) -> str | None:
     """Why the rewrite is refused, or None if every filter lets it pass."""
-    (whole, said), new = _readings(original, family), Reading(rewrite)
+    whole, new = _read(original), Reading(rewrite)
     found = (
         duplicate(original, rewrite)
         or length(whole, new, family)
@@ -46,25 +48,20 @@ def judge(
     )
     if found:
         return found
-    new = _said(new, family)
+    # A targeted rewrite may drop courtesies, so they are left out of both texts.
+    if family == "targeted":
+        whole, new = _read(lean(original)), Reading(lean(rewrite))
     for refuse in FILTERS.values():
-        if found := refuse(said, new, family):
+        if found := refuse(whole, new, family):
             return found
     return entities(original, rewrite, find_entities) if find_entities else None
 
 
+# Each of its rewrites asks for an original again.
+_read = lru_cache(maxsize=16)(Reading)
+
+
 @lru_cache(maxsize=8)
-def _readings(original: str, family: str) -> tuple[Reading, Reading]:
-    """The whole of an original, and what it says; each of its rewrites asks for it again."""
-    whole = Reading(original)
-    return whole, _said(whole, family)
-
-
-def _said(whole: Reading, family: str) -> Reading:
-    # A targeted rewrite may drop courtesies, so they are left out of both texts.
-    return Reading(lean(whole.text)) if family == "targeted" else whole
-
-
 def lean(text: str) -> str:
     """The text without flattery, openers, apologies, closers, hedges and headings."""
     masked = mask(text)
@@ -131,19 +128,16 @@ def apart(original: Reading, rewrite: Reading) -> tuple[list[Stretch], list[Stre
     A stretch that both have counts as often in either, so that filters that compare counts need
     not look at it.
     """
-    left = Counter(stretch.text for stretch in original.stretches)
-    come: list[Stretch] = []
-    for stretch in rewrite.stretches:
-        if left.get(stretch.text, 0):
-            left[stretch.text] -= 1
-        else:
-            come.append(stretch)
-    gone: list[Stretch] = []
-    for stretch in original.stretches:
-        if left[stretch.text]:
-            left[stretch.text] -= 1
-            gone.append(stretch)
-    return gone, come
+    sides: list[list[Stretch]] = []
+    for reading, other in ((original, rewrite), (rewrite, original)):
+        left = Counter(stretch.text for stretch in other.stretches)
+        sides.append([])
+        for stretch in reading.stretches:
+            if left.get(stretch.text, 0):
+                left[stretch.text] -= 1
+            else:
+                sides[-1].append(stretch)
+    return sides[0], sides[1]
 
 
 def _of_texts(what: str, found: Callable[[Reading], Iterable[str]]) -> Filter:
@@ -152,25 +146,21 @@ def _of_texts(what: str, found: Callable[[Reading], Iterable[str]]) -> Filter:
     return lambda original, rewrite, family: difference(what, counted(original), counted(rewrite))
 
 
-@lru_cache(maxsize=4)
-def words(original: Reading, rewrite: Reading) -> tuple[Counter[str], Counter[str]]:
-    """How often each word occurs in the stretches that only the original has, or the rewrite."""
-    gone, come = (chain.from_iterable(s.words for s in side) for side in apart(original, rewrite))
-    return Counter(gone), Counter(come)
-
-
-@lru_cache(maxsize=4)
-def facts(original: Reading, rewrite: Reading) -> tuple[Counter[Fact], Counter[Fact]]:
-    """The same of facts."""
-    gone, come = (chain.from_iterable(s.facts for s in side) for side in apart(original, rewrite))
-    return Counter(gone), Counter(come)
+@lru_cache(maxsize=8)
+def counts(original: Reading, rewrite: Reading, what: str) -> tuple[Counter[Any], Counter[Any]]:
+    """The words, or facts, of the stretches that only the original has, and the rewrite."""
+    gone, come = (
+        Counter(chain.from_iterable(getattr(stretch, what) for stretch in side))
+        for side in apart(original, rewrite)
+    )
+    return gone, come
 
 
 def _of_facts(kind: str) -> Filter:
     """A filter of one kind of facts, which must all be there as often as before."""
 
     def changed(original: Reading, rewrite: Reading, family: str) -> str | None:
-        both = facts(original, rewrite)
+        both = counts(original, rewrite, "facts")
         if dict.__eq__(*both):
             return None
         before, after = (
@@ -227,7 +217,7 @@ def _names(original: Reading, rewrite: Reading, family: str) -> str | None:
     known = (original.names | rewrite.names) - _NO_NAMES
     if not known:
         return None
-    both = words(original, rewrite)
+    both = counts(original, rewrite, "words")
     before, after = (Counter({name: each[name] for name in known if name in each}) for each in both)
     return difference("name", before, after)
 
@@ -282,11 +272,9 @@ _MARGIN = 0.4
 _SAME = 0.99
 _MOST_CHANGED = 40
 _BARRIERS = frozenset(".!?\n;:")
-_SKIPPED_WORDS = "a an the , this that these those and or \u2013 \u2014"
-_SKIPPED = frozenset(_SKIPPED_WORDS.split())
-_PLACED_WORDS = "from to by of than with for against into before after over under"
-_PLACED = frozenset(_PLACED_WORDS.split())
-_SEPARATORS = frozenset({",", "and", "or"})
+_SKIPPED = word_set("a an the , this that these those and or \u2013 \u2014")
+_PLACED = word_set("from to by of than with for against into before after over under")
+_SEPARATORS = word_set(", and or")
 
 # The words on either side, those before under "<" and the word, each by how near it is; their sum.
 Near = tuple[dict[str, int], int]
@@ -298,35 +286,27 @@ def _roles(original: Reading, rewrite: Reading, family: str) -> str | None:
     Each that occurs once in both texts is known by its neighbours on either side. A passive turns
     its sentence round, so nothing is said where the number of "by" differs.
     """
-    gone, come = apart(original, rewrite)
-    left, new = words(original, rewrite)
+    left, new = counts(original, rewrite, "words")
     if left["by"] != new["by"]:
         return None
     # What stands in a stretch that both texts have has the same neighbours in both.
     both = {word for word in left if new.get(word) == 1 and original.words[word] == 1}
-    before, after = _places(gone, both), _places(come, both)
+    before, after = (
+        {word: _near(each, at) for each in side for word, at in each.places.items() if word in both}
+        for side in apart(original, rewrite)
+    )
     own = {word: _alike(before[word], after[word]) for word in before}
     moved = [word for word in before if own[word] < _SAME]
     if len(moved) > _MOST_CHANGED:
         return None
-    for i, first in enumerate(moved):
-        for second in moved[i + 1 :]:
-            least = own[first] + own[second] + _MARGIN
-            if least >= 2:
-                continue
-            crossed = _alike(before[first], after[second]) + _alike(before[second], after[first])
-            if crossed > least and not _in_list(original, first, second):
-                return f"roles: {first!r} and {second!r} changed places"
+    for first, second in combinations(moved, 2):
+        least = own[first] + own[second] + _MARGIN
+        if least >= 2:
+            continue
+        crossed = _alike(before[first], after[second]) + _alike(before[second], after[first])
+        if crossed > least and not _in_list(original, first, second):
+            return f"roles: {first!r} and {second!r} changed places"
     return None
-
-
-def _places(stretches: list[Stretch], known: set[str]) -> dict[str, Near]:
-    return {
-        word: _near(stretch, at)
-        for stretch in stretches
-        for word, at in stretch.places.items()
-        if word in known
-    }
 
 
 @lru_cache(maxsize=512)
@@ -367,8 +347,7 @@ def _in_list(reading: Reading, first: str, second: str) -> bool:
     words = [word for stretch in reading.stretches for word in stretch.words]
     start, end = sorted((words.index(first), words.index(second)))
     gap = [word in _SEPARATORS for word in words[start + 1 : end]]
-    items_alone = all(a or b for a, b in pairwise(gap))
-    return bool(gap) and gap[0] and gap[-1] and items_alone
+    return bool(gap) and gap[0] and gap[-1] and all(a or b for a, b in pairwise(gap))
 
 
 # In the order in which they are asked.

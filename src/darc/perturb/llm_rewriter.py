@@ -18,19 +18,7 @@ BYTES_A_TOKEN = 4
 ROOM, LEAST_ROOM = 1.5, 32
 
 _TOLD = stored(Path(__file__).with_suffix(".toml"))
-_TAG = re.compile(r"<(/?)\s*(question|answer)\s*>", re.IGNORECASE)
-_PREAMBLE = re.compile(
-    r"\A\s*(?:\*\*)?(?:(?:sure|certainly|of course|okay"
-    r"|absolutely)[,!.]?\s+)?(?:here(?:['\u2019]s| is| you go)"
-    r"[^\n:]{0,80}|(?:the |my )?(?:rewrit\w+|revised|edited|rephrased|paraphrased|plain|new)"
-    r"(?: (?:answer|version|text|response))?)\s*:(?:\*\*)?\s*",
-    re.IGNORECASE,
-)
-_REMARK = re.compile(
-    r"\n+\s*\(?(?:note|i (?:have|['\u2019]ve)|this (?:version|rewrite)|let me know if)[^\n]*\Z",
-    re.IGNORECASE,
-)
-_FENCE = re.compile(r"\A```(?:text|markdown|md)?[ \t]*\n(.*)\n```\Z", re.DOTALL)
+_REPLY = {name: re.compile(pattern) for name, pattern in _TOLD.pop("reply").items()}
 _QUOTES = {'"': '"', "“": "”", "'": "'"}
 
 
@@ -120,12 +108,12 @@ def messages(prompt: Prompt, text: str, family: str, angle: int = 0) -> tuple[Me
 
 def cleaned(reply: str, original: str = "") -> str:
     """The rewrite alone: no tags, preamble, remark, or quotes and fences that the text had not."""
-    text = _TAG.sub("", reply).strip()
-    text = _PREAMBLE.sub("", text, count=1).strip()
-    fenced = _FENCE.match(text)
+    text = _REPLY["tag"].sub("", reply).strip()
+    text = _REPLY["preamble"].sub("", text, count=1).strip()
+    fenced = _REPLY["fence"].match(text)
     if fenced and not original.lstrip().startswith("```"):
         text = fenced[1].strip()
-    text = _REMARK.sub("", text).strip() if not _REMARK.search(original) else text
+    text = _REPLY["remark"].sub("", text).strip() if not _REPLY["remark"].search(original) else text
     closing = _QUOTES.get(text[:1])
     wrapped = closing and len(text) > 2 and text.endswith(closing) and text[0] != original[:1]
     if wrapped and text[1:-1].count(text[0]) == 0:
@@ -135,5 +123,5 @@ def cleaned(reply: str, original: str = "") -> str:
 
 def _delimited(question: str, answer: str) -> str:
     """Question and answer between tags; tags inside them are defused."""
-    inner = (_TAG.sub(r"(\1\2)", part) for part in (question, answer))
+    inner = (_REPLY["tag"].sub(r"(\1\2)", part) for part in (question, answer))
     return "<question>\n{}\n</question>\n<answer>\n{}\n</answer>".format(*inner)

@@ -1,6 +1,8 @@
 """Named entities found by a token-classification model."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
 
 from darc.models.transformers import Checkpoint
 from darc.models.transformers.loading import TOKENS
@@ -17,34 +19,27 @@ def entity_finder(
     context is read in windows that overlap by a quarter.
     """
     checkpoint = Checkpoint(model, TOKENS, dtype=dtype, device=device)
-    found: list[Callable[[str], Sequence[str]]] = []
+
+    @cache
+    def reader() -> Any:
+        from transformers import pipeline
+
+        loaded = checkpoint.loaded
+        windows = {}
+        if loaded.context is not None:
+            loaded.tokenizer.model_max_length = loaded.context
+            windows = {"stride": loaded.context // SHARE}
+        return pipeline(
+            "token-classification",
+            model=loaded.model,
+            tokenizer=loaded.tokenizer,
+            device=loaded.device,
+            aggregation_strategy="simple",
+            **windows,
+        )
 
     def find(text: str) -> Sequence[str]:
-        if not found:
-            found.append(_reader(checkpoint))
-        return found[0](text) if text.strip() else []
-
-    return find
-
-
-def _reader(checkpoint: Checkpoint) -> Callable[[str], Sequence[str]]:
-    from transformers import pipeline
-
-    loaded = checkpoint.loaded
-    windows = {}
-    if loaded.context is not None:
-        loaded.tokenizer.model_max_length = loaded.context
-        windows = {"stride": loaded.context // SHARE}
-    read = pipeline(
-        "token-classification",
-        model=loaded.model,
-        tokenizer=loaded.tokenizer,
-        device=loaded.device,
-        aggregation_strategy="simple",
-        **windows,
-    )
-
-    def find(text: str) -> Sequence[str]:
-        return [text[part["start"] : part["end"]].strip() for part in read(text)]
+        found = reader()(text) if text.strip() else []
+        return [text[part["start"] : part["end"]].strip() for part in found]
 
     return find

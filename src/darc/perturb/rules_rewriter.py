@@ -49,8 +49,6 @@ FORM: dict[str, tuple[Transform, ...]] = {
 _FORM_SHARE = {"style": 0.25, "targeted": 0.6}
 _LEAST_APART = 0.06
 
-Pairs = frozenset[tuple[str, str]]
-
 
 @rewriter("rules")
 class RulesRewriter:
@@ -75,7 +73,8 @@ class RulesRewriter:
 
     def drawing(self, prompt: Prompt, text: str, family: str) -> "RulesDrawing":
         """The same of a simple family, draw by draw."""
-        return RulesDrawing(prompt.id, family, mask(text))
+        masked = mask(text)
+        return RulesDrawing(prompt.id, family, masked, Varied(masked.text, 0))
 
 
 @dataclass
@@ -122,15 +121,11 @@ class RulesDrawing:
     prompt_id: str
     family: str
     masked: Masked
+    varied: Varied
     seed: int = 0
     number: int = 0
     repeats: int = 0
     drawn: set[str] = field(default_factory=set)
-    varied: Varied = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Ask for nothing yet."""
-        self.varied = Varied(self.masked.text, 0)
 
     @property
     def exhausted(self) -> bool:
@@ -145,12 +140,11 @@ class RulesDrawing:
     def step(self, seen: Container[str]) -> list[str] | None:
         """Draw once; the round's proposals if it is over, none of them among those `seen`."""
         wanted = self.varied.wanted
-        stressed = (_TRIES - 1) * wanted
-        if self.exhausted and self.family == "style":
+        stressed, most = (_TRIES - 1) * wanted, _TRIES * wanted
+        if self.exhausted:
             # Stress can still bring something new.
-            self.number = max(self.number, stressed)
-        tired = self.exhausted and self.family != "style"
-        if self.varied.full or tired or self.number >= _TRIES * wanted:
+            self.number = max(self.number, stressed if self.family == "style" else most)
+        if self.varied.full or self.number >= most:
             return [self.masked.restore(text) for text in self.varied.chosen]
         draws = Draws(self.seed, f"{self.prompt_id}\0{self.family}\0{self.number}")
         text = changed(self.masked.text, self.family, draws, stress=self.number >= stressed)
@@ -190,13 +184,13 @@ def changed(masked: str, family: str, draws: Draws, stress: bool = False) -> str
 
 
 @lru_cache(maxsize=64)
-def neighbours(text: str) -> Pairs:
+def neighbours(text: str) -> frozenset[tuple[str, str]]:
     """The pairs of neighbouring words of a text, whatever their case."""
     words = ["", *WORD_OR_NUMBER.findall(text.lower().replace("\u2019", "'")), ""]
     return frozenset(pairwise(words))
 
 
-def distance(first: Pairs, second: Pairs) -> float:
+def distance(first: frozenset[tuple[str, str]], second: frozenset[tuple[str, str]]) -> float:
     """The share of pairs that only one of two texts has, 0 to 1."""
     shared = len(first & second)
     either = len(first) + len(second) - shared

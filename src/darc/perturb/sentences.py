@@ -9,7 +9,7 @@ from darc.perturb.transform import (
     Found,
     Substitution,
     capital,
-    either,
+    putting,
     rephrasing,
     replacing,
     small,
@@ -35,7 +35,9 @@ def _after(match: Found) -> str:
     return re.split(r"[.!?\n]", match.string[match.end() :], maxsplit=1)[0]
 
 
-def _joined(match: Found, draws: Draws) -> str | None:
+@putting(PATTERNS["join"])
+def join(match: Found, draws: Draws) -> str | None:
+    """Joined with "and" or a semicolon, when the second opens on a pronoun."""
     before, after = _before(match), _after(match)
     longest = max(len(before.split()), len(after.split()))
     end = match.end() + len(after)
@@ -49,28 +51,24 @@ def _joined(match: Found, draws: Draws) -> str | None:
     return f"{link}{match['subject'].lower()} "
 
 
-# With "and" or a semicolon, when the second opens on a pronoun.
-join = replacing(Substitution(PATTERNS["join"], _joined))
-
-
 def _parted(match: Found, draws: Draws) -> str | None:
-    subject = match["subject"] or match["after"]
-    return None if PATTERNS["bound"].search(_before(match)) else f". {subject.capitalize()} "
+    if PATTERNS["bound"].search(_before(match)):
+        return None
+    contrast = match.re is PATTERNS["but"]
+    return f". However, {match['subject']} " if contrast else f". {match['subject'].capitalize()} "
 
 
-def _contrasted(match: Found, draws: Draws) -> str | None:
-    bound = PATTERNS["bound"].search(_before(match))
-    return None if bound else f". However, {match['subject']} "
+_PARTED = [replacing(Substitution(PATTERNS[name], _parted, 0.7)) for name in ("but", "part")]
 
 
-# Before ", and it" or ", but it", when no subordinate clause binds it.
-split = either(
-    replacing(Substitution(PATTERNS["but"], _contrasted, 0.7)),
-    replacing(Substitution(PATTERNS["part"], _parted, 0.7)),
-)
+def split(text: str, draws: Draws) -> str:
+    """Parted before ", but it" or ", and it", when no subordinate clause binds it."""
+    return draws.pick(_PARTED)(text, draws)
 
 
-def _joined_plain(match: Found, draws: Draws) -> str | None:
+@putting(PATTERNS["join_plain"], 0.4)
+def join_plain(match: Found, draws: Draws) -> str | None:
+    """Two short plain statements as one, when the second opens on an article."""
     before, after = _before(match), _after(match)
     whole, sizes = f"{before} {after}", (len(before.split()), len(after.split()))
     bound = PATTERNS["linked"].search(whole) or PATTERNS["bound"].search(whole) or "," in whole
@@ -80,17 +78,11 @@ def _joined_plain(match: Found, draws: Draws) -> str | None:
     return f", and {match['article'].lower()} " if plain else None
 
 
-# Two short plain statements as one, when the second opens on an article.
-join_plain = replacing(Substitution(PATTERNS["join_plain"], _joined_plain, 0.4))
-
-
 def _swapped(match: Found, draws: Draws) -> str | None:
     words = {match["first"], match["second"]}
     # No fixed couple, no function words, no actions.
     kept = words & WORD_LISTS["fixed couple"] or words & LIGHT_WORDS
-    if kept or "respectively" in match.string:
-        return None
-    if any(PATTERNS["unordered"].search(word) for word in words):
+    if kept or "respectively" in match.string or any(map(PATTERNS["unordered"].search, words)):
         return None
     return f"{match['lead']}{match['second']} {match['link']} {match['first']}"
 
@@ -119,10 +111,10 @@ def adverbs(match: Found, draws: Draws) -> str | None:
     if inside and not PATTERNS["no_subject"].search(inside["subject"].lower()):
         lowered = small(inside["subject"]) if draws.chance(0.6) else None
         if lowered is not None and not re.match(r"(?:not|used|enough)\b", inside["rest"]):
-            return f"{inside['adverb'].capitalize()}, {lowered} {inside['rest']}."
+            return f"{inside['adverb']}, {lowered} {inside['rest']}."
     if first and draws.chance(0.6):
-        subject, adverb = first["subject"].capitalize(), first["adverb"].lower()
-        return f"{subject} {first['verb'] or ''}{adverb} {first['rest']}."
+        verb = first["verb"] or ""
+        return f"{first['subject']} {verb}{first['adverb'].lower()} {first['rest']}."
     if also and not PATTERNS["inner"].search(also["rest"]) and draws.chance(0.7):
         if draws.chance(0.5) and len(also["rest"].split()) <= 10:
             return f"{also['start']} {also['rest']} as well."
@@ -149,16 +141,30 @@ def _has(name: str, *texts: str) -> bool:
 def to_end(match: Found, draws: Draws) -> str | None:
     """Fronted clauses last: "When it rains, we read" as "We read when it rains"."""
     link, rest, main = match["link"], match["rest"], match["main"]
-    if not _movable(link, rest, main):
+    # Nothing may be bound anew; "it is" and "there is" stand for nothing.
+    expletive = CLAUSES["expletive"].match(main)
+    bound = _has("persons", rest, main[expletive.end() :] if expletive else main)
+    if bound or _has("binding", main) or len(main.split()) < 2:
+        return None
+    if len(rest.split()) + len(main.split()) > _MOST_WORDS + 4:
+        return None
+    if link in ("Because", "Since", "As") and _has("negation", main):
         return None
     if link == "Because" and draws.chance(0.4) and _has("finite", rest):
-        return f"{capital(rest)}, so {main}."
+        return f"{rest}, so {main}."
     if not draws.chance(0.75):
         return None
     if link in _CONCESSIVE and draws.chance(0.5):
-        return f"{capital(rest)}, but {main}."
+        return f"{rest}, but {main}."
     comma = "," if link in (*_CONCESSIVE, "While") else ""
-    return f"{capital(main)}{comma} {link[0].lower()}{link[1:]} {rest}."
+    return f"{main}{comma} {link[0].lower()}{link[1:]} {rest}."
+
+
+def _fronted(first: str, main: str, draws: Draws) -> str | None:
+    lowered = small(main)
+    if lowered is None or len(main.split()) < 3 or not draws.chance(0.75):
+        return None
+    return f"{first}, {lowered}."
 
 
 @rephrasing(CLAUSES["tail"])
@@ -166,34 +172,27 @@ def to_front(match: Found, draws: Draws) -> str | None:
     """Last clauses fronted: "We read when it rains" as "When it rains, we read"."""
     main, link, rest = match["main"], match["link"], match["rest"]
     bound = _has("binding", main, rest) or _has("tail_bound", main) or _has("persons", rest)
-    if bound or len(match.string.split()) > _MOST_WORDS:
-        return None
-    if link == "because" and _has("negation", main):
+    denied = link == "because" and _has("negation", main)
+    if bound or denied or len(match.string.split()) > _MOST_WORDS:
         return None
     if not (CLAUSES["clausal_time"].match(rest) if link in _TEMPORAL else _has("finite", rest)):
         return None
     if re.match(r"[a-z]+ing\b", rest) and not re.match(r"(?:you|we|I)\b", main):
         return None
-    lowered = small(main)
-    if lowered is None or len(main.split()) < 3 or not draws.chance(0.75):
-        return None
-    return f"{capital(link)} {rest}, {lowered}."
+    return _fronted(f"{link} {rest}", main, draws)
 
 
 @rephrasing(CLAUSES["phrase"])
 def phrase_to_end(match: Found, draws: Draws) -> str | None:
     """Fronted phrases last: "In winter, lakes freeze" as "Lakes freeze in winter"."""
     phrase, main = match["phrase"], match["main"] or match["bare"]
-    if len(match.string.split()) > _MOST_WORDS - 4 or CLAUSES["discourse"].match(phrase):
-        return None
-    if _has("verbal", phrase) or _has("binding", main) or _has("negation", match.string):
+    bound = _has("verbal", phrase) or _has("binding", main) or _has("negation", match.string)
+    if bound or len(match.string.split()) > _MOST_WORDS - 4:
         return None
     words = main.split()
-    if len(words) < 3 or re.search(r"\b(?:to|of|in|on|at)\b", words[-2]):
+    if len(words) < 3 or re.search(r"\b(?:to|of|in|on|at)\b", words[-2]) or not draws.chance(0.75):
         return None
-    if not draws.chance(0.75):
-        return None
-    return f"{capital(main)} {phrase[0].lower()}{phrase[1:]}."
+    return f"{main} {phrase[0].lower()}{phrase[1:]}."
 
 
 @rephrasing(CLAUSES["time"])
@@ -203,28 +202,7 @@ def time_to_front(match: Found, draws: Draws) -> str | None:
     bound = _has("binding", main) or _has("negation", main) or _has("unfronted", main)
     if bound or len(match.string.split()) > _MOST_WORDS or not main[-1].isalpha():
         return None
-    lowered = small(main)
-    if lowered is None or len(main.split()) < 3 or not draws.chance(0.75):
-        return None
-    return f"{capital(match['phrase'])}, {lowered}."
-
-
-def _movable(link: str, rest: str, main: str) -> bool:
-    """Whether a fronted clause can follow its main clause with nothing bound anew."""
-    if _has("binding", main) or CLAUSES["no_clause"].match(rest) or len(main.split()) < 2:
-        return False
-    if len(rest.split()) + len(main.split()) > _MOST_WORDS + 4 or re.search(r"\bto\Z", main):
-        return False
-    if link in ("Because", "Since", "As") and _has("negation", main):
-        return False
-    if link in ("As", "Since") and not CLAUSES[link.lower()].match(rest):
-        return False
-    if link in ("To", "In order to", "By") and re.match(r"(?:it|there|this|that)\b", main):
-        return False
-    if _has("persons", rest):
-        return False
-    expletive = CLAUSES["expletive"].match(main)
-    return not _has("persons", main[expletive.end() :] if expletive else main)
+    return _fronted(match["phrase"], main, draws)
 
 
 @rephrasing(CLAUSES["so"], CLAUSES["why"], CLAUSES["result"])
@@ -302,9 +280,7 @@ def semicolons(match: Found, draws: Draws) -> str | None:
 def marker_last(match: Found, draws: Draws) -> str | None:
     """Opening markers last: "However, it is late" as "It is late, however"."""
     marker, rest = match["marker"], match["rest"]
-    if len(match.string.split()) > _BOTH_SHORT or _has("inner", rest):
-        return None
-    if marker == "Therefore" or not draws.chance(0.5):
+    if len(match.string.split()) > _BOTH_SHORT or not draws.chance(0.5):
         return None
     comma = "" if marker == "Instead" else ","
-    return f"{capital(rest)}{comma} {marker.lower()}."
+    return f"{rest}{comma} {marker.lower()}."

@@ -6,6 +6,7 @@ A transform takes a masked text and draws, and returns the text changed, or as i
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import chain, count
 from typing import NamedTuple, TypeVar
 
 from darc.core.draws import prompt_seeds, uniforms
@@ -18,21 +19,12 @@ _BLOCK = 128
 
 
 class Draws:
-    """Uniform numbers one after another; the same (seed, key) gives the same stream."""
+    """Uniform numbers in [0, 1) one after another; the same (seed, key) gives the same stream."""
 
-    def __init__(self, seed: int, key: object = "") -> None:
-        self._seed = seed
-        self._key = key
-        self._block = 0
-        self._numbers: list[float] = []
-
-    def uniform(self) -> float:
-        """The next number in [0, 1)."""
-        if not self._numbers:
-            seeds = prompt_seeds(self._seed, [f"{self._key}\0{self._block}"])
-            self._numbers = uniforms(seeds, _BLOCK)[0].tolist()
-            self._block += 1
-        return self._numbers.pop()
+    def __init__(self, seed: int, key: str = "") -> None:
+        blocks = (uniforms(prompt_seeds(seed, [f"{key}\0{i}"]), _BLOCK)[0] for i in count())
+        numbers = chain.from_iterable(block[::-1].tolist() for block in blocks)
+        self.uniform: Callable[[], float] = numbers.__next__
 
     def chance(self, probability: float) -> bool:
         """True with the given probability."""
@@ -72,8 +64,8 @@ def occurring(*patterns: re.Pattern[str]) -> Callable[[str], bool]:
 class Substitution(NamedTuple):
     """What is put for a pattern's matches: a template, or what a function makes, None for as is.
 
-    Each is put with a probability, drawn after the function has made it. `otherwise`: only where
-    the step before changed nothing.
+    Each is put with a probability, drawn after the function has made it, and with the case of what
+    was found. `otherwise`: only where the step before changed nothing.
     """
 
     pattern: re.Pattern[str]
@@ -89,7 +81,7 @@ class Substitution(NamedTuple):
             new = match.expand(put) if isinstance(put, str) else put(match, draws)
             if new is None or (chance < 1 and not draws.chance(chance)):
                 return match.group()
-            return new
+            return like(match.group(), new)
 
         return pattern.sub(replaced, text)
 
@@ -110,15 +102,16 @@ def replacing(*steps: Substitution) -> Transform:
     return change
 
 
-def either(first: Transform, second: Transform) -> Transform:
-    """A transform that is one of the two, each as likely."""
-    return lambda text, draws: (first if draws.chance(0.5) else second)(text, draws)
+def putting(pattern: re.Pattern[str], chance: float = 1.0) -> Callable[[Put], Transform]:
+    """Decorator: a transform that puts what the function makes for a pattern's matches."""
+    return lambda put: replacing(Substitution(pattern, put, chance))
 
 
 def rephrasing(*patterns: re.Pattern[str]) -> Callable[[Put], Transform]:
     """Decorator: a transform of the plain statements that match one of the patterns.
 
-    The function gets the first match, and returns the new statement, or None for as is.
+    The function gets the first match, and returns the new statement, which gets a capital, or
+    None for as is.
     """
 
     @lru_cache(maxsize=REMEMBERED)
@@ -129,7 +122,7 @@ def rephrasing(*patterns: re.Pattern[str]) -> Callable[[Put], Transform]:
         def change(text: str, draws: Draws) -> str:
             def changed(sentence: str) -> str:
                 found = (match for each in patterns if (match := each.match(sentence)))
-                return rephrased(next(found), draws) or sentence
+                return capital(rephrased(next(found), draws) or sentence)
 
             return each_statement(text, changed, applies)
 

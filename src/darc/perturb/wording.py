@@ -8,7 +8,7 @@ from typing import NamedTuple
 from darc.language.phrases import patterns, read_rows, word_set
 from darc.language.text import REMEMBERED, WORD, pieces
 from darc.language.words import NEGATED, PRONOUNS, WORD_LISTS, WORDINGS, forms, plural
-from darc.perturb.transform import Draws, Found, Substitution, like, replacing
+from darc.perturb.transform import Draws, Found, like, putting
 
 _DETERMINERS, _QUANTIFIERS = WORD_LISTS["determiner"], WORD_LISTS["quantifier"]
 _OBJECTS, _AFTER_NOUNS = WORD_LISTS["object"], WORD_LISTS["after noun"]
@@ -51,16 +51,11 @@ def pairs() -> Iterator[Wording]:
         yield Wording(plural(first), plural(second), "plural")
 
 
-def _index() -> dict[str, dict[str, list[Wording]]]:
-    """Wordings by their first word, then by phrase with the longest first."""
-    index: dict[str, dict[str, list[Wording]]] = {}
-    for wording in sorted(dict.fromkeys(pairs()), key=lambda wording: -len(wording.phrase)):
-        first = wording.phrase.split(" ", 1)[0]
-        index.setdefault(first, {}).setdefault(wording.phrase, []).append(wording)
-    return index
-
-
-_BY_FIRST_WORD = _index()
+# Wordings by their first word, then by phrase with the longest first.
+_BY_FIRST_WORD: dict[str, dict[str, list[Wording]]] = {}
+for _each in sorted(dict.fromkeys(pairs()), key=lambda each: -len(each.phrase)):
+    _same_start = _BY_FIRST_WORD.setdefault(_each.phrase.split(" ", 1)[0], {})
+    _same_start.setdefault(_each.phrase, []).append(_each)
 _NOT_BEFORE, _NOT_AFTER = (
     {phrase: word_set(words) for each, phrase, words in read_rows("neighbours.tsv") if each == side}
     for side in ("not before", "not after")
@@ -74,12 +69,15 @@ def exchange(text: str, draws: Draws, share: float, shorter_only: bool = False) 
     for start, found in _places(text, shorter_only):
         if start < done or not draws.chance(share):
             continue
-        wording = draws.pick(found)
-        kept.append(_with_article(text[done:start], wording.replacement))
-        kept.append(like(text[start], wording.replacement))
-        done = start + len(wording.phrase)
-    kept.append(text[done:])
-    return "".join(kept)
+        phrase, new, _ = draws.pick(found)
+        before = text[done:start]
+        # An "a" or "an" before it agrees with the new first letter.
+        if article := _ARTICLE.search(before, max(0, len(before) - 4)):
+            vowel = new[0] in "aeiou" and not new.startswith(("us", "one"))
+            before = before[: article.start()] + article[1] + ("n " if vowel else " ")
+        kept += [before, like(text[start], new)]
+        done = start + len(phrase)
+    return "".join([*kept, text[done:]])
 
 
 def synonyms(text: str, draws: Draws) -> str:
@@ -130,8 +128,10 @@ def _found(text: str, start: int, first: str) -> list[Wording]:
         if text[end : end + 1] in ("-", "'", "\u2019") or text[start - 1 : start] == "-":
             return []
         # Capitals inside a sentence are names or titles, and a title is not reworded.
-        if text[start].isupper() and (text[start:end].isupper() or not _opens(text, start)):
-            return []
+        if text[start].isupper():
+            leading = text[max(0, start - 12) : start].rstrip(" \t*_")
+            if text[start:end].isupper() or (leading and leading[-1] not in ".!?:\n-•)"):
+                return []
         after = _NEXT.match(text, end)
         before = _LAST.search(text[max(0, start - 20) : start])
         follower = after[1].lower() if after else ""
@@ -170,20 +170,6 @@ def _fits(place: str, text: str, start: int, follower: str) -> bool:
     return determined or counted
 
 
-def _opens(text: str, start: int) -> bool:
-    before = text[max(0, start - 12) : start].rstrip(" \t*_")
-    return not before or before[-1] in ".!?:\n-•)"
-
-
-def _with_article(before: str, replacement: str) -> str:
-    """The text before a wording, its "a" or "an" agreeing with the new first letter."""
-    article = _ARTICLE.search(before, max(0, len(before) - 4))
-    if not article:
-        return before
-    vowel = replacement[0] in "aeiou" and not replacement.startswith(("us", "one"))
-    return before[: article.start()] + article[1] + ("n " if vowel else " ")
-
-
 PATTERNS = patterns("transforms.toml", "wording")
 _WHOLE = {**NEGATED, **PRONOUNS, "let's": "let us"}
 _FULL = {full: short for short, full in {**NEGATED, **PRONOUNS}.items() if full != "i have"}
@@ -192,16 +178,20 @@ _ENDINGS = {"is": "'s", "have": "'ve", "would": "'d"}
 _QUESTION = re.compile(r"[^.!?\n]*\?")
 
 
-def _short(match: Found, draws: Draws) -> str | None:
+@putting(PATTERNS["contract"])
+def contract(match: Found, draws: Draws) -> str | None:
+    """Contractions made."""
     if _in_question(match) or not draws.chance(0.8):
         return None
     words = match.group().lower()
     verb = next((verb for verb in _ENDINGS if match[verb]), "")
     found = words.replace(f" {verb}", _ENDINGS[verb]) if verb else _FULL[words]
-    return like(match.group(), "I" + found[1:] if found.startswith("i'") else found)
+    return "I" + found[1:] if found.startswith("i'") else found
 
 
-def _full(match: Found, draws: Draws) -> str | None:
+@putting(PATTERNS["expand"])
+def expand(match: Found, draws: Draws) -> str | None:
+    """Contractions written out."""
     if _in_question(match) or not draws.chance(0.8):
         return None
     words = match["short"].lower().replace("\u2019", "'")
@@ -211,7 +201,7 @@ def _full(match: Found, draws: Draws) -> str | None:
     opens = match.group()[:1].isupper()
     if found is None or (words in NEGATED and opens and words != "don't"):
         return None
-    return like(match.group(), "I" + found[1:] if found.startswith("i ") else found)
+    return "I" + found[1:] if found.startswith("i ") else found
 
 
 def _in_question(match: Found) -> bool:
@@ -219,7 +209,3 @@ def _in_question(match: Found) -> bool:
     text = match.string
     questions = _QUESTION.finditer(text) if "?" in text else ()
     return any(each.start() <= match.start() < each.end() for each in questions)
-
-
-contract = replacing(Substitution(PATTERNS["contract"], _short))
-expand = replacing(Substitution(PATTERNS["expand"], _full))

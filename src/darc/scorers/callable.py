@@ -53,11 +53,6 @@ def python_scorer(
     high: float = 10.0,
 ) -> CallableScorer:
     """Scores by a function of yours: it takes pairs of texts (prompt, answer), returns numbers."""
-    return CallableScorer(name or place, load_function(place), location, scale, (low, high))
-
-
-def load_function(place: str) -> Function:
-    """The function that "package.module:function" names; imports the module."""
     module, _, path = place.partition(":")
     if not module or not path:
         raise InputError(f"{place!r} names no function", "write PACKAGE.MODULE:FUNCTION")
@@ -72,7 +67,7 @@ def load_function(place: str) -> Function:
         found = getattr(found, part, None)
     if not callable(found):
         raise InputError(f"there is no function {path!r} in {module!r}", "check the spelling")
-    return found
+    return CallableScorer(name or place, found, location, scale, (low, high))
 
 
 def checked_scale(

@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,14 +15,13 @@ import numpy as np
 from darc.errors import InputError
 from darc.files import atomic_writer, read_json
 from darc.language.text import Text
-from darc.language.words import content_words
-from darc.language.words import loose_stem as stem
+from darc.language.words import content_stems
 from darc.models.embeddings import Embeddings
 from darc.models.installed import files_hash
 from darc.registry import scorer
 from darc.scorers import fluency, relevance
 from darc.scorers.base import Embedder, Pair, sigmoid, source_version
-from darc.scorers.flaws import ending_cost
+from darc.scorers.flaws import MARKS, ending_cost
 from darc.scorers.fluency import Fluency, breathlessness, repetition
 from darc.scorers.form import Form
 from darc.scorers.relevance import PromptWords, Relevance, coverage, echo, mismatch
@@ -45,16 +43,8 @@ NAMES = (
     *("repetition", "breath", "opens linked", "numbers fall", "last half", "new words"),
     *("strangest", "ordinals fall", "markers inside"),
 )
-LINKED = re.compile(
-    r"(?:then|finally|also|but|however|so|because|this|these|those|it|they|that|next|lastly|after|"
-    r"once|instead|otherwise|therefore|similarly|and|or|in addition|for example)\b",
-    re.IGNORECASE,
-)
-# A list's marker in the middle of a line.
-INSIDE = re.compile(r"[^\s\d] +(?:[-*\u2022]|\d{1,2}[.)]) +(?=[A-Z*`])")
 _PLACES = ("first firstly", "second secondly then next", "third thirdly", "finally lastly")
 ORDINALS = {word: place for place, words in enumerate(_PLACES) for word in words.split()}
-NUMBERED = re.compile(r"^[ \t]*(\d{1,3})[.)][ \t]", re.MULTILINE)
 
 
 class PairFeatures:
@@ -112,10 +102,10 @@ def _relations(prompt: Array, parts: Array, sizes: Array) -> list[float]:
 
 def _shape(question: PromptWords, text: Text) -> list[float]:
     """What the words and marks of an answer show."""
-    stems = {stem(word) for word in content_words(text.words)}
+    stems = content_stems(text.words)
     sentences = text.sentences
-    numbers = [int(number) for number in NUMBERED.findall(text.raw)]
-    falls = sum(b < a for a, b in pairwise(numbers))
+    numbers = [int(number) for number in MARKS["numbered"].findall(text.raw)]
+    ordinals = [ORDINALS[word] for word in text.words if word in ORDINALS]
     half = len(text.raw) // 2
     return [
         float(np.log1p(len(sentences))),
@@ -127,26 +117,24 @@ def _shape(question: PromptWords, text: Text) -> list[float]:
         echo(question, text),
         repetition(text.words),
         breathlessness(text),
-        float(bool(sentences) and bool(LINKED.match(sentences[0]))),
-        falls / len(numbers) if numbers else 0.0,
-        coverage(question, text, {stem(w) for w in content_words(Text(text.raw[half:]).words)}),
+        float(bool(sentences) and bool(MARKS["linked"].match(sentences[0]))),
+        _falls(numbers) / len(numbers) if numbers else 0.0,
+        coverage(question, text, content_stems(Text(text.raw[half:]).words)),
         len(stems - question.content) / max(1, len(stems)),
         strangest(question, sentences),
-        ordinals_fall(text),
-        float(np.log1p(len(INSIDE.findall(text.raw)))),
+        _falls(ordinals) / (len(ordinals) - 1) if len(ordinals) > 1 else 0.0,
+        float(np.log1p(len(MARKS["inside"].findall(text.raw)))),
     ]
 
 
-def ordinals_fall(text: Text) -> float:
-    """The share of ordinal words (first, then, finally) that come after a later one, 0 to 1."""
-    ranks = [ORDINALS[word] for word in text.words if word in ORDINALS]
-    falls = sum(b < a for a, b in pairwise(ranks))
-    return falls / (len(ranks) - 1) if len(ranks) > 1 else 0.0
+def _falls(places: Sequence[int]) -> int:
+    """How many places come after a later one."""
+    return sum(b < a for a, b in pairwise(places))
 
 
 def strangest(question: PromptWords, sentences: Sequence[str]) -> float:
     """How many content words of the strangest sentence stand nowhere else, as log(1 + count)."""
-    own = [{stem(word) for word in content_words(Text(each).words)} for each in sentences]
+    own = [content_stems(Text(each).words) for each in sentences]
     counts = Counter(word for words in own for word in words)
     alone = [
         sum(counts[word] == 1 and word not in question.content for word in words)

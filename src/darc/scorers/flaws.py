@@ -6,12 +6,11 @@ to the reader.
 """
 
 import math
-import re
 from dataclasses import dataclass
 
 import numpy as np
 
-from darc.language.phrases import any_of, stored, word_set
+from darc.language.phrases import any_of, patterns, stored, word_set
 from darc.language.text import WORD, Text
 from darc.language.words import FUNCTION_WORDS
 from darc.types import CutOff
@@ -30,7 +29,7 @@ SOURCES = (
 KINDS = {kind: any_of(*phrases) for kind, phrases in stored("answers.toml")["request"].items()}
 HARM = any_of(*stored("harm.toml")["risky"])
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-FACT = re.compile(r"^\s*(?:who|when|where|which|what is the)\b")
+MARKS = patterns("answers.toml", "marks")
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def expectation(question: str) -> Expectation:
         words = max(8.0, 0.4 * source), max(120.0, 2.0 * source)
     elif creative:
         words = 40.0, 500.0
-    elif number or FACT.search(question):
+    elif number or MARKS["fact"].search(question):
         words = 30.0, 220.0
     else:
         words = 30.0 if code else 55.0, 400.0
@@ -117,12 +116,7 @@ def _soft(excess: float) -> float:
     return float(np.logaddexp(0.0, 3.0 * excess)) / 3.0
 
 
-CLOSED = re.compile(
-    r"[.!?\u2026][\"'\u201d\u2019\xbb)\]*_`]*$|[:;]-?\)$|\|$|[\U0001F300-\U0001FAFF\u2600-\u27bf]$"
-)
-DANGLING = re.compile(r"[,;:(\[{\u2013\u2014/=+*-]$")
-LAST_WORD = re.compile(r"([^\W\d_]+(?:['\u2019][^\W\d_]+)*)\W*$")
-SIGNATURE = re.compile(r"^(?:[A-Z][\w.'\u2019-]*\s?){1,4}$")
+CLOSED = MARKS["closed"]
 SHORT_LINE = 12
 TAIL = 60
 
@@ -134,13 +128,13 @@ def ending_cost(text: Text) -> float:
         return 1.0
     if raw.endswith(("```", "~~~")) or CLOSED.search(raw):
         return 0.0
-    last = LAST_WORD.search(raw[-TAIL:])
-    if DANGLING.search(raw) or (last and last[1].lower() in FUNCTION_WORDS):
+    last = MARKS["last word"].search(raw[-TAIL:])
+    if MARKS["dangling"].search(raw) or (last and last[1].lower() in FUNCTION_WORDS):
         return 1.0
     if len(text.items) > 1 and not any(CLOSED.search(item) for item in text.items):
         return 0.15
     *before, line = (part.strip() for part in raw.split("\n"))
-    if before and len(line) < TAIL and SIGNATURE.match(line):
+    if before and len(line) < TAIL and MARKS["signature"].match(line):
         return 0.1
     before = [part for part in before if part]
     lines_are_open = sum(not CLOSED.search(part) for part in before)
@@ -156,12 +150,6 @@ INSULTS, CONTEMPT, READER, FILLERS = (
 DISMISSALS, THREATS, FLATTERY, BOILERPLATE = (
     any_of(*MANNERS[name]) for name in ("dismissals", "threats", "flattery", "boilerplate")
 )
-TEMPLATE = re.compile(
-    r"<\|[^|\n]{0,40}\|>|\[/?INST\]|</?s>|<unk>|<pad>|<eos>|<(?:start|end)_of_turn>|\{\{[^}\n]*\}\}"
-    r"|^(?:#{2,3} ?(?:Instruction|Response)|User|Human|Assistant|System) ?:",
-    re.MULTILINE,
-)
-REPEATED_MARKS = re.compile(r"[!?]{2,}")
 
 
 def rudeness(text: Text) -> float:
@@ -169,14 +157,12 @@ def rudeness(text: Text) -> float:
     total = 0.6 * len(DISMISSALS.findall(text.lowered)) + 1.5 * len(THREATS.findall(text.lowered))
     if INSULTS.isdisjoint(text.words) and CONTEMPT.isdisjoint(text.words):
         return total
-    return total + sum(_insults(WORD.findall(part.lower())) for part in text.sentences)
-
-
-def _insults(words: list[str]) -> float:
-    """How insulting the words of one sentence are."""
-    addressed = not READER.isdisjoint(words)
-    insults = sum(word in INSULTS for word in words) * (1.0 if addressed else 0.6)
-    return insults + sum(word in CONTEMPT for word in words) * (0.5 if addressed else 0.05)
+    insulting = 0.0
+    for words in (WORD.findall(part.lower()) for part in text.sentences):
+        plain, doubtful = (0.6, 0.05) if READER.isdisjoint(words) else (1.0, 0.5)
+        insults = sum(word in INSULTS for word in words) * plain
+        insulting += insults + sum(word in CONTEMPT for word in words) * doubtful
+    return total + insulting
 
 
 def shouting(text: Text) -> float:
@@ -184,7 +170,7 @@ def shouting(text: Text) -> float:
     words = WORD.findall(text.prose)
     loud = sum(len(word) > 3 and word.isupper() for word in words)
     exclaimed = max(0, text.prose.count("!") - 2)
-    marks = 2.0 * len(REPEATED_MARKS.findall(text.prose))
+    marks = 2.0 * len(MARKS["repeated"].findall(text.prose))
     return (loud + marks + exclaimed) / max(len(words), ENOUGH_WORDS)
 
 
@@ -200,4 +186,4 @@ def filler(text: Text) -> float:
 
 def leaks(text: Text) -> float:
     """The number of template tokens that should never reach a reader. O(length)."""
-    return float(len(TEMPLATE.findall(text.raw)))
+    return float(len(MARKS["template"].findall(text.raw)))

@@ -1,6 +1,5 @@
 """Is the answer well-formed English prose, or code."""
 
-import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
@@ -12,32 +11,20 @@ from darc.language.words import CLASS_OF, order_gain
 from darc.registry import scorer
 from darc.scorers import flaws
 from darc.scorers.base import Pair, from_costs, source_version
-from darc.scorers.flaws import ending_cost
+from darc.scorers.flaws import MARKS, ending_cost
 from darc.typing import Array
 
 SLIP_COST = 0.06
 ORDER_COST = 7.0
 LEAST_GAIN = 0.1
-REPETITION_COST = 1.5
-GARBLED_COST = 6.0
-ENDING_COST = 0.25
-BRACKET_COST = 1.0
-RHYTHM_COST = 0.15
 FEW_WORDS = 12
 BRACKETS = ("()", "[]", "{}", "“”")
-GARBLED = re.compile("[\ufffd\x00-\x08\x0b\x0c\x0e-\x1f]|Ã.|â€|(.)\\1{4,}|[^\\w\\s]{5,}")
 
 SOURCES = ("fluency.py", "../language/data/order.json", *flaws.SOURCES)
 PACKAGES = ("harper-py",)
 
-
 NAME_WEIGHT = 0.2
 MOST_REMEMBERED = 200_000
-DOUBLED = re.compile(r"\b(?!had\b|that\b)([a-z]{2,}) \1\b")
-WRONG_ARTICLE = re.compile(
-    r"\ba (?!uni|use|usu|uti|eur|one\b|once\b|ubi)[aeiou][a-z]"
-    r"|\ban (?!hour|hono|heir|herb)[b-df-hj-np-tv-z][a-z]{2}"
-)
 
 
 class Spelling:
@@ -48,13 +35,19 @@ class Spelling:
     """
 
     def __init__(self, knows: Callable[[str], bool] | None = None) -> None:
-        knows = knows or _dictionary()
+        if knows is None:
+            try:
+                import harper
+            except ImportError as problem:
+                raise MissingExtra("the fluency scorer", "embedded") from problem
+            # Its judgement of a single word is whether it has it; about 0.05 ms.
+            knows = harper.Linter().is_likely_english
+        self._knows = knows
+        self._known = lru_cache(maxsize=MOST_REMEMBERED)(self._look_up)
 
-        @lru_cache(maxsize=MOST_REMEMBERED)
-        def known(word: str) -> bool:
-            return word in CLASS_OF or len(word) < 2 or knows(word) or knows(word.capitalize())
-
-        self._known = known
+    def _look_up(self, word: str) -> bool:
+        easy = word in CLASS_OF or len(word) < 2
+        return easy or self._knows(word) or self._knows(word.capitalize())
 
     def slips(self, texts: Sequence[str]) -> Array:
         """Weighted count of slips in each text, (n,).
@@ -62,24 +55,15 @@ class Spelling:
         British and American spellings are both right; an unknown word with a capital letter is
         probably a name and counts a fifth.
         """
-        return np.array([self._slips(text) for text in texts], dtype=np.float64)
-
-    def _slips(self, text: str) -> float:
-        words = WORD.findall(text)
-        unknown = [word for word in words if not self._known(word.lower().removesuffix("'s"))]
-        names = sum(word[0].isupper() for word in unknown)
-        lowered = text.lower()
-        others = len(DOUBLED.findall(lowered)) + len(WRONG_ARTICLE.findall(lowered))
-        return NAME_WEIGHT * names + (len(unknown) - names) + others
-
-
-def _dictionary() -> Callable[[str], bool]:
-    """Harper's judgement of single words, which is whether it has them; about 0.05 ms a word."""
-    try:
-        import harper
-    except ImportError as problem:
-        raise MissingExtra("the fluency scorer", "embedded") from problem
-    return harper.Linter().is_likely_english
+        slips = np.zeros(len(texts))
+        for place, text in enumerate(texts):
+            words = WORD.findall(text)
+            unknown = [word for word in words if not self._known(word.lower().removesuffix("'s"))]
+            names = sum(word[0].isupper() for word in unknown)
+            lowered = text.lower()
+            others = sum(len(MARKS[slip].findall(lowered)) for slip in ("doubled", "article"))
+            slips[place] = NAME_WEIGHT * names + (len(unknown) - names) + others
+        return slips
 
 
 @scorer("fluency")
@@ -121,12 +105,14 @@ def _cost(text: Text) -> float:
         return 50.0
     lacking = LEAST_GAIN - order_gain(text.tokens)
     cost = ORDER_COST * float(np.logaddexp(0.0, 12.0 * lacking)) / 12.0
-    cost += REPETITION_COST * repetition(text.words)
-    cost += GARBLED_COST * garbled(text)
-    cost += ENDING_COST * ending_cost(text)
-    cost += RHYTHM_COST * breathlessness(text)
-    if text.code:
-        cost += BRACKET_COST * imbalance("\n".join(text.code))
+    for weight, flaw in (
+        (1.5, repetition(text.words)),
+        (6.0, garbled(text)),
+        (0.25, ending_cost(text)),
+        (0.15, breathlessness(text)),
+        (1.0, imbalance("\n".join(text.code))),
+    ):
+        cost += weight * flaw
     return cost
 
 
@@ -146,7 +132,7 @@ def repetition(words: Sequence[str]) -> float:
 def garbled(text: Text) -> float:
     """The share of characters in broken encodings and runs of marks, 0 to 1."""
     prose = text.prose
-    return sum(len(match[0]) for match in GARBLED.finditer(prose)) / max(len(prose), 50)
+    return sum(len(match[0]) for match in MARKS["garbled"].finditer(prose)) / max(len(prose), 50)
 
 
 def breathlessness(text: Text) -> float:

@@ -18,19 +18,18 @@ from darc.types import Message, Prompt
 LOW, HIGH = -10.0, 10.0
 
 
-def _pair(question: str, answer: str) -> Pair:
-    return Prompt("check", (Message("user", question),)), answer
-
-
-CAPITAL, EGG = "What is the capital of France?", "How long does a soft-boiled egg take?"
+CAPITAL, EGG = (
+    Prompt("check", (Message("user", question),))
+    for question in ("What is the capital of France?", "How long does a soft-boiled egg take?")
+)
 PARIS = "The capital of France is Paris."
-PAIRS = (
-    _pair(CAPITAL, PARIS),
-    _pair(CAPITAL, f"{PARIS} It lies on the Seine, and about two million people live in it."),
-    _pair(CAPITAL, "plugh xyzzy qux 7 7 7"),
-    _pair(CAPITAL, "Find out for yourself, you idiot."),
-    _pair(EGG, PARIS),
-    _pair(EGG, "About six minutes in boiling water."),
+PAIRS: tuple[Pair, ...] = (
+    (CAPITAL, PARIS),
+    (CAPITAL, f"{PARIS} It lies on the Seine, and about two million people live in it."),
+    (CAPITAL, "plugh xyzzy qux 7 7 7"),
+    (CAPITAL, "Find out for yourself, you idiot."),
+    (EGG, PARIS),
+    (EGG, "About six minutes in boiling water."),
 )
 # Which of the pairs should have the higher score than which.
 BETTER = ((0, 2), (0, 3), (1, 2), (1, 3), (0, 4), (5, 4))
@@ -71,10 +70,8 @@ async def _examine(report: ServerReport, client: AsyncClient, name: str) -> None
 
     async def ask(pairs: Sequence[Pair], **changes: Any) -> Rows:
         parts = [pairs] if form.batched else [[pair] for pair in pairs]
-        rows: Rows = []
-        for part in parts:
-            rows += await form.ask(client, part, report.model, **changes)
-        return rows
+        found = [await form.ask(client, part, report.model, **changes) for part in parts]
+        return [row for rows in found for row in rows]
 
     rows = await ask(PAIRS)
     report.kind = "reward"

@@ -54,6 +54,9 @@ class Judge(ChatUser):
     """
 
     bounds = (0.0, BEST)
+    # Whose grades they are, by which criteria, and how the model is asked.
+    view: str = ""
+    criteria: tuple[str, ...] = ()
     temperature, seed, top, again = 0.0, 0, TOP, TOLD["again"]
 
     def __init__(
@@ -79,14 +82,16 @@ class Judge(ChatUser):
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One grade a pair, (n,), all calls in one batch."""
-        asked = [self.conversation(*pair) for pair in pairs]
-        replies = self._ask(asked)
-        return self._graded(replies, self._ask(self._again(asked, replies)))
+        asked = [rating(*pair, self.view, self.criteria) for pair in pairs]
+        replies = self.model.complete(self._requests(asked))
+        again = self._requests(self._again(asked, replies))
+        return self._graded(replies, self.model.complete(again))
 
     async def score_async(self, pairs: Sequence[Pair]) -> Array:
         """`score`, awaited; for a model on a server."""
         assert isinstance(self.model, OpenAIModel)
-        ask, asked = self.model.complete_async, [self.conversation(*pair) for pair in pairs]
+        ask = self.model.complete_async
+        asked = [rating(*pair, self.view, self.criteria) for pair in pairs]
         replies = await ask(self._requests(asked))
         again = self._requests(self._again(asked, replies))
         return self._graded(replies, await ask(again))
@@ -103,28 +108,25 @@ class Judge(ChatUser):
 
     def _graded(self, replies: Sequence[Completion], again: Sequence[Completion]) -> Array:
         """The grades of replies, or of those to the second question."""
-        found, rest = [self.read(reply) for reply in replies], iter(again)
-        for place in (place for place, grade in enumerate(found) if grade is None):
-            reply = next(rest)
-            found[place] = self.read(reply)
-            if found[place] is None:
-                raise self._unreadable(reply, "number")
-        return np.array(found, dtype=np.float64)
-
-    def conversation(self, prompt: Prompt, answer: str) -> tuple[Message, ...]:
-        """What the model is asked about an answer."""
-        return rating(prompt, answer)
+        found, second = [self.read(reply) for reply in replies], [self.read(each) for each in again]
+        if None in second:
+            raise self._unreadable(again[second.index(None)], "number")
+        rest = iter(second)
+        return np.array([next(rest) if grade is None else grade for grade in found], np.float64)
 
     def read(self, reply: Completion) -> float | tuple[float, ...] | None:
-        """The grade in a reply, None where there is none."""
-        grade = expected_grade(reply.alternatives) if reply.alternatives else None
+        """The grade in a reply, or one for each criterion, None where there is none."""
+        if self.criteria:
+            return grades_in(reply.text, self.criteria)
+        # Of draws it counts what is said, not what was likely.
+        grade = None if self.temperature else expected_grade(reply.alternatives)
         return grade_in(reply.text) if grade is None else grade
 
     def compare(self, prompt: Prompt, left: str, right: str) -> float:
         """The probability that `left` is better, the mean over both orders of the two answers."""
-        asked = [comparison(prompt, left, right), comparison(prompt, right, left)]
         odds = []
-        for reply in self._ask(asked):
+        asked = [comparison(prompt, left, right), comparison(prompt, right, left)]
+        for reply in self.model.complete(self._requests(asked)):
             first = first_is_better(reply.alternatives, reply.text)
             if first is None:
                 raise self._unreadable(reply, "letter")
@@ -137,9 +139,6 @@ class Judge(ChatUser):
             Request(turns, self.max_tokens, self.temperature, top_p=1.0, seed=self.seed, top=top)
             for turns in conversations
         ]
-
-    def _ask(self, conversations: Sequence[Sequence[Message]]) -> list[Completion]:
-        return self.model.complete(self._requests(conversations))
 
     def _unreadable(self, reply: Completion, wanted: str) -> Unreadable:
         text = reply.text.strip()[:80]
@@ -171,11 +170,8 @@ def rating(
 
 def reply_form(criteria: Sequence[str]) -> str:
     """How the grades are to be written."""
-    if not criteria:
-        return "Reply with the number alone."
     lines = [f"{name}: NUMBER" for name in criteria]
-    asked = "Reply with these lines, a whole number from 0 to 10 in each, and nothing else:"
-    return "\n".join([asked, *lines])
+    return "\n".join([TOLD["reply_lines"], *lines]) if lines else str(TOLD["reply_number"])
 
 
 def comparison(prompt: Prompt, first: str, second: str) -> tuple[Message, ...]:
@@ -256,14 +252,20 @@ def expected_grade(places: Places) -> float | None:
     """
     index, likely = first_likely(places, GRADES)
     odds = {int(grade): p for grade, p in likely.items()}
+
+    def mean() -> float:
+        return math.fsum(grade * p for grade, p in odds.items()) / math.fsum(odds.values())
+
     if 1 in odds and 10 not in odds:
-        following = places[index + 1] if index + 1 < len(places) else {}
-        odds = _shared_out(odds, places[index], following)
-    return _mean(odds) if odds else None
-
-
-def _mean(odds: Mapping[int, float]) -> float:
-    return math.fsum(grade * p for grade, p in odds.items()) / math.fsum(odds.values())
+        one, place = odds.pop(1), places[index]
+        if bare(max(place, key=lambda token: place[token])) == "1" or not odds:
+            following = places[index + 1] if index + 1 < len(places) else {}
+            zero = math.fsum(math.exp(log) for token, log in following.items() if token[:1] == "0")
+            ten = min(zero, 1.0)
+        else:
+            ten = float(mean() > 5.5)
+        odds |= {1: one * (1.0 - ten), 10: one * ten}
+    return mean() if odds else None
 
 
 def bare(token: str) -> str:
@@ -281,19 +283,6 @@ def first_likely(places: Places, texts: Collection[str]) -> tuple[int, dict[str,
         if math.fsum(odds.values()) >= LEAST_MASS:
             return index, odds
     return 0, {}
-
-
-def _shared_out(
-    odds: dict[int, float], place: Mapping[str, float], following: Mapping[str, float]
-) -> dict[int, float]:
-    """The probability of "1" divided between 1 and 10."""
-    others = {grade: p for grade, p in odds.items() if grade != 1}
-    if bare(max(place, key=lambda token: place[token])) == "1" or not others:
-        zero = math.fsum(math.exp(log) for token, log in following.items() if token[:1] == "0")
-        ten = min(zero, 1.0)
-    else:
-        ten = float(_mean(others) > 5.5)
-    return {**others, 1: odds[1] * (1.0 - ten), 10: odds[1] * ten}
 
 
 def first_is_better(places: Places, text: str) -> float | None:

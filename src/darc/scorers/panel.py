@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -11,16 +10,16 @@ from pydantic import AfterValidator, Field
 
 from darc.config import Model, made, read_toml
 from darc.errors import InputError
-from darc.models.completion import ChatModel, Completion
-from darc.registry import parse_spec
-from darc.scorers.judge import Judge, grade_in, grades_in, rating, reply_form
-from darc.types import Message, Prompt
+from darc.models.completion import ChatModel
+from darc.registry import parse_spec, scorers
+from darc.scorers.judge import Judge, reply_form
 
 ABSTAIN: Final = "abstain"
 PESSIMISTIC: Final = "pessimistic"
 REFUSE: Final = "refuse"
 JUDGE = "judge"
 MOST = 64
+SHIPPED = Path(__file__).parent.parent / "data" / "panel.toml"
 # Enough for a line a criterion.
 TOKENS = 16
 _SEVERAL = re.compile(r",\s*(?=judge:)")
@@ -90,7 +89,7 @@ class Panel:
     raters that name none; where it is empty too, the model that writes the answers.
     """
 
-    raters: tuple[Rater, ...] = field(default_factory=lambda: _shipped())
+    raters: tuple[Rater, ...] = field(default_factory=lambda: read_panel(SHIPPED).raters)
     repeats: int = 1
     criteria: tuple[str, ...] = ()
     missing: str = ABSTAIN
@@ -130,70 +129,43 @@ class Panel:
         raters = list(found.pop("raters"))
         return {**found, "criteria": list(self.criteria), "rater": raters}
 
-    def judges(self, own: ChatModel | None = None, seed: int = 0) -> list["RaterJudge"]:
+    def judges(self, own: ChatModel | None = None, seed: int = 0) -> list[Judge]:
         """A judge for each repeat of each rater, one rater's after another's.
 
-        Those of the same model share its connections; `own` is the model that writes the answers.
+        They give (n,) grades, or (n, criteria). Those of the same model share its connections;
+        `own` is the model that writes the answers. Without repeats it is asked at temperature 0;
+        repeats are draws at temperature 1, each with a seed of its own: their spread is the
+        judge's own noise.
         """
         if own is None and self.needs_model:
             raise InputError(
                 "the panel has no model to judge by",
                 "write --panel judge:MODEL@URL, or let a model on a server write the answers",
             )
-        made: dict[str, Judge] = {}
+        models = {"": (own, TOKENS)}
         result = []
         for rater in self.raters:
             text = rater.model or self.model
-            if text and text not in made:
-                made[text] = judge_of(text)
+            if text not in models:
+                made = scorers.make(text) if parse_spec(text).name == JUDGE else None
+                if not isinstance(made, Judge):
+                    raise InputError(f"{text!r} is no judge", "write judge:MODEL@URL")
+                models[text] = (made.model, made.max_tokens)
+            model, tokens = models[text]
+            assert model is not None
+            tokens = max(tokens, TOKENS * len(self.criteria))
             for repeat in range(self.repeats):
-                model = made[text].model if text else own
-                assert model is not None
-                tokens = made[text].max_tokens if text else TOKENS
-                result.append(RaterJudge(rater, model, self, repeat, seed, tokens))
+                name = f"{rater.name}#{repeat + 1}" if repeat else rater.name
+                judge = Judge(model, name=name, max_tokens=tokens)
+                judge.view, judge.criteria = rater.view, self.criteria
+                if self.repeats > 1:
+                    judge.temperature, judge.seed, judge.top = 1.0, (seed + repeat) % 2**31, 0
+                if self.criteria:
+                    judge.again, judge.top = reply_form(self.criteria), 0
+                drawn = (judge.temperature, judge.seed, *self.criteria, rater.view)
+                judge.version = f"{judge.version} {drawn}"
+                result.append(judge)
         return result
-
-
-class RaterJudge(Judge):
-    """The grades of one rater, from 0 to 10, (n,), or with criteria (n, criteria).
-
-    A panel without repeats is asked at temperature 0. Repeats are draws at temperature 1, each with
-    a seed of its own, and what is said counts, not what was likely: their spread is the judge's
-    own noise.
-    """
-
-    def __init__(
-        self,
-        rater: Rater,
-        model: ChatModel,
-        panel: Panel,
-        repeat: int = 0,
-        seed: int = 0,
-        max_tokens: int = TOKENS,
-    ) -> None:
-        count = len(panel.criteria)
-        super().__init__(
-            model,
-            name=rater.name if repeat == 0 else f"{rater.name}#{repeat + 1}",
-            max_tokens=max(max_tokens, TOKENS * count),
-        )
-        self._view, self.criteria = rater.view, panel.criteria
-        if panel.repeats > 1:
-            self.temperature, self.seed, self.top = 1.0, (seed + repeat) % 2**31, 0
-        if count:
-            self.again, self.top = reply_form(panel.criteria), 0
-        drawn = (self.temperature, self.seed, *panel.criteria, rater.view)
-        self.version = f"{self.version} {drawn}"
-
-    def conversation(self, prompt: Prompt, answer: str) -> tuple[Message, ...]:
-        """What the model is asked about an answer."""
-        return rating(prompt, answer, self._view, self.criteria)
-
-    def read(self, reply: Completion) -> float | tuple[float, ...] | None:
-        """The grade in a reply, or one for each criterion; None where it is anything else."""
-        if self.criteria:
-            return grades_in(reply.text, self.criteria)
-        return grade_in(reply.text) if self.temperature else super().read(reply)
 
 
 def as_panel(given: "Panel | bool | int | str | Sequence[str]") -> Panel:
@@ -230,26 +202,10 @@ def as_panel(given: "Panel | bool | int | str | Sequence[str]") -> Panel:
     return replace(panel, raters=tuple(own))
 
 
-def _shipped() -> tuple[Rater, ...]:
-    """The raters that come with DARC."""
-    with as_file(files("darc") / "data" / "panel.toml") as path:
-        return read_panel(path).raters
-
-
 def read_panel(path: Path) -> Panel:
     """The panel of a TOML file; what is wrong is told by the path of its field."""
     found = made(PanelSettings, read_toml(path), str(path)).model_dump()
     return Panel(raters=tuple(Rater(**rater) for rater in found.pop("rater")), **found)
-
-
-def judge_of(text: str) -> Judge:
-    """The judge of a text such as "judge:MODEL@URL,max_tokens=512"."""
-    from darc.registry import scorers
-
-    made = scorers.make(text) if parse_spec(text).name == JUDGE else None
-    if not isinstance(made, Judge):
-        raise InputError(f"{text!r} is no judge", "write judge:MODEL@URL")
-    return made
 
 
 def _named(models: Sequence[str]) -> list[Rater]:
