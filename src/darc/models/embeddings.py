@@ -3,6 +3,7 @@
 The second sees paraphrase better, at a hundred times the cost; neither sees negation.
 """
 
+import itertools
 import re
 import threading
 from collections.abc import Mapping, Sequence
@@ -152,15 +153,37 @@ def best_embedder() -> Embeddings | MiniLM:
 
 def states(weights: Weights, tokens: NDArray[np.int64], known: Any, heads: int) -> Vectors:
     """The last layer's states (n, length, d) of tokens (n, length), of which some are `known`."""
+
+    def dense(name: str, state: Vectors) -> Vectors:
+        return np.asarray(state @ weights[f"{name}.weight"].T + weights[f"{name}.bias"])
+
+    def normal(name: str, state: Vectors) -> Vectors:
+        centred = state - state.mean(axis=-1, keepdims=True)
+        spread = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + EPSILON)
+        return np.asarray(centred / spread * weights[f"{name}.weight"] + weights[f"{name}.bias"])
+
     table = "embeddings.{}_embeddings.weight"
     state = weights[table.format("word")][tokens]
     state = state + weights[table.format("position")][: tokens.shape[1]]
-    state = _normal(weights, "embeddings.LayerNorm", state + weights[table.format("token_type")][0])
+    state = normal("embeddings.LayerNorm", state + weights[table.format("token_type")][0])
     hidden = np.where(known, np.float32(0), HIDDEN)[:, None, None, :]
-    layer = 0
-    while f"encoder.layer.{layer}.output.dense.weight" in weights:
-        state = _layer(weights, f"encoder.layer.{layer}.", state, hidden, heads)
-        layer += 1
+    shape = (*tokens.shape, heads, state.shape[-1] // heads)
+    for number in itertools.count():
+        layer = f"encoder.layer.{number}."
+        if f"{layer}output.dense.weight" not in weights:
+            break
+        query, key, value = (
+            dense(f"{layer}attention.self.{part}", state).reshape(shape).transpose(0, 2, 1, 3)
+            for part in ("query", "key", "value")
+        )
+        close = query @ key.transpose(0, 1, 3, 2) / np.float32(np.sqrt(shape[3])) + hidden
+        close = np.exp(close - close.max(axis=-1, keepdims=True))
+        mixed = (close / close.sum(axis=-1, keepdims=True)) @ value
+        mixed = mixed.transpose(0, 2, 1, 3).reshape(state.shape)
+        heard = dense(f"{layer}attention.output.dense", mixed) + state
+        state = normal(f"{layer}attention.output.LayerNorm", heard)
+        wide = _gelu(dense(f"{layer}intermediate.dense", state))
+        state = normal(f"{layer}output.LayerNorm", dense(f"{layer}output.dense", wide) + state)
     return state
 
 
@@ -169,36 +192,6 @@ def pooled(state: Vectors, known: Any) -> Vectors:
     mass = known[..., None].astype(np.float32)
     mean = (state * mass).sum(axis=1) / np.maximum(mass.sum(axis=1), 1.0)
     return np.asarray(mean / np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-12))
-
-
-def _layer(weights: Weights, name: str, state: Vectors, hidden: Vectors, heads: int) -> Vectors:
-    own = f"{name}attention."
-    rows, length, width = state.shape
-    shape = (rows, length, heads, width // heads)
-    query, key, value = (
-        _dense(weights, f"{own}self.{part}", state).reshape(shape).transpose(0, 2, 1, 3)
-        for part in ("query", "key", "value")
-    )
-    close = query @ key.transpose(0, 1, 3, 2) / np.float32(np.sqrt(shape[3])) + hidden
-    close = np.exp(close - close.max(axis=-1, keepdims=True))
-    mixed = (close / close.sum(axis=-1, keepdims=True)) @ value
-    mixed = mixed.transpose(0, 2, 1, 3).reshape(state.shape)
-    heard = _dense(weights, f"{own}output.dense", mixed) + state
-    state = _normal(weights, f"{own}output.LayerNorm", heard)
-    wide = _gelu(_dense(weights, f"{name}intermediate.dense", state))
-    return _normal(
-        weights, f"{name}output.LayerNorm", _dense(weights, f"{name}output.dense", wide) + state
-    )
-
-
-def _dense(weights: Weights, name: str, state: Vectors) -> Vectors:
-    return np.asarray(state @ weights[f"{name}.weight"].T + weights[f"{name}.bias"])
-
-
-def _normal(weights: Weights, name: str, state: Vectors) -> Vectors:
-    centred = state - state.mean(axis=-1, keepdims=True)
-    spread = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + EPSILON)
-    return np.asarray(centred / spread * weights[f"{name}.weight"] + weights[f"{name}.bias"])
 
 
 def _gelu(x: Vectors) -> Vectors:

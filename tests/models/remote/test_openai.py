@@ -89,6 +89,14 @@ def test_malformed_answers_are_tried_again_and_then_told(openai_server: FakeServ
             remote.complete([request()])
 
 
+def test_models_are_listed_or_it_is_told(openai_server: FakeServer) -> None:
+    with model(openai_server) as remote:
+        assert remote.run(remote.models()) == ["fake"]
+        openai_server.faults = [Fault("bytes", 200, content=b"{}")] * 6
+        with pytest.raises(Failed, match=r"/v1/models answered with no list of models"):
+            remote.run(remote.models())
+
+
 def test_alternatives(openai_server: FakeServer) -> None:
     openai_server.reply = lambda body, index: "7 of"
     openai_server.alternatives = lambda body: [{"7": 0.5, "8": 0.25}]

@@ -149,7 +149,7 @@ class Endpoint:
     """
 
     url: str
-    breaker: Breaker = field(default_factory=Breaker)
+    breaker: Breaker
     running: int = 0
     turn: int = 0
     failures: int = 0
@@ -199,7 +199,8 @@ class Call:
         if not self.failures:
             return 0.0, 0, False
         named = self.failed_at(endpoint)
-        return (named or [None])[-1] or 0.0, len(named), endpoint is self.failures[-1][0]
+        after = named[-1] if named else None
+        return after or 0.0, len(named), endpoint is self.failures[-1][0]
 
 
 class Endpoints:

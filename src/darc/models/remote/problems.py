@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from html import unescape
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -33,13 +34,10 @@ class Moved(Refused):
 
     def __init__(self, url: str, status: int, location: str | None, body: str = "") -> None:
         self.where = "elsewhere"
-        try:
+        with suppress(ValueError):
             parts = urlsplit(urljoin(url, location or ""))
             plain = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")
-        except ValueError:
-            location = None
-        if location:
-            self.where = plain.geturl()[:LONGEST]
+            self.where = plain.geturl()[:LONGEST] if location else self.where
         said = f"it has moved to {self.where}"
         super().__init__(f"{url} answered {status}: {said}", "check the URL", status, said, body)
 

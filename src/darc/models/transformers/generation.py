@@ -136,32 +136,27 @@ def nucleus(scores: Any, top_p: Any) -> Any:
 
 
 class Ending:
-    """A stopping criterion: a row ends at its own token limit or after one of its stop strings."""
+    """A stopping criterion: a row ends at its own token limit or after one of its stop strings.
+
+    `lengths` are the tokens of each row at most, `stopped` says which of them ended by a string.
+    """
 
     def __init__(self, requests: Sequence[Request], limits: Sequence[int], tokenizer: Any) -> None:
-        self._rows = list(zip(requests, limits, strict=True))
-        self._tokenizer = tokenizer
-        self._count = 0
-        self._ended = [False] * len(requests)
+        self._requests, self._tokenizer, self._count = requests, tokenizer, 0
+        self.lengths, self.stopped = list(limits), [False] * len(requests)
 
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
         """Whether each row is done, (rows,)."""
         import torch
 
         self._count += 1
-        for place, (request, limit) in enumerate(self._rows):
-            self._ended[place] = (
-                self._ended[place]
-                or self._count >= limit
-                or has_stop(self._tokenizer, input_ids[place, -self._count :], request.stop)
-            )
-        return torch.tensor(self._ended, device=input_ids.device)
-
-
-def has_stop(tokenizer: Any, ids: Any, stops: Sequence[str]) -> bool:
-    """Whether one of the strings is in what the tokens say."""
-    text = tokenizer.decode(ids) if stops else ""
-    return any(stop in text for stop in stops)
+        for place, request in enumerate(self._requests):
+            if request.stop and self._count <= self.lengths[place]:
+                text = self._tokenizer.decode(input_ids[place, -self._count :])
+                if any(stop in text for stop in request.stop):
+                    self.lengths[place], self.stopped[place] = self._count, True
+        done = [self._count >= length for length in self.lengths]
+        return torch.tensor(done, device=input_ids.device)
 
 
 def end_tokens(loaded: Loaded) -> list[int]:
@@ -185,6 +180,7 @@ def write(
     batch = padded(prompts, loaded.model.config.pad_token_id, loaded.device, left=True)
     width = batch["input_ids"].shape[1]
     sampler = Sampler(requests, loaded.device)
+    ending = Ending(requests, limits, loaded.tokenizer)
     own = loaded.model.generation_config
     # The model's own settings (repetition penalties, say) would change what is sampled.
     loaded.model.generation_config = GenerationConfig()
@@ -199,33 +195,21 @@ def write(
                 pad_token_id=loaded.model.config.pad_token_id,
             ),
             logits_processor=[sampler],
-            stopping_criteria=[Ending(requests, limits, loaded.tokenizer)],
+            stopping_criteria=[ending],
         )
     finally:
         loaded.model.generation_config = own
-    rows, logs = made[:, width:].tolist(), sampler.log_probabilities
-    return [
-        finished(loaded.tokenizer, row[:limit], own_logs, ends, request)
-        for row, limit, own_logs, request in zip(rows, limits, logs, requests, strict=True)
-    ]
-
-
-def finished(
-    tokenizer: Any, row: Sequence[int], logs: Any, ends: Sequence[int], request: Request
-) -> Completion:
-    """A row of tokens, cut before its end token and before the first stop string."""
-    count = next((place for place, token in enumerate(row) if token in ends), len(row))
-    truncated = count == len(row)
-    # Up to the first whole stop string.
-    for short in range(1, count + 1) if request.stop else ():
-        if has_stop(tokenizer, row[:short], request.stop):
-            count, truncated = short, False
-            break
-    text = decoded(tokenizer, row[:count])
-    for stop in request.stop:
-        text = text.split(stop, 1)[0]
-    mean = float(logs[:count].mean()) if count else None
-    return Completion(text, count, truncated, mean)
+    result, logs = [], sampler.log_probabilities
+    for place, request in enumerate(requests):
+        row = made[place, width:].tolist()[: ending.lengths[place]]
+        kept = list(takewhile(lambda token: token not in ends, row))
+        text = decoded(loaded.tokenizer, kept)
+        for stop in request.stop:
+            text = text.split(stop, 1)[0]
+        truncated = len(kept) == len(row) and not ending.stopped[place]
+        mean = float(logs[place, : len(kept)].mean()) if kept else None
+        result.append(Completion(text, len(kept), truncated, mean))
+    return result
 
 
 def decoded(tokenizer: Any, ids: Sequence[int]) -> str:
