@@ -14,7 +14,7 @@ from pydantic import Field
 
 from darc.config import Model
 from darc.core.statistics import statistics
-from darc.errors import InputError, MissingExtra, TableError
+from darc.errors import InputError, TableError
 from darc.files import read_entries
 from darc.models.transformers.batching import BETWEEN
 from darc.typing import Array
@@ -158,11 +158,9 @@ def as_texts(row: Row) -> Row:
 
 
 def _parquet(path: Path) -> list[Any]:
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtra("reading Parquet", "parquet") from None
+    import pyarrow as pa  # which comes with what trains
+    from pyarrow import parquet
+
     try:
         return list(parquet.read_table(path).to_pylist())
     except (pa.ArrowException, OSError) as problem:
@@ -170,10 +168,8 @@ def _parquet(path: Path) -> list[Any]:
 
 
 def _hub(text: str) -> list[Any]:
-    try:
-        from datasets import load_dataset
-    except ImportError:
-        raise MissingExtra(f"the data set {text}", "train") from None
+    from datasets import load_dataset
+
     name, _, part = text.partition(":")
     try:
         return list(load_dataset(name, split=part or "train"))
