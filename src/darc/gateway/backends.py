@@ -22,6 +22,7 @@ from darc.models.remote.endpoints import CHAT, base_url, is_passing
 from darc.models.remote.http import Response as Answer
 from darc.models.remote.http import begin_call, count_usage
 from darc.models.remote.problems import ErrorStatus, Failed, Malformed, Moved
+from darc.models.remote.protocol import listed
 from darc.web.problems import Problem
 
 logger = logging.getLogger(__name__)
@@ -61,12 +62,12 @@ class RemoteBackend:
 
     async def answer(self, body: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
         """The answer to a chat completion, tried again where that may help."""
-        return await self._client.post(CHAT, body, completion, for_candidates(headers))
+        return await self._client.ask(CHAT, completion, body, for_candidates(headers))
 
     async def models(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
         """The models that the server lists."""
         try:
-            return await self._client.get("/models", listed, for_candidates(headers))
+            return await self._client.ask("/models", listed, None, for_candidates(headers))
         except DarcError as problem:
             raise told(problem) from None
 
@@ -162,14 +163,6 @@ def completion(answer: Any) -> dict[str, Any]:
     if not isinstance(answer.get("usage") or {}, dict):
         raise Malformed("a usage that is no object")
     return dict(answer)
-
-
-def listed(answer: Any) -> list[dict[str, Any]]:
-    """The models of an answer that lists some."""
-    data = answer.get("data") if isinstance(answer, dict) else None
-    if not isinstance(data, list):
-        raise Malformed("no list of models")
-    return [dict(each) for each in data if isinstance(each, dict) and "id" in each]
 
 
 def sound(answer: Answer, body: bytes, chat: bool) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import BaseModel, Field, ValidationError, create_model
 
 from darc.engine.deciding import Deciding, RuleSpec, parse_rules
+from darc.engine.options import Normalize
 from darc.engine.parts import Parts
 from darc.engine.stopping import Stopping, parse_stop
 from darc.errors import DarcError
@@ -29,7 +30,7 @@ from darc.gateway.bodies import (
     Stop,
     Wave,
 )
-from darc.gateway.settings import Normalize, Policy, ServeSettings
+from darc.gateway.settings import Policy, ServeSettings
 from darc.selection.rule import Rule
 from darc.types import Message, Prompt, Scores
 from darc.web.problems import Problem
