@@ -42,6 +42,8 @@ def test_every_format(tmp_path: Path) -> None:
         ('{"prompt": "a"}\n{"prompt"\n', "line 2: it is not valid JSON"),
         ("[3]", "entry 1 is no object"),
         ('{"messages": [{"role": "assistant", "content": "x"}]}\n', "not the user's"),
+        ('{"messages": []}\n', "line 1: entry 1 has no prompt"),
+        ('{"messages": [{"role": "user"}]}\n', "line 1: a message has no content"),
     ],
 )
 def test_bad_prompts(tmp_path: Path, text: str, words: str) -> None:

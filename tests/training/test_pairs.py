@@ -1,20 +1,35 @@
 import json
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from darc.cli import main
 from darc.errors import InputError
-from darc.training.preferences import PairChoosing, make_pairs, rows_of
+from darc.training.preferences import PairChoosing, make_pairs
 
 # Calm 6, divided 6.5, poor 3, and one without ratings.
 SAMPLES = np.array([[[[6, 6, 6.2, 5.8], [10, 10, 5, 1], [3, 3, 3, 3.2], [np.nan] * 4]]])
 
 
-def couples(**settings: object) -> list[tuple[int, int]]:
-    made = make_pairs(SAMPLES, PairChoosing(**settings))  # type: ignore[arg-type]
-    return [(pair.chosen, pair.rejected) for pair in made.pairs]
+def made(
+    texts: str = "abcd", ratings: int = 4, **settings: Any
+) -> tuple[list[dict[str, Any]], Counter[str]]:
+    """The pairs of candidates a, b, c and d, and their counts."""
+    tally = Counter[str]()
+    given = SAMPLES[..., :ratings], ["Why?"], [list(texts)]
+    return list(make_pairs(*given, PairChoosing(**settings), tally)), tally
+
+
+def couples(**settings: Any) -> list[tuple[int, int]]:
+    return [couple(row) for row in made(**settings)[0]]
+
+
+def couple(row: dict[str, Any]) -> tuple[int, int]:
+    chosen, rejected = ("abcd".index(row[name][0]["content"]) for name in ("chosen", "rejected"))
+    return chosen, rejected
 
 
 def test_mean_and_value_choose_differently() -> None:
@@ -26,15 +41,15 @@ def test_mean_and_value_choose_differently() -> None:
 def test_margin_leaves_close_ones_out() -> None:
     assert couples(which="all", margin=1.0) == [(1, 2), (0, 2)]
     assert couples(margin=9.0) == []
-    assert make_pairs(SAMPLES, PairChoosing(margin=9.0)).without == 1
+    assert made(margin=9.0)[1] == {"without": 1}
 
 
 def test_contentious_pairs_are_dropped_or_softened() -> None:
     assert couples(which="all", contentious="drop") == [(1, 2), (0, 2)]
     assert couples(which="all", contentious="drop", agreement=0.9) == [(0, 2)]
-    made = make_pairs(SAMPLES, PairChoosing(which="all", contentious="soft"))
-    shares = {(pair.chosen, pair.rejected): pair.probability for pair in made.pairs}
-    assert made.contentious == 1
+    rows, tally = made(which="all", contentious="soft")
+    shares = {couple(row): row.get("probability", 1.0) for row in rows}
+    assert tally == {"pairs": 3, "prompts": 1, "contentious": 1}
     assert 0.5 < shares[1, 0] < 0.6 < shares[1, 2] < shares[0, 2] <= 1.0
     sigma = np.std([10, 10, 5, 1], ddof=1)
     assert shares[1, 0] == pytest.approx(0.5 + 0.5 / np.sqrt(2 * np.pi) / sigma, rel=0.02)
@@ -42,18 +57,16 @@ def test_contentious_pairs_are_dropped_or_softened() -> None:
 
 def test_one_rating_each_tells_no_contention() -> None:
     with pytest.raises(InputError, match="contentious"):
-        make_pairs(SAMPLES[..., :1], PairChoosing(contentious="soft"))
-    assert len(make_pairs(SAMPLES[..., :1], PairChoosing()).pairs) == 1
+        made(ratings=1, contentious="soft")
+    assert len(made(ratings=1)[0]) == 1
 
 
 def test_equal_and_empty_texts_make_no_pair() -> None:
-    made = make_pairs(SAMPLES, PairChoosing(which="all"), [["same", "same", " ", "none"]])
-    assert made.pairs == []
+    assert made("aa d", which="all")[0] == []
 
 
 def test_rows_are_conversations() -> None:
-    made = make_pairs(SAMPLES, PairChoosing(contentious="soft"))
-    (row,) = rows_of(made, ["Why?"], [["a", "b", "c", "d"]])
+    ((row,), _) = made(contentious="soft")
     assert row["prompt"] == [{"role": "user", "content": "Why?"}]
     assert row["chosen"] == [{"role": "assistant", "content": "b"}]
     assert row["rejected"] == [{"role": "assistant", "content": "c"}]

@@ -26,7 +26,7 @@ def run(arguments: Namespace) -> None:
     from darc.errors import InputError
     from darc.evaluation.reading import read_any
     from darc.files import atomic_writer
-    from darc.training.preferences import PairChoosing, make_pairs, rows_of
+    from darc.training.preferences import PairChoosing, make_pairs
 
     choosing = made(PairChoosing, options_of(arguments, PairChoosing))
     source = read_any(arguments.source, arguments.texts)
@@ -34,18 +34,16 @@ def run(arguments: Namespace) -> None:
         raise InputError(
             f"{arguments.source} has no texts", "give them in a file after --texts; see --help"
         )
-    found = make_pairs(source.samples, choosing, source.texts)
-    if not found.pairs:
-        raise InputError("no two candidates make a pair", "lower --margin or --agreement")
+    tally = dict.fromkeys(("pairs", "prompts", "contentious", "without"), 0)
     with atomic_writer(arguments.out) as file:
-        for row in rows_of(found, source.questions, source.texts):
+        for row in make_pairs(source.samples, source.questions, source.texts, choosing, tally):
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    pairs, prompts = len(found.pairs), len({pair.prompt for pair in found.pairs})
+        if not tally["pairs"]:
+            raise InputError("no two candidates make a pair", "lower --margin or --agreement")
     if arguments.json:
-        rest = {"contentious": found.contentious, "without": found.without}
-        print_json({"pairs": pairs, "prompts": prompts, **rest})
+        print_json(tally)
     else:
-        print(f"{pairs} pairs of {prompts} prompts; {found.without} have none")
+        print(f"{tally['pairs']} pairs of {tally['prompts']} prompts; {tally['without']} have none")
         fate = {"keep": "kept", "drop": "dropped", "soft": "kept with soft labels"}
-        print(f"{found.contentious} contentious pairs were {fate[arguments.contentious]}")
+        print(f"{tally['contentious']} contentious pairs were {fate[arguments.contentious]}")
     say(f"wrote {arguments.out}")

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -101,30 +102,25 @@ def _done(
     options = {"num_cpus": cluster.cpus, "num_gpus": cluster.gpus}
     actor_of = ray.remote(max_restarts=-1, max_task_retries=RETRIES, **options)(Filler)
     actors = [actor_of.remote() for _ in range(cluster.actors)]
-    idle, under_way = list(actors), dict[Any, tuple[ShardWork, Any]]()
-    fill = ray.remote(num_cpus=cluster.cpus, max_retries=RETRIES)(fill_shard)
+    idle, under_way = [actor.fill for actor in actors], dict[Any, tuple[ShardWork, Any]]()
+    task = ray.remote(num_cpus=cluster.cpus, max_retries=RETRIES)(fill_shard)
     try:
         while True:
             # Two tasks for each that can be at work.
             room = max(2, 2 * int(ray.cluster_resources().get("CPU", 1) // cluster.cpus))
-            while idle if actors else len(under_way) < room:
-                each = next(work, None)
-                if each is None:
-                    break
-                actor = idle.pop() if actors else None
-                sent = fill.remote(each) if actor is None else actor.fill.remote(each)
-                under_way[sent] = each, actor
+            for each in islice(work, len(idle) if actors else max(0, room - len(under_way))):
+                fill = idle.pop() if actors else task
+                under_way[fill.remote(each)] = each, fill
             if not under_way:
                 return
             for sent in ray.wait(list(under_way))[0]:
-                each, actor = under_way.pop(sent)
-                if actor is not None:
-                    idle.append(actor)
+                each, fill = under_way.pop(sent)
+                if actors:
+                    idle.append(fill)
                 yield each, _heard(ray, sent, each)
     finally:
-        for sent, (_, actor) in under_way.items():
-            if actor is None:
-                ray.cancel(sent, force=True)
+        for sent in () if actors else under_way:
+            ray.cancel(sent, force=True)
         for actor in actors:
             ray.kill(actor)
 

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import as_file, files
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -91,35 +90,25 @@ def find_questions(place: str, sample: int | None = None, seed: int = 0) -> Ques
 
 
 def iter_questions(path: Path) -> Iterator[tuple[int | None, Question]]:
-    """The questions one after the other, each with its line where it has one of its own."""
-    rows = read_entries(path)
-    first = next(rows, None)
-    if first is None:
-        return
-    rows = chain([first], rows)
-    if is_answer(first[1]):
-        yield from ((None, question) for question in _answered(path, rows))
-    else:
-        for place, (line, row) in enumerate(rows):
+    """The questions one after the other, each with its line where it has one of its own.
+
+    Those of a file of answers (prompt_id, candidate_id, response and often prompt) have none.
+    """
+    answers, seen = False, dict[int, int]()
+    for place, (line, row) in enumerate(read_entries(path)):
+        answer = isinstance(row, Mapping) and {"prompt_id", "candidate_id", "response"} <= set(row)
+        answers = answer if place == 0 else answers
+        if not answers:
             yield line, _question(path, place, row, line)
-
-
-def is_answer(row: Any) -> bool:
-    """Whether a row is an answer to a prompt, several of which share the prompt."""
-    return isinstance(row, Mapping) and {"prompt_id", "candidate_id", "response"} <= set(row)
-
-
-def _answered(path: Path, rows: Iterable[tuple[int | None, Any]]) -> Iterator[Question]:
-    """The questions of a file of answers (prompt_id, candidate_id, response and often prompt)."""
-    seen: dict[int, int] = {}  # by hashes: the texts of many prompts would fill the memory
-    for line, row in rows:
-        if not is_answer(row):
+            continue
+        if not answer:
             raise TableError(str(path), "an answer lacks prompt_id or response", "add it", line)
         text = row.get("prompt") or ""
         made = Question(str(row["prompt_id"]), (str(text),), str(row.get("category") or ""))
+        # By hashes: the texts of many prompts would fill the memory.
         if (name := hash(made.id)) not in seen:
             seen[name] = hash(made)
-            yield made
+            yield None, made
         elif seen[name] != hash(made):
             problem = f"prompt {made.id!r} has two texts"
             raise TableError(str(path), problem, "give it one text", line)

@@ -94,9 +94,11 @@ AT_ONCE = 100_000
 
 
 def export(folder: RunFolder, form: str, path: Path, name: str = "") -> int:
-    """Write a run to a file; the result is the number of entries."""
+    """Write a run to a file, by a name or that of its generator and rule; counts the entries."""
     if form == "parquet":
         return _write_parquet(folder, path)
+    settings = folder.manifest()["settings"]
+    name = name or f"{settings['generator']['name']}+{settings['decision']['rule']}"
     rows: Iterator[Any] = tidy(folder)
     if form != "tidy":
         rows = mt_bench(folder, name) if form == "mt-bench" else alpaca(folder, name)
@@ -118,7 +120,7 @@ def export(folder: RunFolder, form: str, path: Path, name: str = "") -> int:
     return count
 
 
-def alpaca(folder: RunFolder, name: str = "") -> Iterator[dict[str, Any]]:
+def alpaca(folder: RunFolder, name: str) -> Iterator[dict[str, Any]]:
     """One entry a prompt, as alpaca_eval reads model outputs."""
     for shard in folder.shards():
         for prompt_id, row in shard.rows("decisions.jsonl").items():
@@ -126,12 +128,12 @@ def alpaca(folder: RunFolder, name: str = "") -> Iterator[dict[str, Any]]:
             yield {
                 "instruction": prompt.question,
                 "output": row["answer"],
-                "generator": name or label(folder),
+                "generator": name,
                 "dataset": prompt.category,
             }
 
 
-def mt_bench(folder: RunFolder, name: str = "") -> Iterator[dict[str, Any]]:
+def mt_bench(folder: RunFolder, name: str) -> Iterator[dict[str, Any]]:
     """One entry a question with all its turns, as MT-Bench reads model answers."""
     for shard in folder.shards():
         rows = shard.rows("decisions.jsonl")
@@ -143,7 +145,7 @@ def mt_bench(folder: RunFolder, name: str = "") -> Iterator[dict[str, Any]]:
             yield {
                 "question_id": int(question_id) if question_id.isdecimal() else question_id,
                 "answer_id": f"{question_id}-{rows[question_id]['index']}",
-                "model_id": name or label(folder),
+                "model_id": name,
                 "choices": [{"index": 0, "turns": turns}],
                 "tstamp": (folder.path / "manifest.json").stat().st_mtime,
             }
@@ -157,12 +159,6 @@ def tidy(folder: RunFolder) -> Iterator[tuple[str, str, str, float, str]]:
             ids = [candidate.id for candidate in records.read_candidates(shard, prompt_id)]
             for m, k, i in np.argwhere(~np.isnan(scores)).tolist():
                 yield prompt_id, ids[k], f"rewrite {i}", float(scores[m, k, i]), row["scorers"][m]
-
-
-def label(folder: RunFolder) -> str:
-    """What the run's policy is called: generator and rule."""
-    settings = folder.manifest()["settings"]
-    return f"{settings['generator']['name']}+{settings['decision']['rule']}"
 
 
 def _write_parquet(folder: RunFolder, path: Path) -> int:

@@ -6,6 +6,7 @@ import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -163,12 +164,13 @@ class Failures:
 
     def check(self) -> None:
         """Raise the first failure, and say how many there are."""
-        first = next(iter(self.causes.values()), None)
-        if first is not None and len(self.causes) > 1:
-            names = f"{len(self.causes)} prompts failed ({', '.join(list(self.causes)[:8])})"
-            raise DarcError(f"{names}, the first: {first.message}", first.hint)
-        if first is not None:
+        if not self.causes:
+            return
+        first, *others = self.causes.values()
+        if not others:
             raise first
+        names = f"{len(self.causes)} prompts failed ({', '.join(list(self.causes)[:8])})"
+        raise DarcError(f"{names}, the first: {first.message}", first.hint)
 
 
 async def fill_shards(
@@ -198,12 +200,8 @@ async def fill_shards(
         finally:
             places.release()
 
-    async def sealed(
-        shard: Shard, tasks: list["asyncio.Task[None]"], questions: list[Question]
-    ) -> None:
+    async def sealed(shard: Shard, tasks: list["asyncio.Task[None]"], ids: list[str]) -> None:
         await asyncio.gather(*tasks)
-        turns = [(turn, q.turn_id(turn)) for q in questions for turn in range(len(q.turns))]
-        ids = [name for _, name in sorted(turns, key=lambda each: each[0])]
         if not failures.causes.keys() & set(ids):
             shard.seal(ids, keep, pack, totals(shard), cost_by_stage([shard]))
 
@@ -214,7 +212,9 @@ async def fill_shards(
                 for question in questions:
                     await places.acquire()
                     tasks.append(group.create_task(one(stages, question)))
-                group.create_task(sealed(shard, tasks, questions))
+                turns = [(turn, q.turn_id(turn)) for q in questions for turn in range(len(q.turns))]
+                ids = [prompt_id for _, prompt_id in sorted(turns, key=itemgetter(0))]
+                group.create_task(sealed(shard, tasks, ids))
     except BaseExceptionGroup as problems:
         raise problems.exceptions[0] from None
     failures.check()

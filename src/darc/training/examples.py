@@ -30,7 +30,13 @@ def read_examples(path: Path) -> list[Pair]:
     A line has a prompt (prompt, instruction or question; a text or messages) and an answer
     (response, answer, output, completion, chosen or good; a text or messages).
     """
-    pairs = _run(path) if path.is_dir() else _file(path)
+    if path.is_dir():
+        every = list(RunFolder(path).candidates())
+        pairs = [(prompt, each.text) for prompt, each in every if not each.truncated]
+        if _prompts(pairs) < LEAST:
+            pairs = [(prompt, each.text) for prompt, each in every]
+    else:
+        pairs = _file(path)
     kept = list({(p.question, a): (p, a) for p, a in pairs if a.strip() and p.question}.values())
     if _prompts(kept) < LEAST:
         raise InputError(f"{path} has fewer than {LEAST} prompts with answers", "give more of them")
@@ -44,12 +50,6 @@ def divide(pairs: Sequence[Pair], share: float, seed: int) -> tuple[list[Pair], 
     apart = set(order[: max(2, round(share * len(order)))])
     kept = [pair for pair in pairs if pair[0].question not in apart]
     return kept, [pair for pair in pairs if pair[0].question in apart]
-
-
-def _run(path: Path) -> list[Pair]:
-    every = list(RunFolder(path).candidates())
-    whole = [(prompt, each.text) for prompt, each in every if not each.truncated]
-    return whole if _prompts(whole) >= LEAST else [(prompt, each.text) for prompt, each in every]
 
 
 def _prompts(pairs: Sequence[Pair]) -> int:

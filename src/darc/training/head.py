@@ -1,5 +1,6 @@
 """Fitting a linear preference to pairs of a better and a worse answer."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -15,7 +16,7 @@ from darc.models.embeddings import best_embedder
 from darc.scorers.base import Embedder, Pair, sigmoid
 from darc.scorers.head import Preference, measure
 from darc.training.examples import read_messages
-from darc.training.preferences import PairChoosing, make_pairs, rows_of
+from darc.training.preferences import PairChoosing, make_pairs
 from darc.types import Message, Prompt
 from darc.typing import Array
 
@@ -51,8 +52,9 @@ def read_pairs(path: Path, texts: Path | None = None) -> list[AnswerPair]:
                 f"{path} has neither pairs nor ratings with texts",
                 "write prompt, chosen, rejected a line, or give the texts of ratings by --texts",
             )
-        made = make_pairs(source.samples, PairChoosing(which="all"), source.texts)
-        rows = ((None, row) for row in rows_of(made, source.questions, source.texts))
+        given = source.samples, source.questions, source.texts
+        made = make_pairs(*given, PairChoosing(which="all"), Counter())
+        rows = ((None, row) for row in made)
     pairs = []
     for place, (line, row) in enumerate(rows, 1):
         if not isinstance(row, dict) or not row.get("chosen") or not row.get("rejected"):

@@ -3,8 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, MutableMapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from statistics import NormalDist
@@ -15,7 +14,7 @@ from pydantic import Field
 
 from darc.config import Model
 from darc.core.statistics import statistics
-from darc.errors import InputError, MissingExtra, TableError
+from darc.errors import InputError, TableError
 from darc.files import read_entries
 from darc.models.transformers.batching import BETWEEN
 from darc.typing import Array
@@ -50,32 +49,19 @@ class PairChoosing(Model):
     gamma: float = Field(default=1.0, description="hedge over scorers")
 
 
-@dataclass(frozen=True)
-class PreferencePair:
-    """Two candidates of a prompt: places, difference, and the probability that it is right."""
-
-    prompt: int
-    chosen: int
-    rejected: int
-    margin: float
-    probability: float
-
-
-@dataclass(frozen=True)
-class Made:
-    """The pairs, and how many there were: contentious ones, prompts without any pair."""
-
-    pairs: list[PreferencePair]
-    contentious: int
-    without: int
-
-
-def make_pairs(samples: Array, choosing: PairChoosing, texts: Sequence[Sequence[str]] = ()) -> Made:
-    """Pairs of the candidates of samples (P, M, K, n), NaN where there is none.
+def make_pairs(
+    samples: Array,
+    questions: Sequence[str],
+    texts: Sequence[Sequence[str]],
+    choosing: PairChoosing,
+    tally: MutableMapping[str, int],
+) -> Iterator[Row]:
+    """The rows of a preference file: pairs of the candidates of samples (P, M, K, n).
 
     Several scorers are normalised within the prompt and hedged as the rules do. Candidates with the
-    same text make no pair, nor does one without text where `texts` are given. O(P K^2) for all
-    pairs.
+    same text make no pair, nor does one without samples or text. A row has messages, the margin,
+    and the probability if it is not 1. `tally` counts pairs, those that are contentious, prompts
+    with pairs and those without. O(P K^2) for all pairs.
     """
     found = statistics(samples, choosing.beta, choosing.gamma)
     ranking = found.mean if choosing.by == "mean" else found.value
@@ -84,49 +70,37 @@ def make_pairs(samples: Array, choosing: PairChoosing, texts: Sequence[Sequence[
             "contentious pairs cannot be told: no candidate has two ratings",
             "use --contentious keep",
         )
-    pairs: list[PreferencePair] = []
-    contentious = without = 0
-    for prompt in range(len(ranking)):
-        before = len(pairs)
-        own = texts[prompt] if texts else None
-        for best, worst in _couples(ranking[prompt], choosing.which, own):
-            difference = float(ranking[prompt, best] - ranking[prompt, worst])
+    for prompt, (values, sigma) in enumerate(zip(ranking, found.sigma, strict=True)):
+        own, before = texts[prompt], tally["pairs"]
+        for best, worst in _couples(values, choosing.which, own):
+            difference = float(values[best] - values[worst])
             if not difference > 0 or difference < choosing.margin:
                 continue
-            spread = float(np.sqrt(np.nansum(found.sigma[prompt, [best, worst]] ** 2)))
+            spread = float(np.sqrt(np.nansum(sigma[[best, worst]] ** 2)))
             share = NormalDist(0.0, spread).cdf(difference) if spread else 1.0
-            contentious += share < choosing.agreement
+            tally["contentious"] += share < choosing.agreement
             if choosing.contentious == "drop" and share < choosing.agreement:
                 continue
-            label = share if choosing.contentious == "soft" else 1.0
-            pairs.append(PreferencePair(prompt, best, worst, difference, label))
-        without += len(pairs) == before
-    return Made(pairs, contentious, without)
+            row: Row = {
+                "prompt": [{"role": "user", "content": questions[prompt]}],
+                "chosen": [{"role": "assistant", "content": own[best]}],
+                "rejected": [{"role": "assistant", "content": own[worst]}],
+                "margin": round(difference, 9),
+            }
+            if choosing.contentious == "soft" and share < 1.0:
+                row["probability"] = round(share, 9)
+            tally["pairs"] += 1
+            yield row
+        tally["prompts" if tally["pairs"] > before else "without"] += 1
 
 
-def rows_of(
-    made: Made, questions: Sequence[str], texts: Sequence[Sequence[str]]
-) -> Iterator[dict[str, Any]]:
-    """The pairs as rows of a preference file: messages, margin, and probability if it is not 1."""
-    for pair in made.pairs:
-        row: dict[str, Any] = {
-            "prompt": [{"role": "user", "content": questions[pair.prompt]}],
-            "chosen": [{"role": "assistant", "content": texts[pair.prompt][pair.chosen]}],
-            "rejected": [{"role": "assistant", "content": texts[pair.prompt][pair.rejected]}],
-            "margin": round(pair.margin, 9),
-        }
-        if pair.probability < 1.0:
-            row["probability"] = round(pair.probability, 9)
-        yield row
-
-
-def _couples(ranking: Array, which: str, texts: Sequence[str] | None) -> list[tuple[int, int]]:
+def _couples(ranking: Array, which: str, texts: Sequence[str]) -> list[tuple[int, int]]:
     """Places of candidates in couples, the better first; ties in their own order."""
-    order = [int(k) for k in np.argsort(-ranking, kind="stable") if not np.isnan(ranking[k])]
-    if texts is not None:
-        order = [k for k in order if k < len(texts) and texts[k].strip()]
+    given = enumerate(zip(texts, ranking, strict=False))
+    there = [k for k, (text, value) in given if text.strip() and not np.isnan(value)]
+    order = sorted(there, key=lambda k: -ranking[k])
     ends = order if which == "all" else dict.fromkeys((*order[:1], *order[-1:]))
-    return [(a, b) for a, b in combinations(ends, 2) if texts is None or texts[a] != texts[b]]
+    return [(a, b) for a, b in combinations(ends, 2) if texts[a] != texts[b]]
 
 
 def read_preferences(text: str) -> list[Row]:
@@ -184,11 +158,9 @@ def as_texts(row: Row) -> Row:
 
 
 def _parquet(path: Path) -> list[Any]:
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtra("reading Parquet", "parquet") from None
+    import pyarrow as pa  # which comes with what trains
+    from pyarrow import parquet
+
     try:
         return list(parquet.read_table(path).to_pylist())
     except (pa.ArrowException, OSError) as problem:
@@ -196,10 +168,8 @@ def _parquet(path: Path) -> list[Any]:
 
 
 def _hub(text: str) -> list[Any]:
-    try:
-        from datasets import load_dataset
-    except ImportError:
-        raise MissingExtra(f"the data set {text}", "train") from None
+    from datasets import load_dataset
+
     name, _, part = text.partition(":")
     try:
         return list(load_dataset(name, split=part or "train"))

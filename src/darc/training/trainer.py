@@ -267,7 +267,11 @@ def extended_trainer(trainer: Any, loss: Loss) -> Any:
                 return seen[-1]
 
             result = super().compute_loss(watched, rest, return_outputs, num_items_in_batch)
-            z = self.beta * margins(seen[0].log_probs, rest)
+            # Of the answers' tokens alone: sums (n,), and how far each is above the reference's.
+            length = rest["completion_mask"].shape[1] - 1
+            chosen, rejected = seen[0].log_probs[:, -length:].sum(dim=1).chunk(2)
+            delta = (chosen - rest["ref_chosen_logps"]) - (rejected - rest["ref_rejected_logps"])
+            z = self.beta * delta
             added = loss.ceiling * torch.relu(z)
             if "probability" in inputs:
                 added = added + loss.slope * (1.0 - inputs["probability"].to(z)) * z
@@ -276,13 +280,6 @@ def extended_trainer(trainer: Any, loss: Loss) -> Any:
             return result + added.mean()
 
     return ExtendedTrainer
-
-
-def margins(log_probabilities: Any, inputs: dict[str, Any]) -> Any:
-    """Delta of each pair, (n,): from token log-probabilities and the reference's sums."""
-    length = inputs["completion_mask"].shape[1] - 1
-    chosen, rejected = log_probabilities[:, -length:].sum(dim=1).chunk(2)
-    return (chosen - inputs["ref_chosen_logps"]) - (rejected - inputs["ref_rejected_logps"])
 
 
 def _listen(trainer: Any, report: Report) -> None:
