@@ -7,7 +7,7 @@ from darc.models.remote.problems import OverLimit
 
 def test_calls_are_counted_by_stage_even_if_they_fail() -> None:
     spent = Spent(Budget())
-    meter = spent.meter("scores")
+    meter = spent.stages["scores"]
     for answer in ({"usage": {"total_tokens": 4}}, None, {"usage": None}):
         meter.begin("url")
         meter.add(answer)
@@ -19,7 +19,7 @@ def test_calls_are_counted_by_stage_even_if_they_fail() -> None:
 def test_limits_hold_for_all_stages_together() -> None:
     spent = Spent(Budget(upstream_calls=3))
     for stage in ("candidates", "rewrites", "scores"):
-        spent.meter(stage).begin("url")
+        spent.stages[stage].begin("url")
     with pytest.raises(OverLimit, match="used its 3 calls; raise max_calls"):
-        spent.meter("candidates").begin("url")
+        spent.stages["candidates"].begin("url")
     assert [spent.items()[name]["calls"] for name in spent.items()] == [1, 1, 1]

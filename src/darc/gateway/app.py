@@ -17,7 +17,7 @@ from darc.engine.engine import Engine
 from darc.engine.parts import same_answers
 from darc.engine.scoring import Patience
 from darc.errors import InputError
-from darc.gateway.backends import Backend, EmbeddedBackend, RemoteBackend, onward
+from darc.gateway.backends import Backend, EmbeddedBackend, RemoteBackend
 from darc.gateway.endpoints import ChatEndpoints
 from darc.gateway.openapi import document
 from darc.gateway.proxy import anything
@@ -158,7 +158,7 @@ class _Routes:
 
     async def models(self, request: Request) -> Response:
         settings, backend = self.gateway.settings, self.gateway.backend
-        found = await backend.models(onward(request.headers, self.gateway.trusting))
+        found = await backend.models(self.gateway.caller(request.headers).headers)
         default = {"rule": settings.rule, "k": settings.k, "n_aug": settings.parts.n_aug}
         if settings.parts.panel is not None:
             default["raters"] = list(settings.parts.panel.names)

@@ -1,9 +1,8 @@
 """POST /v1/chat/completions, /v1/playground and /v1/select."""
 
 import asyncio
-import json
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,15 +15,12 @@ from darc.engine.choose import FEW
 from darc.engine.deciding import Deciding
 from darc.errors import DarcError
 from darc.gateway import streaming
-from darc.gateway.backends import for_candidates, onward
 from darc.gateway.bodies import ScorerScale, SelectScores
-from darc.gateway.errors import told
 from darc.gateway.metadata import notes
 from darc.gateway.proxy import passed_through
-from darc.gateway.requests import ChatRequest, Method, count, read_prompt, split_model, wrong
-from darc.gateway.service import SMALL, Completed, Gateway
-from darc.gateway.streaming import ClosingResponse
-from darc.models.remote.protocol import Caller
+from darc.gateway.requests import Method, count, read_prompt, wrong
+from darc.gateway.service import Completed, Gateway, is_large
+from darc.gateway.streaming import ClosingResponse, encoded
 from darc.registry import rules
 from darc.types import Scores
 from darc.web.bodies import check_json, ended, read_body, read_object, unless_gone
@@ -33,6 +29,8 @@ from darc.web.problems import Problem
 logger = logging.getLogger(__name__)
 
 EVENTS = "text/event-stream"
+# Bytes of JSON that are read without a thread of their own.
+SMALL = 50_000
 FLAGS = "x-darc-flags"
 
 
@@ -48,16 +46,20 @@ class ChatEndpoints:
         asked = self.gateway.forms.chat(body)
         if asked.k == 1 and self.gateway.backend.passes:
             return await passed_through(self.gateway, request, asked, content)
-        work = asyncio.create_task(self._completed(request, asked))
+        completing = self.gateway.complete(asked, request.headers, request.state.request_id)
+        work = asyncio.create_task(completing)
         if not asked.given.stream:
             await unless_gone(request, work)
-            return await self._whole(request, work.result())
-        done = await unless_gone(request, work, self.gateway.settings.keep_alive)
+            made, outcome = work.result()
+            content = await self.gateway.busily(is_large(outcome), encoded, made)
+            headers = _noted(request, outcome.flags)
+            return Response(content, media_type="application/json", headers=headers)
         headers = {"cache-control": "no-cache", "x-accel-buffering": "no"}
-        if done:
-            headers |= _noted(request, work.result())
+        if await unless_gone(request, work, self.gateway.settings.keep_alive):
+            headers |= _noted(request, work.result()[1].flags)
+        usage = bool(asked.given.stream_options.get("include_usage"))
         return ClosingResponse(
-            self._stream(work, asked), partial(ended, work), media_type=EVENTS, headers=headers
+            self._stream(work, usage), partial(ended, work), media_type=EVENTS, headers=headers
         )
 
     async def playground(self, request: Request) -> Response:
@@ -71,7 +73,12 @@ class ChatEndpoints:
         async def work_on() -> Completed:
             asked = self.gateway.forms.chat(body)
             queue.put_nowait(("start", {"k": asked.k, "model": asked.model}))
-            return await self._completed(request, asked, lambda *each: queue.put_nowait(each))
+            return await self.gateway.complete(
+                asked,
+                request.headers,
+                request.state.request_id,
+                tell=lambda *each: queue.put_nowait(each),
+            )
 
         work = asyncio.create_task(work_on())
         work.add_done_callback(lambda _: queue.put_nowait(("end", None)))
@@ -80,25 +87,25 @@ class ChatEndpoints:
     async def select(self, request: Request) -> Response:
         """The decision among candidates or scores of the client's own, as JSON."""
         content, body = await self._body(request)
+        gateway, request_id = self.gateway, request.state.request_id
         large = len(content) > SMALL
-        given = await self.gateway.busily(large, self.gateway.forms.select, body)
-        method = self.gateway.forms.method(body.get("darc"))
-        request_id = request.state.request_id
+        given = await gateway.busily(large, gateway.forms.select, body)
+        method = gateway.forms.method(body.get("darc"))
+
+        async def by_own_scores(given: SelectScores) -> dict[str, Any]:
+            seed, many = gateway.settings.seed or 0, count(given.scores) > FEW
+            async with gateway.gate:
+                return await gateway.busily(many, by_scores, given, method, request_id, seed)
+
         if isinstance(given, SelectScores):
-            work = asyncio.create_task(self._by_scores(given, method, request_id))
+            work = asyncio.create_task(by_own_scores(given))
         else:
             messages = body.get("messages") or [{"role": "user", "content": body["prompt"]}]
-            headers = for_candidates(onward(request.headers, self.gateway.trusting))
-            model = split_model(given.model or self.gateway.settings.model)[1]
-            caller = Caller(self.gateway.backend.name, model, headers)
-            texts = given.candidates
-            work = asyncio.create_task(
-                self.gateway.select(
-                    method, read_prompt(messages), texts, given.n, request_id, caller
-                )
-            )
+            prompt = read_prompt(messages)
+            selecting = gateway.select(given, prompt, method, request.headers, request_id)
+            work = asyncio.create_task(selecting)
         await unless_gone(request, work)
-        made = await self.gateway.busily(large or method.n_aug > 8, as_json, work.result())
+        made = await gateway.busily(large or method.n_aug > 8, encoded, work.result())
         return Response(made, media_type="application/json")
 
     async def _body(self, request: Request) -> tuple[bytes, dict[str, Any]]:
@@ -106,34 +113,8 @@ class ChatEndpoints:
         content = await read_body(request, self.gateway.settings.max_body)
         return content, await self.gateway.busily(len(content) > SMALL, read_object, content)
 
-    def _placed(self, problem: Problem) -> Problem:
-        """An error with the backend's address, where the reader is whoever runs the gateway."""
-        upstream = (problem.code or "").startswith("upstream_")
-        if not upstream or self.gateway.settings.api_keys is not None:
-            return problem
-        return replace(problem, message=f"{problem.message} ({self.gateway.backend.name})")
-
-    async def _by_scores(
-        self, given: SelectScores, method: Method, request_id: str
-    ) -> dict[str, Any]:
-        seed, large = self.gateway.settings.seed or 0, count(given.scores) > FEW
-        async with self.gateway.gate:
-            return await self.gateway.busily(large, by_scores, given, method, request_id, seed)
-
-    async def _completed(self, request: Request, asked: ChatRequest, tell: Any = None) -> Completed:
-        headers = onward(request.headers, self.gateway.trusting)
-        try:
-            return await self.gateway.complete(asked, headers, request.state.request_id, tell=tell)
-        except DarcError as problem:
-            raise told(problem) from None
-
-    async def _whole(self, request: Request, completed: Completed) -> Response:
-        content = await self.gateway.busily(completed.large, as_json, completed.body)
-        headers = _noted(request, completed)
-        return Response(content, media_type="application/json", headers=headers)
-
     async def _stream(
-        self, work: "asyncio.Task[Completed]", asked: ChatRequest
+        self, work: "asyncio.Task[Completed]", include_usage: bool
     ) -> AsyncIterator[bytes]:
         """Comments until the choice is made, then its events, or the error that came of it."""
         try:
@@ -143,12 +124,10 @@ class ChatEndpoints:
             if problem := _problem(work):
                 yield streaming.error_event(problem)
                 return
-            completed = work.result()
-            body = completed.body
-            if completed.flags and "darc" not in body:
-                body = {**body, "darc": {"flags": list(completed.flags)}}
-            usage = bool(asked.given.stream_options.get("include_usage"))
-            for event in streaming.events(body, usage):
+            body, outcome = work.result()
+            if outcome.flags:
+                body = {"darc": {"flags": list(outcome.flags)}, **body}
+            for event in streaming.events(body, include_usage):
                 yield event
         finally:
             work.cancel()
@@ -168,9 +147,14 @@ class ChatEndpoints:
                     break
                 yield _step(name, data)
             if problem := _problem(work):
-                yield _step("error", self._placed(problem).body())
+                upstream = (problem.code or "").startswith("upstream_")
+                if upstream and self.gateway.settings.api_keys is None:
+                    # Whoever reads it runs the gateway, and wants to know where it called.
+                    place = f"{problem.message} ({self.gateway.backend.name})"
+                    problem = replace(problem, message=place)
+                yield _step("error", problem.body())
                 return
-            body = dict(work.result().body)
+            body, _ = work.result()
             yield _step("decision", {**body.pop("darc"), "completion": body})
         finally:
             work.cancel()
@@ -199,7 +183,10 @@ def by_scores(given: SelectScores, method: Method, request_id: str, seed: int) -
     scores = Scores(
         values,
         tuple(each.name for each in known),
-        tuple(_bounds(*each.bounds) for each in known),
+        tuple(
+            (-np.inf if low is None else low, np.inf if high is None else high)
+            for low, high in (each.bounds for each in known)
+        ),
         tuple(each.location for each in known),
         tuple(each.scale for each in known),
         samples=tuple(given.raters),
@@ -224,19 +211,10 @@ def by_scores(given: SelectScores, method: Method, request_id: str, seed: int) -
     }
 
 
-def as_json(data: Any) -> bytes:
-    """The bytes of an answer."""
-    return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")
-
-
-def _bounds(low: float | None, high: float | None) -> tuple[float, float]:
-    return (-np.inf if low is None else low, np.inf if high is None else high)
-
-
-def _noted(request: Request, completed: Completed) -> Mapping[str, str]:
+def _noted(request: Request, flags: Sequence[str]) -> dict[str, str]:
     """The flags for the log, and as a header."""
-    request.state.log = {"flags": list(completed.flags)}
-    told = ",".join(completed.flags).encode("ascii", "replace").decode()
+    request.state.log = {"flags": list(flags)}
+    told = ",".join(flags).encode("ascii", "replace").decode()
     return {FLAGS: told} if told else {}
 
 

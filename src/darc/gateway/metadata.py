@@ -54,8 +54,8 @@ def described(
     rows = [
         {
             **known.get(k, {"index": k}),
-            "seed": reply.seed,
-            "tokens": reply.tokens,
+            "seed": reply.candidate.seed,
+            "tokens": reply.candidate.tokens,
             "finish_reason": reply.choice.get("finish_reason"),
         }
         for k, reply in enumerate(replies)

@@ -18,9 +18,14 @@ MOST_PIECES = 200
 _WORDS = re.compile(r"\s*\S+\s*\Z|\s*\S+|\s+")
 
 
+def encoded(data: Any) -> bytes:
+    """The bytes of JSON; what is no Unicode becomes a question mark."""
+    return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")
+
+
 def event(data: Any) -> bytes:
     """One event."""
-    return b"data: " + json.dumps(data, ensure_ascii=False).encode("utf-8", "replace") + b"\n\n"
+    return b"data: " + encoded(data) + b"\n\n"
 
 
 def error_event(problem: Problem) -> bytes:
