@@ -6,7 +6,6 @@ import darc
 from darc.gateway.requests import (
     Forms,
     parameters_of,
-    prompt_id,
     read_prompt,
     split_model,
 )
@@ -134,8 +133,9 @@ def test_broken_messages_are_a_400(messages: Any) -> None:
 
 
 def test_prompt_id_depends_on_the_messages_alone() -> None:
-    assert prompt_id(MESSAGES) == prompt_id([{"content": "Hi", "role": "user"}])
-    assert prompt_id(MESSAGES) != prompt_id([{"content": "Ho", "role": "user"}])
+    own = read_prompt(MESSAGES).id
+    assert own == read_prompt([{"content": "Hi", "role": "user"}]).id
+    assert own != read_prompt([{"content": "Ho", "role": "user"}]).id
 
 
 def test_a_rule_offers_what_it_declares() -> None:

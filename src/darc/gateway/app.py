@@ -5,6 +5,7 @@ import contextlib
 import logging
 import os
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,13 +64,6 @@ def make_backend(settings: ServeSettings) -> Backend:
     return EmbeddedBackend(EmbeddedModel(require().path), settings.max_tokens)
 
 
-def own_judge(settings: ServeSettings) -> OpenAIModel | None:
-    """The backend as the judge of a panel: whatever model a request names."""
-    if not (settings.backend and settings.parts.panel):
-        return None
-    return OpenAIModel(f"{NAMED}@{settings.backend}", **_calling(settings))
-
-
 def _calling(settings: ServeSettings) -> dict[str, Any]:
     return {
         "key_env": settings.backend_key_env,
@@ -82,7 +76,10 @@ def _calling(settings: ServeSettings) -> dict[str, Any]:
 
 def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gateway:
     """The gateway; whatever is wrong with the settings is told here, before it serves."""
-    parts = settings.parts
+    parts, judge = settings.parts, None
+    if settings.backend and parts.panel:
+        # Of whatever model a request names.
+        judge = OpenAIModel(f"{NAMED}@{settings.backend}", **_calling(settings))
     try:
         spec = Forms(settings).method(None).spec
     except Problem as problem:
@@ -90,7 +87,7 @@ def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gat
     engine = Engine(
         scorers=None if parts.panel else parts.scorers,
         panel=parts.panel or False,
-        judge=own_judge(settings),
+        judge=judge,
         rule=spec,
         normalize=settings.normalize,
         side=dict(parts.side),
@@ -141,7 +138,7 @@ class _Routes:
             *(Route(path, self.file, methods=["GET"]) for path in self.files),
             Route("/v1", self.page, methods=["GET"]),
             Route("/v1/responses", self.responses, methods=everything),
-            Route("/v1/{rest:path}", self.other, methods=everything),
+            Route("/v1/{rest:path}", partial(anything, self.gateway), methods=everything),
             Route("/{rest:path}", self.nothing, methods=everything),
         ]
 
@@ -157,8 +154,8 @@ class _Routes:
             await self.gateway.aclose()
 
     async def models(self, request: Request) -> Response:
-        settings, backend = self.gateway.settings, self.gateway.backend
-        found = await backend.models(self.gateway.caller(request.headers).headers)
+        settings, caller = self.gateway.settings, self.gateway.caller(request.headers)
+        found = await self.gateway.backend.models(caller.headers)
         default = {"rule": settings.rule, "k": settings.k, "n_aug": settings.parts.n_aug}
         if settings.parts.panel is not None:
             default["raters"] = list(settings.parts.panel.names)
@@ -198,9 +195,6 @@ class _Routes:
     async def page(self, _: Request) -> Response:
         # Whoever opens the clients' URL in a browser wants to see something.
         return RedirectResponse("/")
-
-    async def other(self, request: Request) -> Response:
-        return await anything(self.gateway, request)
 
     async def responses(self, _: Request) -> Response:
         # Passed on, they would be answered by one sample of which nobody knows that it is one.

@@ -5,13 +5,11 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from darc.engine.samples import Clock
 from darc.engine.stopping import FEWER
 from darc.gateway.backends import Backend
-from darc.gateway.bodies import Budget
 from darc.gateway.requests import Method
 from darc.models.completion import without_thoughts
 from darc.models.remote.http import Meter
@@ -20,6 +18,7 @@ from darc.models.remote.protocol import mean_log, said_in, samples, token_entrie
 from darc.types import Candidate, Prompt
 from darc.web.problems import Problem
 
+Tell = Callable[[str, Any], None]
 STAGES = ("candidates", "rewrites", "scores")
 # What came of a wave, in the order of the candidates, and the flags that say what did not.
 Wave = tuple[list["Reply"], list[str]]
@@ -73,28 +72,74 @@ def read_reply(
 
 
 @dataclass
+class Work:
+    """One request: how and for what it chooses, and what that has cost.
+
+    `headers` go with its calls of the backend, and `tell` hears of candidates as they come. The
+    `stages` count calls and tokens as servers report them; the budget's upstream limits bound the
+    `whole`, retries included.
+    """
+
+    method: Method
+    prompt: Prompt
+    request_id: str
+    headers: Mapping[str, str]
+    tell: Tell | None = None
+    clock: Clock = field(default_factory=Clock)
+    begun: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        """Begin with nothing spent."""
+        budget = self.method.budget
+        self.whole = Meter(budget.upstream_calls, budget.upstream_tokens)
+        self.stages = {name: Meter(whole=self.whole) for name in STAGES}
+        # As the engine calls them.
+        self.meters = {"rewrite": self.stages["rewrites"], "score": self.stages["scores"]}
+
+    @property
+    def deadline(self) -> float | None:
+        """When the time is up, by the event loop's clock."""
+        if self.method.budget.milliseconds is None:
+            return None
+        left = self.method.budget.milliseconds / 1000 - (time.perf_counter() - self.begun)
+        return asyncio.get_running_loop().time() + left
+
+    def usage(self, saved: int | None = None) -> dict[str, Any]:
+        """The usage of the candidates, all of them, in OpenAI's shape.
+
+        Beside it, `upstream` has the calls and tokens of all models, retries included, and how many
+        calls of a panel were `saved`, where there is one.
+        """
+        upstream = {"calls": self.whole.calls, "tokens": self.whole.tokens}
+        return {
+            "prompt_tokens": 0,
+            "completion_tokens": 0,
+            "total_tokens": 0,
+            **self.stages["candidates"].usage,
+            "upstream": upstream if saved is None else {**upstream, "saved": saved},
+        }
+
+
+@dataclass
 class ReplyCalls:
     """Calls of the backend for the replies of one request, a seed each.
 
-    With `strict` a call that fails is the end; otherwise there is one reply fewer, and a flag.
-    `arrived` hears of candidates as they come.
+    Where its policy is closed a call that fails is the end; otherwise there is one reply fewer, and
+    a flag.
     """
 
     backend: Backend
+    work: Work
     body: Mapping[str, Any]
     seeds: Sequence[int]
-    headers: Mapping[str, str]
-    strict: bool
-    arrived: Callable[[Candidate], None]
-    prompt_id: str
     _made: dict[int, Reply] = field(default_factory=dict)
     _failures: list[Failed] = field(default_factory=list)
 
-    async def all(self, several: bool, deadline: float | None = None) -> Wave:
+    async def all(self, several: bool) -> Wave:
         """As many replies as there are seeds, in one call where the backend can, else in as many.
 
         Without `several` every one has a call of its own: no call for several says which seed made
-        which. At the `deadline` what has come is taken.
+        which. At the deadline what has come is taken.
         """
         found = await samples(
             self._ask,
@@ -102,8 +147,8 @@ class ReplyCalls:
             self.seeds,
             same=lambda chosen: json.dumps(chosen[1]["message"], sort_keys=True),
             several=several and self.backend.several,
-            strict=self.strict,
-            deadline=deadline,
+            strict=self.work.method.closed,
+            deadline=self.work.deadline,
             arrived=lambda drawn: self._take(drawn.choice, drawn.index, drawn.seed),
         )
         self._failures = found.failures
@@ -128,14 +173,14 @@ class ReplyCalls:
         return ended or [self._made[min(self._made)]], flags
 
     async def _ask(self, sent: dict[str, Any]) -> list[Chosen]:
-        answer = await self.backend.answer(sent, self.headers)
+        answer = await self.backend.answer(sent, self.work.headers)
         return [(answer, choice) for choice in sorted(answer["choices"], key=_place)]
 
     async def _one(self, place: int) -> Candidate | None:
         try:
             first, *_ = await self._ask({**self.body, "seed": self.seeds[place]})
         except Failed as failed:
-            if self.strict:
+            if self.work.method.closed:
                 raise
             self._failures.append(failed)
             return None
@@ -143,67 +188,12 @@ class ReplyCalls:
         return None if reply.endless else reply.candidate
 
     def _take(self, chosen: Chosen, place: int, seed: int | None) -> Reply:
-        self._made[place] = reply = read_reply(self.prompt_id, *chosen, place, seed)
-        self.arrived(reply.candidate)
+        self._made[place] = reply = read_reply(self.work.prompt.id, *chosen, place, seed)
+        if self.work.tell is not None:
+            self.work.tell("candidate", {"index": place, "seed": seed, "text": reply.text})
         return reply
 
 
 def _place(choice: Mapping[str, Any]) -> int:
     index = choice.get("index")
     return index if isinstance(index, int) else 0
-
-
-class Spent:
-    """Calls and tokens by stage, as the servers that were called report them.
-
-    The budget's upstream limits bound all stages together, retries included.
-    """
-
-    def __init__(self, budget: Budget) -> None:
-        self.whole = Meter(budget.upstream_calls, budget.upstream_tokens)
-        self.stages = {name: Meter(whole=self.whole) for name in STAGES}
-        # As the engine calls them.
-        self.meters = {"rewrite": self.stages["rewrites"], "score": self.stages["scores"]}
-
-    def total(self, saved: int | None = None) -> dict[str, Any]:
-        """The usage of the candidates, all of them, in OpenAI's shape.
-
-        Beside it, `upstream` has the calls and tokens of all models, retries included, and how many
-        calls of a panel were `saved`, where there is one.
-        """
-        upstream = {"calls": self.whole.calls, "tokens": self.whole.tokens}
-        return {
-            "prompt_tokens": 0,
-            "completion_tokens": 0,
-            "total_tokens": 0,
-            **self.stages["candidates"].usage,
-            "upstream": upstream if saved is None else {**upstream, "saved": saved},
-        }
-
-    def items(self) -> dict[str, Any]:
-        """Calls and tokens by stage."""
-        return {name: {"calls": own.calls, **own.usage} for name, own in self.stages.items()}
-
-
-@dataclass(frozen=True)
-class Work:
-    """One request: how and for what it chooses, and what that has cost."""
-
-    method: Method
-    prompt: Prompt
-    request_id: str
-    clock: Clock = field(default_factory=Clock)
-    begun: float = field(default_factory=time.perf_counter)
-
-    @cached_property
-    def spent(self) -> Spent:
-        """Calls and tokens so far."""
-        return Spent(self.method.budget)
-
-    @property
-    def deadline(self) -> float | None:
-        """When the time is up, by the event loop's clock."""
-        if self.method.budget.milliseconds is None:
-            return None
-        left = self.method.budget.milliseconds / 1000 - (time.perf_counter() - self.begun)
-        return asyncio.get_running_loop().time() + left

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,7 +21,6 @@ from darc.gateway.proxy import passed_through
 from darc.gateway.requests import Method, count, read_prompt, wrong
 from darc.gateway.service import Completed, Gateway, is_large
 from darc.gateway.streaming import ClosingResponse, encoded
-from darc.registry import rules
 from darc.types import Scores
 from darc.web.bodies import check_json, ended, read_body, read_object, unless_gone
 from darc.web.problems import Problem
@@ -32,6 +31,8 @@ EVENTS = "text/event-stream"
 # Bytes of JSON that are read without a thread of their own.
 SMALL = 50_000
 FLAGS = "x-darc-flags"
+# What is told of a request as it is worked on; an empty step is the end.
+Steps = asyncio.Queue[bytes]
 
 
 class ChatEndpoints:
@@ -55,12 +56,23 @@ class ChatEndpoints:
             headers = _noted(request, outcome.flags)
             return Response(content, media_type="application/json", headers=headers)
         headers = {"cache-control": "no-cache", "x-accel-buffering": "no"}
+        steps: Steps = asyncio.Queue()
         if await unless_gone(request, work, self.gateway.settings.keep_alive):
             headers |= _noted(request, work.result()[1].flags)
-        usage = bool(asked.given.stream_options.get("include_usage"))
-        return ClosingResponse(
-            self._stream(work, usage), partial(ended, work), media_type=EVENTS, headers=headers
-        )
+        else:
+            steps.put_nowait(streaming.KEEP_ALIVE)
+
+        def last() -> Iterator[bytes]:
+            if problem := _problem(work):
+                yield streaming.error_event(problem)
+                return
+            made, outcome = work.result()
+            if outcome.flags:
+                made = {"darc": {"flags": list(outcome.flags)}, **made}
+            usage = bool(asked.given.stream_options.get("include_usage"))
+            yield from streaming.events(made, usage)
+
+        return self._stream(work, steps, last, headers)
 
     async def playground(self, request: Request) -> Response:
         """The same as a stream of events: start, candidate, decision, or error."""
@@ -68,21 +80,31 @@ class ChatEndpoints:
         given = body.get("darc")
         if given is None or isinstance(given, dict):
             body["darc"] = {"full": True, **(given or {}), "metadata": "full"}
-        queue: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
+        steps: Steps = asyncio.Queue()
 
-        async def work_on() -> Completed:
-            asked = self.gateway.forms.chat(body)
-            queue.put_nowait(("start", {"k": asked.k, "model": asked.model}))
+        def step(name: str, data: Any) -> bytes:
+            return f"event: {name}\n".encode() + streaming.event(data)
+
+        async def completed() -> Completed:
+            asked, request_id = self.gateway.forms.chat(body), request.state.request_id
+            steps.put_nowait(step("start", {"k": asked.k, "model": asked.model}))
             return await self.gateway.complete(
-                asked,
-                request.headers,
-                request.state.request_id,
-                tell=lambda *each: queue.put_nowait(each),
+                asked, request.headers, request_id, lambda *each: steps.put_nowait(step(*each))
             )
 
-        work = asyncio.create_task(work_on())
-        work.add_done_callback(lambda _: queue.put_nowait(("end", None)))
-        return ClosingResponse(self._steps(work, queue), partial(ended, work), media_type=EVENTS)
+        def last() -> Iterator[bytes]:
+            if problem := _problem(work):
+                upstream = (problem.code or "").startswith("upstream_")
+                if upstream and self.gateway.settings.api_keys is None:
+                    # Whoever reads it runs the gateway, and wants to know where it called.
+                    problem.message += f" ({self.gateway.backend.name})"
+                yield step("error", problem.body())
+                return
+            made, _ = work.result()
+            yield step("decision", {**made.pop("darc"), "completion": made})
+
+        work = asyncio.create_task(completed())
+        return self._stream(work, steps, last)
 
     async def select(self, request: Request) -> Response:
         """The decision among candidates or scores of the client's own, as JSON."""
@@ -113,51 +135,30 @@ class ChatEndpoints:
         content = await read_body(request, self.gateway.settings.max_body)
         return content, await self.gateway.busily(len(content) > SMALL, read_object, content)
 
-    async def _stream(
-        self, work: "asyncio.Task[Completed]", include_usage: bool
-    ) -> AsyncIterator[bytes]:
-        """Comments until the choice is made, then its events, or the error that came of it."""
-        try:
-            while not work.done():
-                yield streaming.KEEP_ALIVE
-                await asyncio.wait((work,), timeout=self.gateway.settings.keep_alive)
-            if problem := _problem(work):
-                yield streaming.error_event(problem)
-                return
-            body, outcome = work.result()
-            if outcome.flags:
-                body = {"darc": {"flags": list(outcome.flags)}, **body}
-            for event in streaming.events(body, include_usage):
-                yield event
-        finally:
-            work.cancel()
+    def _stream(
+        self,
+        work: "asyncio.Task[Completed]",
+        steps: Steps,
+        last: Callable[[], Iterable[bytes]],
+        headers: Mapping[str, str] | None = None,
+    ) -> Response:
+        """A stream of steps as they come, comments while there are none, and the last events."""
 
-    async def _steps(
-        self, work: "asyncio.Task[Completed]", queue: "asyncio.Queue[tuple[str, Any]]"
-    ) -> AsyncIterator[bytes]:
-        try:
+        async def parts() -> AsyncIterator[bytes]:
+            work.add_done_callback(lambda _: steps.put_nowait(b""))
             while True:
                 try:
                     async with asyncio.timeout(self.gateway.settings.keep_alive):
-                        name, data = await queue.get()
+                        step = await steps.get()
                 except TimeoutError:
-                    yield streaming.KEEP_ALIVE
-                    continue
-                if name == "end":
+                    step = streaming.KEEP_ALIVE
+                if not step:
                     break
-                yield _step(name, data)
-            if problem := _problem(work):
-                upstream = (problem.code or "").startswith("upstream_")
-                if upstream and self.gateway.settings.api_keys is None:
-                    # Whoever reads it runs the gateway, and wants to know where it called.
-                    place = f"{problem.message} ({self.gateway.backend.name})"
-                    problem = replace(problem, message=place)
-                yield _step("error", problem.body())
-                return
-            body, _ = work.result()
-            yield _step("decision", {**body.pop("darc"), "completion": body})
-        finally:
-            work.cancel()
+                yield step
+            for event in last():
+                yield event
+
+        return ClosingResponse(parts(), partial(ended, work), media_type=EVENTS, headers=headers)
 
 
 def by_scores(given: SelectScores, method: Method, request_id: str, seed: int) -> dict[str, Any]:
@@ -180,13 +181,11 @@ def by_scores(given: SelectScores, method: Method, request_id: str, seed: int) -
     if not given.scorers:
         spec = replace(spec, rule=spec.rule_for(()), calibrations=None)
     known = given.scorers or [ScorerScale(name=f"scorer {m}") for m in range(len(values))]
+    bounds = [each.bounds for each in known]
     scores = Scores(
         values,
         tuple(each.name for each in known),
-        tuple(
-            (-np.inf if low is None else low, np.inf if high is None else high)
-            for low, high in (each.bounds for each in known)
-        ),
+        tuple((-np.inf if a is None else a, np.inf if b is None else b) for a, b in bounds),
         tuple(each.location for each in known),
         tuple(each.scale for each in known),
         samples=tuple(given.raters),
@@ -195,8 +194,7 @@ def by_scores(given: SelectScores, method: Method, request_id: str, seed: int) -
     deciding = Deciding(spec, options.normalize, seed, options.include_original, given.min_samples)
     try:
         decision = deciding.decide(given.prompt_id, scores, given.side)
-        means = replace(deciding, spec=replace(spec, rule=rules.get("mean"), calibrations=None))
-        best = means.decide(given.prompt_id, scores, {}).index
+        best = deciding.best_of_k.decide(given.prompt_id, scores, {}).index
     except DarcError as problem:
         raise Problem(400, str(problem), code="invalid_scores", param="scores") from None
     except (ValueError, TypeError):
@@ -225,7 +223,3 @@ def _problem(work: "asyncio.Task[Completed]") -> Problem | None:
         return error
     logger.error("the server failed", exc_info=error)
     return Problem(500, "the server failed", "server_error")
-
-
-def _step(name: str, data: Any) -> bytes:
-    return f"event: {name}\n".encode() + streaming.event(data)

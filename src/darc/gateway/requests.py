@@ -11,7 +11,6 @@ import numpy as np
 from pydantic import BaseModel, Field, ValidationError, create_model
 
 from darc.engine.deciding import Deciding, RuleSpec, parse_rules
-from darc.engine.parts import Parts
 from darc.engine.stopping import Stopping, parse_stop
 from darc.errors import DarcError
 from darc.gateway.bodies import (
@@ -52,13 +51,17 @@ class Method:
 
     spec: RuleSpec
     options: Options
-    budget: Budget
     stopping: Stopping | None = None
 
     @property
     def n_aug(self) -> int:
         """How often each candidate is rewritten."""
         return self.options.n_aug
+
+    @property
+    def budget(self) -> Budget:
+        """What the choice may cost."""
+        return self.options.budget
 
     @property
     def closed(self) -> bool:
@@ -166,19 +169,6 @@ def _is_plain(kind: Any) -> bool:
     return bool(get_args(kind)) or kind in (float, int, bool, str, type(None))
 
 
-def _samples(parts: Parts) -> list[Any]:
-    """What a schema says of the samples: the original is one, or there are rewrites."""
-    rewritten = {
-        "properties": {"n_aug": {"minimum": 1}, "reward": {"not": {"const": "original"}}},
-        "required": [] if parts.n_aug else ["n_aug"],
-    }
-    original = {
-        "properties": {"include_original": {"const": True}},
-        "required": [] if parts.include_original else ["include_original"],
-    }
-    return [original, rewritten]
-
-
 def _try_out(spec: RuleSpec) -> None:
     """Refuse values that only the rule itself can judge, before anything is spent on candidates."""
     scores = Scores(
@@ -217,7 +207,16 @@ class Forms:
             stop=(Stop, settings.stop),
         )
         if not rated:
-            self.options.model_config["json_schema_extra"] = {"anyOf": _samples(parts)}
+            # The original is a sample, or there are rewrites.
+            original: Any = {
+                "properties": {"include_original": {"const": True}},
+                "required": [] if parts.include_original else ["include_original"],
+            }
+            rewritten: Any = {
+                "properties": {"n_aug": {"minimum": 1}, "reward": {"not": {"const": "original"}}},
+                "required": [] if parts.n_aug else ["n_aug"],
+            }
+            self.options.model_config["json_schema_extra"] = {"anyOf": [original, rewritten]}
             self.options.model_rebuild(force=True)
         texts = Annotated[
             list[Annotated[str, Field(max_length=settings.max_candidate_characters)]],
@@ -232,7 +231,7 @@ class Forms:
         """The method of a request's `darc` object and the rule in its model's name.
 
         The object wins over the name, and the name over the settings. Whatever else stands in the
-        object is a parameter of the rule. Raises a `Problem` with 400 for what cannot be used.
+        object is a parameter of the rule. What cannot be used is a `Problem` with 400.
         """
         if given is not None and not isinstance(given, Mapping):
             raise wrong("darc", "should be an object")
@@ -258,21 +257,19 @@ class Forms:
             raise wrong("darc.rule", f"takes one of {' and '.join(spec.rule.exclusive)} only")
         if not all(isinstance(x, int | float) and x >= 0 for x in (spec.beta, spec.gamma)):
             raise wrong("darc.beta", "and gamma must be 0 or more")
-        if settings.parts.panel is not None:
-            options = options.model_copy(update={"include_original": True})
-        if not options.include_original and options.n_aug == 0:
+        original = options.include_original or settings.parts.panel is not None
+        if not original and options.n_aug == 0:
             raise wrong("darc.n_aug", "must be 1 or more without the original")
-        if not options.include_original and spec.rule.parameters.get("reward") == "original":
+        if not original and spec.rule.parameters.get("reward") == "original":
             raise wrong("darc.reward", "cannot be original without the original")
         limits = {
-            name: min(filter(None, (getattr(options.budget, name), most)), default=None)
-            for name, most in (
-                ("upstream_calls", settings.max_upstream_calls),
-                ("upstream_tokens", settings.max_upstream_tokens),
-            )
+            name: min(filter(None, (asked, getattr(settings, f"max_{name}"))), default=None)
+            for name, asked in options.budget
+            if name.startswith("upstream_")
         }
         budget = options.budget.model_copy(update=limits)
-        return Method(spec.calibrated(settings.calibrations), options, budget, stopping)
+        options = options.model_copy(update={"include_original": original, "budget": budget})
+        return Method(spec.calibrated(settings.calibrations), options, stopping)
 
     def chat(self, body: Mapping[str, Any]) -> ChatRequest:
         """A chat completion taken apart; raises a `Problem` with 400 for what cannot be used."""
@@ -322,9 +319,10 @@ def split_model(name: str) -> tuple[str, str]:
 
 
 def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
-    """The conversation as scorers see it; its id is a hash of the messages."""
+    """The conversation as scorers see it; its id is the beginning of a hash of the messages."""
     turns = tuple(Message(message["role"], _text(message)) for message in messages)
-    return Prompt(prompt_id(messages), turns)
+    text = json.dumps(messages, sort_keys=True, ensure_ascii=True)
+    return Prompt(hashlib.sha256(text.encode()).hexdigest()[:16], turns)
 
 
 def has_media(messages: Sequence[Mapping[str, Any]]) -> bool:
@@ -332,12 +330,6 @@ def has_media(messages: Sequence[Mapping[str, Any]]) -> bool:
     contents = (message.get("content") for message in messages)
     parts = (part for content in contents if isinstance(content, list) for part in content)
     return any(not isinstance(part.get("text", part.get("refusal")), str) for part in parts)
-
-
-def prompt_id(messages: Any) -> str:
-    """The first 16 hexadecimal digits of a hash of the messages."""
-    text = json.dumps(messages, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _text(message: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from darc.errors import DarcError
 from darc.gateway import metadata
 from darc.gateway.backends import MADE, Backend, onward
 from darc.gateway.bodies import SelectTexts
-from darc.gateway.candidates import Reply, ReplyCalls, Work, read_reply
+from darc.gateway.candidates import Reply, ReplyCalls, Tell, Work, read_reply
 from darc.gateway.errors import as_problems, unavailable
 from darc.gateway.metadata import Audit
 from darc.gateway.requests import (
@@ -36,12 +36,11 @@ from darc.generators.base import candidate_seeds, numbered
 from darc.models.remote.http import METER
 from darc.models.remote.problems import OverLimit
 from darc.models.remote.protocol import CALLER, Caller
-from darc.types import Candidate, Prompt
+from darc.types import Prompt
 from darc.web.clients import Gate
 from darc.web.problems import Problem
 
 Result = TypeVar("Result")
-Tell = Callable[[str, Any], None]
 # A chosen completion, and how it was chosen.
 Completed = tuple[dict[str, Any], Outcome]
 
@@ -86,14 +85,14 @@ class Gateway:
         tell: Tell | None = None,
     ) -> Completed:
         """The completion that the rule chooses; `tell` hears of candidates as they arrive."""
-        work = Work(asked.method, read_prompt(asked.body["messages"]), request_id)
-        caller = self.caller(headers, asked.model)
+        caller, prompt = self.caller(headers, asked.model), read_prompt(asked.body["messages"])
+        work = Work(asked.method, prompt, request_id, caller.headers, tell)
         CALLER.set(caller)
         if asked.k > 1:
             self._check(work, asked.k)
         with self.tracing.chat(asked, headers) as span, as_problems():
             async with self.gate:
-                replies, flags, drawn = await self._candidates(asked, work, caller, tell)
+                replies, flags, drawn = await self._candidates(asked, work)
                 outcome = await self._chosen(asked, work, replies, flags, drawn)
                 outcome = outcome if drawn is None else replace(outcome, saved=drawn.saved)
             data = await self._told(work, replies, outcome)
@@ -106,7 +105,7 @@ class Gateway:
                 "created": int(time.time()),
                 "model": head.get("model") or asked.model,
                 "choices": [{**each.choice, "index": place} for place, each in enumerate(chosen)],
-                "usage": work.spent.total(outcome.panel()["saved"] if outcome.rated else None),
+                "usage": work.usage(outcome.panel()["saved"] if outcome.rated else None),
             }
             self.tracing.chosen(span, outcome, body)
         if work.method.options.metadata:
@@ -122,8 +121,9 @@ class Gateway:
         request_id: str,
     ) -> dict[str, Any]:
         """The decision among a client's own candidates."""
-        CALLER.set(self.caller(headers, split_model(given.model or self.settings.model)[1]))
-        work, replies = Work(method, prompt, request_id), []
+        caller = self.caller(headers, split_model(given.model or self.settings.model)[1])
+        CALLER.set(caller)
+        work, replies = Work(method, prompt, request_id, caller.headers), []
         self._check(work, len(given.candidates), given.candidates)
         for place, text in enumerate(given.candidates):
             choice = {"index": place, "message": {"role": "assistant", "content": text}}
@@ -176,7 +176,7 @@ class Gateway:
         return n_aug + 1 if panel is None else len(panel) * panel.repeats
 
     async def _candidates(
-        self, asked: ChatRequest, work: Work, caller: Caller, tell: Tell | None
+        self, asked: ChatRequest, work: Work
     ) -> tuple[list[Reply], list[str], WaveDrawing | None]:
         """The replies, flags that say what did not come, and how they were drawn if in waves."""
         method, settings, body, drawn = work.method, self.settings, asked.sent, None
@@ -190,19 +190,13 @@ class Gateway:
             name = work.request_id if settings.seed is None else work.prompt.id
             seeds = candidate_seeds(Sampling(k=asked.k, seed=settings.seed or 0), name)
 
-        def arrived(made: Candidate) -> None:
-            if tell is not None:
-                tell("candidate", {"index": made.index, "seed": made.seed, "text": made.text})
-
-        calls = ReplyCalls(
-            self.backend, body, seeds, caller.headers, method.closed, arrived, work.prompt.id
-        )
-        token = METER.set(work.spent.stages["candidates"])
+        calls = ReplyCalls(self.backend, work, body, seeds)
+        token = METER.set(work.stages["candidates"])
         try:
             with work.clock.stage("generate"):
                 if method.stopping is not None and asked.k > 1:
                     drawn = WaveDrawing(
-                        self.engine.samples(work.prompt, method.budget.calls, work.spent.meters),
+                        self.engine.samples(work.prompt, method.budget.calls, work.meters),
                         asked.k,
                         method.stopping.at_least(asked.given.n),
                         calls.wave,
@@ -214,8 +208,8 @@ class Gateway:
                     replies, flags = calls.taken(places)
                     flags += drawn.flags
                 else:
-                    several = asked.given.seed is None and tell is None
-                    replies, flags = await calls.all(several, work.deadline)
+                    several = asked.given.seed is None and work.tell is None
+                    replies, flags = await calls.all(several)
         finally:
             METER.reset(token)
         if hidden:
@@ -295,7 +289,7 @@ class Gateway:
                 wave=min(most, len(replies)) if self.settings.parts.panel else most,
                 flags=flags,
                 clock=work.clock,
-                meters=work.spent.meters,
+                meters=work.meters,
                 drawn=drawn,
             )
         except (PartFailed, OverLimit):
@@ -319,8 +313,7 @@ class Gateway:
             }
         self.metrics.choice(data)
         if self.audit is not None:
-            head = {"prompt_id": work.prompt.id, **row, "answer": outcome.answer}
-            line = {**head, "request_id": work.request_id, **metadata.audit_scores(outcome)}
+            line = metadata.audit_row(work, row, outcome)
             await asyncio.to_thread(self.audit.add, line)
         return data
 
