@@ -27,8 +27,8 @@ def test_model_names_a_rule() -> None:
 
 
 def test_request_wins_over_name_over_settings() -> None:
-    assert FORMS.method(None).spec.rule.name == "auto"
-    assert FORMS.method(None, "tau").spec.rule.name == "tau"
+    assert FORMS.method({}).spec.rule.name == "auto"
+    assert FORMS.method({}, "tau").spec.rule.name == "tau"
     method = FORMS.method({"rule": "penalty", "lam": 2, "k": 3, "beta": 0.5}, "tau")
     assert (method.spec.rule.name, method.spec.rule.parameters["lam"]) == ("penalty", 2)
     assert (method.options.k, method.spec.beta, method.n_aug) == (3, 0.5, 8)
@@ -48,8 +48,9 @@ def test_request_wins_over_name_over_settings() -> None:
 )  # fmt: skip
 def test_an_object_that_cannot_be_used_is_a_400(given: Any) -> None:
     with pytest.raises(Problem) as caught:
-        FORMS.method(given)
+        CHATS.chat({"messages": MESSAGES, "darc": given})
     assert caught.value.status == 400
+    assert str(caught.value.param).startswith("darc")
 
 
 @pytest.mark.parametrize(

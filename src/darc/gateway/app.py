@@ -5,7 +5,7 @@ import contextlib
 import logging
 import os
 from collections.abc import AsyncIterator
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,7 @@ def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gat
         # Of whatever model a request names.
         judge = OpenAIModel(f"{NAMED}@{settings.backend}", **_calling(settings))
     try:
-        spec = Forms(settings).method(None).spec
+        spec = Forms(settings).method({}).spec
     except Problem as problem:
         raise InputError(problem.message) from None
     engine = Engine(
@@ -118,7 +118,6 @@ class _Routes:
     def __init__(self, gateway: Gateway) -> None:
         self.gateway = gateway
         self.ready = False
-        self._document: dict[str, Any] | None = None
         # The page's own files by their paths, fixed as the service starts.
         own = sorted(each.name for each in PAGE.iterdir() if each.suffix in KINDS)
         self.files = {"/": PAGE / "index.html", **{f"/{name}": PAGE / name for name in own}}
@@ -174,15 +173,14 @@ class _Routes:
     async def metrics(self, _: Request) -> Response:
         return Response(self.gateway.metrics.text(), headers={"content-type": TYPE})
 
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        side = self.gateway.engine.side
+        similar = () if side.embedder is None else ("similarity",)
+        made = {*side.scorers, *same_answers(()), *similar}
+        return document(self.gateway.forms, __version__, made)
+
     async def openapi(self, _: Request) -> Response:
-        if self._document is None:
-            side = self.gateway.engine.side
-            made = {
-                *side.scorers,
-                *same_answers(()),
-                *(() if side.embedder is None else ("similarity",)),
-            }
-            self._document = document(self.gateway.forms, __version__, made)
         return JSONResponse(self._document)
 
     async def file(self, request: Request) -> Response:

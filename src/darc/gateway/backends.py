@@ -14,13 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from darc.errors import DarcError
-from darc.gateway.errors import (
-    as_problems,
-    is_openai_error,
-    too_large,
-    unavailable,
-    upstream_problem,
-)
+from darc.gateway.errors import as_problems, too_large, unavailable, upstream_problem
 from darc.gateway.requests import wrong
 from darc.gateway.streaming import BrokeOff, ClosingResponse, error_event
 from darc.models.embedded import EmbeddedModel, refused
@@ -28,7 +22,7 @@ from darc.models.remote.client import AsyncClient
 from darc.models.remote.endpoints import CHAT, base_url, is_passing
 from darc.models.remote.http import Response as Answer
 from darc.models.remote.http import begin_call, count_usage
-from darc.models.remote.problems import ErrorStatus, Failed, Malformed, Moved
+from darc.models.remote.problems import ErrorStatus, Failed, Malformed, Moved, json_object
 from darc.web.problems import Problem
 
 logger = logging.getLogger(__name__)
@@ -110,7 +104,13 @@ class RemoteBackend(AsyncClient):
             result = ClosingResponse(parts, answer.aclose, status_code=status)
         else:
             body = await answer.read(self.largest, as_sent=True)
-            _check_json(answer, body, chat)
+            claims = chat or answer.headers.get("Content-Type", "").startswith("application/json")
+            if status == 200 and claims and "Content-Encoding" not in answer.headers:
+                try:
+                    json.loads(body)
+                except (ValueError, RecursionError):
+                    message = f"{answer.url} answered with something that is not JSON"
+                    raise Malformed(message) from None
             result = Response(body, status)
         result.raw_headers = back(answer.raw_headers)
         return result
@@ -120,7 +120,8 @@ class RemoteBackend(AsyncClient):
         text = body.decode("utf-8", "replace")
         if "\ufffd" in text and "Content-Encoding" in answer.headers:
             text = ""  # compressed in a way that is not known here
-        if not is_openai_error(text):
+        inner = json_object(text).get("error")
+        if not (isinstance(inner, dict) and isinstance(inner.get("message"), str)):
             return upstream_problem(answer.status, text, self.after(answer))
         result = Response(body, answer.status)
         kept = back(answer.raw_headers, b"content-encoding", b"content-length")
@@ -146,16 +147,6 @@ def listed(answer: Any) -> list[dict[str, Any]]:
     if not isinstance(data, list):
         raise Malformed("no list of models")
     return [dict(each) for each in data if isinstance(each, dict) and "id" in each]
-
-
-def _check_json(answer: Answer, body: bytes, chat: bool) -> None:
-    """Refuse a good answer that is no JSON and claims or, as a chat completion, has to be."""
-    claims = chat or answer.headers.get("Content-Type", "").startswith("application/json")
-    if answer.status == 200 and claims and "Content-Encoding" not in answer.headers:
-        try:
-            json.loads(body)
-        except (ValueError, RecursionError):
-            raise Malformed(f"{answer.url} answered with something that is not JSON") from None
 
 
 def _is_events(answer: Answer) -> bool:

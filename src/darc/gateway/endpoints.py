@@ -112,7 +112,7 @@ class ChatEndpoints:
         gateway, request_id = self.gateway, request.state.request_id
         large = len(content) > SMALL
         given = await gateway.busily(large, gateway.forms.select, body)
-        method = gateway.forms.method(body.get("darc"))
+        method = gateway.forms.method(given.darc)
 
         async def by_own_scores(given: SelectScores) -> dict[str, Any]:
             seed, many = gateway.settings.seed or 0, count(given.scores) > FEW

@@ -79,9 +79,3 @@ def upstream_problem(status: int, body: str, after: float | None = None) -> Prob
         None if param is None else str(param),
         come_back(after, 0),
     )
-
-
-def is_openai_error(body: str) -> bool:
-    """Whether an error is in the shape that OpenAI's clients read."""
-    inner = json_object(body).get("error")
-    return isinstance(inner, dict) and isinstance(inner.get("message"), str)

@@ -8,6 +8,7 @@ from typing import Any
 
 from starlette.responses import StreamingResponse
 
+from darc.models.remote.protocol import token_entries
 from darc.web.problems import Problem
 
 logger = logging.getLogger(__name__)
@@ -74,6 +75,7 @@ def chunks(completion: Mapping[str, Any], include_usage: bool) -> Iterator[dict[
 
 def deltas(choice: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
     """The message of a choice in pieces, each with its log-probabilities where they are given."""
+    logprobs: Any
     message, logprobs = choice["message"], choice.get("logprobs")
     content = message.get("content")
     role = message.get("role") or "assistant"
@@ -82,14 +84,19 @@ def deltas(choice: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
         if name not in ("role", "content", "tool_calls") and value is not None:
             yield {name: value}, None
     if isinstance(content, str) and content:
-        yield from _texts(content, logprobs)
+        entries = token_entries(choice)
+        tokens = [str(entry.get("token")) for entry in entries]
+        if "".join(tokens) == content:
+            for token, entry in zip(tokens, entries, strict=True):
+                yield {"content": token}, {**logprobs, "content": [entry]}
+        else:
+            for place, piece in enumerate(pieces(content)):
+                yield {"content": piece}, None if place else logprobs
     elif logprobs is not None:
         yield {}, logprobs
     for place, call in enumerate(message.get("tool_calls") or ()):
-        yield (
-            {"tool_calls": [{"index": place, **(call if isinstance(call, Mapping) else {})}]},
-            None,
-        )
+        known = call if isinstance(call, Mapping) else {}
+        yield {"tool_calls": [{"index": place, **known}]}, None
 
 
 def pieces(text: str) -> list[str]:
@@ -97,19 +104,6 @@ def pieces(text: str) -> list[str]:
     words = _WORDS.findall(text)
     size = -(-len(words) // MOST_PIECES) or 1
     return ["".join(words[i : i + size]) for i in range(0, len(words), size)]
-
-
-def _texts(content: str, logprobs: Any) -> Iterator[tuple[dict[str, Any], Any]]:
-    entries = logprobs.get("content") if isinstance(logprobs, Mapping) else None
-    if isinstance(entries, list) and entries:
-        tokens = [e.get("token") if isinstance(e, Mapping) else None for e in entries]
-        joined = "".join(token for token in tokens if isinstance(token, str))
-        if joined == content:
-            for token, entry in zip(tokens, entries, strict=True):
-                yield {"content": token}, {**logprobs, "content": [entry]}
-            return
-    for place, piece in enumerate(pieces(content)):
-        yield {"content": piece}, None if place else logprobs
 
 
 class BrokeOff(Exception):
