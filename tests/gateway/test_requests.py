@@ -31,7 +31,7 @@ def test_request_wins_over_name_over_settings() -> None:
     assert FORMS.method({}, "tau").spec.rule.name == "tau"
     method = FORMS.method({"rule": "penalty", "lam": 2, "k": 3, "beta": 0.5}, "tau")
     assert (method.spec.rule.name, method.spec.rule.parameters["lam"]) == ("penalty", 2)
-    assert (method.options.k, method.spec.beta, method.n_aug) == (3, 0.5, 8)
+    assert (method.options.k, method.spec.beta, method.options.n_aug) == (3, 0.5, 8)
     assert FORMS.method({"rule": "epsilon:epsilon=0.5"}).spec.rule.parameters == {"epsilon": 0.5}
 
 

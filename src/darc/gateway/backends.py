@@ -16,7 +16,7 @@ from starlette.responses import Response
 from darc.errors import DarcError
 from darc.gateway.errors import as_problems, too_large, unavailable, upstream_problem
 from darc.gateway.requests import wrong
-from darc.gateway.streaming import BrokeOff, ClosingResponse, error_event
+from darc.gateway.streaming import BrokeOff, ClosingResponse, event
 from darc.models.embedded import EmbeddedModel, refused
 from darc.models.remote.client import AsyncClient
 from darc.models.remote.endpoints import CHAT, base_url, is_passing
@@ -162,7 +162,7 @@ async def _parts(answer: Answer, longest_line: int) -> AsyncIterator[bytes]:
             if readable:
                 first, *others = part.split(b"\n")
                 if max(line + len(first), *map(len, others), 0) > longest_line:
-                    yield b"\n\n" + error_event(too_large("max_line", longest_line))
+                    yield b"\n\n" + event(too_large("max_line", longest_line).body())
                     return
                 line = len(others[-1]) if others else line + len(first)
             yield part
@@ -171,40 +171,25 @@ async def _parts(answer: Answer, longest_line: int) -> AsyncIterator[bytes]:
             raise BrokeOff(str(lost)) from None
         logger.warning("%s", lost)
         problem = unavailable("the backend broke off", "upstream_broke_off")
-        yield b"\n\n" + error_event(problem)
+        yield b"\n\n" + event(problem.body())
 
 
-HOP = frozenset(
-    {
-        "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection",
-        "te", "trailer", "transfer-encoding", "upgrade",
-    }
-)  # fmt: skip
-OURS = frozenset(
-    {
-        "host", "content-length", "authorization", "cookie", "expect", "forwarded", "origin",
-        "referer", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip",
-    }
-)  # fmt: skip
+HOP = {
+    "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection",
+    "te", "trailer", "transfer-encoding", "upgrade",
+}  # fmt: skip
+NOT_SENT = HOP | {
+    "host", "content-length", "authorization", "cookie", "expect", "forwarded", "origin",
+    "referer", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip",
+}  # fmt: skip
+NOT_SENT_BACK = {name.encode() for name in HOP | {"set-cookie", "server", "date", "alt-svc"}}
 # What the client of all of DARC says itself.
-MADE = frozenset({"accept", "accept-encoding", "content-type"})
-
-
-def onward(headers: Mapping[str, str], trusted: bool) -> dict[str, str]:
-    """A client's headers for the backend; its own key goes along only where it is `trusted`.
-
-    It is where the gateway has no keys of its own and none for the backend: then the key that the
-    client sends can only be the backend's.
-    """
-    named = {part.strip().lower() for part in headers.get("connection", "").split(",")}
-    left = HOP | (OURS - {"authorization"} if trusted else OURS) | named
-    return {name.lower(): value for name, value in headers.items() if name.lower() not in left}
+MADE = {"accept", "accept-encoding", "content-type"}
 
 
 def back(headers: Iterable[tuple[bytes, bytes]], *changed: bytes) -> list[tuple[bytes, bytes]]:
     """A backend's headers for the client, without those that are `changed`."""
-    left = {name.encode() for name in HOP} | {b"set-cookie", b"server", b"date", b"alt-svc"}
-    left.update(changed)
+    left = NOT_SENT_BACK.union(changed)
     # Cookies and cross-origin permissions of another site have no meaning on this one.
     return [
         (name.lower(), value)
@@ -214,15 +199,13 @@ def back(headers: Iterable[tuple[bytes, bytes]], *changed: bytes) -> list[tuple[
 
 
 NAME = "embedded"
-FORWARDED = frozenset(
-    {
-        "messages", "temperature", "top_p", "seed", "stop", "logprobs", "top_logprobs",
-        "max_tokens", "max_completion_tokens", "response_format", "tools", "tool_choice",
-        "parallel_tool_calls", "presence_penalty", "frequency_penalty", "logit_bias",
-    }
-)  # fmt: skip
+FORWARDED = {
+    "messages", "temperature", "top_p", "seed", "stop", "logprobs", "top_logprobs",
+    "max_tokens", "max_completion_tokens", "response_format", "tools", "tool_choice",
+    "parallel_tool_calls", "presence_penalty", "frequency_penalty", "logit_bias",
+}  # fmt: skip
 # These change nothing about the answer of a model that runs here.
-MEANINGLESS = frozenset({"model", "user", "metadata", "store", "service_tier", "safety_identifier"})
+MEANINGLESS = {"model", "user", "metadata", "store", "service_tier", "safety_identifier"}
 
 
 class EmbeddedBackend:

@@ -63,6 +63,11 @@ class Options(Body):
     wave: Wave = 16
     stop: Stop = "none"
 
+    @property
+    def closed(self) -> bool:
+        """Whether a part that fails is an error."""
+        return self.policy == "closed"
+
 
 class ChatMessage(Body):
     """A turn of a conversation; parts that are no text go to the backend unchanged."""

@@ -90,7 +90,7 @@ class Work:
 
     def __post_init__(self) -> None:
         """Begin with nothing spent."""
-        budget = self.method.budget
+        budget = self.method.options.budget
         self.whole = Meter(budget.upstream_calls, budget.upstream_tokens)
         self.stages = {name: Meter(whole=self.whole) for name in STAGES}
         # As the engine calls them.
@@ -99,9 +99,10 @@ class Work:
     @property
     def deadline(self) -> float | None:
         """When the time is up, by the event loop's clock."""
-        if self.method.budget.milliseconds is None:
+        most = self.method.options.budget.milliseconds
+        if most is None:
             return None
-        left = self.method.budget.milliseconds / 1000 - (time.perf_counter() - self.begun)
+        left = most / 1000 - (time.perf_counter() - self.begun)
         return asyncio.get_running_loop().time() + left
 
     def usage(self, saved: int | None = None) -> dict[str, Any]:
@@ -147,7 +148,7 @@ class ReplyCalls:
             self.seeds,
             same=lambda chosen: json.dumps(chosen[1]["message"], sort_keys=True),
             several=several and self.backend.several,
-            strict=self.work.method.closed,
+            strict=self.work.method.options.closed,
             deadline=self.work.deadline,
             arrived=lambda drawn: self._take(drawn.choice, drawn.index, drawn.seed),
         )
@@ -180,7 +181,7 @@ class ReplyCalls:
         try:
             first, *_ = await self._ask({**self.body, "seed": self.seeds[place]})
         except Failed as failed:
-            if self.work.method.closed:
+            if self.work.method.options.closed:
                 raise
             self._failures.append(failed)
             return None

@@ -64,7 +64,7 @@ class ChatEndpoints:
 
         def last() -> Iterator[bytes]:
             if problem := _problem(work):
-                yield streaming.error_event(problem)
+                yield streaming.event(problem.body())
                 return
             made, outcome = work.result()
             if outcome.flags:
@@ -127,7 +127,7 @@ class ChatEndpoints:
             selecting = gateway.select(given, prompt, method, request.headers, request_id)
             work = asyncio.create_task(selecting)
         await unless_gone(request, work)
-        made = await gateway.busily(large or method.n_aug > 8, encoded, work.result())
+        made = await gateway.busily(large or method.options.n_aug > 8, encoded, work.result())
         return Response(made, media_type="application/json")
 
     async def _body(self, request: Request) -> tuple[bytes, dict[str, Any]]:

@@ -30,15 +30,15 @@ async def passed_through(
     gateway: Gateway, request: Request, asked: ChatRequest, content: bytes
 ) -> Response:
     """One sample of the backend's, as it says it; `darc` is added where it was asked for."""
-    budget, headers = asked.method.budget, gateway.onward(request.headers)
-    meter = Meter(budget.upstream_calls, budget.upstream_tokens)
+    options, headers = asked.method.options, gateway.onward(request.headers)
+    meter = Meter(options.budget.upstream_calls, options.budget.upstream_tokens)
     if not asked.same:
         content = json.dumps(asked.body).encode()
-    if asked.method.options.metadata:
+    if options.metadata:
         headers["accept-encoding"] = "identity"
     with gateway.tracing.chat(asked, request.headers):
         response = await _answered(gateway, request, CHAT, headers, content, meter)
-    if not asked.method.options.metadata or response.status_code != 200:
+    if not options.metadata or response.status_code != 200:
         return response
     data = {
         "request_id": request.state.request_id,

@@ -37,22 +37,7 @@ class Method:
 
     spec: RuleSpec
     options: bodies.Options
-    stopping: Stopping | None = None
-
-    @property
-    def n_aug(self) -> int:
-        """How often each candidate is rewritten."""
-        return self.options.n_aug
-
-    @property
-    def budget(self) -> bodies.Budget:
-        """What the choice may cost."""
-        return self.options.budget
-
-    @property
-    def closed(self) -> bool:
-        """Whether a part that fails is an error."""
-        return self.options.policy == "closed"
+    stopping: Stopping | None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from darc.engine.samples import PartFailed
 from darc.engine.stopping import WaveDrawing
 from darc.errors import DarcError
 from darc.gateway import metadata
-from darc.gateway.backends import MADE, Backend, onward
+from darc.gateway.backends import MADE, NOT_SENT, Backend
 from darc.gateway.bodies import SelectTexts
 from darc.gateway.candidates import Reply, ReplyCalls, Tell, Work, read_reply
 from darc.gateway.errors import as_problems, unavailable
@@ -69,8 +69,16 @@ class Gateway:
         )
 
     def onward(self, headers: Mapping[str, str]) -> dict[str, str]:
-        """A client's headers for the backend, with its key if that can be no other's."""
-        return onward(headers, self.settings.api_keys is None and not self.backend.key)
+        """A client's headers for the backend.
+
+        Its key goes along where the gateway has no keys of its own and none for the backend: then
+        it can only be the backend's.
+        """
+        named = {part.strip().lower() for part in headers.get("connection", "").split(",")}
+        left = NOT_SENT | named
+        if self.settings.api_keys is None and not self.backend.key:
+            left -= {"authorization"}
+        return {name.lower(): value for name, value in headers.items() if name.lower() not in left}
 
     def caller(self, headers: Mapping[str, str], model: str = "") -> Caller:
         """The same for calls that are made here, whose form is ours."""
@@ -132,7 +140,7 @@ class Gateway:
                 raise wrong(f"candidates.{place}", "is a thought (<think>) that never ends")
         with as_problems():
             async with self.gate:
-                outcome = await self._decided(work, replies, [], given.n, method.n_aug)
+                outcome = await self._decided(work, replies, [], given.n, method.options.n_aug)
             return {**await self._told(work, replies, outcome), "answer": outcome.answer}
 
     async def busily(self, large: bool, function: Callable[..., Result], *arguments: Any) -> Result:
@@ -154,13 +162,13 @@ class Gateway:
         Read are each of the `texts`, where they are known yet, once and for each of its rewrites,
         and the prompt once a wave of the k candidates and theirs.
         """
-        method, most = work.method, self.settings.max_work
+        options, most = work.method.options, self.settings.max_work
         try:
-            self.engine.side.check(method.spec.rule)
+            self.engine.side.check(work.method.spec.rule)
         except DarcError as problem:
             raise unfit(problem) from None
-        samples = self._samples(method.n_aug)
-        waves = -(-k * samples // method.options.wave)
+        samples = self._samples(options.n_aug)
+        waves = -(-k * samples // options.wave)
         asked = sum(len(message.content) for message in work.prompt.messages)
         characters = samples * sum(map(len, texts)) + waves * asked
         if characters > most:
@@ -196,11 +204,11 @@ class Gateway:
             with work.clock.stage("generate"):
                 if method.stopping is not None and asked.k > 1:
                     drawn = WaveDrawing(
-                        self.engine.samples(work.prompt, method.budget.calls, work.meters),
+                        self.engine.samples(work.prompt, method.options.budget.calls, work.meters),
                         asked.k,
                         method.stopping.at_least(asked.given.n),
                         calls.wave,
-                        method.closed,
+                        method.options.closed,
                         settings.max_candidate_characters,
                         work.deadline,
                     )
@@ -227,7 +235,7 @@ class Gateway:
         """The outcome for what the backend has answered, which may be nothing to choose from."""
         if asked.k == 1:
             return self._taken(work, replies, 1, flags)
-        n, n_aug, closed = asked.given.n, asked.method.n_aug, asked.method.closed
+        n, n_aug, closed = asked.given.n, work.method.options.n_aug, work.method.options.closed
         rated = self.settings.parts.panel is not None
         if not rated and (asked.forced or any(reply.bound for reply in replies)):
             flags, n_aug = [*flags, "not_rewritten"], 0
@@ -267,26 +275,26 @@ class Gateway:
         drawn: WaveDrawing | None = None,
     ) -> Outcome:
         """The engine's outcome; a rule that cannot be applied is the request's fault."""
-        method, most = work.method, work.method.options.wave
+        options, rated = work.method.options, self.settings.parts.panel is not None
         try:
             return await self.engine.decide(
                 work.prompt,
                 numbered([reply.candidate for reply in replies]),
                 deciding=Deciding(
-                    method.spec,
-                    method.options.normalize,
+                    work.method.spec,
+                    options.normalize,
                     self.settings.seed or 0,
-                    include_original=method.options.include_original or n_aug == 0,
+                    include_original=options.include_original or n_aug == 0,
                     min_samples=self.settings.parts.min_samples,
                 ),
                 n=n,
                 n_aug=n_aug,
-                full=method.options.full,
-                strict=method.closed,
-                calls=method.budget.calls,
+                full=options.full,
+                strict=options.closed,
+                calls=options.budget.calls,
                 deadline=work.deadline,
                 # Of a panel no more than a grade for each answer at a time.
-                wave=min(most, len(replies)) if self.settings.parts.panel else most,
+                wave=min(options.wave, len(replies)) if rated else options.wave,
                 flags=flags,
                 clock=work.clock,
                 meters=work.meters,

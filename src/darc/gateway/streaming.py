@@ -9,7 +9,6 @@ from typing import Any
 from starlette.responses import StreamingResponse
 
 from darc.models.remote.protocol import token_entries
-from darc.web.problems import Problem
 
 logger = logging.getLogger(__name__)
 
@@ -27,11 +26,6 @@ def encoded(data: Any) -> bytes:
 def event(data: Any) -> bytes:
     """One event."""
     return b"data: " + encoded(data) + b"\n\n"
-
-
-def error_event(problem: Problem) -> bytes:
-    """An error inside a stream, which OpenAI's clients raise; nothing follows it."""
-    return event(problem.body())
 
 
 def events(completion: Mapping[str, Any], include_usage: bool) -> Iterator[bytes]:

@@ -125,7 +125,7 @@ class Tracing:
             "gen_ai.request.model": asked.model,
             "gen_ai.request.choice.count": asked.k,
             "darc.rule": asked.method.spec.rule.name,
-            "darc.n_aug": asked.method.n_aug,
+            "darc.n_aug": asked.method.options.n_aug,
             **{f"gen_ai.request.{name}": value for name, value in given.items()},
         }
         with self._tracer.start_as_current_span(
