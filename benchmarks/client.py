@@ -21,7 +21,7 @@ async def measured(url: str, concurrency: int, calls: int) -> tuple[float, float
     async with AsyncClient(f"{url}/v1", key_env="", concurrency=concurrency) as client:
 
         async def ask(_: int) -> Any:
-            return await client.post("/chat/completions", BODY, lambda answer: answer["choices"])
+            return await client.ask("/chat/completions", lambda answer: answer["choices"], BODY)
 
         await asyncio.gather(*map(ask, range(concurrency)))
         cpu, begun = time.process_time(), time.perf_counter()

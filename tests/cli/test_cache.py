@@ -8,7 +8,7 @@ from tests.helpers import ECHO
 def test_scores_are_kept_for_the_next_run(
     tmp_path: Path, prompts: Path, environment: dict[str, str]
 ) -> None:
-    arguments = ("run", "--prompts", prompts, *ECHO, "--json", "--out")
+    arguments = ("run", "--workers", "0", "--prompts", prompts, *ECHO, "--json", "--out")
     first = json.loads(darc(environment, *arguments, tmp_path / "one").stdout)["cost"]["score"]
     second = json.loads(darc(environment, *arguments, tmp_path / "two").stdout)["cost"]["score"]
     assert first["scores"] > 0

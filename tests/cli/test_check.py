@@ -167,7 +167,7 @@ def test_server_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_slow_server(openai_server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
-    openai_server.latency = 1.0
+    openai_server.latency = 0.6
     code, _, err = check(capsys, openai_server.url, "--timeout", "0.3")
     assert code == 1
     assert "did not answer within 0.3 s" in err

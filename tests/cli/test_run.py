@@ -52,14 +52,14 @@ def test_lazy_run_names_the_command_that_completes_it(
     tmp_path: Path, prompts: Path, environment: dict[str, str]
 ) -> None:
     folder = tmp_path / "run"
-    lazily = (*ECHO, "--lazy", "--rule", "epsilon")
+    lazily = (*ECHO, "--lazy", "--rule", "epsilon", "--workers", "0")
     done = darc(environment, "run", "--prompts", prompts, "--out", folder, *lazily)
     assert done.returncode == 0, done.stderr
     assert "left out" in done.stdout
     refused = darc(environment, "export", folder, "--format", "tidy")
     assert refused.returncode == 2
     command = refused.stderr.split("make the rest with: darc ")[1].split()
-    completed = darc(environment, *command)
+    completed = darc(environment, *command, "--workers", "0")
     assert completed.returncode == 0, completed.stderr
     assert "left out" not in completed.stdout
     assert darc(environment, "export", folder, "--format", "tidy").returncode == 0
@@ -83,7 +83,7 @@ def test_bad_input(
     arguments: list[str], words: str, tmp_path: Path, prompts: Path, environment: dict[str, str]
 ) -> None:
     command = ["run", "--prompts", prompts, "--out", tmp_path / "run", *ECHO, *arguments]
-    done = darc(environment, *command)
+    done = darc(environment, *command, "--workers", "0")
     assert done.returncode == 2, done.stderr
     assert words in done.stderr
     assert "Traceback" not in done.stderr

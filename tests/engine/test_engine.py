@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import pytest
 from tests.engine.makers import ANSWERS, PROMPT, Vowels, Words, at_once
 
-from darc.engine.choose import DecideOptions, EngineOptions
+from darc.engine.choose import DecideOptions, EngineOptions, PartsOptions
 from darc.engine.engine import Engine, ask, choose
 from darc.engine.scoring import Patience
-from darc.errors import DarcError
+from darc.errors import DarcError, InputError
 from darc.generators.base import Settings
 from darc.types import Message, Prompt
 
@@ -115,7 +115,13 @@ def test_options_that_are_passed_on_are_those_of_the_engine() -> None:
         parameters = inspect.signature(function).parameters.values()
         names = {each.name for each in parameters if each.kind is each.KEYWORD_ONLY}
         hints = get_type_hints(function)
-        assert get_type_hints(options) == {name: hints[name] for name in names}
+        expected = get_type_hints(PartsOptions) if options is EngineOptions else {}
+        assert get_type_hints(options) == expected | {name: hints[name] for name in names}
+
+
+def test_an_option_that_there_is_not_is_refused_by_its_name() -> None:
+    with pytest.raises(InputError, match="n_agu is unknown; did you mean 'n_aug'"):
+        Engine(n_agu=2)  # type: ignore[call-arg]
 
 
 if TYPE_CHECKING:

@@ -43,3 +43,12 @@ def test_rewriting_in_slices_is_rewriting_at_once(
         outcome = engine.choose(PROMPT, ANSWERS, full=True)
         once = [engine.tools.rewrite(PROMPT, candidate, 6) for candidate in ANSWERS]
     assert [outcome.rewrites[k] for k in range(4)] == once
+
+
+def test_workers_go_by_the_embeddings_that_the_engine_began_with() -> None:
+    with Engine(scorers=["relevance", "form"]) as engine:
+        pinned = engine.parts.pinned(engine.tools)
+        assert pinned.scorers == ("relevance,embeddings=static", "form")
+        assert pinned.pinned(engine.tools) == pinned
+        names = [scorer.name for scorer in pinned.tools().scorers]
+    assert names == [scorer.name for scorer in engine.tools.scorers]

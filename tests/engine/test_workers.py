@@ -1,11 +1,18 @@
 import asyncio
-from collections.abc import Hashable
+import os
+import signal
+import subprocess
+import sys
+import threading
 from contextvars import ContextVar
+from pathlib import Path
 
 import pytest
+from tests.engine.makers import ANSWERS, PROMPT, at_once
 
-from darc.engine.scoring import Batcher
-from darc.engine.workers import Owner, Turns
+from darc.engine.engine import Engine
+from darc.engine.scoring import Batcher, Patience
+from darc.engine.workers import Owner, Turns, Workers
 
 
 class Squares:
@@ -15,7 +22,7 @@ class Squares:
         self.batches: list[list[int]] = []
         self.pause = pause
 
-    async def __call__(self, items: list[int], _: Hashable) -> list[int]:
+    async def __call__(self, items: list[int]) -> list[int]:
         self.batches.append(items)
         await asyncio.sleep(self.pause)
         if 1313 in items:
@@ -106,7 +113,7 @@ WHO: ContextVar[str] = ContextVar("who", default="nobody")
 def test_a_call_is_made_in_the_context_of_the_first_who_asked() -> None:
     heard: list[str] = []
 
-    async def call(items: list[int], _: Hashable) -> list[int]:
+    async def call(items: list[int]) -> list[int]:
         heard.append(WHO.get())
         await asyncio.sleep(0)
         return items
@@ -127,7 +134,7 @@ def test_a_call_is_made_in_the_context_of_the_first_who_asked() -> None:
 def test_a_call_that_nobody_waits_for_is_ended_where_it_can_be(ends: bool) -> None:
     ended: list[str] = []
 
-    async def call(items: list[int], _: Hashable) -> list[int]:
+    async def call(items: list[int]) -> list[int]:
         try:
             await asyncio.sleep(0.5)
         except asyncio.CancelledError:
@@ -152,7 +159,7 @@ def test_a_call_that_nobody_waits_for_is_ended_where_it_can_be(ends: bool) -> No
 
 @pytest.mark.parametrize("delay", range(20))
 def test_nobody_who_asks_as_a_call_ends_is_forgotten(delay: int) -> None:
-    async def call(items: list[int], _: Hashable) -> list[int]:
+    async def call(items: list[int]) -> list[int]:
         return items
 
     async def main() -> None:
@@ -170,7 +177,7 @@ def test_nobody_who_asks_as_a_call_ends_is_forgotten(delay: int) -> None:
 
 
 def test_a_result_too_few_is_told() -> None:
-    async def call(items: list[int], _: Hashable) -> list[int]:
+    async def call(items: list[int]) -> list[int]:
         return items[1:]
 
     async def main() -> None:
@@ -181,7 +188,7 @@ def test_a_result_too_few_is_told() -> None:
 
 
 def test_what_arrives_as_the_last_call_ends_is_served() -> None:
-    async def call(items: list[int], owner: Hashable) -> list[int]:
+    async def call(items: list[int]) -> list[int]:
         await asyncio.sleep(0)
         return items
 
@@ -217,26 +224,22 @@ def test_an_owner_with_much_work_does_not_keep_another_waiting() -> None:
     assert done.index("other") <= 2
 
 
-def test_no_more_than_the_slots_are_at_work_and_each_has_a_number() -> None:
-    async def main() -> tuple[int, set[int]]:
-        turns, at_work, most = Turns(3), set[int](), 0
+def test_no_more_than_the_slots_are_at_work() -> None:
+    async def main() -> tuple[int, int]:
+        turns, at_work, most = Turns(3), 0, 0
 
-        async def one(owner: int) -> int:
-            nonlocal most
-            async with turns.slot(owner % 5) as number:
-                assert number not in at_work
-                at_work.add(number)
-                most = max(most, len(at_work))
+        async def one(owner: int) -> None:
+            nonlocal at_work, most
+            async with turns.slot(owner % 5):
+                at_work += 1
+                most = max(most, at_work)
                 await asyncio.sleep(0.001)
-                at_work.discard(number)
-                return number
+                at_work -= 1
 
-        numbers = set(await asyncio.gather(*map(one, range(40))))
-        return most, numbers
+        await asyncio.gather(*map(one, range(40)))
+        return most, at_work
 
-    most, numbers = asyncio.run(main())
-    assert most == 3
-    assert numbers == {0, 1, 2}
+    assert asyncio.run(main()) == (3, 0)
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -300,7 +303,7 @@ def test_small_work_goes_before_large_work_that_has_only_come() -> None:
 def test_texts_of_small_work_are_in_the_first_batch() -> None:
     batches: list[list[int]] = []
 
-    async def call(items: list[int], owner: Hashable) -> list[int]:
+    async def call(items: list[int]) -> list[int]:
         batches.append(items)
         return items
 
@@ -311,3 +314,53 @@ def test_texts_of_small_work_are_in_the_first_batch() -> None:
 
     asyncio.run(main())
     assert batches[0] == [1, 2, 60]
+
+
+SCRIPT = """
+from darc.engine.engine import Engine
+with Engine(scorers=["form"], n_aug=0, workers=1) as engine:
+    print(engine.choose("Why?", ["Because it is so.", "I do not know."]).answer)
+"""
+
+
+def test_a_script_without_a_main_block_is_told_to_have_one(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.count("Traceback") == 1
+    told = done.stderr.splitlines()[-1]
+    assert told.startswith("darc.errors.InputError: no worker process could begin; ")
+    assert told.endswith('below a line: if __name__ == "__main__":')
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_processes_that_were_killed_while_idle_are_replaced() -> None:
+    patience = Patience(sleep=at_once)
+    with Engine(scorers=["form"], n_aug=0, workers=1, patience=patience) as engine:
+        before = engine.choose(PROMPT, ANSWERS)
+        ((process,),) = [engine.workers._pool._pool_manager.worker_manager.workers]
+        os.kill(process, signal.SIGKILL)
+        after = engine.choose(PROMPT, ANSWERS)
+    assert before.scores.values.tolist() == after.scores.values.tolist()
+
+
+def test_threads_are_used_again_and_keep_their_callers_context() -> None:
+    told: ContextVar[int] = ContextVar("told", default=0)
+    workers = Workers(None)  # type: ignore[arg-type]
+
+    def look() -> tuple[int, threading.Thread]:
+        return told.get(), threading.current_thread()
+
+    async def main() -> list[tuple[int, threading.Thread]]:
+        found = []
+        for number in range(20):
+            told.set(number)
+            found.append(await workers.in_thread(look))
+        return found
+
+    found = asyncio.run(main())
+    assert [number for number, _ in found] == list(range(20))
+    assert len({thread for _, thread in found}) < 10
+    assert all(thread.daemon for _, thread in found)

@@ -11,7 +11,7 @@ from darc.config import made
 from darc.errors import InputError
 from darc.evaluation.contest import ContestSettings, Splits, compare_rules, contest_of
 from darc.evaluation.evaluate import judged_by_people
-from darc.evaluation.rule_tables import compared, compared_tail, mean_of, tail_of
+from darc.evaluation.rule_tables import compared, compared_tail, mean_of, outcomes
 from darc.evaluation.split import Halves, draw_halves, join
 
 SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), repeats=3, draws=50)
@@ -48,7 +48,7 @@ def test_best_of_k_against_itself_is_nothing_but_ties() -> None:
         assert [cells[0] for cells in found.values()] == [0.0, 0.0, 0.0]
     worst = compared_tail(contest, contest.kept)
     assert [cells[0] for cells in worst.values()] == [0.0, 0.0, 0.0]
-    assert (contest.signs[:, 0] == 0).all()
+    assert (contest.against(contest.reward)[:, 0] == 0).all()
     assert (contest.pairwise[:, 0] == 0).all()
 
 
@@ -60,7 +60,7 @@ def test_worst_of_one_scorer_is_best_of_k() -> None:
 def test_averages_over_prompts_then_splits() -> None:
     contest = compare_rules(make_source(25), SETTINGS)
     lowest = np.sort(contest.reward, axis=2)[:, :, :3]
-    assert np.allclose(tail_of(contest.outcome, contest.kept, 0.1), lowest.mean(axis=(0, 2)))
+    assert np.allclose(outcomes(contest, contest.kept)["cvar"], lowest.mean(axis=(0, 2)))
     assert np.allclose(mean_of(contest.reward, contest.kept), contest.reward.mean(axis=(0, 2)))
 
 

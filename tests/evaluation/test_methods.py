@@ -9,7 +9,7 @@ from darc.api import select, select_batch
 from darc.engine.deciding import as_calibrations
 from darc.errors import InputError, UnknownName
 from darc.evaluation.contest import ContestSettings, compare_rules
-from darc.evaluation.methods import decide_all, methods, normalization, runnable
+from darc.evaluation.methods import decide_all, methods, normalization
 from darc.evaluation.source import Source
 from darc.evaluation.split import Halves, draw_halves
 from darc.registry import rules
@@ -22,10 +22,9 @@ from darc.types import clipped
 def test_every_rule_chooses_as_by_itself() -> None:
     source = make_source(14, 5, 6, scorers=2)
     halves = draw_halves(source, "rater", 0)
-    specs, _ = runnable(methods(), source.side)
-    decided = decide_all(specs, halves, source, seed=3)
-    assert not decided.failures
-    for spec in specs:
+    decided = decide_all(methods(), halves, source, seed=3)
+    assert set(decided.failures) == {"caution", "mbr", "mc_dropout", "rbon"}
+    for spec in (each for each in methods() if each.label not in decided.failures):
         alone = select_batch(halves.select, spec.rule.name, seed=3, prompt_ids=source.prompt_ids)
         assert np.array_equal(decided.index[spec.label], alone.index), spec.label
 
@@ -70,16 +69,17 @@ def test_a_calibration_takes_the_place_of_learning() -> None:
 
 def test_side_inputs_are_used_and_missing_ones_named() -> None:
     source = make_source(6, 3, 4)
-    able, reasons = runnable(methods(), source.side)
-    assert set(reasons) == {"caution", "mbr", "mc_dropout", "rbon"}
+    halves = draw_halves(source, "rater", 0)
+    reasons = decide_all(methods(), halves, source).failures
+    missing = {label for label, why in reasons.items() if why.startswith("there is no ")}
+    assert missing == {"caution", "mbr", "mc_dropout", "rbon"}
     assert reasons["rbon"] == "there is no log_likelihood for the candidates"
     likelihood = np.zeros((6, 3))
     likelihood[:, 2] = 1e6
     source = replace(source, side={"log_likelihood": likelihood})
-    able, reasons = runnable(methods(["rbon"]), source.side)
-    decided = decide_all(able, draw_halves(source, "rater", 0), source)
+    decided = decide_all(methods(["rbon"]), halves, source)
     assert (decided.index["rbon"] == 2).all()
-    assert "rbon" not in reasons
+    assert "rbon" not in decided.failures
 
 
 def test_best_of_k_comes_first_and_once() -> None:

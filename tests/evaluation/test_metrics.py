@@ -8,7 +8,6 @@ from darc.evaluation.metrics import (
     high_subset,
     lower_bound,
     matched_lambda,
-    moments,
     outcome_signs,
     pairwise_scores,
     pooled_units,
@@ -20,12 +19,12 @@ GENERATOR = np.random.default_rng(11)
 
 
 def test_moments_are_numpys() -> None:
-    samples = GENERATOR.normal(size=(3, 2, 4, 5))
+    samples = GENERATOR.normal(size=(3, 1, 4, 5))
     samples[0, 0, 0, 3:] = np.nan
-    found = moments(samples)
-    assert np.allclose(found.mean, np.nanmean(samples, axis=3))
-    assert np.allclose(found.sigma, np.nanstd(samples, axis=3, ddof=1))
-    assert found.count[0, 0, 0] == 3
+    found = aggregated(samples)
+    assert np.allclose(found.mean, np.nanmean(samples[:, 0], axis=2))
+    assert np.allclose(found.sigma, np.nanstd(samples[:, 0], axis=2, ddof=1))
+    assert found.count[0, 0] == 3
 
 
 def test_one_scorer_stays_on_its_scale_and_several_are_normalised() -> None:

@@ -13,7 +13,7 @@ from darc.evaluation.pool_tables import call_table
 def test_the_lazy_search_scores_less_and_chooses_the_same() -> None:
     specs = methods(["epsilon", "entropic", "soft"])
     source = make_source(25, 6, 8, kind="rewrite", bounds=[(0.0, 10.0)])
-    frame = call_table(source, specs, 10)
+    frame = call_table(source, specs)
     assert frame.column("method") == ["mean", "epsilon", "entropic"]
     for record in frame.records():
         assert record["same_choice"] == record["prompts"] == 10

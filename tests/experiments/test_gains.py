@@ -56,4 +56,4 @@ def test_trend(numbers: list[float], halves: list[float], words: str) -> None:
 
 def test_fewer_prompts_than_buckets() -> None:
     result = buckets(preset("paper").changed({"prompts": 2}), 0)
-    assert sum(row["prompts"] for row in result.rows) == 6  # type: ignore[misc]
+    assert sum(row["prompts"] for row in result.rows) == 6

@@ -4,7 +4,7 @@ import pytest
 
 from darc.errors import InputError
 from darc.experiments import Findings
-from darc.experiments.hacking import hacking, resists
+from darc.experiments.gains import hacking, resists
 from darc.simulate import preset
 
 

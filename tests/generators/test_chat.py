@@ -123,6 +123,6 @@ def test_as_users_write_it(openai_server: FakeServer) -> None:
     assert isinstance(made, Generator)
     assert made.version == f"fake@{openai_server.url}/v1"
     assert isinstance(made.model, OpenAIModel)
-    assert "n" in made.model.remote.lacks
+    assert "n" in made.model.lacks
     with pytest.raises(InputError, match="write openai:MODEL@URL"):
         generators.make("openai")

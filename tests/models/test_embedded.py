@@ -45,12 +45,11 @@ def test_slots_and_threads_do_not_matter(model: EmbeddedModel, installed: Instal
 
 def test_length_and_tokens(model: EmbeddedModel) -> None:
     (cut,) = model.complete([request(tokens=5)])
-    assert (cut.tokens, cut.finish_reason, cut.truncated) == (5, "length", True)
-    assert cut.milliseconds > 0
+    assert (cut.tokens, cut.truncated) == (5, True)
     question = (Message("user", "What is the capital of France? Answer in one word."),)
     (whole,) = model.complete([replace(request(question, 24), temperature=0.0)])
     assert "Paris" in whole.text
-    assert (whole.finish_reason, whole.truncated) == ("stop", False)
+    assert not whole.truncated
 
 
 def test_log_likelihood_is_higher_for_greedy(model: EmbeddedModel) -> None:
@@ -68,7 +67,7 @@ def test_stop_strings_end_the_answer(model: EmbeddedModel) -> None:
     word = free.text.split()[3]
     (stopped,) = model.complete([replace(base, stop=[word])])
     assert stopped.text == free.text[: free.text.index(word)]
-    assert stopped.finish_reason == "stop"
+    assert not stopped.truncated
 
 
 def test_earlier_turns_are_read(model: EmbeddedModel) -> None:

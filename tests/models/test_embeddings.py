@@ -63,7 +63,7 @@ def test_speed_is_printed_and_nothing_is_configured(embeddings: Embeddings) -> N
 
 def test_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules["darc.models.embeddings"], "find_spec", lambda name: None)
-    monkeypatch.setattr(Embeddings, "_loaded", None)
+    load.cache_clear()
     assert not installed()
     with pytest.raises(MissingExtra, match="embedded"):
         Embeddings().embed(["x"])

@@ -65,7 +65,7 @@ def answers_in(path: Path) -> list[Answer]:
 
 def measure(answers: Sequence[Answer], family: str, least_words: int = 0) -> Variety:
     """The variety of the rewrites of answers of at least so many words."""
-    tools = Parts(family=family).tools()
+    tools = Parts.model_validate({"family": family}).tools()
     counts: list[int] = []
     distinct: list[int] = []
     worded: list[bool] = []

@@ -246,7 +246,8 @@ def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
     manifest = RunFolder(tmp_path / "run").manifest()
     code = (
         "import sys; from pathlib import Path; from darc.runs.folder import RunFolder\n"
-        "folder = RunFolder(Path(sys.argv[1])); folder._take(); print('taken', flush=True)\n"
+        "folder = RunFolder(Path(sys.argv[1])); folder._lock.acquire()\n"
+        "print('taken', flush=True)\n"
         "sys.stdin.read()"
     )
     with subprocess.Popen(

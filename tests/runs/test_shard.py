@@ -26,16 +26,16 @@ def test_torn_line_is_cut_off(tmp_path: Path) -> None:
 
 
 def test_shards_have_the_same_prompts_as_one_and_are_sealed(tmp_path: Path) -> None:
-    one = start(tmp_path / "one", questions=many(23))
-    several = start(tmp_path / "several", questions=many(23), shard_size=5, window=3)
+    one = start(tmp_path / "one", questions=many(11))
+    several = start(tmp_path / "several", questions=many(11), shard_size=3, window=2)
     for name in ORDER:
         assert rows(one, name) == rows(several, name)
     shards = list(several.shards())
-    assert [shard.name for shard in shards] == ["00000", "00001", "00002", "00003", "00004"]
+    assert [shard.name for shard in shards] == ["00000", "00001", "00002", "00003"]
     for shard in shards:
         assert shard.damage() is None
         turns = {prompt_id.partition("#")[0] for prompt_id in shard.rows("prompts.jsonl")}
-        assert len(turns) == (3 if shard.name == "00004" else 5)
+        assert len(turns) == (2 if shard.name == "00003" else 3)
     assert several.manifest()["complete"]
 
 

@@ -45,7 +45,7 @@ class FakeModel:
         self, requests: Sequence[Request], report: Report | None = None
     ) -> list[Completion]:
         self.asked += requests
-        return [Completion(self.replies.pop(0), 1, "stop", None, 0.0) for _ in requests]
+        return [Completion(self.replies.pop(0), 1, False, None) for _ in requests]
 
 
 def judge(server: FakeServer, **options: Any) -> Judge:

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from darc.simulate.truth import inverse_gamma, noise_below, normal_below
+from darc.simulate.truth import inverse_gamma, noise_below
 
 
 def test_normal_distribution_function() -> None:
     x = np.linspace(-9, 9, 1001)
-    assert np.abs(normal_below(x) - stats.norm.cdf(x)).max() < 1e-7
+    assert np.abs(noise_below(x, np.array(1.0), 0.0, math.inf) - stats.norm.cdf(x)).max() < 1e-7
 
 
 @pytest.mark.parametrize("df", [2.5, 4.0, 8.0, 60.0, math.inf])

@@ -37,7 +37,7 @@ def test_what_is_missing_is_said(machine: Machine, said: str) -> None:
 
 def test_what_suffices_passes() -> None:
     check_machine(PRESETS["paper"], 8 * GIGA, Machine(24 * GIGA, 64 * GIGA, True))
-    check_machine(PRESETS["paper"], None, Machine(GIGA, None, True))
+    check_machine(PRESETS["paper"], None, Machine(GIGA, GIGA, True))
     check_machine(PRESETS["cpu-small"], 135_000_000, Machine(None, 4 * GIGA, False))
     with pytest.raises(DarcError, match="memory"):
         check_machine(PRESETS["cpu-small"], 8 * GIGA, Machine(None, 8 * GIGA, False))

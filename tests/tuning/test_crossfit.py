@@ -24,7 +24,7 @@ def test_merits_against_plain_loops(objective: Objective, monkeypatch: pytest.Mo
     monkeypatch.setattr(module, "CELLS_AT_ONCE", 50)
     samples = noise(20, 0, candidates=4, size=6)
     samples[3, :, 1:] = np.nan
-    trials = draw_trials(source_of(samples), True, repeats=2, seed=5)
+    trials = list(draw_trials(source_of(samples), True, repeats=2, seed=5))
     settings = [Setting("epsilon", {"epsilon": e}, b) for b in (0.5, 2.0) for e in (0.0, 1.0)]
     training = np.ones((2, 20))
     training[1, ::3] = 0

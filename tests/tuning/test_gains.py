@@ -3,7 +3,6 @@ import pytest
 from numpy.typing import NDArray
 
 from darc.evaluation.bootstrap import average
-from darc.tuning import tune as module
 from darc.tuning.tune import Gains, gains
 
 Array = NDArray[np.float64]
@@ -42,14 +41,6 @@ def test_same_choices_gain_nothing() -> None:
     found = of(np.stack([outcomes, outcomes, outcomes + 1]))
     assert (found.gain[0], found.low[0], found.high[0]) == (0.0, 0.0, 0.0)
     assert found.gain[1] == pytest.approx(1.0)
-
-
-def test_draws_in_batches_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    outcomes = np.random.default_rng(3).normal(size=(3, 100))
-    whole = of(outcomes)
-    monkeypatch.setattr(module, "CELLS_AT_ONCE", 100 * 300)
-    parts = of(outcomes)
-    np.testing.assert_allclose(whole.high - whole.low, parts.high - parts.low, rtol=0.1)
 
 
 def test_rounding_is_no_gain() -> None:

@@ -49,10 +49,10 @@ def run(arguments: Namespace) -> None:
         raise InputError("--key-env is no name of an environment variable", "give its name")
     url, model = arguments.server.strip(), arguments.model
     if found := _SERVED.search(url):
-        address = parse_address(url)
-        if model and model != address.model:
-            raise InputError(f"two models: {address.model} and {model}", "name one")
-        url, model = found[1], address.model
+        named, _ = parse_address(url)
+        if model and model != named:
+            raise InputError(f"two models: {named} and {model}", "name one")
+        url, model = found[1], named
     checked_url(url)
     if not arguments.timeout > 0:
         raise InputError(f"--timeout is {arguments.timeout:g}", "give a number over 0")

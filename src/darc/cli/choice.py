@@ -8,26 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from darc.cli.output import say
-from darc.cli.parser import RULE, Parser
-from darc.config import Model, add_options, option
-from darc.registry import DEFAULT_RULE
+from darc.cli.parser import Parser
+from darc.config import Model, add_options, made, option
+from darc.engine.options import SPEC, ChoosingOptions, SampleOptions
 
 if TYPE_CHECKING:
     from darc.engine.engine import Engine
+    from darc.engine.parts import Parts
     from darc.scorers.panel import Panel
-
-SPEC = "NAME[:ARGUMENT][,KEY=VALUE...]"
-
-
-class RuleOptions(Model):
-    """What decides."""
-
-    rule: str = option(DEFAULT_RULE, "see darc rules", RULE)
-    calibration: Path | None = option(
-        None, "what the rule auto goes by, made by darc calibrate", "FILE"
-    )
-    beta: float = option(1.0, "risk aversion")
-    gamma: float = option(1.0, "hedge over scorers")
 
 
 class PanelOptions(Model):
@@ -49,7 +37,7 @@ class PanelOptions(Model):
     )
 
 
-class SampleOptions(Model):
+class ScorerOptions(SampleOptions):
     """What the samples of an answer are, and what scores them."""
 
     scorer: tuple[str, ...] = option(
@@ -58,16 +46,8 @@ class SampleOptions(Model):
         "else relevance, fluency, form, harm)",
         SPEC,
     )
-    rewriter: str = option("rules", "see darc rewriters", SPEC)
-    n_aug: int = option(8, "rewrites of each")
-    max_attempts: int | None = option(
-        None, "proposals of each until enough are accepted (default: 4 times --n-aug)", "N"
-    )
     no_original: bool = option(False, "the rewrites alone are samples, not the answer itself")
-    min_samples: int = option(1, "leave out answers with fewer, where another has as many", "N")
-    family: Literal["style", "targeted", "hybrid"] = option("style", "of rewrites")
     no_guard: bool = option(False, "do not compare rewrites by their embeddings")
-    entities: str = option("", "a model that finds names in rewrites", "MODEL")
     side: tuple[str, ...] = option(
         (),
         "a scorer for a side input: log_likelihood, atypicality or dropout; "
@@ -91,19 +71,13 @@ class AnswerOptions(Model):
     max_tokens: int | None = option(None, "of each (default: the generator's own; 320, deal 512)")
     temperature: float = option(0.8, "of sampling")
     top_p: float = option(0.98, "of sampling")
-    stop: str = option(
-        "none",
-        "pandora writes a few answers at a time, and stops where more are not expected to gain "
-        "their cost, in the scorers' standard deviations an answer",
-        "none|pandora[:cost=0.02,wave=N,least=2]",
-    )
 
 
-class ChoiceOptions(RuleOptions, PanelOptions, SampleOptions, WorkOptions, AnswerOptions):
+class ChoiceOptions(ChoosingOptions, PanelOptions, ScorerOptions, WorkOptions, AnswerOptions):
     """Everything that a choice among answers depends on."""
 
-    normalize: Literal["auto", "prompt", "fixed", "none"] = option(
-        "auto", "how several scorers are put on one scale"
+    calibration: Path | None = option(
+        None, "what the rule auto goes by, made by darc calibrate", "FILE"
     )
     seed: int = option(0, "of everything that is drawn")
 
@@ -116,7 +90,7 @@ class ChoiceOptions(RuleOptions, PanelOptions, SampleOptions, WorkOptions, Answe
         sampling = ("k", "temperature", "top_p", "max_tokens", "seed")
         own = model and parse_spec(self.generator).name in ("openai", "http", "https")
         return {
-            **parts_of(self, panel_of(self, self.scorer, own), self.seed),
+            **dict(parts_of(self, panel_of(self, self.scorer, own), self.seed)),
             "model": self.generator if model else None,
             "normalize": self.normalize,
             "sampling": Settings(**{name: getattr(self, name) for name in sampling}),
@@ -137,13 +111,14 @@ class ChoiceOptions(RuleOptions, PanelOptions, SampleOptions, WorkOptions, Answe
 
 def add_choice(parser: Parser) -> None:
     """Add the options, in groups."""
-    add_options(parser, RuleOptions)
-    add_options(parser, ChoiceOptions, "normalize", "seed")
+    add_options(parser, ChoiceOptions, "rule", "calibration", "beta", "gamma", "normalize", "seed")
     add_panel(parser)
     parts = parser.add_argument_group("rewriting and scoring")
-    add_options(parts, SampleOptions)
+    add_options(parts, ScorerOptions)
     add_options(parts, WorkOptions)
-    add_options(parser.add_argument_group("answers"), AnswerOptions)
+    answers = parser.add_argument_group("answers")
+    add_options(answers, AnswerOptions)
+    add_options(answers, ChoiceOptions, "stop")
 
 
 def add_panel(parser: Parser) -> None:
@@ -169,20 +144,15 @@ def panel_of(options: PanelOptions, scorers: Sequence[str], own: bool) -> "Panel
     return replace(as_panel(options.panel or True), **changes)
 
 
-def parts_of(options: SampleOptions, panel: "Panel | None", seed: int) -> dict[str, Any]:
-    """What turns answers into numbers, as an `Engine` and its `Parts` take it."""
+def parts_of(options: ScorerOptions, panel: "Panel | None", seed: int) -> "Parts":
+    """What turns answers into numbers, as the options say it."""
+    from darc.engine.parts import Parts
     from darc.registry import split_pairs
 
-    own = ("rewriter", "n_aug", "family", "entities", "max_attempts", "min_samples")
-    return {
-        **{name: getattr(options, name) for name in own},
-        "scorers": options.scorer or None,
-        "panel": panel or False,
-        "seed": seed,
-        "guard": not options.no_guard,
-        "side": split_pairs(options.side, "--side"),
-        "include_original": not options.no_original,
-    }
+    given = options.model_dump(include=set(SampleOptions.model_fields))
+    given |= {"scorers": options.scorer or None, "panel": panel, "seed": seed}
+    given |= {"guard": not options.no_guard, "include_original": not options.no_original}
+    return made(Parts, {**given, "side": split_pairs(options.side, "--side")})
 
 
 def say_cost(engine: "Engine", k: int, full: bool = False, wave: int | None = None) -> int:

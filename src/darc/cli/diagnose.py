@@ -12,9 +12,11 @@ from darc.cli.parser import Parser, add_columns, check_least, read_source
 
 if TYPE_CHECKING:
     from darc.diagnosis.diagnose import Diagnosis
-    from darc.diagnosis.reliability import Reliability
     from darc.diagnosis.words import Words
     from darc.tuning.advice import Advice
+
+# A table's header and rows, and lines to print below them.
+Section = tuple[list[str], list[list[object]], list[str]]
 
 
 def add(parser: Parser) -> None:
@@ -109,7 +111,7 @@ def _print_advice(advice: "Advice") -> None:
 
 
 def _print_diagnosis(diagnosis: "Diagnosis", said: "Words", top: int) -> None:
-    """Print the words, then the tables, then what could not be told."""
+    """Print the words, then the tables with lines below them, then what could not be told."""
     panel = diagnosis.panel
     scorer = f", scorer {panel.scorer}" if panel.scorer else ""
     sizes = {"prompt": len(panel.prompt_names), "candidate": panel.counts.size}
@@ -117,120 +119,101 @@ def _print_diagnosis(diagnosis: "Diagnosis", said: "Words", top: int) -> None:
         sizes["rater"] = len(panel.rater_names)
     sizes["rating" if panel.kind == "rater" else "sample"] = int(panel.counts.sum())
     print(f"{diagnosis.name}{scorer}: {', '.join(_counted(n, noun) for noun, n in sizes.items())}")
-    print("", *said.sentences, "", sep="\n")
-    print_table(
-        ["variance of ratings", "share"],
-        [
-            [part.meaning, "-" if isnan(part.share) else f"{100 * part.share:.1f} %"]
-            for part in diagnosis.components
-        ],
-    )
-    _reliability(diagnosis)
-    _raters(diagnosis, top)
-    _groups(diagnosis)
-    _prompts(diagnosis, top)
-    if said.notes:
-        print("", *(f"note: {note}" for note in said.notes), sep="\n")
+    print("", *said.sentences, sep="\n")
+    shares = [(part.meaning, part.share) for part in diagnosis.components]
+    told = [[name, "-" if isnan(share) else f"{100 * share:.1f} %"] for name, share in shares]
+    for header, rows, lines in (
+        (["variance of ratings", "share"], told, []),
+        _reliability(diagnosis),
+        _raters(diagnosis, top),
+        _groups(diagnosis),
+        _prompts(diagnosis, top),
+        ([], [], [f"note: {note}" for note in said.notes]),
+    ):
+        if rows:
+            print()
+            print_table(header, rows)
+        if lines:
+            print(*lines if rows else ("", *lines), sep="\n")
 
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _reliability(diagnosis: "Diagnosis") -> None:
+def _reliability(diagnosis: "Diagnosis") -> Section:
     sigmas, gaussian = diagnosis.sigmas, diagnosis.gaussian
-    rows = [
-        [name, *map(_span, (levels["within"], levels["overall"])), *_needed(levels["within"])]
-        for name, levels in (("mean", diagnosis.means), ("sigma", sigmas))
-        if levels
-    ]
+    found = {"mean": diagnosis.means, "sigma": sigmas}
     if not sigmas and not isnan(gaussian.value):
-        rows.append(["sigma, if Gaussian", _span(gaussian), "-", *_needed(gaussian)])
-    if rows:
-        print()
-        header = ["reliability", "within prompts", "overall", "raters for 0.5", "for 0.7"]
-        print_table(header, rows)
-    value, low, high = diagnosis.alpha
-    if not isnan(value):
-        span = "" if isnan(low) else f" ({low:.2f} to {high:.2f})"
-        print(f"Krippendorff's alpha: {value:.2f}{span}")
-    p_value = sigmas.get("within", gaussian).p_value if sigmas else diagnosis.spread.p_value
+        found["sigma, if Gaussian"] = {"within": gaussian}
+    rows: list[list[object]] = []
+    for name, levels in ((name, levels) for name, levels in found.items() if levels):
+        spans = [
+            "-" if each is None else _span(each.value, each.low, each.high)
+            for each in (levels["within"], levels.get("overall"))
+        ]
+        needed = [levels["within"].needed(target) for target in (0.5, 0.7)]
+        counts = ["-" if isnan(n) else f"{n:.0f}" if isfinite(n) else "no number" for n in needed]
+        rows.append([name, *spans, *counts])
+    lines = []
+    if not isnan(diagnosis.alpha[0]):
+        lines.append(f"Krippendorff's alpha: {_span(*diagnosis.alpha)}")
+    p_value = sigmas["within"].p_value if sigmas else diagnosis.spread.p_value
     if not isnan(p_value):
         about = "" if sigmas else ", if tails are light"
-        print(f"Do sigmas differ within prompts at all? p {p_value:.3f}{about}")
+        lines.append(f"Do sigmas differ within prompts at all? p {p_value:.3f}{about}")
+    return ["reliability", "within prompts", "overall", "raters for 0.5", "for 0.7"], rows, lines
 
 
-def _span(found: "Reliability") -> str:
-    """A reliability with its interval."""
-    if isnan(found.value):
+def _span(value: float, low: float, high: float) -> str:
+    """A number with its interval."""
+    if isnan(value):
         return "-"
-    span = "" if isnan(found.low) else f" ({found.low:.2f} to {found.high:.2f})"
-    return f"{found.value:.2f}{span}"
+    return f"{value:.2f}" + ("" if isnan(low) else f" ({low:.2f} to {high:.2f})")
 
 
-def _needed(found: "Reliability") -> list[str]:
-    """How many raters it takes for a reliability of 0.5, and of 0.7."""
-    numbers = [found.needed(target) for target in (0.5, 0.7)]
-    return ["-" if isnan(n) else f"{n:.0f}" if isfinite(n) else "no number" for n in numbers]
-
-
-def _raters(diagnosis: "Diagnosis", top: int) -> None:
+def _raters(diagnosis: "Diagnosis", top: int) -> Section:
     """Flagged raters first, then the strictest and the most lenient."""
     ordered = sorted(diagnosis.raters, key=lambda one: (not one.flags, -abs(one.shrunk)))
-    if not ordered:
-        return
-    rows = [
+    rows: list[list[object]] = [
         [one.name, one.ratings, one.severity, one.error, one.agreement, " ".join(one.flags)]
         for one in ordered[:top]
     ]
-    print()
-    print_table(["rater", "ratings", "severity", "error", "agreement", "flags"], rows)
-    if len(ordered) > top:
-        print(f"and {_counted(len(ordered) - top, 'more rater')}")
+    more = len(ordered) - top
+    lines = [f"and {_counted(more, 'more rater')}"] if more > 0 else []
+    return ["rater", "ratings", "severity", "error", "agreement", "flags"], rows, lines
 
 
-def _groups(diagnosis: "Diagnosis") -> None:
-    groups, latent = diagnosis.groups, diagnosis.latent
-    print()
+def _groups(diagnosis: "Diagnosis") -> Section:
+    groups, latent, lines = diagnosis.groups, diagnosis.latent, []
     if groups is not None:
         sizes = ", ".join(f"{name} {size}" for name, size in groups.sizes.items())
-        print(f"given groups: {sizes}")
-        print(
+        lines.append(f"given groups: {sizes}")
+        lines.append(
             f"  severity p {groups.severity_p:.3f}, taste p {groups.taste_p:.3f}"
             f" (no p can be below {groups.smallest_p:.3f});"
             f" taste takes {groups.share:.0%} of the rest, by chance {groups.chance:.0%}"
         )
         for one in groups.contrasts[:3]:
             means = ", ".join(f"{name} {mean:.2f}" for name, mean in one.means.items())
-            print(f"  {one.prompt}, {one.candidate}: {means}")
-    if latent.reason:
-        print(f"latent groups: not looked for: {latent.reason}")
-    else:
-        print(
-            f"latent groups: p {latent.p_value:.3f}"
-            f" (strength {latent.strength:.2f}, by chance {latent.chance:.2f})"
-        )
+            lines.append(f"  {one.prompt}, {one.candidate}: {means}")
+    found = (
+        f"p {latent.p_value:.3f} (strength {latent.strength:.2f}, by chance {latent.chance:.2f})"
+    )
+    said = f"not looked for: {latent.reason}" if latent.reason else found
+    return [], [], [*lines, f"latent groups: {said}"]
 
 
-def _prompts(diagnosis: "Diagnosis", top: int) -> None:
-    if not diagnosis.prompts:
-        return
-    rows = [
-        [
-            one.prompt,
-            one.sigma,
-            one.shrunk,
-            "-" if isnan(one.low) else f"{one.low:.3f} to {one.high:.3f}",
-            f"{one.widest} ({one.widest_sigma:.3f})",
-        ]
-        for one in diagnosis.prompts[:top]
-    ]
-    print()
-    print_table(["contentious prompt", "sigma", "shrunk", "95 %", "widest candidate"], rows)
+def _prompts(diagnosis: "Diagnosis", top: int) -> Section:
+    rows: list[list[object]] = []
+    for one in diagnosis.prompts[:top]:
+        ends = "-" if isnan(one.low) else f"{one.low:.3f} to {one.high:.3f}"
+        widest = f"{one.widest} ({one.widest_sigma:.3f})"
+        rows.append([one.prompt, one.sigma, one.shrunk, ends, widest])
     spread = diagnosis.spread
-    if not isnan(spread.expected):
-        print(
-            f"polarising candidates (30 % or more at {spread.low:.3g} or below and at"
-            f" {spread.high:.3g} or above): {len(spread.polarising)},"
-            f" by chance {spread.expected:.1f}"
-        )
+    polarising = (
+        f"polarising candidates (30 % or more at {spread.low:.3g} or below and at"
+        f" {spread.high:.3g} or above): {len(spread.polarising)}, by chance {spread.expected:.1f}"
+    )
+    header = ["contentious prompt", "sigma", "shrunk", "95 %", "widest candidate"]
+    return header, rows, [] if isnan(spread.expected) else [polarising]

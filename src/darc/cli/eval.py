@@ -151,21 +151,15 @@ def _print(result: "Evaluation", said: Sequence[str], folder: Path | None) -> No
     if folder is not None:
         print(f"the report is {folder / 'report.html'}")
         print(f"tables in {folder}: {', '.join(frame.name for frame in result.frames)}")
-    for sentence in _merged(result.warnings):
-        print(f"warning: {sentence}")
-
-
-def _merged(warnings: Sequence[str]) -> list[str]:
-    """The warnings, with all rules of a source that were not run in one of them."""
+    # All rules of a source that were not run are in one warning.
     merged: dict[str, list[str]] = {}
-    for sentence in warnings:
+    for sentence in result.warnings:
         rule, found, reason = sentence.partition(" was not run: ")
         source, _, label = rule.rpartition(": ")
-        if found:
-            merged.setdefault(f"{source}: not run: ", []).append(f"{label} ({reason})")
-        else:
-            merged[sentence] = []
-    return [start + ", ".join(rest) for start, rest in merged.items()]
+        start, rest = (f"{source}: not run: ", [f"{label} ({reason})"]) if found else (sentence, [])
+        merged.setdefault(start, []).extend(rest)
+    for start, rest in merged.items():
+        print(f"warning: {start}{', '.join(rest)}")
 
 
 def _print_subset(contest: "Contest", subset: str, main: "Frame", human: "Frame") -> None:
@@ -175,31 +169,25 @@ def _print_subset(contest: "Contest", subset: str, main: "Frame", human: "Frame"
         for a, name in enumerate(contest.methods)
         if a and (contest.choice[:, a] == contest.choice[:, 0]).all()
     ]
-    rows = [
-        [
-            *(numbers[name] for name in ("method", "reward", "risk", "tradeoff")),
-            changes[tail],
-            numbers["length"],
-            *(_change(changes, name) for name in ("mean", "tradeoff", tail)),
-            "/".join(f"{numbers[name]:.0f}" for name in ("win", "tie", "loss")),
-        ]
-        for numbers, changes in zip(_rounded(main), _rounded(human), strict=True)
-        if numbers["method"] not in same
-    ]
+    rows = []
+    for pair in zip(main.records(), human.records(), strict=True):
+        # The last digits hang on the order of summation.
+        row: dict[str, Any] = {
+            name: round(x, 9) + 0.0 if isinstance(x, float) else x
+            for record in pair
+            for name, x in record.items()
+        }
+        numbers = [row[name] for name in ("method", "reward", "risk", "tradeoff", tail, "length")]
+        changes = [_change(row, name) for name in ("mean", "tradeoff", tail)]
+        counts = "/".join(f"{row[name]:.0f}" for name in ("win", "tie", "loss"))
+        if row["method"] not in same:
+            rows.append([*numbers, *changes, counts])
     print(f"{contest.source.name}, {subset}, {main.column('prompts')[0]:g} prompts")
     header = ["rule", "reward", "risk", "tradeoff", tail, contest.source.length_unit]
     header += ["reward change", "tradeoff change", f"{tail} change", "win/tie/loss"]
     print_table(header, rows)
     if same:
         print(f"the same choices as Best-of-K: {', '.join(same)}")
-
-
-def _rounded(frame: "Frame") -> list[dict[str, Any]]:
-    """The rows, numbers without their last digits, which hang on the order of summation."""
-    return [
-        {name: round(x, 9) + 0.0 if isinstance(x, float) else x for name, x in row.items()}
-        for row in frame.records()
-    ]
 
 
 def _change(row: dict[str, Any], name: str) -> str:

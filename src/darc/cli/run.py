@@ -4,6 +4,7 @@ import json
 import math
 import os
 from argparse import Namespace
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -99,43 +100,39 @@ def run(arguments: Namespace) -> None:
     from darc.runs.run import run as run_all
     from darc.runs.run import summary
 
-    _cluster(arguments)
-    settings = made(RunSettings, options_of(arguments, RunSettings))
     lazy, on_ray = arguments.lazy and not arguments.complete, arguments.engine == "ray"
+    many = 0 if on_ray else os.cpu_count() or 1
+    workers = many if arguments.workers is None else arguments.workers
+    where = _cluster(arguments, max(1, workers))
+    settings = made(RunSettings, options_of(arguments, RunSettings))
     outputs = settings.prompts != EXAMPLES and Path(settings.prompts).is_dir()
     if outputs and settings.generator == AnswerOptions().generator:
         settings = settings.model_copy(update={"generator": f"given:{settings.prompts}"})
     questions = find_questions(settings.prompts, settings.sample, settings.seed)
     folder = RunFolder(arguments.out)
-    many = 0 if on_ray else os.cpu_count() or 1
-    workers = many if arguments.workers is None else arguments.workers
     filling = {"lazy": lazy, "keep": arguments.keep, "pack": arguments.compress}
-    with settings.engine(workers=workers) as engine:
+    with settings.engine(workers=workers) as engine, closing(folder):
         normalize = _normalize(arguments, engine, folder)
         engine.deciding = replace(engine.deciding, normalize=normalize)
         engine.deciding.scale(engine.tools.scores((), 0), lazily=lazy)
-        try:
-            made_of = manifest(questions.digest, engine)
-            folder.open({**made_of, "shard_size": arguments.shard_size}, arguments.restart)
-            kept = {"normalize": normalize, "calibration": keep_calibration(folder, engine)}
-            settings = settings.model_copy(update=kept)
-            say_cost(engine, engine.sampling.k, full=not lazy)
-            _write_settings(settings, arguments.out)
-            with progress("", " prompts") as report:
-                if on_ray:
-                    recipe = {
-                        **settings.engine_options(),
-                        "rule": (settings.rule, settings.beta, settings.gamma),
-                        "calibration": engine.deciding.spec.calibrations,
-                        "workers": workers,
-                    }
-                    where = _cluster(arguments, max(1, workers))
-                    run_on_ray(folder, questions, recipe, where, report, **filling)
-                else:
-                    run_all(folder, questions, engine, **filling, report=report)
-            told = summary(folder, engine.deciding)
-        finally:
-            folder.close()
+        made_of = {**manifest(questions.digest, engine), "shard_size": arguments.shard_size}
+        folder.open(made_of, arguments.restart)
+        kept = {"normalize": normalize, "calibration": keep_calibration(folder, engine)}
+        settings = settings.model_copy(update=kept)
+        say_cost(engine, engine.sampling.k, full=not lazy)
+        _write_settings(settings, arguments.out)
+        with progress("", " prompts") as report:
+            if on_ray:
+                recipe = {
+                    **settings.engine_options(),
+                    "rule": (settings.rule, settings.beta, settings.gamma),
+                    "calibration": engine.deciding.spec.calibrations,
+                    "workers": workers,
+                }
+                run_on_ray(folder, questions, recipe, where, report, **filling)
+            else:
+                run_all(folder, questions, engine, **filling, report=report)
+        told = summary(folder, engine.deciding)
     if arguments.json:
         print_json({**told, "folder": str(arguments.out)})
     else:
@@ -143,7 +140,7 @@ def run(arguments: Namespace) -> None:
     say(f"the run is in {arguments.out}")
 
 
-def _cluster(arguments: Namespace, workers: int = 1) -> "Cluster":
+def _cluster(arguments: Namespace, workers: int) -> "Cluster":
     """Where to work; options of a cluster that mean nothing are refused."""
     from darc.runs.on_ray import Cluster
 

@@ -4,14 +4,7 @@ import logging
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from darc.cli.choice import (
-    PanelOptions,
-    SampleOptions,
-    add_panel,
-    panel_of,
-    parts_of,
-    say_cost,
-)
+from darc.cli.choice import PanelOptions, ScorerOptions, add_panel, panel_of, parts_of, say_cost
 from darc.cli.output import say
 from darc.cli.parser import Parser, add_arrival, add_calibration, arrival_of, calibrations_of
 from darc.config import add_options, made, options_of
@@ -45,7 +38,7 @@ def add(parser: Parser) -> None:
     choice = parser.add_argument_group("choosing, where a request says nothing else")
     add_options(choice, ServeSettings, *RULE)
     add_calibration(choice)
-    add_options(choice, SampleOptions)
+    add_options(choice, ScorerOptions)
     add_options(choice, ServeSettings, *CHOICE)
     clients = parser.add_argument_group("clients")
     clients.add_argument("--make-key", metavar="NAME", help="add a key to the file, print it, end")
@@ -86,8 +79,7 @@ def run(arguments: Namespace) -> None:
     url = url_of(arguments.host, bound.getsockname()[1])
     say(f"serving {source}: open {url}/ in a browser, or give clients the base URL {url}/v1")
     _say_room(settings, gateway)
-    note = "" if settings.parts.panel else surface_note(settings.parts.scorers)
-    if note:
+    if note := surface_note(settings.parts.scorers):
         # In the log, of which every line after the first is JSON.
         logging.getLogger("darc.gateway").warning(note)
     serve(app, bound, arguments.grace, limits)
@@ -106,16 +98,14 @@ def _say_room(settings: "ServeSettings", gateway: "Gateway") -> None:
 
 def settings_of(arguments: Namespace) -> "ServeSettings":
     """The settings that the options stand for."""
-    from darc.engine.parts import SCORERS, Parts
     from darc.gateway.settings import ServeSettings
 
     _read_backend(arguments)
-    options = made(SampleOptions, options_of(arguments, SampleOptions))
+    options = made(ScorerOptions, options_of(arguments, ScorerOptions))
     raters = made(PanelOptions, options_of(arguments, PanelOptions))
     panel = panel_of(raters, options.scorer, bool(arguments.backend))
-    parts = parts_of(options, panel, arguments.seed or 0)
     own = {
-        "parts": Parts(**parts | {"panel": panel, "scorers": options.scorer or SCORERS}),
+        "parts": parts_of(options, panel, arguments.seed or 0),
         "calibrations": calibrations_of(arguments),
         "trusted_proxies": tuple(arguments.trusted_proxy),
     }
@@ -131,8 +121,8 @@ def _read_backend(arguments: Namespace) -> None:
     if spec.name == "embedded" and not spec.argument:
         arguments.backend = ""
     elif spec.name == "openai":
-        address = parse_address(spec.argument)
-        arguments.backend, arguments.model = address.url, arguments.model or address.model
+        model, arguments.backend = parse_address(spec.argument)
+        arguments.model = arguments.model or model
         arguments.backend_key_env = spec.options.pop("key_env", arguments.backend_key_env)
         if spec.options:
             told = f"--backend takes no {min(spec.options)}"

@@ -17,12 +17,13 @@ NUMBERS = ("value", "mean", "sigma", "risk_premium")
 
 def add(parser: Parser) -> None:
     """Add the options."""
-    from darc.cli.choice import RuleOptions
+    from darc.cli.choice import ChoiceOptions
     from darc.config import add_options
 
     parser.add_argument("folder", type=Path, help="a folder made by darc run")
     parser.add_argument("prompt", help="the prompt's id")
-    add_options(parser, RuleOptions, unset="the run's own")
+    own = ("rule", "calibration", "beta", "gamma")
+    add_options(parser, ChoiceOptions, *own, unset="the run's own")
     add_output(parser)
 
 

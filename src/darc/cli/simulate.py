@@ -25,7 +25,7 @@ NUMBERS = {
     "missing": (float, "share of ratings left out"),
     "step": (float, "ratings are multiples of this; 0: not rounded"),
 }
-EXPERIMENTS = ("disagreement", "coverage", "buckets", "raters", "hacking")
+NAMES = ("disagreement", "coverage", "buckets", "raters", "hacking")
 
 
 def add(parser: Parser) -> None:
@@ -57,7 +57,7 @@ def add(parser: Parser) -> None:
     group.add_argument(
         "--truth", type=Path, metavar="FILE", help="write what all people think of each candidate"
     )
-    group.add_argument("--experiment", choices=EXPERIMENTS, help="run this instead")
+    group.add_argument("--experiment", choices=NAMES, help="run this instead")
     group.add_argument(
         "--rule",
         action="append",
@@ -130,7 +130,7 @@ def _write(arguments: Namespace) -> None:
 
 def _experiment(arguments: Namespace) -> None:
     """Run an experiment and print its table and what it found."""
-    from darc.experiments import PROMPTS, experiment
+    from darc.experiments import EXPERIMENTS
     from darc.experiments.result import draw_result
     from darc.simulate import preset
 
@@ -142,11 +142,12 @@ def _experiment(arguments: Namespace) -> None:
             "hacking takes several, buckets one, the others none",
         )
     usual = "hacking" if name == "hacking" else "paper"
-    settings = {"prompts": PROMPTS[name], **_settings(arguments)}
+    experiment, prompts = EXPERIMENTS[name]
+    settings = {"prompts": prompts, **_settings(arguments)}
     chosen = preset(arguments.preset or usual).changed(settings)
     given: dict[str, Any] = taken[name] if rules else {}
     with progress(name, " steps") as report:
-        result = experiment(name)(chosen, arguments.seed, report=report, **given)
+        result = experiment(chosen, arguments.seed, report=report, **given)
     draw(arguments.plot, lambda: draw_result(result))
     if arguments.json:
         for row in result.rows:

@@ -9,9 +9,7 @@ from darc.cli.parser import Parser, texts_of
 from darc.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
-    from darc.scorers.base import Pair
     from darc.scorers.caution import Model
-    from darc.training.head import AnswerPair
 
 POLICIES = {
     "dpo": "plain DPO, to compare with",
@@ -159,6 +157,8 @@ def _check_out(path: Path, suffix: str) -> None:
 
 def run_caution(arguments: Namespace) -> None:
     """Read, fit, write, tell."""
+    from darc.scorers.caution import write_model
+    from darc.training.caution import fit_classifier, fit_encoder, fit_predictor
     from darc.training.examples import read_examples
 
     encoder = arguments.form == "encoder"
@@ -172,7 +172,18 @@ def run_caution(arguments: Namespace) -> None:
         _check_out(arguments.out, ".json")
     elif arguments.out.is_file():
         raise InputError(f"{arguments.out} is a file", "give a folder")
-    model = _fitted(arguments, read_examples(arguments.data))
+    pairs, seed, out = read_examples(arguments.data), arguments.seed, arguments.out
+    model: Model
+    if encoder:
+        model = fit_encoder(
+            pairs, arguments.encoder, out, seed=seed, epochs=arguments.epochs, tell=say
+        )
+    else:
+        if arguments.form == "features":
+            model = fit_predictor(pairs, seed, target=arguments.target, tell=say)
+        else:
+            model = fit_classifier(pairs, seed, tell=say)
+        write_model(model, out)
     known = {kind: round(value, 4) for kind, value in model.report["auc"].items()}
     if arguments.json:
         print_json({**model.report, "auc": known, "form": model.form})
@@ -184,30 +195,14 @@ def run_caution(arguments: Namespace) -> None:
     say(f"use it: --rule caution --side atypicality=caution:{arguments.out}")
 
 
-def _fitted(arguments: Namespace, pairs: "list[Pair]") -> "Model":
-    from darc.scorers.caution import write_model
-    from darc.training.caution import fit_classifier, fit_encoder, fit_predictor
-
-    seed, out = arguments.seed, arguments.out
-    if arguments.form == "encoder":
-        return fit_encoder(
-            pairs, arguments.encoder, out, seed=seed, epochs=arguments.epochs, tell=say
-        )
-    if arguments.form == "features":
-        model: Model = fit_predictor(pairs, seed, target=arguments.target, tell=say)
-    else:
-        model = fit_classifier(pairs, seed, tell=say)
-    write_model(model, out)
-    return model
-
-
 def run_head(arguments: Namespace) -> None:
     """Read, fit, write, tell."""
     from darc.scorers.head import write_preference
-    from darc.training.head import fit_head
+    from darc.training.head import fit_head, read_pairs
 
     _check_out(arguments.out, ".npz")
-    model = fit_head(_pairs(arguments), seed=arguments.seed, tell=say)
+    pairs = read_pairs(arguments.pairs, arguments.texts)
+    model = fit_head(pairs, seed=arguments.seed, tell=say)
     write_preference(model, arguments.out)
     report = model.report
     if arguments.json:
@@ -219,18 +214,3 @@ def run_head(arguments: Namespace) -> None:
             f"(95 % interval {report['low']:.3f} to {report['high']:.3f}; 0.5 is chance)"
         )
     say(f"use it: --scorer head:{arguments.out}")
-
-
-def _pairs(arguments: Namespace) -> "list[AnswerPair]":
-    from darc.evaluation.reading import read_any
-    from darc.training.head import has_pairs, rated_pairs, read_pairs
-
-    if arguments.pairs.is_file() and has_pairs(arguments.pairs):
-        return read_pairs(arguments.pairs)
-    source = read_any(arguments.pairs, arguments.texts)
-    if not source.texts or not any(source.questions):
-        raise InputError(
-            f"{arguments.pairs} has neither pairs nor ratings with texts",
-            "write prompt, chosen, rejected a line, or give the texts of ratings by --texts",
-        )
-    return rated_pairs(source.samples, source.questions, source.texts)

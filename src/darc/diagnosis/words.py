@@ -1,12 +1,12 @@
 """A diagnosis in plain words: what to believe, what to do, and what could not be told."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from darc.diagnosis.diagnose import Diagnosis
-from darc.diagnosis.groups import Latent
 from darc.diagnosis.panel import repeated
 from darc.diagnosis.reliability import TARGETS
 
@@ -14,6 +14,7 @@ SIGNAL = 0.5
 SOME = 0.2
 DOUBT = 0.05
 REPEATED = 0.8
+GAUSSIAN = ", if the ratings are Gaussian"
 
 
 @dataclass(frozen=True)
@@ -27,15 +28,31 @@ class Words:
 
 def words(diagnosis: Diagnosis) -> Words:
     """The diagnosis as sentences, the most important one first."""
-    verdict = _verdict(diagnosis)
-    said = [_headline(diagnosis, verdict), _needed(diagnosis, verdict), _means(diagnosis)]
-    said += [_follows(diagnosis, verdict), *_groups(diagnosis), _odd(diagnosis)]
+    noun = "rater" if diagnosis.panel.kind == "rater" else "sample"
+    verdict, means = _verdict(diagnosis), diagnosis.means.get("within")
+    said = [_headline(diagnosis, verdict, noun)]
+    if verdict not in ("none", "unknown"):
+        said.append(_needed(diagnosis, noun))
+    if means is not None and means.value >= SIGNAL:
+        said.append(
+            f"The ranking by means is repeatable (reliability {means.value:.2f} within prompts)."
+        )
+    elif means is not None and means.value < SIGNAL:
+        said.append(
+            f"The means themselves are uncertain (reliability {max(means.value, 0.0):.2f} within"
+            f" prompts): more {noun}s would help every rule."
+        )
+    if verdict in ("signal", "some", "unknown") and abs(diagnosis.follows) >= SIGNAL:
+        way = "worse" if diagnosis.follows < 0 else "better"
+        said.append(
+            f"Much of sigma only follows the mean (correlation {diagnosis.follows:.2f}): it is the"
+            f" {way} candidates that are disputed, as at the end of a scale."
+        )
+    said += _groups(diagnosis)
+    odd = [f"{rater.name} ({', '.join(rater.flags)})" for rater in diagnosis.raters if rater.flags]
+    if odd:
+        said.append(f"Raters to look at: {_listed(odd)}.")
     return Words(verdict, tuple(filter(None, said)), tuple(_notes(diagnosis)))
-
-
-def _noun(diagnosis: Diagnosis, count: int | None = None) -> str:
-    kind = "rater" if diagnosis.panel.kind == "rater" else "sample"
-    return kind if count == 1 else f"{kind}s"
 
 
 def _verdict(diagnosis: Diagnosis) -> str:
@@ -52,22 +69,27 @@ def _verdict(diagnosis: Diagnosis) -> str:
     return "signal" if found.value >= SIGNAL else "some"
 
 
-def _headline(diagnosis: Diagnosis, verdict: str) -> str:
+def _headline(diagnosis: Diagnosis, verdict: str, noun: str) -> str:
+    """What sigma is worth, or why nothing can be said of it."""
+    panel, each, found = diagnosis.panel, diagnosis.each, diagnosis.sigma_within
     if verdict == "none":
-        return _nothing(diagnosis)
-    each, found = diagnosis.each, diagnosis.sigma_within
-    start = f"With {each} {_noun(diagnosis, each)} your disagreement estimate"
+        if np.nanmin(panel.values) == np.nanmax(panel.values):
+            return "All ratings are equal: there is nothing to choose by."
+        if panel.counts.max() < 2:
+            return "There is one rating a candidate: disagreement cannot be seen."
+        if np.bincount(panel.prompts).max() < 2:
+            return "Every prompt has one candidate: there is nothing to choose from."
+        return "Sigma is the same for all candidates of a prompt: it cannot break a tie."
+    start = f"With {each} {noun if each == 1 else f'{noun}s'} your disagreement estimate"
     if verdict == "unknown":
         return (
             f"{start} cannot be checked, which takes 4: its reliability is about {found.value:.2f}"
             " if the ratings are Gaussian, and less if now and then one is far off."
         )
-    value, span = (
-        found.value,
-        "" if math.isnan(found.low) else f", {found.low:.2f} to {found.high:.2f}",
-    )
+    value = found.value
+    span = "" if math.isnan(found.low) else f", {found.low:.2f} to {found.high:.2f}"
     if not diagnosis.sigmas:
-        value, span = max(value, 0.0), ", if the ratings are Gaussian"
+        value, span = max(value, 0.0), GAUSSIAN
     number = f"(reliability {value:.2f}{span})"
     if verdict == "noise":
         how = "is mostly noise" if value < SOME else "may be noise"
@@ -79,21 +101,8 @@ def _headline(diagnosis: Diagnosis, verdict: str) -> str:
     return f"{start} is mostly signal {number}: other raters would see it again{fewer}."
 
 
-def _nothing(diagnosis: Diagnosis) -> str:
-    """Why there is no reliability of sigma."""
-    panel = diagnosis.panel
-    if np.nanmin(panel.values) == np.nanmax(panel.values):
-        return "All ratings are equal: there is nothing to choose by."
-    if panel.counts.max() < 2:
-        return "There is one rating a candidate: disagreement cannot be seen."
-    if np.bincount(panel.prompts).max() < 2:
-        return "Every prompt has one candidate: there is nothing to choose from."
-    return "Sigma is the same for all candidates of a prompt: it cannot break a tie."
-
-
-def _needed(diagnosis: Diagnosis, verdict: str) -> str:
-    if verdict in ("none", "unknown"):
-        return ""
+def _needed(diagnosis: Diagnosis, noun: str) -> str:
+    """How many raters sigma would take, nothing where there are enough."""
     found = diagnosis.sigma_within
     if found.value <= 0:
         return (
@@ -103,65 +112,33 @@ def _needed(diagnosis: Diagnosis, verdict: str) -> str:
     parts = []
     for target in (each for each in TARGETS if found.value < each):
         span = found.needed_span(target)
-        count = f"about {found.needed(target):.0f} {_noun(diagnosis)}"
+        count = f"about {found.needed(target):.0f} {noun}s"
         parts.append(f"{target:g} with {count}" + (f" ({span})" if span else ""))
-    about = "" if diagnosis.sigmas else ", if the ratings are Gaussian"
+    about = "" if diagnosis.sigmas else GAUSSIAN
     return f"Sigma's reliability would reach {' and '.join(parts)}{about}." if parts else ""
 
 
-def _means(diagnosis: Diagnosis) -> str:
-    found = diagnosis.means.get("within")
-    if found is None or math.isnan(found.value):
-        return ""
-    if found.value < SIGNAL:
-        return (
-            f"The means themselves are uncertain (reliability {max(found.value, 0.0):.2f} within"
-            f" prompts): more {_noun(diagnosis)} would help every rule."
-        )
-    return f"The ranking by means is repeatable (reliability {found.value:.2f} within prompts)."
-
-
-def _follows(diagnosis: Diagnosis, verdict: str) -> str:
-    if verdict not in ("signal", "some", "unknown") or not abs(diagnosis.follows) >= SIGNAL:
-        return ""
-    way = "worse" if diagnosis.follows < 0 else "better"
-    return (
-        f"Much of sigma only follows the mean (correlation {diagnosis.follows:.2f}): it is the"
-        f" {way} candidates that are disputed, as at the end of a scale."
-    )
-
-
 def _groups(diagnosis: Diagnosis) -> list[str]:
+    """How given groups differ, and two kinds of raters, two of each at least, beyond noise."""
     said = []
-    groups = diagnosis.groups
+    groups, latent = diagnosis.groups, diagnosis.latent
     if groups is not None:
         names = f": {' and '.join(groups.sizes)}" if len(groups.sizes) == 2 else ""
         if groups.taste_p <= DOUBT:
             said.append(f"Groups prefer different candidates{names} (p {groups.taste_p:.3f}).")
         elif groups.severity_p <= DOUBT:
             said.append(f"Groups differ in severity{names} (p {groups.severity_p:.3f}).")
-    if found_groups(diagnosis.latent):
-        first, second = diagnosis.latent.first, diagnosis.latent.second
+    if latent.p_value <= DOUBT and len(latent.first) >= 2:
         said.append(
-            f"Raters seem to be of two kinds (p {diagnosis.latent.p_value:.3f}):"
-            f" {_listed(first)} against {_listed(second)}."
+            f"Raters seem to be of two kinds (p {latent.p_value:.3f}):"
+            f" {_listed(latent.first)} against {_listed(latent.second)}."
         )
     return said
 
 
-def found_groups(latent: Latent) -> bool:
-    """Whether two kinds of raters, two of each at least, stand out from noise."""
-    return latent.p_value <= DOUBT and len(latent.first) >= 2
-
-
-def _listed(names: tuple[str, ...], most: int = 6) -> str:
+def _listed(names: Sequence[str], most: int = 6) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
-
-
-def _odd(diagnosis: Diagnosis) -> str:
-    odd = [f"{rater.name} ({', '.join(rater.flags)})" for rater in diagnosis.raters if rater.flags]
-    return f"Raters to look at: {_listed(tuple(odd))}." if odd else ""
 
 
 def _notes(diagnosis: Diagnosis) -> list[str]:

@@ -31,26 +31,31 @@ FEW = 1000
 BEST_OF_K, FIRST = "best_of_k", "first_candidate"
 
 
-class EngineOptions(TypedDict, total=False):
-    """The options of an `Engine`, for whatever passes them on."""
+class PartsOptions(TypedDict, total=False):
+    """What `Parts` are made of, by name or itself."""
 
     scorers: Sequence[str | Scorer] | None
     panel: Panel | bool | int | str | Sequence[str] | None
-    rule: str | RuleSpec
-    calibration: Any
     rewriter: str | Rewriter
     n_aug: int
     family: str
-    normalize: str
     seed: int
-    sampling: Settings | None
-    stop: str | Stopping | None
     guard: bool
     entities: str
     side: SideMaker | dict[str, str] | None
     include_original: bool
     max_attempts: int | None
     min_samples: int
+
+
+class EngineOptions(PartsOptions, total=False):
+    """The options of an `Engine`, for whatever passes them on."""
+
+    rule: str | RuleSpec
+    calibration: Any
+    normalize: str
+    sampling: Settings | None
+    stop: str | Stopping | None
     cache: bool | ScoreCache
     workers: int
     patience: Patience | None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -14,6 +14,7 @@ import darc.rules  # noqa: F401  (registers the rules)
 from darc.api import lazy_search, select
 from darc.core.kernel import Normalization
 from darc.core.repeats import without_noise
+from darc.engine.options import Normalize
 from darc.engine.parts import wanted
 from darc.errors import InputError
 from darc.files import atomic_writer, read_json
@@ -218,7 +219,7 @@ def _takers(key: str) -> str:
     return ", ".join(name for name in rules if key in rules.get(name).defaults)
 
 
-NORMALIZATIONS = ("auto", "prompt", "fixed", "none")
+NORMALIZATIONS = get_args(Normalize)
 
 
 @dataclass(frozen=True)

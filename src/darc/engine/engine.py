@@ -8,11 +8,12 @@ from typing import Any, Self, TypeVar, Unpack
 
 import darc.generators
 import darc.scorers  # noqa: F401  (register what users name)
-from darc.engine.choose import Choosing, DecideOptions, EngineOptions
+from darc.config import made
+from darc.engine.choose import Choosing, DecideOptions, EngineOptions, PartsOptions
 from darc.engine.deciding import Deciding, RuleSpec, as_calibrations, as_spec
 from darc.engine.outcome import Outcome
 from darc.engine.panel_samples import PanelSamples
-from darc.engine.parts import SCORERS, Parts, SideMaker
+from darc.engine.parts import Parts, SideMaker
 from darc.engine.samples import Clock, Samples, Tally, plainly
 from darc.engine.scoring import Batcher, Patience, ScoreCache, Scoring
 from darc.engine.stopping import FEWER, Stopping, WaveDrawing, parse_stop, waves_of
@@ -32,10 +33,8 @@ from darc.generators.base import (
 from darc.models.completion import ChatModel, Report
 from darc.models.remote.http import Meter
 from darc.models.remote.openai import Background, OpenAIModel
-from darc.perturb import Rewriter
 from darc.registry import DEFAULT_RULE, Closing, declared, generators
-from darc.scorers.base import Scorer
-from darc.scorers.panel import Panel, as_panel
+from darc.scorers.panel import as_panel
 from darc.selection.rule import Rule
 from darc.types import Candidate, Prompt
 
@@ -64,58 +63,38 @@ class Engine(Closing):
         self,
         model: str | Generator | None = None,
         *,
-        scorers: Sequence[str | Scorer] | None = None,
-        panel: Panel | bool | int | str | Sequence[str] | None = None,
         rule: str | RuleSpec = DEFAULT_RULE,
         calibration: Any = None,
-        rewriter: str | Rewriter = "rules",
-        n_aug: int = 8,
-        family: str = "style",
         normalize: str = "auto",
-        seed: int = 0,
         sampling: Settings | None = None,
         stop: str | Stopping | None = None,
-        guard: bool = True,
-        entities: str = "",
-        side: SideMaker | dict[str, str] | None = None,
-        include_original: bool = True,
-        max_attempts: int | None = None,
-        min_samples: int = 1,
         cache: bool | ScoreCache = False,
         workers: int = 0,
         patience: Patience | None = None,
         judge: ChatModel | None = None,
+        **parts: Unpack[PartsOptions],
     ) -> None:
         self.generator: ReadyGenerator | None = (
             declared(generators.make(model) if isinstance(model, str) else model) if model else None
         )
         own = getattr(self.generator, "model", None)
         own = own if isinstance(own, OpenAIModel) else None
-        wanted = bool(own) and scorers is None if panel is None else panel is not False
-        if wanted and scorers:
+        panel, scorers, side = parts.get("panel"), parts.get("scorers"), parts.get("side")
+        rated = bool(own) and scorers is None if panel is None else panel is not False
+        if rated and scorers:
             raise InputError("a panel and scorers are given", "give --panel or --scorer, not both")
-        scorers = SCORERS if scorers is None else scorers
-        named = all(isinstance(part, str) for part in (rewriter, *scorers)) and not wanted
-        self.parts = Parts(
-            rewriter=rewriter if isinstance(rewriter, str) else rewriter.name,
-            scorers=[s if isinstance(s, str) else s.name for s in scorers],
-            n_aug=min(n_aug, 0) if wanted else n_aug,
-            family=family,
-            seed=seed,
-            guard=guard,
-            entities=entities,
-            side=side if isinstance(side, dict) else {},
-            include_original=include_original,
-            max_attempts=max_attempts,
-            panel=as_panel(True if panel is None else panel) if wanted else None,
-            min_samples=min_samples,
-        )
-        self.tools = self.parts.tools(rewriter, scorers, own or judge)
+        panel = as_panel(True if panel is None else panel) if rated else None
+        self.parts = made(Parts, {**parts, "panel": panel, **({"n_aug": 0} if rated else {})})
+        objects = (parts.get("rewriter", ""), scorers or ())
+        self.tools = self.parts.tools(*objects, own or judge)
         self.side = side if isinstance(side, SideMaker) else self.parts.side_maker()
-        spec = as_spec(rule, as_calibrations(calibration))
-        self.deciding = Deciding(spec, normalize, seed, include_original or wanted, min_samples)
+        spec, seed = as_spec(rule, as_calibrations(calibration)), self.parts.seed
+        original = self.parts.include_original or rated
+        self.deciding = Deciding(spec, normalize, seed, original, self.parts.min_samples)
         self.side.check(spec.rule)
-        self.workers = Workers(self.tools, self.parts if named else None, workers)
+        named = all(isinstance(part, str) for part in (objects[0], *objects[1])) and not rated
+        pinned = self.parts.pinned(self.tools) if named else None
+        self.workers = Workers(self.tools, pinned, workers)
         self._owns_cache = cache is True
         self.cache = ScoreCache() if cache is True else None if cache is False else cache
         self.patience = patience or Patience()
@@ -363,7 +342,7 @@ class Engine(Closing):
         """What a coroutine returns, run in the engine's own event loop."""
         return self._background.run(work)
 
-    async def _write(self, wishes: list[tuple[Prompt, Settings]], _: int) -> list[list[Candidate]]:
+    async def _write(self, wishes: list[tuple[Prompt, Settings]]) -> list[list[Candidate]]:
         assert self.generator is not None
         made: dict[int, list[Candidate]] = {}
         for sampling in dict.fromkeys(settings for _, settings in wishes):

@@ -9,6 +9,7 @@ import numpy as np
 
 from darc.core.repeats import components
 from darc.engine.parts import surface_note
+from darc.errors import MissingExtra
 from darc.files import jsonable
 from darc.perturb import Perturbed
 from darc.selection.decision import FLAGS, Decision, flag_words
@@ -182,9 +183,17 @@ class Outcome:
 
     def to_html(self) -> str:
         """Everything as a self-contained page."""
+        from darc.views import draw_plane, plane
+        from darc.views.chart import inline_svg, svg_of
         from darc.views.html import CandidateView, decision_page
 
         assert self.decision is not None
+        try:
+            # Small, so that its words are still read on a telephone.
+            figure = draw_plane(plane(self.decision, (), ""), width=5.2)
+            picture = inline_svg(svg_of(figure, "decision"), "decision", "value and disagreement")
+        except MissingExtra:
+            picture = ""
         shown = []
         for k, candidate in enumerate(self.candidates):
             made = self.rewrites.get(k, NOTHING)
@@ -200,7 +209,7 @@ class Outcome:
         note = f"{self.calls} of {self.most} {what}{others}."
         notes = [each for each in (self.limits, note, self.beside_best_of_k()) if each]
         return decision_page(
-            self.prompt.question, self.decision, shown, self.scores.scorers, self._svg(), notes
+            self.prompt.question, self.decision, shown, self.scores.scorers, picture, notes
         )
 
     def _repr_html_(self) -> str:
@@ -214,20 +223,6 @@ class Outcome:
         kinds = ["chosen" if k == self.index else "" for k in range(len(rows))]
         told = self.explain()
         return render("outcome.html", answer=self.answer, explanation=told, rows=rows, kinds=kinds)
-
-    def _svg(self) -> str:
-        """The picture as an SVG element, or nothing without matplotlib."""
-        from darc.errors import MissingExtra
-        from darc.views import draw_plane, plane
-        from darc.views.chart import inline_svg, svg_of
-
-        assert self.decision is not None
-        try:
-            # Small, so that its words are still read on a telephone.
-            figure = draw_plane(plane(self.decision, (), ""), width=5.2)
-        except MissingExtra:
-            return ""
-        return inline_svg(svg_of(figure, "decision"), "decision", "value and disagreement")
 
 
 def _range(samples: Array) -> str:

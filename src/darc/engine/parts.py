@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, InstanceOf, model_validator
 
+from darc.engine.options import SampleOptions
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.completion import ChatModel
-from darc.models.embeddings import Embeddings, installed
+from darc.models.embeddings import Embeddings, MiniLM, installed
 from darc.perturb import Perturbed, Rewriter, Slice, perturb_slice
 from darc.perturb.accept import ReadyRewriter
-from darc.perturb.accept import parts as check_family
 from darc.perturb.filters import Entities, Similarity
 from darc.registry import declared, rewriters, scorers
 from darc.scorers.base import Embedder, Pair, ReadyScorer, Scorer
@@ -204,39 +205,32 @@ class Unfinished:
     wish: tuple[int, str, int] | None
 
 
-@dataclass(frozen=True)
-class Parts:
+def _named(part: Any) -> Any:
+    """The names of parts that are given themselves; anything else as it is."""
+    return [*map(_named, part)] if isinstance(part, list | tuple) else getattr(part, "name", part)
+
+
+class Parts(SampleOptions):
     """What turns answers into numbers, as users write it.
 
     The samples of an answer are itself, unless `include_original` is False, and up to `n_aug`
     accepted rewrites of at most `max_attempts` proposed (4 n_aug if None); with a `panel`, its
-    raters' grades.
+    raters' grades. What is given itself and not by its name leaves its name here.
     """
 
-    rewriter: str = "rules"
-    scorers: Sequence[str] = SCORERS
-    n_aug: int = 8
-    family: str = "style"
+    scorers: tuple[str, ...] = SCORERS
+    panel: InstanceOf[Panel] | None = None
     seed: int = 0
     guard: bool = True
-    entities: str = ""
-    side: Mapping[str, str] = field(default_factory=dict)
     include_original: bool = True
-    max_attempts: int | None = None
-    panel: Panel | None = None
-    min_samples: int = 1
+    side: dict[str, str] = Field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        """Refuse what cannot be worked with."""
-        if self.n_aug < 0:
-            raise InputError(f"n_aug must be 0 or more, not {self.n_aug}", "8 is usual")
-        if not (self.n_aug or self.include_original or self.panel):
-            raise InputError(
-                "with neither the original nor a rewrite there is nothing to score",
-                "give an n_aug of 1 or more, or include the original",
-            )
-        if self.max_attempts is not None and self.max_attempts < 1:
-            raise InputError(f"max_attempts is {self.max_attempts}", "give at least 1")
+    @model_validator(mode="before")
+    @classmethod
+    def _names(cls, given: dict[str, Any]) -> dict[str, Any]:
+        own = {key: _named(part) for key, part in given.items() if part is not None}
+        named = {key: part for key, part in own.items() if not isinstance(part, SideMaker)}
+        return {**named, "scorers": ()} if "panel" in named else named
 
     def tools(
         self,
@@ -252,14 +246,17 @@ class Parts:
         if self.panel is not None:
             judges = [declared(judge) for judge in self.panel.judges(own, self.seed)]
             return Tools(declared(rewriters.make("rules")), judges, self)
-        check_family(self.family, self.n_aug)
+        if not (self.n_aug or self.include_original):
+            raise InputError(
+                "with neither the original nor a rewrite there is nothing to score",
+                "give an n_aug of 1 or more, or include the original",
+            )
         find_entities: Entities | None = None
         if self.entities:
             from darc.perturb.ner import entity_finder
 
             find_entities = entity_finder(self.entities)
-        maker = rewriter or self.rewriter
-        makers = given or self.scorers
+        maker, makers = rewriter or self.rewriter, given or self.scorers
         return Tools(
             declared(rewriters.make(maker) if isinstance(maker, str) else maker),
             [declared(scorers.make(m) if isinstance(m, str) else m) for m in makers],
@@ -267,6 +264,15 @@ class Parts:
             similarity_of(Embeddings()) if self.guard and installed() else None,
             find_entities,
         )
+
+    def pinned(self, tools: "Tools") -> "Parts":
+        """The same with the embeddings that the tools have, whatever is installed later."""
+        kinds = {Embeddings.name: "static", MiniLM.name: "minilm"}
+        names = tuple(
+            f"{text},embeddings={kinds[scorer.embeddings]}" if text == "relevance" else text
+            for text, scorer in zip(self.scorers, tools.scorers, strict=True)
+        )
+        return self.model_copy(update={"scorers": names})
 
     def side_maker(self) -> SideMaker:
         """What makes the side inputs of rules."""
@@ -347,7 +353,6 @@ class Tools:
         before: Unfinished | None,
         told: list[str] | None,
         seconds: float,
-        stop: Callable[[], bool] = lambda: False,
     ) -> Perturbed | Unfinished:
         """The rewrites of a candidate, or after so many seconds how far they have come.
 
@@ -358,8 +363,7 @@ class Tools:
         if state is not None and told is not None:
             state.wish, state.told = None, told
         asks = not self.rewriter.remote
-        how: dict[str, Any] = {"stop": stop, "state": state, "seconds": seconds, "asks": asks}
-        made = self._slice(prompt, candidate, n_aug, **how)
+        made = self._slice(prompt, candidate, n_aug, state=state, seconds=seconds, asks=asks)
         return made.result if made.finished else Unfinished(pickle.dumps(made), made.wish)
 
     def _slice(self, prompt: Prompt, candidate: Candidate, n_aug: int, **how: Any) -> Slice:
@@ -377,13 +381,11 @@ class Tools:
             **how,
         )
 
-    def score(
-        self, place: int, pairs: Sequence[Pair], stop: Callable[[], bool] = lambda: False
-    ) -> Array:
+    def score(self, place: int, pairs: Sequence[Pair]) -> Array:
         """What one scorer gives pairs of prompt and answer."""
         return self.scorers[place].score(pairs)
 
-    def warm(self, stop: Callable[[], bool] = lambda: False) -> None:
+    def warm(self) -> None:
         """Use once what runs in worker processes, so that it is loaded."""
         prompt = Prompt("warm", (Message("user", "Is it warm?"),))
         if self.rewriter.in_process and self.parts.n_aug:

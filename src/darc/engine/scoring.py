@@ -148,7 +148,7 @@ class _Wish(Generic[Item, Result]):
 class Batcher(Generic[Item, Result]):
     """Gathers items of any number of callers into calls of at most `size` items.
 
-    `call(items, slot)` answers a batch, one result an item; it is put together once `turns` has a
+    `call(items)` answers a batch, one result an item; it is put together once `turns` has a
     slot for it, by default the only one, and what arrives meanwhile waits for the next. The owner
     with least so far (by `weigh`) and expected in all comes first, and equal ones take turns.
     A batch is not heavier than `most` unless one item alone is. A call is made in the context of
@@ -159,7 +159,7 @@ class Batcher(Generic[Item, Result]):
 
     def __init__(
         self,
-        call: Callable[[list[Item], int], Coroutine[Any, Any, Any]],
+        call: Callable[[list[Item]], Coroutine[Any, Any, Any]],
         *,
         size: int = 16,
         turns: Turns | None = None,
@@ -209,9 +209,9 @@ class Batcher(Generic[Item, Result]):
         try:
             await asyncio.sleep(0)
             while self._pending:
-                async with self._turns.slot_for(self._next_owner) as slot:
+                async with self._turns.slot_for(self._next_owner):
                     begun, batch = now(), self._take()
-                    await self._answer(batch, slot)
+                    await self._answer(batch)
                     weight = sum(self._weigh(wish.item) for wish in batch) or 1
                     for wish in batch:
                         share = self._weigh(wish.item) / weight
@@ -242,13 +242,12 @@ class Batcher(Generic[Item, Result]):
                 self._pending[owner] = queue
         return batch
 
-    async def _answer(self, batch: list[_Wish[Item, Result]], slot: int) -> None:
+    async def _answer(self, batch: list[_Wish[Item, Result]]) -> None:
         batch = [wish for wish in batch if not wish.future.done()]
         if not batch:
             return
-        owners = list(dict.fromkeys(wish.owner for wish in batch))
         call = asyncio.get_running_loop().create_task(
-            self._call([wish.item for wish in batch], slot), context=batch[0].context.copy()
+            self._call([wish.item for wish in batch]), context=batch[0].context.copy()
         )
         if self._ends:
             heard = asyncio.gather(*(wish.future for wish in batch), return_exceptions=True)
@@ -257,24 +256,20 @@ class Batcher(Generic[Item, Result]):
             await asyncio.wait([call])
         finally:
             call.cancel()
-        if call.cancelled():
-            for wish in batch:
-                wish.future.cancel()
-            return
-        problem = call.exception()
-        if problem is None and len(call.result()) != len(batch):
+        problem = None if call.cancelled() else call.exception()
+        if not call.cancelled() and problem is None and len(call.result()) != len(batch):
             problem = ValueError(f"{len(call.result())} results for {len(batch)} items")
-        if problem is None:
-            for wish, result in zip(batch, call.result(), strict=True):
-                if not wish.future.done():
-                    wish.future.set_result(result)
-        elif len(owners) == 1:
-            for wish in batch:
-                if not wish.future.done():
-                    wish.future.set_exception(problem)
-        else:
+        owners = dict.fromkeys(wish.owner for wish in batch)
+        if problem is not None and len(owners) > 1:
             for own in owners:
-                await self._answer([wish for wish in batch if wish.owner == own], slot)
+                await self._answer([wish for wish in batch if wish.owner == own])
+        for place, wish in enumerate(batch):
+            if call.cancelled():
+                wish.future.cancel()
+            elif not wish.future.done() and problem is not None:
+                wish.future.set_exception(problem)
+            elif not wish.future.done():
+                wish.future.set_result(call.result()[place])
 
 
 @dataclass
@@ -306,21 +301,23 @@ class Scoring:
     ) -> Array:
         """What one scorer gives each text, (texts,), or by its criteria (texts, criteria)."""
         scorer = self.tools.scorers[place]
-        if self.cache is None or not scorer.version:
-            tally.asked += len(texts)
-            return await self._asked(place, prompt, texts, owner)
         names = [f"{scorer.name} {each}" for each in scorer.criteria] or [scorer.name]
-        columns = (keys_of(name, scorer.version, prompt, texts) for name in names)
-        keys = list(zip(*columns, strict=True))
-        known = self.cache.known([key for row in keys for key in row])
-        found = np.array([[known.get(key, np.nan) for key in row] for row in keys])
+        found, keys = np.full((len(texts), len(names)), np.nan), list[tuple[bytes, ...]]()
+        if self.cache is not None and scorer.version:
+            columns = (keys_of(name, scorer.version, prompt, texts) for name in names)
+            keys = list(zip(*columns, strict=True))
+            known = self.cache.known([key for row in keys for key in row])
+            found[:] = [[known.get(key, np.nan) for key in row] for row in keys]
         missing = np.flatnonzero(np.isnan(found).any(axis=1)).tolist()
         if missing:
-            fresh = await self._asked(place, prompt, [texts[i] for i in missing], owner)
-            rows = fresh.reshape(len(missing), len(names))
-            found[missing] = rows
+            pairs, batcher = [(prompt, texts[i]) for i in missing], self._batchers.get(place)
+            fresh = await (
+                self._once(place, pairs) if batcher is None else batcher.ask(pairs, owner)
+            )
+            found[missing] = np.reshape(fresh, (len(missing), len(names)))
+        if keys and missing and self.cache is not None:
             every = [key for i in missing for key in keys[i]]
-            self.cache.keep(dict(zip(every, rows.ravel().tolist(), strict=True)))
+            self.cache.keep(dict(zip(every, found[missing].ravel().tolist(), strict=True)))
         tally.asked += len(missing)
         tally.kept += len(texts) - len(missing)
         return found if scorer.criteria else found[:, 0]
@@ -330,16 +327,7 @@ class Scoring:
         for batcher in self._batchers.values():
             await batcher.aclose()
 
-    async def _asked(
-        self, place: int, prompt: Prompt, texts: Sequence[str], owner: Hashable
-    ) -> Array:
-        pairs = [(prompt, text) for text in texts]
-        batcher = self._batchers.get(place)
-        if batcher is None:
-            return await self._once(place, pairs)
-        return np.array(await batcher.ask(pairs, owner))
-
-    async def _patient(self, place: int, pairs: list[Pair], slot: int) -> Array:
+    async def _patient(self, place: int, pairs: list[Pair]) -> Array:
         """A scorer's numbers for pairs, asked for again where a local one fails.
 
         The error after the last attempt names the scorer and the text that it fails on; a mistake
@@ -348,17 +336,17 @@ class Scoring:
         attempts = 1 if self.tools.scorers[place].remote else self.patience.attempts
         for attempt in itertools.count(1):
             try:
-                return await self._once(place, pairs, slot)
+                return await self._once(place, pairs)
             except DarcError as problem:
                 if attempts == 1 or isinstance(problem, InputError | MissingExtra):
                     raise
                 if attempt == attempts:
-                    raise await self._narrowed(place, pairs, slot, problem) from problem
+                    raise await self._narrowed(place, pairs, problem) from problem
                 logger.warning("%s; trying again (%d of %d)", problem, attempt, attempts)
                 await self.patience.sleep(self.patience.wait * 4 ** (attempt - 1))
         raise AssertionError
 
-    async def _once(self, place: int, pairs: Sequence[Pair], slot: int = 0) -> Array:
+    async def _once(self, place: int, pairs: Sequence[Pair]) -> Array:
         """One call, checked."""
         scorer, seconds = self.tools.scorers[place], self.patience.seconds
         where = f"scorer {scorer.name!r}, prompt {pairs[0][0].id!r}"
@@ -366,8 +354,7 @@ class Scoring:
             if scorer.remote:
                 answer = await asyncio.wait_for(scorer.score_async(pairs), seconds)
             elif scorer.in_process:
-                work = (slot, "score", place, list(pairs))
-                answer = await self.workers.at_slot(*work, seconds=seconds)
+                answer = await self.workers.at_slot("score", place, list(pairs), seconds=seconds)
             else:
                 answer = await self.workers.in_thread(scorer.score, pairs, seconds=seconds)
         except (TimeoutError, WorkTimedOut):
@@ -378,14 +365,12 @@ class Scoring:
             raise DarcError(f"{where}: it failed ({words(problem)})", RESUME) from problem
         return checked(where, answer, pairs, len(scorer.criteria))
 
-    async def _narrowed(
-        self, place: int, pairs: Sequence[Pair], slot: int, problem: DarcError
-    ) -> DarcError:
+    async def _narrowed(self, place: int, pairs: Sequence[Pair], problem: DarcError) -> DarcError:
         """The same error, with the text that brings it about where one alone does."""
         if len(pairs) > 1 and not isinstance(problem, WorkTimedOut):
             for pair in pairs:
                 try:
-                    await self._once(place, [pair], slot)
+                    await self._once(place, [pair])
                 except DarcError as narrow:
                     message, text = narrow.message, shortened(pair[1])
                     where = "" if text in message else f", text {text}"

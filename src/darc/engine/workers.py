@@ -4,9 +4,11 @@ import asyncio
 import concurrent.futures
 import contextlib
 import contextvars
+import functools
 import logging
 import multiprocessing
 import os
+import queue
 import signal
 import threading
 from collections import OrderedDict
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from darc.errors import DarcError
+from darc.errors import DarcError, InputError
 from darc.models.remote.protocol import HOST
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ GRACE = 5.0
 # How long a process may take to end before it is killed.
 ENDING = 0.2
 NICE = 5
+MAIN = 'let a script do what it does below a line: if __name__ == "__main__":'
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,63 +69,54 @@ class Turns:
     """At most `slots` pieces of work at a time; of those who wait, the owner with least is next.
 
     What counts is the time that an owner has had and what its whole work is expected to take.
-    `slot(owner)` gives the number of a free slot, from 0. `slot_for(who)` is for work that belongs
-    to whoever `who` names when there is a slot; what it took is charged to the `had` of its owners.
+    `slot_for(who)` is for work that belongs to whoever `who` names when there is a slot; what it
+    took is charged to the `had` of its owners.
     """
 
     def __init__(self, slots: int) -> None:
         self.slots, self.had = slots, Shares(SECONDS_PER_CHARACTER)
-        self._free = list(range(slots))[::-1]
-        self._waiting: list[tuple[Callable[[], Hashable], asyncio.Future[int]]] = []
+        self._free = slots
+        self._waiting: list[tuple[Callable[[], Hashable], asyncio.Future[None]]] = []
 
     @contextlib.asynccontextmanager
-    async def slot(self, owner: Hashable) -> AsyncIterator[int]:
-        """A slot's number, for as long as the block lasts."""
+    async def slot(self, owner: Hashable) -> AsyncIterator[None]:
+        """A slot, for as long as the block lasts."""
         now = asyncio.get_running_loop().time
-        async with self.slot_for(lambda: owner) as number:
+        async with self.slot_for(lambda: owner):
             begun = now()
             try:
-                yield number
+                yield
             finally:
                 self.had.charge(owner, now() - begun)
 
     @contextlib.asynccontextmanager
-    async def slot_for(self, who: Callable[[], Hashable]) -> AsyncIterator[int]:
+    async def slot_for(self, who: Callable[[], Hashable]) -> AsyncIterator[None]:
         """The same, in the turn of the owner that `who` names."""
-        number = await self._taken(who)
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self._free:
+            self._free -= 1
+            place.set_result(None)
+        else:
+            self._waiting.append((who, place))
         try:
-            yield number
+            await place
+            yield
         finally:
-            self._give(number)
-
-    async def _taken(self, who: Callable[[], Hashable]) -> int:
-        if self._free and not self._waiting:
-            return self._free.pop()
-        place: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        entry = (who, place)
-        self._waiting.append(entry)
-        try:
-            return await place
-        except asyncio.CancelledError:
             if place.done() and not place.cancelled():
-                self._give(place.result())
-            elif entry in self._waiting:
-                self._waiting.remove(entry)
-            raise
+                self._give()
 
-    def _give(self, number: int) -> None:
-        """Hand a slot to the next owner, or keep it free."""
+    def _give(self) -> None:
+        """Hand a slot to the next owner that still waits, or keep it free."""
         while self._waiting:
             costs = [self.had[who()] for who, _ in self._waiting]
             _, place = self._waiting.pop(costs.index(min(costs)))
             if not place.done():
-                place.set_result(number)
+                place.set_result(None)
                 return
-        self._free.append(number)
+        self._free += 1
 
 
 _TOOLS: "Tools | None" = None
-_STOPS: Any = None
 
 
 class WorkTimedOut(DarcError):
@@ -134,7 +128,7 @@ class Workers:
 
     With `processes` those methods run in so many processes, each with tools of its own that are
     made from `parts`; otherwise in threads, with the `tools` that are given. Work that nobody waits
-    for any longer is not begun; rewriting that has begun stops before its next proposal.
+    for any longer is not begun.
     """
 
     def __init__(self, tools: "Tools", parts: "Parts | None" = None, processes: int = 0) -> None:
@@ -143,42 +137,41 @@ class Workers:
         self.turns = Turns(self.processes or 1)
         self._busy = Turns(1)
         self._pool: Any = None
-        self._stops: Any = None
+        self._begun: Any = None
         self._ending = False
 
     async def in_process(
         self, owner: Hashable, method: str, *arguments: Any, seconds: float
     ) -> Any:
         """What a method of the tools returns, in a process where there are any, else a thread."""
-        async with self.turns.slot(owner) as slot:
-            return await self.at_slot(slot, method, *arguments, seconds=seconds)
+        async with self.turns.slot(owner):
+            return await self.at_slot(method, *arguments, seconds=seconds)
 
-    async def at_slot(self, slot: int, method: str, *arguments: Any, seconds: float) -> Any:
+    async def at_slot(self, method: str, *arguments: Any, seconds: float) -> Any:
         """The same for whoever has a slot already, and keeps it until the work has really ended."""
         if not self.processes:
-            stop, call = threading.Event(), getattr(self._tools, method)
-            how: dict[str, Any] = {"seconds": seconds, "stop": stop.set}
-            return await self.in_thread(call, *arguments, stop.is_set, **how)
+            return await self.in_thread(getattr(self._tools, method), *arguments, seconds=seconds)
         if self._ending:
             raise asyncio.CancelledError
-        if self._pool is None:
-            self._pool, self._stops = self._started()
-        self._stops[slot] = 0
-        future = self._pool.schedule(_work, args=[slot, method, arguments], timeout=seconds + GRACE)
-        work = asyncio.wrap_future(future)
+        if self._pool is None or not self._pool.active:
+            self.close()
+            self._start()
+        how = {"args": [method, arguments], "timeout": seconds + GRACE}
+        work: asyncio.Future[Any] = asyncio.wrap_future(self._pool.schedule(_work, **how))
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
-            self._stops[slot] = 1
             work.add_done_callback(_heard)
             await asyncio.wait([work])
             raise
         except TimeoutError:
             raise WorkTimedOut(f"no answer within {seconds:g} s") from None
         except Exception as problem:
-            if type(problem).__name__ in ("ProcessExpired", "BrokenProcessPool"):
-                raise DarcError(f"a worker process ended ({problem})") from None
-            raise
+            if type(problem).__name__ not in ("ProcessExpired", "BrokenProcessPool"):
+                raise
+            if not self._begun.value:
+                raise InputError("no worker process could begin", MAIN) from None
+            raise DarcError(f"a worker process ended ({problem})") from None
 
     async def in_thread(
         self,
@@ -188,8 +181,11 @@ class Workers:
         stop: Callable[[], None] = lambda: None,
     ) -> Any:
         """What a function returns, in a thread of this process; at its end `stop` is called."""
-        calls = _Calls()
-        work = _begun(function, arguments, calls)
+        calls, context = _Calls(), contextvars.copy_context()
+        context.run(HOST.set, calls)
+        result: concurrent.futures.Future[Any] = concurrent.futures.Future()
+        _inbox().put((result, functools.partial(context.run, function, *arguments)))
+        work = asyncio.wrap_future(result)
         try:
             return await asyncio.wait_for(work, seconds)
         except TimeoutError:
@@ -218,18 +214,20 @@ class Workers:
             pool.stop()
             pool.join()
 
-    def _started(self) -> tuple[Any, Any]:
+    def _start(self) -> None:
         from pebble import CONSTS, ProcessPool
 
+        if getattr(multiprocessing.current_process(), "_inheriting", False):
+            # A worker that runs the script again; the process that started it says so.
+            os._exit(1)
         # They hold nothing that an end could harm, so nobody waits long for them.
         CONSTS.term_timeout = ENDING
         context = multiprocessing.get_context("spawn")
-        stops = context.Array("b", self.processes, lock=False)
-        options = {"initializer": _begin, "initargs": (self._parts, stops), "context": context}
-        pool = ProcessPool(self.processes, **options)
+        self._begun = context.Value("b", 0, lock=False)
+        options = {"initializer": _begin, "initargs": (self._parts, self._begun)}
+        self._pool = ProcessPool(self.processes, **options, context=context)
         with _uninterrupted():
-            assert pool.active  # which starts it
-        return pool, stops
+            assert self._pool.active  # which starts it
 
 
 @contextlib.contextmanager
@@ -247,20 +245,20 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin(parts: "Parts", stops: Any) -> None:
+def _begin(parts: "Parts", begun: Any) -> None:
     """Make the tools of a worker process.
 
     An interrupt is for the process that started it, and so is the processor when both want it.
     """
-    global _TOOLS, _STOPS
+    global _TOOLS
+    begun.value = 1
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(NICE)
-    _TOOLS, _STOPS = parts.tools(), stops
+    _TOOLS = parts.tools()
 
 
-def _work(slot: int, method: str, arguments: Sequence[Any]) -> Any:
-    assert _TOOLS is not None
-    return getattr(_TOOLS, method)(*arguments, lambda: bool(_STOPS[slot]))
+def _work(method: str, arguments: Sequence[Any]) -> Any:
+    return getattr(_TOOLS, method)(*arguments)
 
 
 class _Calls:
@@ -295,29 +293,30 @@ class _Calls:
             future.cancel()
 
 
-def _begun(
-    function: Callable[..., Any], arguments: Sequence[Any], calls: _Calls
-) -> "asyncio.Future[Any]":
-    """A function at work in a thread that keeps no process from ending."""
-    loop = asyncio.get_running_loop()
-    result: asyncio.Future[Any] = loop.create_future()
+Inbox = queue.SimpleQueue[tuple[concurrent.futures.Future[Any], Callable[[], Any]]]
+# Of threads that have nothing to do. They keep no process from ending.
+_IDLE: list[Inbox] = []
 
-    def tell(set_: Callable[[Any], None], value: Any) -> None:
-        if not result.done():
-            set_(value)
 
-    def work() -> None:
-        try:
-            told = (result.set_result, function(*arguments))
-        except BaseException as problem:
-            told = (result.set_exception, problem)
-        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
-            loop.call_soon_threadsafe(tell, *told)
+def _inbox() -> Inbox:
+    try:
+        return _IDLE.pop()
+    except IndexError:
+        inbox: Inbox = queue.SimpleQueue()
+        threading.Thread(target=_serve, args=[inbox], name="darc-work", daemon=True).start()
+        return inbox
 
-    context = contextvars.copy_context()
-    context.run(HOST.set, calls)
-    threading.Thread(target=context.run, args=[work], name="darc-work", daemon=True).start()
-    return result
+
+def _serve(inbox: Inbox) -> None:
+    while True:
+        result, call = inbox.get()
+        if result.set_running_or_notify_cancel():
+            try:
+                result.set_result(call())
+            except BaseException as problem:
+                result.set_exception(problem)
+        del result, call
+        _IDLE.append(inbox)
 
 
 def _heard(work: "asyncio.Future[Any]") -> None:

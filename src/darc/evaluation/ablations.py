@@ -15,15 +15,9 @@ from darc.evaluation.contest import (
     lambda_row,
     settled_lambdas,
 )
-from darc.evaluation.frame import Frame, Record
+from darc.evaluation.frame import Frame, Record, table
 from darc.evaluation.methods import BASELINE, methods
-from darc.evaluation.rule_tables import (
-    compared,
-    compared_tail,
-    outcomes,
-    rows_of,
-    with_scorers,
-)
+from darc.evaluation.rule_tables import compared, compared_tail, outcomes, rows_of, with_scorers
 from darc.evaluation.source import Source
 from darc.evaluation.split import Halves, Joined, choose_split, halves_of
 from darc.typing import Array
@@ -31,7 +25,6 @@ from darc.typing import Array
 LEVELS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 HELD_OUT = "the half held out"
-TITLE = "Gains over Best-of-K as one knob moves"
 
 
 class Sweep(NamedTuple):
@@ -75,7 +68,7 @@ def frontier_table(contest: Contest, sweeps: Sequence[Sweep] = FRONTIER) -> Fram
             head: Record = {"source": contest.source.name, "method": rule, "knob": knob}
             head |= {"setting": setting, "subset": subset}
             rows.append(head | {name: column[at] for name, column in columns.items()})
-    return Frame.of("frontier", "Risk and reward as each knob moves", rows)
+    return table("frontier", rows)
 
 
 def ablation_table(contest: Contest, sweeps: Sequence[Sweep] = ABLATIONS) -> Frame:
@@ -84,7 +77,7 @@ def ablation_table(contest: Contest, sweeps: Sequence[Sweep] = ABLATIONS) -> Fra
     rows = _rows(contest.only(places), "", 0, HELD_OUT)
     for row, (rule, knob, setting) in zip(rows, cycle(names[1:]), strict=False):
         row |= {"knob": knob, "setting": setting, "method": rule}
-    return Frame.of("ablations", TITLE, rows)
+    return table("ablations", rows, note="")
 
 
 def _places(contest: Contest, sweeps: Sequence[Sweep]) -> list[tuple[int, tuple[Any, ...]]]:
@@ -153,7 +146,7 @@ def size_table(source: Source, halves: Iterable[Halves], settings: ContestSettin
         for size in sizes:
             smaller = (cut(half, size, settings.seed + r) for r, half in enumerate(halves))
             rows += _gains(source, smaller, settings, split, (knob, size, HELD_OUT), lambdas)
-    return Frame.of("ablations", TITLE, rows)
+    return table("ablations", rows, note="")
 
 
 def budget_table(
@@ -169,12 +162,16 @@ def budget_table(
     select too.
     """
     cases: list[tuple[Source, Halves, str]] = []
-    alone = halves is None and len(source.scorers) == 1
+    note = "n_aug: the original and its first n_aug rewrites select, all that there are at the end."
     if halves is not None:
         cases.append((source, halves, judge))
-    elif alone:
+    elif len(source.scorers) == 1:
         there = ~np.isnan(source.samples)
         cases.append((source, halves_of(source, there, there), "the samples that select"))
+        note += (
+            f" {source.name} has one scorer, whose samples judge although they select as well: such"
+            " gains are partly luck, the more so the more rewrites select."
+        )
     else:
         for m, name in enumerate(source.scorers):
             others = with_scorers(source, [o for o in range(len(source.scorers)) if o != m])
@@ -188,13 +185,7 @@ def budget_table(
             raters = pair.select_givers[..., : size + 1]
             fewer = replace(pair, select=select, select_givers=raters, kept=kept)
             rows += _gains(proxy, [fewer], settings, "joined", ("n_aug", size, by))
-    note = "n_aug: the original and its first n_aug rewrites select, all that there are at the end."
-    if alone:
-        note += (
-            f" {source.name} has one scorer, whose samples judge although they select as well: such"
-            " gains are partly luck, the more so the more rewrites select."
-        )
-    return Frame.of("ablations", TITLE, rows, note)
+    return table("ablations", rows, note=note)
 
 
 def _gains(
@@ -211,17 +202,10 @@ def _gains(
 
 
 def _rows(contest: Contest, knob: str, setting: float, by: str) -> list[Record]:
-    return [
-        row
-        for subset, among in contest.subsets.items()
-        for row in rows_of(
-            contest,
-            among,
-            compared(contest, contest.tradeoff, among, "tradeoff") | compared_tail(contest, among),
-            1,
-            knob=knob,
-            setting=setting,
-            subset=subset,
-            judged_by=by,
-        )
-    ]
+    rows: list[Record] = []
+    for subset, among in contest.subsets.items():
+        columns = compared(contest, contest.tradeoff, among, "tradeoff")
+        columns |= compared_tail(contest, among)
+        head = {"knob": knob, "setting": setting, "subset": subset, "judged_by": by}
+        rows += rows_of(contest, among, columns, 1, **head)
+    return rows

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from darc.core.components import CAP_PER_RELIABILITY, USUAL_DF, USUAL_WEIGHT, Features
 from darc.engine.deciding import Calibrations, recurring, system_ids
 from darc.errors import InputError
+from darc.evaluation.ranks import partial_of
 from darc.evaluation.source import Source
 from darc.evaluation.split import join
 from darc.selection.calibration import DEFAULT, Calibration, learn, with_intervals
@@ -70,28 +71,19 @@ def calibrate_against(run: Source, people: Source, lam: float = 2.0) -> Calibrat
         features = Features(scores[:, m])
         among = known & (features.count >= 2)
         earned = _earned(features, worth, spread, among, lam)
-        found.append(learnt if earned is None else _with_weight(learnt, features, earned, lam))
+        found.append(_with_weight(learnt, features, lam, *earned) if earned else learnt)
     return _named(run, found)
-
-
-@dataclass(frozen=True)
-class Earned:
-    """The weight that people give a unit of rewrites' disagreement, and its standard error.
-
-    `related` is the correlation of rewrites' disagreement with people's, the means taken out;
-    `check` is z of what choosing by mean - weight disagreement gains over the mean, by people.
-    """
-
-    weight: float
-    error: float
-    related: float
-    check: float
 
 
 def _earned(
     features: Features, worth: Array, spread: Array, among: NDArray[np.bool_], lam: float
-) -> Earned | None:
-    """What people make of the candidates marked (P, K), None where they are too few to say."""
+) -> tuple[float, float, float, float] | None:
+    """What people make of the candidates marked (P, K), None where they are too few to say.
+
+    The weight that they give a unit of rewrites' disagreement, and its standard error; the
+    correlation of rewrites' disagreement with theirs, the means taken out; and z of what choosing
+    by mean - weight disagreement gains over the mean.
+    """
     among = among & (among.sum(axis=1, keepdims=True) > 1)
     prompts = np.flatnonzero(among.any(axis=1))
     if len(prompts) < FEWEST_PROMPTS:
@@ -104,16 +96,13 @@ def _earned(
     weight = _weight(rows, lam)
     without = [_weight(rows[group != each], lam) for each in range(GROUPS)]
     error = float(np.std(without) * np.sqrt(GROUPS - 1))
-    mean, disagreement, _, people = rows.T
-    related = np.corrcoef(_without(disagreement, mean), _without(people, mean))[0, 1]
+    related = partial_of(np.corrcoef(rows[:, [1, 3, 0]].T)[None])[0]
     calm = features.mean - weight * features.disagreement
-    best = [
-        np.where(among, each, -np.inf).argmax(axis=1)[prompts] for each in (calm, features.mean)
-    ]
-    gain = worth[prompts, best[0]] - worth[prompts, best[1]]
+    ours, base = (np.where(among, by, -np.inf).argmax(axis=1) for by in (calm, features.mean))
+    gain = worth[prompts, ours[prompts]] - worth[prompts, base[prompts]]
     noise = float(gain.std() / np.sqrt(len(gain)))
     check = float(gain.mean()) / noise if noise > 0 else 0.0
-    return Earned(weight, error, max(0.0, float(np.nan_to_num(related))), check)
+    return weight, error, max(0.0, float(np.nan_to_num(related))), check
 
 
 def _weight(rows: Array, lam: float) -> float:
@@ -123,33 +112,37 @@ def _weight(rows: Array, lam: float) -> float:
 
 
 def _with_weight(
-    learnt: Calibration, features: Features, earned: Earned, lam: float
+    learnt: Calibration,
+    features: Features,
+    lam: float,
+    weight: float,
+    error: float,
+    related: float,
+    check: float,
 ) -> Calibration:
     """The calibration whose weight at the commonest count is what was earned.
 
     Variances that give this weight are written down, and as many degrees of freedom as make its
     precision count beside the usual weight.
     """
-    counts = np.bincount(features.count[features.count >= 2])
-    usual = int(counts.argmax())
-    most = max(0.5, CAP_PER_RELIABILITY * earned.related)
-    weight = min(earned.weight, most)
+    usual = int(np.bincount(features.count[features.count >= 2]).argmax())
+    weight = min(weight, max(0.5, CAP_PER_RELIABILITY * related))
     spread = learnt.noise[2]
     _, shrink = learnt.by_count(usual, lam)
     gain = min(weight * float(shrink[usual]) / max(lam, 1e-9), 0.99)
     variance = spread / (usual - 1) * gain / (1 - gain)
-    seen = USUAL_DF * (SPREAD / max(earned.error, 1e-3)) ** 2
+    seen = USUAL_DF * (SPREAD / max(error, 1e-3)) ** 2
     share = seen / (seen + USUAL_DF)
     middle = share * weight + (1 - share) * min(USUAL_WEIGHT, lam)
-    width = 1.96 * share * earned.error
+    width = 1.96 * share * error
     made = replace(
         learnt,
         noise=(1.0, 0.0, spread),
         noise_df=float((features.count >= 3).sum()) + 10.0,
         candidates=((learnt.candidates[0][0], 0.0), (0.0, variance)),
         candidates_df=seen,
-        reliability=min(1.0, earned.related),
-        check=earned.check,
+        reliability=min(1.0, related),
+        check=check,
         intervals={"weight": (max(0.0, middle - width), min(lam, middle + width))},
     )
     return _told(made, features.ratings)
@@ -177,8 +170,8 @@ def _on_one_scale(source: Source) -> Array:
 def _named(source: Source, found: Sequence[Calibration]) -> Calibrations:
     names = source.scorers if len(source.scorers) > 1 else [""]
     kept = tuple(sorted(prompt_hashes(source))[:KEPT])
-    made = [replace(each, prompts=kept) for each in found]
-    return Calibrations(dict(zip(names, made, strict=True)))
+    pairs = zip(names, found, strict=True)
+    return Calibrations({name: replace(each, prompts=kept) for name, each in pairs})
 
 
 def prompt_hashes(source: Source) -> set[str]:
@@ -200,9 +193,3 @@ def leak(source: Source, calibrations: Calibrations | None) -> str:
         "flatters the rules that use it: fit it on other prompts, or leave --calibration away, as "
         "every split then learns from the half that selects"
     )
-
-
-def _without(values: Array, other: Array) -> Array:
-    """Values (N,) less what a line through the others' makes of them."""
-    size = float(other @ other)
-    return np.asarray(values - other * (float(values @ other) / size if size > 0 else 0.0))

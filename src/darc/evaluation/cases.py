@@ -1,6 +1,5 @@
 """Cases where another rule chose differently from Best-of-K, and how they are shown."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,10 +71,9 @@ def _gallery(contest: Contest, halves: Halves, judge: Source) -> Gallery:
     place = contest.methods.index(rule)
     base, ours = contest.choice[0, 0], contest.choice[0, place]
     changed = np.flatnonzero((base >= 0) & (ours >= 0) & (base != ours))
-    gains, measure = contest.tradeoff[0], "tradeoff"
-    if np.isnan((gains[place] - gains[0])[changed]).any():
-        gains, measure = contest.reward[0], "mean"
-    gain = gains[place] - gains[0]
+    gain, measure = (contest.tradeoff[0, place] - contest.tradeoff[0, 0]), "tradeoff"
+    if np.isnan(gain[changed]).any():
+        gain, measure = (contest.reward[0, place] - contest.reward[0, 0]), "mean"
 
     def pick(prompt: int, candidate: int) -> Pick:
         sides = (halves.select[prompt, :, candidate], halves.judge[prompt, :, candidate])
@@ -84,16 +82,11 @@ def _gallery(contest: Contest, halves: Halves, judge: Source) -> Gallery:
         return Pick(source.candidate_ids[prompt][candidate], text, *known)
 
     order = changed[np.argsort(-gain[changed], kind="stable")].tolist()
-    cases = [
-        Case(
-            source.prompt_ids[p],
-            source.questions[p] if source.questions else "",
-            pick(p, base[p]),
-            pick(p, ours[p]),
-            float(gain[p]),
-        )
-        for p in dict.fromkeys([*order[:SHOWN], *order[::-1][:SHOWN]])
-    ]
+    cases = []
+    for p in dict.fromkeys([*order[:SHOWN], *order[::-1][:SHOWN]]):
+        question = source.questions[p] if source.questions else ""
+        picks = pick(p, base[p]), pick(p, ours[p])
+        cases.append(Case(source.prompt_ids[p], question, *picks, float(gain[p])))
     return Gallery(
         source.name,
         rule,
@@ -121,9 +114,9 @@ def shown_gallery(gallery: Gallery) -> dict[str, Any]:
 
 def _strips(gallery: Gallery, case: Case, pick: Pick) -> list[tuple[str, str]]:
     """A strip a scorer, by name; selecting and judging share one where they share the scale."""
-    sides: list[tuple[Sequence[str], tuple[str, ...]]] = [(gallery.scorers, ("select", "judge"))]
-    if gallery.scorers != gallery.judges:
-        sides = [(gallery.scorers, ("select",)), (gallery.judges, ("judge",))]
+    sides = [(gallery.scorers, ["select"]), (gallery.judges, ["judge"])]
+    if gallery.scorers == gallery.judges:
+        sides = [(gallery.scorers, ["select", "judge"])]
     drawn = []
     for names, own in sides:
         for m, name in enumerate(names[:MOST_SCORERS]):
@@ -138,6 +131,5 @@ def _strips(gallery: Gallery, case: Case, pick: Pick) -> list[tuple[str, str]]:
 
 def clipped_text(text: str) -> str:
     """A text of at most `CASE_CLIP` characters, and how many more there are."""
-    if len(text) <= CASE_CLIP:
-        return text
-    return f"{text[:CASE_CLIP]}… ({len(text) - CASE_CLIP} more characters)"
+    more = len(text) - CASE_CLIP
+    return text if more <= 0 else f"{text[:CASE_CLIP]}… ({more} more characters)"

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from darc.config import Model
+from darc.core import risk
 from darc.core.draws import folds, prompt_seeds
 from darc.engine.deciding import Calibrations, RuleSpec
 from darc.errors import InputError
 from darc.evaluation import metrics
 from darc.evaluation.bootstrap import draw_counts, largest
-from darc.evaluation.methods import BASELINE, decide_all, methods, normalization, runnable
+from darc.evaluation.methods import BASELINE, decide_all, methods, normalization
 from darc.evaluation.source import Source
 from darc.evaluation.split import Halves, choose_split, draw_halves
 from darc.types import clipped
@@ -139,11 +140,6 @@ class Contest:
         """The bootstrap's resamples of prompts, (B, P)."""
         return draw_counts(len(self.source.prompt_ids), self.settings.draws, self.settings.seed)
 
-    @property
-    def signs(self) -> Array:
-        """Win, tie or loss against Best-of-K by reward, (R, A, P)."""
-        return self.against(self.reward)
-
     def only(self, places: Sequence[int]) -> "Contest":
         """The contest of some methods; the first place should be Best-of-K's."""
         names = ("choice", "reward", "risk", "outcome", "pairwise", "rewards")
@@ -199,26 +195,26 @@ def contest_of(
     The halves are looked at one after the other, and a few numbers a prompt and method are kept of
     each. `lambdas` (R, P) are those of other halves than these, such as larger ones.
     """
-    able, not_run = runnable(specs, source.side)
+    not_run: dict[str, str] = {}
     parts: list[dict[str, Any]] = []
     labels: list[list[str]] = []
-    flags: dict[str, Counter[str]] = {}
+    flags: dict[str, Counter[str]] = {spec.label: Counter() for spec in specs}
     seconds = Counter[str]()
     left_out = 0
     normalize = normalization(source, settings.normalize)
     none = np.full(len(source.prompt_ids), -1, dtype=np.int64)
     for repeat, half in enumerate(halves):
-        decided = decide_all(able, half, source, settings.seed + repeat, normalize)
+        decided = decide_all(specs, half, source, settings.seed + repeat, normalize)
         not_run |= decided.failures
         if BASELINE in not_run:
             raise InputError(f"{source.name}: Best-of-K failed: {not_run[BASELINE]}")
-        able = [spec for spec in able if spec.label not in not_run]
-        labels.append([spec.label for spec in able])
+        specs = [spec for spec in specs if spec.label not in not_run]
+        labels.append([spec.label for spec in specs])
         choice = np.stack([decided.index.get(label, none) for label in labels[-1]])
         own = lambda_row(source, settings, half, split) if lambdas is None else lambdas[repeat]
-        parts.append({**_judged(source, settings, half, choice), "lambdas": own})
-        for label in labels[-1]:
-            flags.setdefault(label, Counter()).update(decided.flags.get(label, {}))
+        parts.append({**_judged(settings, half, choice), "lambdas": own})
+        for label, raised in decided.flags.items():
+            flags[label].update(raised)
         seconds.update(decided.seconds)
         left_out += half.left_out
     alone: dict[str, Any] = {
@@ -230,22 +226,17 @@ def contest_of(
             "rate each candidate at least twice",
         )
     alone["lambdas"] = settled_lambdas(source, alone["lambdas"], split)
+    # A method that failed in some split is in none.
     places = [[own.index(label) for label in labels[-1]] for own in labels]
-    names = list(parts[0])
     by_method: dict[str, Any] = {
         name: np.stack([part.pop(name)[own] for part, own in zip(parts, places, strict=True)])
-        for name in names
+        for name in list(parts[0])
     }
     if settings.outcome == "mean":
         by_method["outcome"] = by_method["reward"]
-    high = [
-        metrics.high_subset(one, keep, list(source.prompt_ids), settings.share)
-        for one, keep in zip(alone["disagreement"], alone["kept"], strict=True)
-    ]
-    shares = {
-        label: {name: times / alone["kept"].sum() for name, times in flags[label].items()}
-        for label in labels[-1]
-    }
+    ids, share, decided_on = list(source.prompt_ids), settings.share, alone["kept"].sum()
+    pairs = zip(alone["disagreement"], alone["kept"], strict=True)
+    high = [metrics.high_subset(*pair, ids, share) for pair in pairs]
     # What is missing is no sample, and is not moved.
     moved = np.abs(clipped(source.samples, source.bounds) - source.samples) > 0
     return Contest(
@@ -255,7 +246,7 @@ def contest_of(
         methods=labels[-1],
         high=np.stack(high),
         not_run=not_run,
-        flags=shares,
+        flags={m: {f: n / decided_on for f, n in flags[m].items()} for m in labels[-1]},
         seconds={label: seconds[label] for label in labels[-1]},
         left_out=left_out / len(parts),
         clipped_share=float(moved.sum() / max(1, (~np.isnan(source.samples)).sum())),
@@ -267,14 +258,10 @@ def contest_of(
 OF_SPLITS = ("kept", "lambdas", "scales", "disagreement", "judged_disagreement")
 
 
-def _judged(
-    source: Source, settings: ContestSettings, halves: Halves, choice: Integers
-) -> dict[str, Any]:
+def _judged(settings: ContestSettings, halves: Halves, choice: Integers) -> dict[str, Any]:
     """The numbers of one split, (A, P) unless said otherwise, from its choices (A, P)."""
-    each = metrics.moments(halves.judge)
-    at = metrics.aggregated(halves.judge)
-    seen = metrics.aggregated(halves.select)
-    base = choice[0]
+    at, seen = metrics.aggregated(halves.judge), metrics.aggregated(halves.select)
+    means, base = risk.mean(halves.judge).swapaxes(0, 1), choice[0]
     spread = metrics.taken(seen.sigma, base)
     if settings.subset == "pool":
         spread = np.where(halves.kept, np.fmax.reduce(seen.sigma, axis=1), np.nan)
@@ -284,7 +271,7 @@ def _judged(
         "reward": metrics.taken(at.mean, choice),
         "risk": metrics.taken((at if settings.sigma == "evaluation" else seen).sigma, choice),
         "pairwise": metrics.pairwise_scores(halves.judge, halves.givers, choice, base),
-        "rewards": np.stack([metrics.taken(m, choice) for m in each.mean.swapaxes(0, 1)], axis=1),
+        "rewards": np.stack([metrics.taken(m, choice) for m in means], axis=1),
         "scales": metrics.pooled_units(halves.judge)[1],
         "disagreement": spread,
         "judged_disagreement": metrics.taken(at.sigma, base),

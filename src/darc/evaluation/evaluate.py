@@ -1,7 +1,7 @@
 """An evaluation: sources in, frames and warnings out."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TypeVar
@@ -21,91 +21,87 @@ from darc.evaluation.contest import (
     compare_rules,
     contest_of,
 )
-from darc.evaluation.frame import Frame, joined
+from darc.evaluation.frame import WORDS, Frame, joined, table
 from darc.evaluation.source import Source, shuffled
 from darc.evaluation.split import Joined, join
 from darc.selection.decision import FLAGS
 
-FEW_PROMPTS = 20
+FEW_PROMPTS, NOTABLE = 20, 0.005
+FATES = ("accepted", "refused")
+
+
+def warned(source: Source, holds: Mapping[str, object], **values: object) -> list[str]:
+    """The warnings that hold for a source, by their names, in words that show the values."""
+    words = {name: WORDS["warnings"][name].format(**values) for name in holds if holds[name]}
+    return [f"{source.name}: {each}" for each in words.values()]
 
 
 def source_warnings(source: Source) -> list[str]:
     """Sentences about a source alone."""
-    said = []
-    prompts, scorers, _, _ = source.shape
-    there = ~np.isnan(source.samples)
-    noun = "rating" if source.kind == "rater" else "sample"
-    if prompts < FEW_PROMPTS:
-        rough = "intervals from so few are rough"
-        none = "there is nothing to resample, so there are no intervals"
-        said.append(
-            f"{prompts} prompt{'s' * (prompts != 1)} only: {none if prompts == 1 else rough}"
-        )
-    if source.kind == "rater" and len(source.giver_names) == 1:
-        said.append("there is one rater only, so no disagreement can be seen")
-    elif int(there.sum(axis=3).max(initial=0)) < 2:
-        said.append(f"no candidate has a second {noun}, so no sigma is known")
-    if source.kind != "rater" and (note := surface_note([each for each in source.scorers if each])):
-        said.append(note[0].lower() + note[1:-1])
-    if not source.texts:
-        said.append("there are no texts: lengths and mismatch cases are left out")
-    elif np.isnan(source.tokens[there.any(axis=(1, 3))]).any():
-        said.append("some candidates have no text, so lengths are of the others")
-    accepted = source.costs.get("rewrites accepted", 0.0)
-    refused = source.costs.get("rewrites refused", 0.0)
-    if refused > accepted:
-        share = refused / (accepted + refused)
-        said.append(f"{share:.0%} of the rewrites were refused, so samples are few or alike")
-    for m in range(scorers):
+    prompts, there = len(source.prompt_ids), ~np.isnan(source.samples)
+    people = source.kind == "rater"
+    noun, alone = "rating" if people else "sample", people and len(source.giver_names) == 1
+    note = "" if people else surface_note([name for name in source.scorers if name])
+    accepted, refused = (source.costs.get(f"rewrites {fate}", 0.0) for fate in FATES)
+    holds = {
+        "one_prompt": prompts == 1,
+        "few_prompts": prompts != 1 and prompts < FEW_PROMPTS,
+        "one_rater": alone,
+        "no_sigma": not alone and int(there.sum(axis=3).max(initial=0)) < 2,
+        "surface": note,
+        "no_texts": not source.texts,
+        "some_texts": source.texts and np.isnan(source.tokens[there.any(axis=(1, 3))]).any(),
+        "refused": refused > accepted,
+    }
+    share, surface = refused / ((accepted + refused) or 1.0), note[:1].lower() + note[1:-1]
+    said = warned(source, holds, prompts=prompts, noun=noun, surface=surface, refused=share)
+    for m, scorer in enumerate(source.scorers):
         values = source.samples[:, m][there[:, m]]
         if values.size and values.min() == values.max():
-            name = f"scorer {source.scorers[m]!r}" if source.scorers[m] else f"every {noun}"
-            said.append(f"{name} is {values[0]:g} for everything: all is tied")
-    return [f"{source.name}: {each}" for each in said]
+            name = f"scorer {scorer!r}" if scorer else f"every {noun}"
+            said.append(f"{source.name}: {name} is {values[0]:g} for everything: all is tied")
+    return said
 
 
 def contest_warnings(contest: Contest) -> list[str]:
     """Sentences about what was done with a source."""
-    said = []
-    kept, total = contest.kept, contest.kept.size
-    if dropped := total - int(kept.sum()):
-        never = int((~kept.any(axis=0)).sum())
-        said.append(
-            f"{dropped / total:.1%} of prompts were dropped from a split for want of both halves"
-            + (f", {never} of them from every split" if never else "")
-        )
-    if contest.left_out >= 0.05:
-        said.append(
-            f"{contest.left_out:.1f} candidates a split were left out for want of both halves"
-        )
+    kept, decided, name = contest.kept, contest.kept.sum(), contest.source.name
+    never = int((~kept.any(axis=0)).sum())
     unknown, blind = np.isnan(contest.risk[:, 0]) & kept, np.isnan(contest.disagreement) & kept
     nowhere = unknown.any() and blind.any() and not (kept & ~unknown & ~blind).any()
-    if nowhere:
-        said.append(
-            "no split both selects and judges with a sigma (there are too few raters for that), so "
-            "risk and tradeoff cannot show what rules that look at sigma gain or lose"
-        )
-    elif unknown.any():
-        said.append(
-            f"sigma is undefined for {unknown.sum() / kept.sum():.0%} of the judged "
-            "choices (one sample in the half): risk and tradeoff are over the others, so their "
-            "columns do not follow from one another, and only the paired changes compare the same "
-            "prompts"
-        )
-    if blind.any() and not nowhere:
-        said.append(
-            f"in {blind.sum() / kept.sum():.0%} of the decisions Best-of-K's choice had "
-            "one sample to select by, so no rule saw a sigma of it"
-        )
-    if contest.clipped_share > 0:
-        said.append(f"{contest.clipped_share:.2%} of samples were clipped for selection")
-    if len(contest.methods) > 1 and (contest.choice == contest.choice[:, :1]).all():
-        said.append("every method chose what Best-of-K chose, so all contests are ties")
+    holds = {
+        "dropped": not kept.all(),
+        "left_out": contest.left_out >= 0.05,
+        "nowhere": nowhere,
+        "unknown": not nowhere and unknown.any(),
+        "blind": not nowhere and blind.any(),
+        "clipped": contest.clipped_share > 0,
+        "same": len(contest.methods) > 1 and (contest.choice == contest.choice[:, :1]).all(),
+    }
+    said = warned(
+        contest.source,
+        holds,
+        dropped=1 - decided / kept.size,
+        never=f", {never} of them from every split" if never else "",
+        left_out=contest.left_out,
+        unknown=unknown.sum() / decided,
+        blind=blind.sum() / decided,
+        clipped=contest.clipped_share,
+    )
     for label, reason in contest.not_run.items():
-        said.append(f"{label} was not run: {reason.rstrip('.')}")
+        said.append(f"{name}: {label} was not run: {reason.rstrip('.')}")
+    by_flag: dict[str, dict[str, float]] = {}
     # Without a sigma on either side the flags say no more than that.
-    said += [] if nowhere else _flagged(contest)
-    return [f"{contest.source.name}: {each}" for each in said]
+    for label, flags in contest.flags.items() if not nowhere else ():
+        for flag, share in flags.items():
+            if share >= NOTABLE:
+                by_flag.setdefault(flag, {})[label] = share
+    for flag, shares in by_flag.items():
+        who = ", ".join(f"{label} {share:.0%}" for label, share in shares.items())
+        if len(shares) == len(contest.methods):
+            who = f"all rules, up to {max(shares.values()):.0%}"
+        said.append(f"{name}: {FLAGS.get(flag, flag)} ({who} of decisions)")
+    return said
 
 
 def flag_table(contest: Contest) -> Frame:
@@ -116,33 +112,7 @@ def flag_table(contest: Contest) -> Frame:
         for label, flags in contest.flags.items()
         for flag, share in flags.items()
     ]
-    return Frame.of("flags", "Decisions with something to know of them", rows)
-
-
-def _flagged(contest: Contest) -> list[str]:
-    """One sentence a flag, with the methods that raised it in a notable share of decisions."""
-    by_flag: dict[str, list[tuple[str, float]]] = {}
-    for label, flags in contest.flags.items():
-        for flag, share in flags.items():
-            if share >= 0.005:
-                by_flag.setdefault(flag, []).append((label, share))
-    said = []
-    for flag, found in by_flag.items():
-        who = ", ".join(f"{label} {share:.0%}" for label, share in found)
-        if len(found) == len(contest.methods):
-            who = f"all rules, up to {max(share for _, share in found):.0%}"
-        said.append(f"{FLAGS.get(flag, flag)} ({who} of decisions)")
-    return said
-
-
-def join_warnings(pair: Joined) -> list[str]:
-    """Sentences about candidates that only one of two sources has."""
-    sides = ((pair.proxy, pair.human), (pair.human, pair.proxy))
-    return [
-        f"{source.name}: {missing} candidates are not in {other.name}, and left out"
-        for (source, other), missing in zip(sides, pair.unmatched, strict=True)
-        if missing
-    ]
+    return table("flags", rows)
 
 
 Made = TypeVar("Made")
@@ -155,11 +125,6 @@ RULE_TABLES: tuple[Callable[[Contest], Frame], ...] = (
     rule_tables.scalarisation_table,
     rule_tables.sensitivity_table,
     flag_table,
-)
-JOINED_TABLES: tuple[Callable[..., Frame], ...] = (
-    proxy_tables.overlap_table,
-    proxy_tables.points_table,
-    proxy_tables.mismatch_table,
 )
 
 
@@ -184,15 +149,20 @@ class Evaluation:
         """The frame of this name, if it was made."""
         return next((frame for frame in self.frames if frame.name == name), None)
 
-    def attempt(self, make: Callable[..., Made], *given: object) -> list[Made]:
-        """What `make` gives, in a list; where it fails, its sentence is a warning."""
+    def attempt(self, make: Callable[..., Made], *given: object) -> Made | None:
+        """What `make` gives; where it fails, its sentence is a warning."""
         try:
-            return [make(*given)]
+            return make(*given)
         except DarcError as problem:
             self.warnings.append(str(problem))
-            return []
+            return None
         finally:
             self.tick()
+
+    def add(self, make: Callable[..., Frame], *given: object) -> None:
+        """Keep the frame that `make` gives, if it gives one."""
+        if (frame := self.attempt(make, *given)) is not None:
+            self.frames.append(frame)
 
 
 def evaluate(
@@ -222,18 +192,15 @@ def evaluate(
     if report is not None:
         steps, total = count(1), _steps(sources, ablations)
         result.tick = lambda: report(next(steps), total)
-    made: list[Frame] = []
     for source in sources:
-        made += _of_source(result, source, ablations)
+        _add_source(result, source, ablations)
     for proxy in (source for source in sources if source.kind != "rater"):
         for human in (source for source in sources if source.kind == "rater"):
-            made += _of_pair(result, proxy, human, ablations)
-    made += result.attempt(proxy_tables.family_table, result.contests, result.pairs)
-    draws, seed = result.settings.draws, result.settings.seed
-    made += result.attempt(proxy_tables.family_agreement_table, result.pairs, draws, seed)
-    frames = joined(made)
+            _add_pair(result, proxy, human, ablations)
+    result.add(proxy_tables.family_table, result.contests, result.pairs)
+    result.add(proxy_tables.family_agreement_table, result.pairs, chosen.draws, chosen.seed)
     place = {name: at for at, name in enumerate(ORDER)}
-    result.frames = sorted(frames, key=lambda frame: place.get(frame.name, len(ORDER)))
+    result.frames = sorted(joined(result.frames), key=lambda f: place.get(f.name, len(ORDER)))
     return result
 
 
@@ -245,55 +212,65 @@ def _steps(sources: Sequence[Source], ablations: bool) -> int:
     return alone + (7 + len(RULE_TABLES) + ablations) * proxies * people + 2
 
 
-def _of_source(result: Evaluation, source: Source, ablations: bool) -> list[Frame]:
-    """The frames of one source by itself."""
-    settings, attempt = result.settings, result.attempt
+def _add_source(result: Evaluation, source: Source, ablations: bool) -> None:
+    """Add the frames of one source by itself."""
+    settings, add = result.settings, result.add
     result.warnings += [*filter(None, [leak(source, settings.calibrations)])]
     result.warnings += source_warnings(source)
-    made = [*attempt(pool_tables.pool_table, source), *attempt(pool_tables.cost_table, source)]
+    add(pool_tables.pool_table, source)
+    add(pool_tables.cost_table, source)
     if source.kind == "rewrite":
-        made += attempt(pool_tables.latency_table, source)
-    for contest in attempt(compare_rules, source, settings):
-        result.contests.append(contest)
-        result.warnings += contest_warnings(contest)
-        for table in (*RULE_TABLES, rule_tables.scorer_table, pool_tables.decision_cost_table):
-            made += attempt(table, contest)
-        made += attempt(rule_tables.held_out_scorer_table, source, settings)
-        halves = Splits(source, settings)
-        made += attempt(pool_tables.calibration_table, contest, halves)
-        made += attempt(pool_tables.density_table, contest, halves)
-        if not ablations:
-            continue
-        made += attempt(pool_tables.call_table, source, settings.methods)
-        made += attempt(pool_tables.token_table, source, settings.methods)
-        for sweep in attempt(knobs.sweep_contest, source, halves, settings, knobs.FRONTIER):
-            made += [*attempt(knobs.frontier_table, sweep), *attempt(knobs.ablation_table, sweep)]
-        made += attempt(knobs.size_table, source, halves, settings)
-        if source.kind == "rewrite":
-            made += attempt(knobs.budget_table, source, settings)
-    return made
+        add(pool_tables.latency_table, source)
+    contest = result.attempt(compare_rules, source, settings)
+    if contest is None:
+        return
+    result.contests.append(contest)
+    result.warnings += contest_warnings(contest)
+    for make in (*RULE_TABLES, rule_tables.scorer_table, pool_tables.decision_cost_table):
+        add(make, contest)
+    add(rule_tables.held_out_scorer_table, source, settings)
+    halves = Splits(source, settings)
+    add(pool_tables.calibration_table, contest, halves)
+    add(pool_tables.density_table, contest, halves)
+    if not ablations:
+        return
+    add(pool_tables.call_table, source, settings.methods)
+    add(pool_tables.token_table, source, settings.methods)
+    sweep = result.attempt(knobs.sweep_contest, source, halves, settings, knobs.FRONTIER)
+    if sweep is not None:
+        add(knobs.frontier_table, sweep)
+        add(knobs.ablation_table, sweep)
+    add(knobs.size_table, source, halves, settings)
+    if source.kind == "rewrite":
+        add(knobs.budget_table, source, settings)
 
 
-def _of_pair(result: Evaluation, proxy: Source, human: Source, ablations: bool) -> list[Frame]:
-    """The frames of proxy scores judged by people's ratings."""
-    settings, attempt = result.settings, result.attempt
-    made: list[Frame] = []
-    for pair in attempt(join, proxy, human):
-        result.warnings += join_warnings(pair)
-        contests = attempt(judged_by_people, pair, settings)
-        base = contests[0].choice[0, 0] if contests else None
-        for table in JOINED_TABLES:
-            made += attempt(table, pair, base)
-        for contest in contests:
-            result.pairs.append((pair, contest))
-            made += attempt(proxy_tables.validity_table, pair, base, settings.draws, settings.seed)
-            for each in RULE_TABLES:
-                made += attempt(each, contest)
-            made += attempt(proxy_tables.error_table, pair, contest)
-            if ablations:
-                given = (contest.source, settings, pair.halves, human.name)
-                made += attempt(knobs.budget_table, *given)
-    return made
+def _add_pair(result: Evaluation, proxy: Source, human: Source, ablations: bool) -> None:
+    """Add the frames of proxy scores judged by people's ratings."""
+    settings, add = result.settings, result.add
+    pair = result.attempt(join, proxy, human)
+    if pair is None:
+        return
+    for source, other, missing in zip((proxy, human), (human, proxy), pair.unmatched, strict=True):
+        said = warned(source, {"unmatched": missing}, unmatched=missing, other=other.name)
+        result.warnings += said
+    contest = result.attempt(judged_by_people, pair, settings)
+    base = None if contest is None else contest.choice[0, 0]
+    for make in (
+        proxy_tables.overlap_table,
+        proxy_tables.points_table,
+        proxy_tables.mismatch_table,
+    ):
+        add(make, pair, base)
+    if contest is None:
+        return
+    result.pairs.append((pair, contest))
+    add(proxy_tables.validity_table, pair, base, settings.draws, settings.seed)
+    for each in RULE_TABLES:
+        add(each, contest)
+    add(proxy_tables.error_table, pair, contest)
+    if ablations:
+        add(knobs.budget_table, contest.source, settings, pair.halves, human.name)
 
 
 def judged_by_people(pair: Joined, settings: ContestSettings) -> Contest:

@@ -1,21 +1,22 @@
 """The figures of an evaluation: tidy frames in, pictures out."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from darc.evaluation.frame import Frame
+from darc.evaluation.frame import WORDS, Frame
 from darc.evaluation.methods import BASELINE
 from darc.evaluation.pictures import (
     PARTS,
     Picture,
-    by_source,
     few,
     left_out,
     metric_name,
     numbers,
     parts,
+    picture,
     tail_name,
     values,
 )
@@ -26,13 +27,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_gains(human: Frame) -> list[Picture]:
-    """One picture a source: a row a rule, a panel a metric, all prompts beside the contested."""
-    return _gains(human.without(method=BASELINE))
-
-
-@by_source
-def _gains(source: str, frame: Frame) -> Picture:
+def draw_gains(source: str, frame: Frame) -> Picture | None:
+    """A row a rule, a panel a metric, all prompts beside the contested; none for Best-of-K."""
+    frame = frame.without(method=BASELINE)
+    if not len(frame):
+        return None
     methods, subsets = values(frame, "method"), parts(frame, "subset")
     styles = looks([subset for subset, _ in subsets])
     metrics = ("mean", "tradeoff", tail_name(frame))
@@ -56,8 +55,7 @@ def _gains(source: str, frame: Frame) -> Picture:
     grid[0].set_ylim(len(methods) - 0.5, -0.5)
     if len(subsets) > 1:
         legend_below(figure, grid[0], 2)
-    caption = "Differences to Best-of-K on held-out samples, with 95 % intervals."
-    return Picture("gains", caption, source, figure)
+    return picture("gains", source, figure)
 
 
 OVERLAP = 1.7
@@ -65,7 +63,6 @@ COLUMNS = 3
 VISIBLE = 0.003
 
 
-@by_source
 def draw_ridges(source: str, frame: Frame) -> Picture:
     """A ridge a rule with Best-of-K's outline, a panel a scorer."""
     scorers, methods = parts(frame, "scorer"), values(frame, "method")
@@ -80,24 +77,18 @@ def draw_ridges(source: str, frame: Frame) -> Picture:
         axes.grid(visible=False, axis="y")
     for axes in grid[len(scorers) :]:
         axes.set_visible(False)
-    caption = (
-        "Densities of the held-out samples of what each rule chose, over all splits; "
-        "the dashed line on each is Best-of-K's."
-    )
-    return Picture("ridges", caption, source, figure)
+    return picture("ridges", source, figure)
 
 
 def _panel(axes: Any, frame: Frame, methods: list[str]) -> None:
-    curves = {}
-    for method in methods:
-        rows = frame.where(method=method)
-        curves[method] = (numbers(rows, "x"), numbers(rows, "density"))
+    own = {method: frame.where(method=method) for method in methods}
+    curves = {m: (numbers(rows, "x"), numbers(rows, "density")) for m, rows in own.items()}
     top = max((max(y) for _, y in curves.values() if y), default=1.0) or 1.0
     base = curves.get(BASELINE, ([], []))
     for place, (method, (x, y)) in enumerate(curves.items()):
         floor, layer = len(methods) - 1 - place, 2 * place + 2
         color = INK if method == BASELINE else SERIES[0]
-        heights, outline = ([floor + OVERLAP * each / top for each in own] for own in (y, base[1]))
+        heights, outline = ([floor + OVERLAP * z / top for z in each] for each in (y, base[1]))
         axes.fill_between(x, floor, heights, color=color, alpha=0.22, linewidth=0, zorder=layer)
         axes.plot(x, heights, color=color, linewidth=1.3, zorder=layer + 1)
         if method != BASELINE:
@@ -111,21 +102,13 @@ def _panel(axes: Any, frame: Frame, methods: list[str]) -> None:
     axes.set_ylim(-0.15, len(methods) - 1 + OVERLAP + 0.1)
 
 
-def draw_buckets(buckets: Frame) -> list[Picture]:
-    """A picture a source and measure: tradeoff and CVaR by bucket, with 95 % intervals."""
-    pictures = []
-    for source, by, frame in parts(buckets, "source", "by"):
-        every = values(frame, "method")
-        methods = few(every, 5)
-        series = {method: frame.where(method=method) for method in methods}
-        figure = _changes(frame, series, "bucket", "fifth of the prompts by disagreement", 0.13, 5)
-        caption = (
-            f"Gains over Best-of-K by the disagreement on its choice as {by} shows it, least (Q1) "
-            f"to most, with 95 % intervals.{left_out(methods, every)}"
-        )
-        name = "buckets-people" if by == "people" else "buckets"
-        pictures.append(Picture(name, caption, source, figure))
-    return pictures
+def draw_buckets(source: str, by: str, frame: Frame) -> Picture:
+    """Tradeoff and CVaR by bucket of one measure, with 95 % intervals."""
+    every = values(frame, "method")
+    series = {method: frame.where(method=method) for method in few(every, 5)}
+    figure = _changes(frame, series, "bucket", "fifth of the prompts by disagreement", 0.13, 5)
+    name = "buckets-people" if by == "people" else "buckets"
+    return picture(name, source, figure, by=by, left_out=left_out(list(series), every))
 
 
 def _changes(
@@ -166,7 +149,6 @@ def _lines(axes: Any, series: dict[str, Frame], x: str, y: str) -> None:
 MANY = 400
 
 
-@by_source
 def draw_scatter(source: str, frame: Frame) -> Picture:
     """A panel a file of ratings, a dot a candidate."""
     ratings = parts(frame, "ratings")
@@ -187,13 +169,9 @@ def draw_scatter(source: str, frame: Frame) -> Picture:
                 alpha=0.3 if many and not color else 0.55,
             )
         quiet(axes, name, "the proxy's sigma", "people's sigma")
-    caption = (
-        f"The two sigmas of {len(frame)} candidates, a dot each; Best-of-K's choices are triangles."
-    )
-    return Picture("scatter", caption, source, figure)
+    return picture("scatter", source, figure, size=len(frame))
 
 
-@by_source
 def draw_overlap(source: str, frame: Frame) -> Picture:
     """A line for each file of ratings and kind of items, and for chance."""
     series = {
@@ -209,34 +187,17 @@ def draw_overlap(source: str, frame: Frame) -> Picture:
     quiet(axes, "", "top share q by sigma", "share of the proxy's top q in people's")
     axes.set_ylim(0, None)
     axes.legend(loc="upper left", frameon=False, fontsize=9, handlelength=3.6)
-    caption = "How much of the most contested share by the proxy is also people's."
-    return Picture("overlap", caption, source, figure)
+    return picture("overlap", source, figure)
 
 
-KNOBS = {
-    "K": "candidates a prompt (K)",
-    "beta": "risk aversion (beta)",
-    "epsilon": "value given up at most (epsilon)",
-    "samples": "samples of each candidate that select",
-    "n_aug": "rewrites that select, beside the original (N_aug)",
-}
+def draw_ablation(source: str, knob: str, by: str, frame: Frame) -> Picture:
+    """Tradeoff and CVaR, of all prompts and the contested, as one knob moves under one judge."""
+    series = {f"{m}, {subset}": own for m, subset, own in parts(frame, "method", "subset")}
+    across = WORDS["knobs"].get(knob, knob)
+    figure = _changes(frame, series, "setting", across, 0.3 / len(series), 2)
+    return picture(f"ablation-{knob}", source, figure, across=across, by=by)
 
 
-def draw_ablations(ablations: Frame) -> list[Picture]:
-    """A picture a knob, source and judge: tradeoff and CVaR, of all prompts and the contested."""
-    pictures = []
-    for source, knob, every in parts(ablations, "source", "knob"):
-        for place, (by, frame) in enumerate(parts(every, "judged_by")):
-            series = {f"{m}, {subset}": own for m, subset, own in parts(frame, "method", "subset")}
-            across = KNOBS.get(knob, knob)
-            figure = _changes(frame, series, "setting", across, 0.3 / len(series), 2)
-            caption = f"Gains over Best-of-K, with 95 % intervals, by {across}; judged by {by}."
-            name = f"ablation-{knob}" + (f"-judge{place + 1}" if place else "")
-            pictures.append(Picture(name, caption, source, figure))
-    return pictures
-
-
-@by_source
 def draw_frontier(source: str, frame: Frame) -> Picture:
     """A line a knob, a panel a subset; Best-of-K is the star."""
     subsets = parts(frame, "subset")
@@ -263,14 +224,9 @@ def draw_frontier(source: str, frame: Frame) -> Picture:
         axes.margins(0.08)
     panels[0].set_ylabel("reward (held-out mean)", fontsize=9.5)
     legend_below(figure, panels[0], 4)
-    caption = (
-        "Risk and reward as each knob moves; up and left is better. The open marker is a knob's "
-        "smallest setting."
-    )
-    return Picture("frontier", caption, source, figure)
+    return picture("frontier", source, figure)
 
 
-@by_source
 def draw_calibration(source: str, frame: Frame) -> Picture:
     """What was observed against what was promised."""
     every = values(frame, "method")
@@ -284,41 +240,37 @@ def draw_calibration(source: str, frame: Frame) -> Picture:
     quiet(axes, "", "promised share (1 - delta)", "share of choices at or above the bound")
     beside = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5)}
     axes.legend(**beside, frameon=False, fontsize=9, handlelength=3.6)
-    caption = (
-        "How often the held-out mean is at least the lower confidence bound of the half that "
-        f"selected; below the grey line the bound promises too much.{left_out(methods, every)}"
-    )
-    return Picture("calibration", caption, source, figure)
+    return picture("calibration", source, figure, left_out=left_out(methods, every))
 
 
-FIGURES: dict[str, Callable[[Frame], list[Picture]]] = {
-    "human": draw_gains,
-    "densities": draw_ridges,
-    "buckets": draw_buckets,
-    "points": draw_scatter,
-    "overlap": draw_overlap,
-    "ablations": draw_ablations,
-    "frontier": draw_frontier,
-    "calibration": draw_calibration,
+# By the name of a frame, what its figures are of and how one is drawn.
+FIGURES: dict[str, tuple[tuple[str, ...], Callable[..., Picture | None]]] = {
+    "human": (("source",), draw_gains),
+    "densities": (("source",), draw_ridges),
+    "buckets": (("source", "by"), draw_buckets),
+    "points": (("source",), draw_scatter),
+    "overlap": (("source",), draw_overlap),
+    "ablations": (("source", "knob", "judged_by"), draw_ablation),
+    "frontier": (("source",), draw_frontier),
+    "calibration": (("source",), draw_calibration),
 }
 
 
 def draw_figures(frames: Sequence[Frame]) -> list[Picture]:
     """The pictures of all frames that have one; of several sources each has its own, by name."""
+    drawn: list[Picture] = []
     with plainly():
-        drawn = [
-            picture
-            for frame in frames
-            if frame.name in FIGURES and len(frame)
-            for picture in FIGURES[frame.name](frame)
-        ]
-    sources = list(dict.fromkeys(picture.source for picture in drawn))
-    if len(sources) < 2:
-        return drawn
-    slugs = {source: f"{place}-{_slug(source)}" for place, source in enumerate(sources, 1)}
-    return [replace(each, name=f"{each.name}-{slugs[each.source]}") for each in drawn]
-
-
-def _slug(text: str) -> str:
-    """A text as part of a file's name and of an element's id."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40] or "source"
+        for frame in (each for each in frames if each.name in FIGURES):
+            columns, draw = FIGURES[frame.name]
+            drawn += filter(None, (draw(*part) for part in parts(frame, *columns)))
+    slugs: dict[str, str] = {}  # what a source is in the names of files and of elements
+    for place, source in enumerate(dict.fromkeys(each.source for each in drawn), 1):
+        words = re.sub(r"[^a-z0-9]+", "-", source.lower()).strip("-")[:40] or "source"
+        slugs[source] = f"-{place}-{words}"
+    times, named = Counter[tuple[str, str]](), []
+    for each in drawn:
+        times[each.name, each.source] += 1
+        number = times[each.name, each.source]
+        name = each.name if number == 1 else f"{each.name}-judge{number}"
+        named.append(replace(each, name=name + slugs[each.source] * (len(slugs) > 1)))
+    return named

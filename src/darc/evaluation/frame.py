@@ -2,19 +2,18 @@
 
 import csv
 import io
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from darc.config import read_toml
 from darc.errors import InputError, UnknownName
 from darc.files import atomic_writer
 
 Cell = str | float | int | None
 Record = dict[str, Any]
+WORDS = read_toml(Path(__file__).parents[1] / "data" / "report.toml")
 
 _LATEX = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
@@ -48,8 +47,11 @@ class Frame:
         columns = tuple(rows[0]) if rows else ()
         if any(tuple(row) != columns for row in rows):
             raise ValueError(f"{name}: a row has other columns than {', '.join(columns)}")
-        cells = tuple(tuple(map(_cell, row.values())) for row in rows)
-        return cls(name, title, columns, cells, note)
+        cells = (
+            tuple(cell.item() if hasattr(cell, "item") else cell for cell in row.values())
+            for row in rows
+        )
+        return cls(name, title, columns, tuple(cells), note)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -61,15 +63,15 @@ class Frame:
     def records(self) -> list[dict[str, Cell]]:
         """The rows as mappings, NaN as None."""
         return [
-            {name: None if _missing(cell) else cell for name, cell in zip(self.columns, row)}  # noqa: B905
+            {n: cell if cell == cell else None for n, cell in zip(self.columns, row, strict=True)}
             for row in self.rows
         ]
 
     def where(self, **wanted: Cell) -> "Frame":
         """The rows whose cells in these columns are as given."""
         places = {self._place(name): value for name, value in wanted.items()}
-        rows = (r for r in self.rows if all(r[place] == value for place, value in places.items()))
-        return replace(self, rows=tuple(rows))
+        kept = tuple(r for r in self.rows if all(r[at] == value for at, value in places.items()))
+        return replace(self, rows=kept)
 
     def without(self, **unwanted: Cell) -> "Frame":
         """The rows that have none of these cells."""
@@ -82,7 +84,8 @@ class Frame:
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(self.columns)
-        writer.writerows([_full(cell) for cell in row] for row in self.rows)
+        for row in self.records():
+            writer.writerow(f"{x:.10g}" if isinstance(x, float) else x for x in row.values())
         return file.getvalue()
 
     def markdown(self, digits: int = 3) -> str:
@@ -95,9 +98,13 @@ class Frame:
 
     def latex(self, digits: int = 3) -> str:
         """A tabular without packages, every special letter escaped."""
+
+        def escaped(text: str) -> str:
+            return " ".join(text.split()).translate(_LATEX)
+
         kinds = "".join("r" if self.numeric(at) else "l" for at in range(len(self.columns)))
         cells = [self.columns, *([shown(cell, digits) for cell in row] for row in self.rows)]
-        head, *rows = [" & ".join(map(_escaped, row)) + " \\\\" for row in cells]
+        head, *rows = [" & ".join(map(escaped, row)) + " \\\\" for row in cells]
         lines = [f"% {self.title}", f"\\begin{{tabular}}{{{kinds}}}", "\\hline", f"{head} \\hline"]
         lines += [*rows, "\\hline", "\\end{tabular}", *[f"% {self.note}"] * bool(self.note)]
         return "\n".join(line.replace("\n", " ") for line in lines) + "\n"
@@ -113,6 +120,12 @@ class Frame:
         return self.columns.index(name)
 
 
+def table(name: str, rows: Iterable[Record], /, **said: object) -> Frame:
+    """The frame of this name with its title and its note, in which `said` fills the gaps."""
+    words = WORDS["tables"][name]
+    return Frame.of(name, words["title"], rows, words.get("note", "").format(**said))
+
+
 FORMS: Mapping[str, Callable[[Frame], str]] = {
     ".csv": Frame.csv,
     ".md": Frame.markdown,
@@ -122,7 +135,7 @@ FORMS: Mapping[str, Callable[[Frame], str]] = {
 
 def shown(cell: Cell, digits: int = 3) -> str:
     """A cell as people read it: a dash where there is nothing, small numbers by their exponent."""
-    if cell is None or _missing(cell):
+    if cell is None or cell != cell:
         return "-"
     if isinstance(cell, float):
         if 0 < abs(cell) < 10.0**-digits:
@@ -158,25 +171,3 @@ def write_frames(frames: Iterable[Frame], folder: Path) -> list[Path]:
                 file.write(form(frame))
             paths.append(path)
     return paths
-
-
-def _cell(value: object) -> Cell:
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, np.integer):
-        return int(value)
-    return float(value)  # type: ignore[arg-type]
-
-
-def _missing(cell: Cell) -> bool:
-    return isinstance(cell, float) and math.isnan(cell)
-
-
-def _full(cell: Cell) -> str:
-    if cell is None or _missing(cell):
-        return ""
-    return f"{cell:.10g}" if isinstance(cell, float) else str(cell)
-
-
-def _escaped(text: str) -> str:
-    return " ".join(text.split()).translate(_LATEX)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from darc.core.raters import severity
 from darc.errors import InputError
-from darc.evaluation.bootstrap import DRAWS, draw_counts, resampled
+from darc.evaluation.bootstrap import DRAWS, average, draw_counts, interval, resampled
 from darc.evaluation.source import NOBODY, Source
 from darc.typing import Array
 from darc.views.chart import new_figure, plainly, quiet
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WORST = 0.1
-ENDS = (2.5, 97.5)
 
 
 @dataclass(frozen=True)
@@ -104,8 +103,9 @@ def leaderboard(
             "give a column `system`, or candidate ids that come back over the prompts",
         )
     ratings = _ratings(source, names)
-    ends = ratings.value.min(), ratings.value.max()
-    limit = float(np.mean(ends)) if threshold is None else threshold
+    limit = threshold
+    if limit is None:
+        limit = float(np.mean([ratings.value.min(), ratings.value.max()]))
     counts = draw_counts(len(source.prompt_ids), draws, seed)
     standings, means = _standings(ratings, names, limit, counts)
     groups: dict[str, list[SystemStanding]] = {}
@@ -113,23 +113,22 @@ def leaderboard(
     for group in sorted(set(member.tolist()) - {""}):
         own = ratings[member[ratings.rater] == group]
         groups[group] = _standings(own, names, limit, counts)[0] if len(own) else []
+    worst: dict[str, tuple[float, str]] = {}
+    for mean, group, system in ((s.mean, g, s.system) for g, own in groups.items() for s in own):
+        worst[system] = min((mean, group), worst.get(system, (mean, group)))
     for place, each in enumerate(standings):
-        found = [
-            (own.mean, group)
-            for group, theirs in groups.items()
-            for own in theirs
-            if own.system == each.system
-        ]
-        if found:
-            mean, group = min(found)
+        if each.system in worst:
+            mean, group = worst[each.system]
             standings[place] = replace(each, worst_group=group, worst_group_mean=mean)
-    order = [names.index(each.system) for each in standings]
+    means = means[:, [names.index(each.system) for each in standings]]
+    lead = np.nan_to_num(means[:, 0] - means[:, 1], nan=np.inf)
+    ahead = [p for p in np.argsort(lead, kind="stable")[:top].tolist() if lead[p] < 0]
     return Leaderboard(
         source.name,
         limit,
         standings,
-        _wins(means[:, order]),
-        _turns(source, means[:, order[0]] - means[:, order[1]], top),
+        _wins(means),
+        [(source.prompt_ids[p], float(-lead[p])) for p in ahead],
         groups,
         bool(np.any(ratings.fair != ratings.value)),
     )
@@ -156,25 +155,26 @@ def _standings(
     ratings: Any, names: Sequence[str], limit: float, counts: NDArray[Any]
 ) -> tuple[list[SystemStanding], Array]:
     """The standings, the best first, and the mean of each prompt and system, (P, S)."""
-    shape = counts.shape[1], len(names)
-    place, size = ratings.prompt * len(names) + ratings.system, counts.shape[1] * len(names)
+    prompts, size = counts.shape[1], counts.shape[1] * len(names)
+    place = ratings.prompt * len(names) + ratings.system
     with np.errstate(invalid="ignore"):
         means = np.bincount(place, ratings.fair, size) / np.bincount(place, minlength=size)
-    means = means.reshape(shape)
-    drawn = resampled(lambda part: _averages(means, part), counts)
-    whole = _averages(means, np.ones((1, counts.shape[1])))[0]
-    seen = [s for s in range(len(names)) if not np.isnan(whole[s])]
+    means = means.reshape(prompts, len(names))
+
+    def averages(counts: Array) -> Array:
+        return average(means.T[None], np.ones((1, prompts), dtype=bool), counts)[:, 0]
+
+    whole, drawn = averages(np.ones((1, prompts)))[0], resampled(averages, counts)
+    low, high = interval(drawn)
     standings = []
-    for s in seen:
-        ahead = [np.nanpercentile(drawn[:, o] - drawn[:, s], ENDS[0]) for o in seen if o != s]
+    for s in np.flatnonzero(~np.isnan(whole)).tolist():
         own = ratings.value[ratings.system == s]
-        low, high = np.nanpercentile(drawn[:, s], ENDS).tolist()
         standings.append(
             SystemStanding(
                 names[s],
-                1 + sum(bool(low_end > 0) for low_end in ahead),
+                1 + int((interval(drawn - drawn[:, [s]])[0] > 0).sum()),
                 float(whole[s]),
-                (low, high),
+                (float(low[s]), float(high[s])),
                 float((own < limit).mean()),
                 float(np.sort(own)[: max(1, int(np.ceil(WORST * len(own))))].mean()),
                 _disagreement(ratings, s),
@@ -183,13 +183,6 @@ def _standings(
             )
         )
     return sorted(standings, key=lambda each: (each.rank, -each.mean, each.system)), means
-
-
-def _averages(means: Array, counts: Array) -> Array:
-    """Averages over prompts (B, S) of means (P, S), the prompts drawn `counts` (B, P) times."""
-    there = ~np.isnan(means)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((counts @ np.where(there, means, 0.0)) / (counts @ there.astype(float)))
 
 
 def _disagreement(ratings: Any, system: int) -> float:
@@ -210,12 +203,6 @@ def _wins(means: Array) -> Array:
         if mine.size:
             shares[i, j] = np.mean((mine > theirs) + 0.5 * (mine == theirs))
     return shares
-
-
-def _turns(source: Source, lead: Array, top: int) -> list[tuple[str, float]]:
-    """The prompts on which the second is clearest ahead of the first."""
-    order = np.argsort(np.where(np.isnan(lead), np.inf, lead), kind="stable")[:top]
-    return [(source.prompt_ids[p], float(-lead[p])) for p in order.tolist() if lead[p] < 0]
 
 
 def draw_leaderboard(found: Leaderboard) -> "Figure":

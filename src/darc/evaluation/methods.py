@@ -1,7 +1,7 @@
 """All rules deciding from the same selection halves."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +26,7 @@ from darc.selection.calibration import DEFAULT
 from darc.selection.decision import decide
 from darc.selection.pools import Pools
 from darc.types import clipped
-from darc.typing import Array, Integers
+from darc.typing import Integers
 
 BASELINE = "mean"
 DROPPED = -1
@@ -88,27 +88,12 @@ def ids_of(source: Source, givers: Integers, prompts: Integers, learning: bool) 
     return found
 
 
-def runnable(
-    specs: Sequence[RuleSpec], side: Mapping[str, Array]
-) -> tuple[list[RuleSpec], dict[str, str]]:
-    """The methods whose side inputs are there, and a reason for each of the others."""
-    reasons = {}
-    for spec in specs:
-        missing = [name for name in spec.rule.required() if name not in side]
-        if missing:
-            reasons[spec.label] = f"there is no {' and no '.join(missing)} for the candidates"
-    return [spec for spec in specs if spec.label not in reasons], reasons
-
-
 def normalization(source: Source, name: str = "auto") -> Normalization:
     """What `name` means for a source; "fixed" are its scorers' own constants."""
-    if name == "auto":
-        return None
-    if name in ("prompt", "none"):
-        return name
-    if name == "fixed" and source.constants is not None:
-        return source.constants
-    raise InputError(f"{source.name} has no normalization {name!r}", "use auto, prompt or none")
+    if name == "fixed" and source.constants is None:
+        raise InputError(f"{source.name} has no normalization {name!r}", "use auto, prompt or none")
+    known: dict[str, Normalization] = {"auto": None, "fixed": source.constants}
+    return known.get(name, name)
 
 
 def decide_all(
@@ -121,8 +106,8 @@ def decide_all(
     """The choices of all methods from the selection halves of the kept prompts.
 
     Methods with the same beta and gamma share the statistics. A method that learns does so from
-    the selection halves alone, or goes by its calibrations. What a method raises is its failure,
-    and the others go on.
+    the selection halves alone, or goes by its calibrations. A method whose side inputs are not
+    there or that raises anything has failed, and the others go on.
     """
     result = Decided()
     kept = np.flatnonzero(halves.kept)
@@ -137,8 +122,11 @@ def decide_all(
     if any(spec.learns or spec.rule.raters for spec in specs):
         ids = ids_of(source, halves.select_givers, kept, learnt is None)
     for spec in specs:
-        started = time.perf_counter()
-        key = (spec.beta, spec.gamma)
+        started, key = time.perf_counter(), (spec.beta, spec.gamma)
+        if missing := [name for name in spec.rule.required() if name not in source.side]:
+            words = f"there is no {' and no '.join(missing)} for the candidates"
+            result.failures[spec.label] = words
+            continue
         try:
             if key not in shared:
                 shared[key] = Pools(samples, *key, normalize, drawn=seeds, **ids)

@@ -1,30 +1,15 @@
 """What is measured of choices: plain functions over arrays."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from darc.core import risk
 from darc.core.bounds import lcb_coefficient
+from darc.core.statistics import batched
 from darc.evaluation.bootstrap import ROUNDING
 from darc.evaluation.ranks import share_size
 from darc.evaluation.source import NOBODY
+from darc.types import Statistics
 from darc.typing import Array, Integers, Mask
-
-
-@dataclass(frozen=True, eq=False)
-class Moments:
-    """Mean, sigma (ddof = 1) and number of samples of every candidate, (..., K)."""
-
-    mean: Array
-    sigma: Array
-    count: Array
-
-
-def moments(samples: Array) -> Moments:
-    """The moments (P, M, K) of samples (P, M, K, n); NaN where there are too few."""
-    count = (~np.isnan(samples)).sum(axis=3).astype(np.float64)
-    return Moments(risk.mean(samples), risk.sigma(samples), count)
 
 
 def pooled_units(samples: Array) -> tuple[Array, Array]:
@@ -37,22 +22,13 @@ def pooled_units(samples: Array) -> tuple[Array, Array]:
     return np.nan_to_num(location), np.where(np.nan_to_num(scale) > 0, scale, 1.0)
 
 
-def aggregated(samples: Array) -> Moments:
-    """Moments (P, K) over all scorers of samples (P, M, K, n).
+def aggregated(samples: Array) -> Statistics:
+    """`Statistics` (P, K) over all scorers of samples (P, M, K, n).
 
-    One scorer's are on its raw scale; several are each normalised by its pooled mean and deviation,
-    and the mean is their average, sigma their largest and the count their smallest.
+    One scorer's are on its raw scale; several are each normalised by its pooled mean and deviation.
     """
-    each = moments(samples)
-    if samples.shape[1] == 1:
-        return Moments(each.mean[:, 0], each.sigma[:, 0], each.count[:, 0])
-    location, scale = pooled_units(samples)
-    mean = (each.mean - location[:, None]) / scale[:, None]
-    known = ~np.isnan(mean)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        average = np.where(known, mean, 0.0).sum(axis=1) / known.sum(axis=1)
-    sigma = np.fmax.reduce(each.sigma / scale[:, None], axis=1)
-    return Moments(average, sigma, each.count.min(axis=1))
+    units = pooled_units(samples) if samples.shape[1] > 1 else "none"
+    return batched(samples, 0.0, 0.0, units)
 
 
 def taken(values: Array, index: Integers) -> Array:
@@ -61,7 +37,7 @@ def taken(values: Array, index: Integers) -> Array:
     return np.where(index >= 0, values[rows, np.maximum(index, 0)], np.nan)
 
 
-def lower_bound(at: Moments, candidates: Array, delta: float = 0.05) -> Array:
+def lower_bound(at: Statistics, candidates: Array, delta: float = 0.05) -> Array:
     """Bounds mean - sigma sqrt(log(K/delta)/n), (P, K); K is `candidates` (P,)."""
     size = np.maximum(candidates, 1)[:, None]
     weight = lcb_coefficient(np.maximum(at.count, 1), candidates=size, delta=delta)

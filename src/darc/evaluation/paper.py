@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from darc.evaluation.frame import Frame
+from darc.evaluation.frame import Frame, table
 from darc.evaluation.ranks import hypergeometric_tail
 
 CELLS = Path(__file__).parents[1] / "data" / "paper.toml"
@@ -52,7 +52,7 @@ def check_frame(found: list[Check]) -> Frame:
     for check in found:
         row = asdict(check) | {"follows": "yes" if check.follows else "no"}
         rows.append({name: row[name] for name in row if name not in ("slack", "source")})
-    return Frame.of("paper", "What follows from the published tables", rows)
+    return table("paper", rows)
 
 
 def summary(found: list[Check]) -> str:
@@ -71,17 +71,17 @@ def summary(found: list[Check]) -> str:
 def _checks(cells: dict[str, Any]) -> Iterator[Check]:
     # Each of the three is rounded to 0.01, so they may be apart by 0.005 (1 + lambda + 1).
     slack = 0.005 * (2 + LAMBDA)
-    for table, groups in cells["tradeoffs"].items():
+    for where, groups in cells["tradeoffs"].items():
         for group, methods in groups.items():
             for method, (reward, risk, printed) in methods.items():
                 computed = reward - LAMBDA * risk
-                yield Check(table, f"{group}, {method}", "tradeoff", printed, computed, slack)
-    table, seen = "proxy validity", cells["validity"]
+                yield Check(where, f"{group}, {method}", "tradeoff", printed, computed, slack)
+    where, seen = "proxy validity", cells["validity"]
     precision = seen["precision"]
-    yield Check(table, "top 20 %", "Jaccard", seen["jaccard"], precision / (2 - precision), 0.005)
+    yield Check(where, "top 20 %", "Jaccard", seen["jaccard"], precision / (2 - precision), 0.005)
     chance = hypergeometric_tail(seen["overlap"], seen["items"], seen["top"], seen["top"])
     printed, computed = np.log10(seen["p"]), np.log10(chance)
-    yield Check(table, "overlap 64 of 100", "log10 p", printed, computed, 0.01)
+    yield Check(where, "overlap 64 of 100", "log10 p", printed, computed, 0.01)
     for name, methods in cells["cases"].items():
         for method, case in methods.items():
             cell, scores = f"{name}, {method}", case["scores"]

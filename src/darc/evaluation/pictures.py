@@ -1,10 +1,10 @@
 """A drawn frame, and what all figures share in reading frames."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from darc.evaluation.frame import Frame
+from darc.evaluation.frame import WORDS, Frame
 from darc.evaluation.methods import BASELINE
 
 if TYPE_CHECKING:
@@ -22,6 +22,12 @@ class Picture:
     caption: str
     source: str
     figure: "Figure"
+
+
+def picture(name: str, source: str, figure: "Figure", **said: object) -> Picture:
+    """The picture of this name with its caption, in which `said` fills the gaps."""
+    caption = WORDS["captions"][name.split("-")[0]].format(**said)
+    return Picture(name, caption, source, figure)
 
 
 def values(frame: Frame, name: str) -> list[str]:
@@ -67,8 +73,3 @@ def parts(frame: Frame, *columns: str) -> list[tuple[Any, ...]]:
         for cell in values(frame, columns[0])
         for rest in parts(frame.where(**{columns[0]: cell}), *columns[1:])
     ]
-
-
-def by_source(draw: Callable[[str, Frame], Picture]) -> Callable[[Frame], list[Picture]]:
-    """A function that draws a picture for each source of a frame."""
-    return lambda frame: [draw(*part) for part in parts(frame, "source")]

@@ -9,7 +9,7 @@ from darc.api import select_batch, select_lazily
 from darc.core import risk
 from darc.engine.deciding import RuleSpec
 from darc.evaluation.contest import Contest
-from darc.evaluation.frame import Frame, Record
+from darc.evaluation.frame import Frame, Record, table
 from darc.evaluation.metrics import aggregated, lower_bound, taken
 from darc.evaluation.source import GIVEN, SPENT, Source
 from darc.evaluation.split import Halves
@@ -24,60 +24,44 @@ def pool_table(source: Source) -> Frame:
     largest = np.fmax.reduce(risk.sigma(source.samples) ** 2, axis=2)
     for name, values in zip(source.scorers, largest.T, strict=True):
         known = values[~np.isnan(values)]
-        numbers = [float("nan")] * 4
+        row: Record = {"source": source.name, "scorer": name, "prompts": len(known)}
+        row |= dict.fromkeys(("mean", "q80", "q90", "share_from_q80"), float("nan"))
         if known.size:
-            edge = np.quantile(known, 0.8)
-            numbers = [known.mean(), edge, np.quantile(known, 0.9), (known >= edge).mean()]
-        row = {"source": source.name, "scorer": name, "prompts": len(known)}
-        names = ("mean", "q80", "q90", "share_from_q80")
-        rows.append(row | dict(zip(names, map(float, numbers), strict=True)))
-    return Frame.of(
-        "pool",
-        "Disagreement on the raw pool: the largest variance among a prompt's candidates",
-        rows,
-        "All samples of a candidate, nothing split.",
-    )
+            edge, high = np.quantile(known, [0.8, 0.9])
+            share = (known >= edge).mean()
+            row |= {"mean": known.mean(), "q80": edge, "q90": high, "share_from_q80": share}
+        rows.append(row)
+    return table("pool", rows)
 
 
 MOST = 10
 BATCH = 4
 
 
-def call_table(source: Source, specs: list[RuleSpec], most: int = MOST) -> Frame:
+def call_table(source: Source, specs: list[RuleSpec]) -> Frame:
     """Texts that each rule scores of a prompt when it searches lazily, and when it scores all.
 
     Needs the scorers' bounds and, for several scorers, their constants; otherwise it is empty. At
-    most `most` prompts, evenly spread, are searched; the choice is checked to be the full one's.
+    most `MOST` prompts, evenly spread, are searched; the choice is checked to be the full one's.
     """
     rows = []
-    prompts = _spread(source, most)
+    prompts = _spread(source)
     for spec in specs:
         if not _searchable(source, spec):
             continue
-        whole = lazy = same = 0
-        for prompt in prompts:
-            samples, shared = _searched(source, spec, prompt)
-            # A sample that the search asks for and that does not exist is no text.
-            there: Mask = np.asarray((~np.isnan(samples)).any(axis=0))
-            asked, index = _asked(source, spec, prompt)
-            whole, lazy = whole + int(there.sum()), lazy + int((asked[: len(there)] & there).sum())
-            same += bool(index == select_batch(samples[None], spec.rule, **shared).index[0])
-        count = len(prompts)
-        row = {"source": source.name, "method": spec.label, "prompts": count}
-        row |= {"full": whole / count, "lazy": lazy / count, "share": lazy / whole}
-        rows.append(row | {"same_choice": same})
-    return Frame.of(
-        "calls",
-        "Texts scored for a prompt",
-        rows,
-        f"The lazy search asks for {BATCH} texts at a time. Scores are clipped to the scorers' "
-        "bounds, with fixed constants for several scorers.",
-    )
+        found = [_asked(source, spec, prompt) for prompt in prompts]
+        # A sample that the search asks for and that does not exist is no text.
+        there = np.asarray((~np.isnan(source.samples[prompts])).any(axis=1))
+        lazy, whole = there[np.stack([asked for asked, _ in found])].sum(), there.sum()
+        row: Record = {"source": source.name, "method": spec.label, "prompts": len(prompts)}
+        row |= {"full": whole / len(prompts), "lazy": lazy / len(prompts), "share": lazy / whole}
+        rows.append(row | {"same_choice": sum(same for _, same in found)})
+    return table("calls", rows, batch=BATCH)
 
 
-def _spread(source: Source, most: int) -> list[int]:
-    """At most so many prompts, evenly spread."""
-    return np.unique(np.linspace(0, len(source.prompt_ids) - 1, most).astype(int)).tolist()
+def _spread(source: Source) -> list[int]:
+    """At most `MOST` prompts, evenly spread."""
+    return np.unique(np.linspace(0, len(source.prompt_ids) - 1, MOST).astype(int)).tolist()
 
 
 SECONDS = " seconds"
@@ -90,7 +74,7 @@ def cost_table(source: Source) -> Frame:
         {"source": source.name, "item": name, "total": total, "per_prompt": total / prompts}
         for name, total in source.costs.items()
     ]
-    return Frame.of("cost", "What the pools cost", rows)
+    return table("cost", rows)
 
 
 def latency_table(source: Source) -> Frame:
@@ -108,20 +92,17 @@ def latency_table(source: Source) -> Frame:
     share = there[:, :, 0].sum() / max(1, there.sum())
     plain = seconds | {"rewrite": 0.0, "score": seconds.get("score", 0.0) * share}
     whole, alone = sum(seconds.values()), sum(plain[stage] for stage in seconds)
+    stages = [*((stage, seconds[stage], plain[stage]) for stage in seconds), ("all", whole, alone)]
     rows = [
         {"source": source.name, "stage": stage, "seconds_per_prompt": spent, "at_n_aug_0": least}
-        for stage, spent, least in [
-            *((s, seconds[s], plain[s]) for s in seconds),
-            ("all", whole, alone),
-        ]
+        for stage, spent, least in stages
     ]
     # Beside answers that nobody had to write everything is much: a share would say nothing.
-    written = bool(alone) and source.generator != GIVEN
-    added = f"{whole / alone - 1:.1%}" if written else f"{whole - alone:.3f} s a prompt"
+    added, given = f"{whole - alone:.3f} s a prompt", " The answers were given, not written."
+    if alone and source.generator != GIVEN:
+        added, given = f"{whole / alone - 1:.1%}", ""
     most = there.shape[2] - 1
-    note = f"{source.name}: {most} rewrites asked for add {added} to the time without any."
-    note += "" if written else " The answers were given, not written."
-    return Frame.of("latency", "Latency by stage", rows, note)
+    return table("latency", rows, name=source.name, most=most, added=added, given=given)
 
 
 def decision_cost_table(contest: Contest) -> Frame:
@@ -132,43 +113,28 @@ def decision_cost_table(contest: Contest) -> Frame:
         | {"milliseconds_per_prompt": 1000 * contest.seconds[method] / decided}
         for method in contest.methods
     ]
-    return Frame.of(
-        "decision_cost",
-        "Deciding from cached scores",
-        rows,
-        "The statistics, which rules of one beta and gamma share, are counted with the first rule.",
-    )
+    return table("decision_cost", rows)
 
 
-def token_table(source: Source, specs: list[RuleSpec], most: int = MOST) -> Frame:
+def token_table(source: Source, specs: list[RuleSpec]) -> Frame:
     """Tokens a prompt that each rule's decision costs, with everything scored and lazily.
 
-    Empty where the source recorded none. At most `most` prompts, evenly spread, are counted.
+    Empty where the source recorded none. At most `MOST` prompts, evenly spread, are counted.
     """
     rows: list[Record] = []
-    prompts = _spread(source, most)
+    prompts = _spread(source)
     for spec in specs if source.spent else ():
         if any(name not in source.side for name in spec.rule.required()):
             continue
-        full = np.array([_spent(source, p, _needed(source, spec, p)) for p in prompts])
-        parts = full.mean(axis=0)
+        parts = np.mean([_spent(source, p, _needed(source, spec, p)) for p in prompts], axis=0)
         lazily = float("nan")
         if _searchable(source, spec):
             asked = [_spent(source, p, _asked(source, spec, p)[0]) for p in prompts]
             lazily = float(np.sum(asked, axis=1).mean())
-        row = {"source": source.name, "method": spec.label, "prompts": len(prompts)}
+        row: Record = {"source": source.name, "method": spec.label, "prompts": len(prompts)}
         row |= dict(zip(SPENT, parts, strict=True))
         rows.append(row | {"total": parts.sum(), "lazily": lazily})
-    return Frame.of(
-        "tokens",
-        "Tokens that a prompt's decision takes",
-        rows,
-        "Generated: all answers, as the run counted them. Rewritten: what a model wrote, refused "
-        "rewrites too, none where rules rewrite. Scored: what all scorers read of the answers and "
-        "rewrites that the rule needs. A rewrite's tokens follow its answer's by characters; the "
-        "prompts and instructions that models read are not recorded. Lazily: the total of the "
-        "lazy search.",
-    )
+    return table("tokens", rows)
 
 
 def _spent(source: Source, prompt: int, wanted: Mask) -> list[float]:
@@ -199,17 +165,12 @@ def _searchable(source: Source, spec: RuleSpec) -> bool:
     return len(source.scorers) == 1 or source.constants is not None
 
 
-def _searched(source: Source, spec: RuleSpec, prompt: int) -> tuple[Array, dict[str, Any]]:
-    """A prompt's samples (M, K, n) as the lazy search sees them, and how the rule is asked."""
+def _asked(source: Source, spec: RuleSpec, prompt: int) -> tuple[Mask, bool]:
+    """The samples (K, n) that the lazy search asks for, and whether it chooses as all would."""
     samples = clipped(source.samples[prompt : prompt + 1], source.bounds)[0]
     samples = np.ascontiguousarray(samples[:, : len(source.candidate_ids[prompt])])
     normalize = source.constants if len(source.scorers) > 1 else "none"
-    return samples, {"beta": spec.beta, "gamma": spec.gamma, "normalize": normalize}
-
-
-def _asked(source: Source, spec: RuleSpec, prompt: int) -> tuple[Mask, int]:
-    """The samples (K, n) that the lazy search asks for, and what it chooses."""
-    samples, shared = _searched(source, spec, prompt)
+    shared: dict[str, Any] = {"beta": spec.beta, "gamma": spec.gamma, "normalize": normalize}
     asked = np.zeros(source.samples.shape[2:], dtype=bool)
 
     def score(pairs: list[Pair]) -> Array:
@@ -221,7 +182,7 @@ def _asked(source: Source, spec: RuleSpec, prompt: int) -> tuple[Mask, int]:
     bounds = np.asarray(source.bounds, dtype=np.float64)
     _, size, depth = samples.shape
     found = select_lazily(score, size, depth, spec.rule, bounds, BATCH, **shared)
-    return asked, found.index
+    return asked, bool(found.index == select_batch(samples[None], spec.rule, **shared).index[0])
 
 
 CALIBRATION_DELTAS = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
@@ -245,13 +206,7 @@ def calibration_table(contest: Contest, halves: Iterable[Halves]) -> Frame:
         for d, a in np.ndindex(shape)
         if known[d, a]
     ]
-    return Frame.of(
-        "calibration",
-        "How often the held-out mean exceeds the lower confidence bound",
-        rows,
-        "The bound is mean - sigma sqrt(log(K/delta)/n), a heuristic; the held-out mean has noise "
-        "of its own, so even a true bound would be missed at times.",
-    )
+    return table("calibration", rows)
 
 
 POINTS = 101
@@ -296,4 +251,4 @@ def density_table(contest: Contest, halves: Iterable[Halves]) -> Frame:
                 head = {"source": contest.source.name, "scorer": scorer, "method": method}
                 pairs = zip(grid, heights, strict=True)
                 rows += [head | {"x": x, "density": y} for x, y in pairs]
-    return Frame.of("densities", "Held-out samples of the choices", rows)
+    return table("densities", rows)

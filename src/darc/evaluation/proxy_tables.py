@@ -10,7 +10,7 @@ from darc.errors import InputError
 from darc.evaluation import ranks
 from darc.evaluation.bootstrap import draw_counts, interval
 from darc.evaluation.contest import Contest
-from darc.evaluation.frame import Frame, Record
+from darc.evaluation.frame import Frame, Record, table
 from darc.evaluation.metrics import aggregated, pooled_units, taken
 from darc.evaluation.rule_tables import (
     BUCKETS,
@@ -43,15 +43,13 @@ class Items:
     controls: Array
 
 
-def items_of(joined: Joined, scorer: int | None = None, among: Array | None = None) -> Items:
+def items_of(joined: Joined, scorer: int | None = None, among: Mask | bool = True) -> Items:
     """The items of one scorer on its raw scale, or of all; `among` (P, K) limits them."""
     samples = joined.proxy.samples
     if scorer is not None:
-        samples = samples[:, scorer : scorer + 1]
+        samples = samples[:, [scorer]]
     proxy, human = aggregated(samples), aggregated(joined.human.samples)
-    known = ~np.isnan(proxy.sigma) & ~np.isnan(human.sigma)
-    if among is not None:
-        known &= among.astype(bool)
+    known = ~np.isnan(proxy.sigma) & ~np.isnan(human.sigma) & among
     prompt, candidate = np.nonzero(known)
     length = joined.proxy.tokens[known]
     controls = [proxy.mean[known], *([] if np.isnan(length).any() else [length])]
@@ -91,19 +89,17 @@ def agreement(items: Items, draws: int, seed: int, share: float = SHARE) -> list
 
 def _resampled(items: Items, draws: int, seed: int, share: float) -> Array:
     """Spearman, partial Spearman and Jaccard of each resample, (draws, 3)."""
-    prompts = int(items.prompt.max()) + 1
     if len(np.unique(items.prompt)) < 2:
         return np.full((1, 3), np.nan)
-    counts = draw_counts(prompts, draws, seed)
+    counts = draw_counts(int(items.prompt.max()) + 1, draws, seed)
     step = max(1, CELLS // len(items.prompt))
     parts = []
     for start in range(0, draws, step):
         weights = counts[start : start + step, items.prompt].astype(np.float64)
         weights = weights[weights.sum(axis=1) > 0]
         sides = (items.proxy, items.human, *items.controls)
-        matrices = ranks.weighted_correlations(
-            [ranks.weighted_ranks(s, weights) for s in sides], weights
-        )
+        ranked = [ranks.weighted_ranks(side, weights) for side in sides]
+        matrices = ranks.weighted_correlations(ranked, weights)
         overlap = ranks.weighted_overlap(items.proxy, items.human, weights, share)
         parts.append(np.stack([matrices[:, 0, 1], ranks.partial_of(matrices), overlap], axis=1))
     return np.concatenate(parts)
@@ -124,27 +120,18 @@ def validity_table(joined: Joined, base: Integers, draws: int = 2000, seed: int 
 
     `base` (P,) is Best-of-K's choice by the proxy, to which some rows are limited.
     """
-    proxy = joined.proxy
-    scorers: list[int | None] = [None]
+    proxy, rows = joined.proxy, list[Record]()
+    scorers: dict[str, int | None] = {"all": None}
     if len(proxy.scorers) > 1:
-        scorers += list(range(len(proxy.scorers)))
-    rows: list[Record] = []
-    for scorer in scorers:
-        label = "all" if scorer is None else proxy.scorers[scorer]
+        scorers |= {name: m for m, name in enumerate(proxy.scorers)}
+    for label, scorer in scorers.items():
         for what, items in _kinds(joined, base, scorer):
             head: Record = {"source": proxy.name, "ratings": joined.human.name, "scorer": label}
             head |= {"items": what, "n": len(items.proxy)}
             rows += [head | row for row in agreement(items, draws, seed)]
     if not rows:
         raise InputError(f"{proxy.name} and {joined.human.name} share too few sigmas to compare")
-    return Frame.of(
-        "validity",
-        "The proxy's sigma against people's",
-        rows,
-        "Partial: the proxy's mean and, where known, the length are controlled, all as ranks. "
-        f"Intervals: {draws} resamples of whole prompts. p: Fisher's transformation, Kendall's "
-        "normal approximation, the hypergeometric tail; they take candidates as independent.",
-    )
+    return table("validity", rows, draws=draws)
 
 
 def overlap_table(joined: Joined, base: Integers | None = None) -> Frame:
@@ -160,7 +147,7 @@ def overlap_table(joined: Joined, base: Integers | None = None) -> Frame:
                 row = {"source": joined.proxy.name, "ratings": joined.human.name, "items": what}
                 hit = (left & right).sum() / left.sum()
                 rows.append(row | {"share": share, "overlap": hit, "by_chance": left.mean()})
-    return Frame.of("overlap", "Overlap of the top shares by sigma", rows)
+    return table("overlap", rows)
 
 
 def points_table(joined: Joined, base: Integers | None = None) -> Frame:
@@ -169,7 +156,7 @@ def points_table(joined: Joined, base: Integers | None = None) -> Frame:
     for p, k, named, sigmas in _rows(joined, items_of(joined)):
         chosen = "" if base is None else "yes" if base[p] == k else "no"
         rows.append({**named, "ratings": joined.human.name, "best_of_k": chosen, **sigmas})
-    return Frame.of("points", "The proxy's and people's sigma of every candidate", rows)
+    return table("points", rows)
 
 
 def mismatch_table(joined: Joined, base: Integers | None = None, cases: int = CASES) -> Frame:
@@ -191,16 +178,18 @@ def mismatch_table(joined: Joined, base: Integers | None = None, cases: int = CA
                 row["prompt"] = proxy.questions[p] if proxy.questions else ""
                 row["response"] = proxy.texts[p][k] if proxy.texts else ""
                 rows.append(row)
-    return Frame.of("mismatches", "Where proxy and people differ most", rows)
+    return table("mismatches", rows)
 
 
 def _rows(joined: Joined, items: Items) -> list[tuple[int, int, Record, Record]]:
     """Prompt and candidate of every item, with their names and its sigmas as parts of a row."""
-    found = []
-    for p, k, *sigmas in zip(items.prompt, items.candidate, items.proxy, items.human, strict=True):
-        named = {"source": joined.proxy.name, "prompt_id": joined.proxy.prompt_ids[p]}
-        named["candidate_id"] = joined.proxy.candidate_ids[p][k]
-        found.append((p, k, named, dict(zip(("sigma_proxy", "sigma_human"), sigmas, strict=True))))
+    proxy, found = joined.proxy, []
+    for p, k, own, theirs in zip(
+        items.prompt, items.candidate, items.proxy, items.human, strict=True
+    ):
+        named = {"source": proxy.name, "prompt_id": proxy.prompt_ids[p]}
+        named["candidate_id"] = proxy.candidate_ids[p][k]
+        found.append((p, k, named, {"sigma_proxy": own, "sigma_human": theirs}))
     return found
 
 
@@ -246,15 +235,7 @@ def error_table(joined: Joined, contest: Contest) -> Frame:
         *bucket_rows(contest, equal, "error", rescaled, form="rescaled"),
     ]
     ends = ", ".join(f"{edge:.4g}" for edge in edges[0])
-    return Frame.of(
-        "errors",
-        "Gains over Best-of-K by the error of the proxy's sigma",
-        rows,
-        f"{described(contest)} Q5 has the largest error. Raw, as in the paper: the difference of "
-        f"the sigmas as they are, for a proxy on people's scale, cut at its quantiles {ends}, so "
-        "that ties leave buckets unequal. Rescaled: each sigma in units of the deviation of all "
-        "its samples (as several scorers' always are), in buckets of equal size.",
-    )
+    return table("errors", rows, described=described(contest), ends=ends)
 
 
 DEFAULT = "style"
@@ -269,7 +250,7 @@ def family_table(contests: Sequence[Contest], pairs: Pairs = ()) -> Frame:
     """
     groups = {human: [contest for _, contest in own] for human, own in _by_ratings(pairs).items()}
     own = [contest for contest in contests if contest.source.family]
-    if not groups and _differ(own):
+    if not groups and len({contest.source.family for contest in own}) > 1:
         groups = {"its own rewrites": own}
     rows = []
     for judge, group in groups.items():
@@ -277,13 +258,7 @@ def family_table(contests: Sequence[Contest], pairs: Pairs = ()) -> Frame:
             for part, among in _slices(contest, group).items():
                 head: Record = {"family": contest.source.family, "judge": judge, "slice": part}
                 rows += rows_of(contest, among, outcomes(contest, among), **head)
-    return Frame.of(
-        "families",
-        "Rewrite families",
-        rows,
-        "The stress slice is the same prompts for all families: the fifth on which the samples of "
-        f"Best-of-K's choice disagree most under the family {DEFAULT}, or else the first one.",
-    )
+    return table("families", rows, default=DEFAULT)
 
 
 def family_agreement_table(pairs: Pairs, draws: int, seed: int) -> Frame:
@@ -292,12 +267,11 @@ def family_agreement_table(pairs: Pairs, draws: int, seed: int) -> Frame:
     for human, own in _by_ratings(pairs).items():
         for joined, contest in own:
             for part, among in _slices(contest, [each for _, each in own]).items():
-                wanted = np.repeat(among[0][:, None], joined.proxy.shape[2], axis=1)
-                items = items_of(joined, None, wanted)
+                items = items_of(joined, None, among[0][:, None])
                 head: Record = {"source": joined.proxy.name, "family": joined.proxy.family}
                 head |= {"ratings": human, "slice": part, "n": len(items.proxy)}
                 rows += [head | row for row in agreement(items, draws, seed)]
-    return Frame.of("family_agreement", "Agreement of each family's sigma with people's", rows)
+    return table("family_agreement", rows)
 
 
 def _by_ratings(pairs: Pairs) -> dict[str, list[tuple[Joined, Contest]]]:
@@ -306,11 +280,8 @@ def _by_ratings(pairs: Pairs) -> dict[str, list[tuple[Joined, Contest]]]:
     for joined, contest in pairs:
         if joined.proxy.family:
             found.setdefault(joined.human.name, []).append((joined, contest))
-    return {human: own for human, own in found.items() if _differ([contest for _, contest in own])}
-
-
-def _differ(contests: Sequence[Contest]) -> bool:
-    return len({contest.source.family for contest in contests}) > 1
+    families = {human: {joined.proxy.family for joined, _ in own} for human, own in found.items()}
+    return {human: own for human, own in found.items() if len(families[human]) > 1}
 
 
 def _slices(contest: Contest, group: Sequence[Contest]) -> dict[str, Mask]:

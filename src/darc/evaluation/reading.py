@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -123,66 +123,59 @@ def read_run(path: Path, name: str | None = None) -> Source:
     check_complete(folder)
     deciding_of(folder)
     settings = folder.manifest()["settings"]
-    found: list[dict[str, Any]] = []
+    columns: dict[str, list[Any]] = defaultdict(list)
     rewrites = Counter[str]()
     for shard in folder.shards():
         for prompt_id in shard.rows("decisions.jsonl"):
             own = records.read_candidates(shard, prompt_id)
             scores = records.read_scores(shard, prompt_id).values
             side = shard.rows("side.jsonl").get(prompt_id, {})
-            found.append(
-                {
-                    "id": prompt_id,
-                    "shard": int(shard.name or 0),
-                    "candidates": [sys.intern(each.id) for each in own],
-                    "names": [sys.intern(each.name) for each in own],
-                    "tokens": np.array([float(each.tokens) for each in own]),
-                    "scores": scores,
-                    "side": {n: np.array(side[n]) for n in sorted(side) if n != "prompt_id"},
-                    **_spent(shard, prompt_id, own, scores.shape[2]),
-                }
-            )
+            found = {
+                "id": prompt_id,
+                "shard": int(shard.name or 0),
+                "candidates": [sys.intern(each.id) for each in own],
+                "names": [sys.intern(each.name) for each in own],
+                "tokens": np.array([float(each.tokens) for each in own]),
+                "scores": scores,
+                "side": {n: np.array(side[n]) for n in sorted(side) if n != "prompt_id"},
+                **_spent(shard, prompt_id, own, scores.shape[2]),
+            }
+            for key, value in found.items():
+                columns[key].append(value)
         if "variants.jsonl" in shard.kept:
             for fate, key in (("accepted", "variants"), ("refused", "rejected")):
                 rows = shard.rows(f"{key}.jsonl").values()
                 rewrites[f"rewrites {fate}"] += sum(len(row[key]) for row in rows)
-
-    def column(name: str) -> list[Any]:
-        return [each[name] for each in found]
-
-    ids, places, shard_of = column("id"), column("shard"), lru_cache(maxsize=1)(folder.shard)
+    ids, places, shard_of = columns["id"], columns["shard"], lru_cache(maxsize=1)(folder.shard)
 
     def read(p: int) -> tuple[Shard, str]:
         return shard_of(places[p]), ids[p]
 
-    samples, sides = stacked(column("scores")), column("side")
+    samples, sides = stacked(columns["scores"]), columns["side"]
     described = records.scores_of(settings, samples[0])
     cost = cost_by_stage(folder.shards())
     return Source(
         name=name or path.resolve().name,
         kind="panel" if described.sample == records.RATER else "rewrite",
         prompt_ids=ids,
-        candidate_ids=column("candidates"),
+        candidate_ids=columns["candidates"],
         scorers=list(described.scorers),
         samples=samples,
         givers=np.where(np.isnan(samples), NOBODY, np.arange(samples.shape[3])),
         giver_names=list(described.samples),
-        tokens=stacked(column("tokens")),
+        tokens=stacked(columns["tokens"]),
         side={
             name: stacked([each[name] for each in sides])
             for name in sides[0]
             if all(name in each for each in sides)
         },
-        systems=column("names") if any(map(any, column("names"))) else (),
+        systems=columns["names"] if any(map(any, columns["names"])) else (),
         constants=described.constants,
         bounds=described.bounds,
         questions=Lookup(len(ids), lambda p: records.read_prompt(*read(p)).question),
         texts=Lookup(len(ids), lambda p: [c.text for c in records.read_candidates(*read(p))]),
-        costs={
-            **{f"{s} {u}": x for s, counts in cost.items() for u, x in counts.items()},
-            **rewrites,
-        },
-        spent={name: stacked(column(name)) for name in SPENT},
+        costs={f"{s} {u}": x for s, own in cost.items() for u, x in own.items()} | rewrites,
+        spent={name: stacked(columns[name]) for name in SPENT},
         generator=settings["generator"]["name"],
         family=settings["rewrites"]["family"],
     )
@@ -206,11 +199,8 @@ def _spent(shard: Shard, prompt_id: str, own: list[Candidate], size: int) -> dic
         read[k, : len(texts)] = [each[k] * len(text) for text in texts]
         for proposed in (variants, rejections):
             written[k] += each[k] * sum(len(p.text) for p in proposed if p.rewriter != RULES)
-    return {
-        "generated": np.zeros(len(own)) if given else tokens,
-        "rewritten": written,
-        "scored": read,
-    }
+    generated = np.zeros(len(own)) if given else tokens
+    return dict(zip(SPENT, (generated, written, read), strict=True))
 
 
 def is_audit(path: Path) -> bool:

@@ -12,15 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from darc.config import read_toml
 from darc.errors import MissingExtra
 from darc.evaluation.cases import clipped_text, galleries, shown_gallery
 from darc.evaluation.contest import Report
 from darc.evaluation.evaluate import Evaluation
 from darc.evaluation.figures import draw_figures
-from darc.evaluation.frame import Cell, Frame, Record, shown, write_frames
+from darc.evaluation.frame import WORDS, Cell, Frame, Record, shown, table, write_frames
 from darc.evaluation.pictures import Picture
-from darc.evaluation.rule_tables import SPLIT
 from darc.evaluation.verdict import Verdict, answer, wins_frame
 from darc.files import atomic_writer
 from darc.views.chart import inline_svg, write_picture
@@ -34,7 +32,6 @@ KEPT_IN_FILES = ("densities", "main", "points")
 COUNTS = ("prompts", "win", "tie", "loss", "length", "prompts kept", "total", "per prompt", "n")
 FIRST = ("gains", "buckets", "scatter", "frontier", "ridges")
 PACKAGES = ("numpy", "scipy", "matplotlib")
-WORDS = read_toml(Path(__file__).parents[1] / "data" / "report.toml")
 GLOSSARY: dict[str, str] = WORDS["glossary"]
 TOPICS: dict[str, dict[str, Any]] = WORDS["topics"]
 
@@ -48,45 +45,38 @@ def _about(result: Evaluation, release: str) -> list[Frame]:
         row: Record = {"name": source.name, "samples_by": source.kind}
         row |= zip(("prompts", "scorers", "candidates", "samples"), source.shape, strict=True)
         row |= {"generator": source.generator or "-", "rewrites": source.family or "-"}
-        row["split"] = SPLIT[contest.split] if contest else "not split"
-        row["splits"] = len(contest.kept) if contest else 0
-        row["prompts_kept"] = float(np.mean(contest.kept.sum(axis=1))) if contest else 0.0
+        row |= {"split": "not split", "splits": 0, "prompts_kept": 0.0}
+        if contest:
+            row |= {"split": WORDS["splits"][contest.split], "splits": len(contest.kept)}
+            row["prompts_kept"] = float(np.mean(contest.kept.sum(axis=1)))
         sources.append(row)
     versions = {"darc": release, "python": platform.python_version()}
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
             versions[name] = version(name)
-    settings = [{"setting": name, "value": _text(value)} for name, value in result.settings]
+    settings = []
+    for name, value in result.settings:
+        text = f"{value:g}" if isinstance(value, float) else str(value)
+        if value is None or isinstance(value, tuple):
+            text = "median" if value is None else ", ".join(map(str, value)) or "all"
+        settings.append({"setting": name, "value": text})
     packages = [{"package": name, "version": number} for name, number in versions.items()]
-    return [
-        Frame.of("sources", "Sources and splits", sources),
-        Frame.of("settings", "Settings", settings),
-        Frame.of("versions", "Versions", packages),
-    ]
-
-
-def _text(value: object) -> str:
-    if value is None:
-        return "median"
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value)) or "all"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return [table("sources", sources), table("settings", settings), table("versions", packages)]
 
 
 def by_gain(frame: Frame) -> Frame:
     """The frame with the rules of each subset by their change, the largest first; others as is."""
-    names = [name for name in ("delta_tradeoff", "delta_mean") if name in frame.columns]
-    if frame.name != "human" or not names:
+    if frame.name != "human":
         return frame
     heads = list(dict.fromkeys(zip(frame.column("source"), frame.column("subset"), strict=True)))
 
-    def key(row: tuple[Cell, ...]) -> tuple[float, ...]:
-        cells = dict(zip(frame.columns, row, strict=True))
-        changes = [cells[name] for name in names]
-        known = [-each if isinstance(each, float) and each == each else 0.0 for each in changes]
-        return (heads.index((cells["source"], cells["subset"])), *known)
+    def key(pair: tuple[Record, object]) -> tuple[float, ...]:
+        row, _ = pair
+        gains = (-(row[name] or 0.0) for name in ("delta_tradeoff", "delta_mean"))
+        return (heads.index((row["source"], row["subset"])), *gains)
 
-    return replace(frame, rows=tuple(sorted(frame.rows, key=key)))
+    pairs = sorted(zip(frame.records(), frame.rows, strict=True), key=key)
+    return replace(frame, rows=tuple(row for _, row in pairs))
 
 
 def _groups(frame: Frame) -> list[tuple[str, list[int]]]:
@@ -103,14 +93,13 @@ def _groups(frame: Frame) -> list[tuple[str, list[int]]]:
         if place in used or one or all(shown(cell) in ("-", "") for cell in cells):
             continue
         what = name.removeprefix("delta_")
-        said = "value" if name == "value" else "change" if name == "delta" else f"{what} change"
+        said = name if name == "value" else "change" if name == "delta" else f"{what} change"
         ends = ["low", "high"] if name == "value" else [f"low_{what}", f"high_{what}"]
+        group = (name.replace("_", " "), [place])
         if (name == "value" or name.startswith("delta")) and set(ends) <= set(names):
-            places = [place, *map(names.index, ends)]
-            used |= set(places)
-            groups.append((f"{said} [95 %]", places))
-        else:
-            groups.append((name.replace("_", " "), [place]))
+            group = (f"{said} [95 %]", [place, *map(names.index, ends)])
+            used |= set(group[1])
+        groups.append(group)
     return groups
 
 
@@ -158,18 +147,20 @@ def report_page(
     found: Sequence[Verdict] = (),
 ) -> str:
     """The page: the answer, three pictures, cases, tables, warnings; every text is escaped."""
-    several = len(result.sources) > 1
-    figures = [_figure(each, several) for each in drawn]
-    starts = [each["start"] for each in figures]
-    first = [figures[starts.index(start)] for start in FIRST if start in starts][:3]
-    rest = [each for each in figures if each not in first]
+    figures: dict[str, list[dict[str, str]]] = {}
+    for picture, text in drawn:
+        several = len(result.sources) > 1
+        caption = f"{picture.source}: {picture.caption}" if several else picture.caption
+        svg = inline_svg(text, picture.name, caption)
+        shown_figure = {"name": picture.name, "caption": caption, "svg": svg}
+        figures.setdefault(picture.name.split("-")[0], []).append(shown_figure)
+    first = [figures[start].pop(0) for start in [s for s in FIRST if s in figures][:3]]
     topics, absent = [], []
     known = {name for topic in TOPICS.values() for name in topic["frames"]}
     others = [frame.name for frame in result.frames if frame.name not in known]
     for key, topic in (TOPICS | {"others": {"title": "Other tables", "frames": others}}).items():
         frames = [frame for name in topic["frames"] if (frame := result.frame(name)) is not None]
-        starts = topic.get("figures", ())
-        own = [each for start in starts for each in rest if each["start"] == start]
+        own = [each for start in topic.get("figures", ()) for each in figures.get(start, ())]
         if frames or own:
             tables = [_shown_frame(by_gain(frame)) for frame in frames]
             topics.append({"key": key, "title": topic["title"], "frames": tables, "figures": own})
@@ -215,13 +206,12 @@ def frame_table(frame: Frame) -> str:
 
 def _shown_frame(frame: Frame) -> dict[str, Any]:
     """A frame as the templates want it: groups of columns, cells as texts with a class."""
-    groups = _groups(frame)
-    kinds = ["" if all(map(frame.numeric, places)) else "left" for _, places in groups]
-    pairs = list(zip(groups, kinds, strict=True))
-    columns = []
-    for (name, _), kind in pairs:
+    columns, groups = [], []
+    for name, places in _groups(frame):
+        numeric = all(map(frame.numeric, places))
         words = [f"{word}: {said}" for word, said in GLOSSARY.items() if word in name.lower()]
-        columns.append({"name": name, "numeric": not kind, "words": "; ".join(words)})
+        columns.append({"name": name, "numeric": numeric, "words": "; ".join(words)})
+        groups.append((name, places, [] if numeric else ["left"]))
     return {
         "name": frame.name,
         "title": frame.title,
@@ -231,39 +221,32 @@ def _shown_frame(frame: Frame) -> dict[str, Any]:
         "folded": len(frame) > OPEN_ROWS,
         "columns": columns,
         "rows": [
-            [_cell([row[at] for at in places], kind, name) for (name, places), kind in pairs]
+            [_cell(name, [row[at] for at in places], kinds) for name, places, kinds in groups]
             for row in frame.rows
         ],
     }
 
 
-def _cell(cells: Sequence[Cell], kind: str, name: str) -> tuple[str, str]:
-    """A cell's text and class."""
+def _cell(name: str, cells: Sequence[Cell], kinds: list[str]) -> tuple[str, str]:
+    """The text and the classes of a cell, which is a number with its interval or one thing."""
     first, *ends = cells
-    text = shown(first)
+    value, text = name.startswith("value"), shown(first)
+
+    def signed(number: float) -> str:
+        return f"{round(number, 9) + 0.0:{'' if value else '+'}.3f}"
+
     if isinstance(first, float) and text != "-":
         if name in COUNTS:
             text = f"{first:.1f}".removesuffix(".0")
         elif ends:
-            text = _signed(first, name)
+            text = signed(first)
     if not ends and len(text) > LONG:
-        kind = f"{kind} words".strip()
+        kinds = [*kinds, "words"]
         text = text if len(text) <= CLIP else f"{text[:CLIP]}…"
     known = [each for each in ends if isinstance(each, float) and each == each]
     if len(known) == 2:
-        text += f" [{_signed(known[0], name)}, {_signed(known[1], name)}]"
-        if not name.startswith("value") and (known[0] > 0 or known[1] < 0):
-            kind = f"{kind} sure".strip()
-    return text, kind
-
-
-def _signed(number: float, name: str) -> str:
-    return f"{round(number, 9) + 0.0:{'' if name.startswith('value') else '+'}.3f}"
-
-
-def _figure(drawn: Drawn, several: bool) -> dict[str, str]:
-    picture, text = drawn
-    caption = f"{picture.source}: {picture.caption}" if several else picture.caption
-    svg = inline_svg(text, picture.name, caption)
-    start = picture.name.split("-")[0]
-    return {"name": picture.name, "start": start, "caption": caption, "svg": svg}
+        low, high = known
+        text += f" [{signed(low)}, {signed(high)}]"
+        if not value and (low > 0 or high < 0):
+            kinds = [*kinds, "sure"]
+    return text, " ".join(kinds)

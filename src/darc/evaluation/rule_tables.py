@@ -1,6 +1,6 @@
 """The tables that compare rules: what their choices are worth beside Best-of-K's."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,10 +9,9 @@ import numpy as np
 from darc.core import risk
 from darc.evaluation.bootstrap import average, estimate, over_splits, tail
 from darc.evaluation.contest import Contest, ContestSettings, Splits, contest_of
-from darc.evaluation.frame import Frame, Record
+from darc.evaluation.frame import WORDS, Frame, Record, table
 from darc.evaluation.ranks import spearman
 from darc.evaluation.source import Source
-from darc.evaluation.split import Halves
 from darc.typing import Array, Mask
 
 Columns = Mapping[str, Any]  # a cell a method, (A,), by the name of the column
@@ -25,14 +24,9 @@ def rows_of(
 
     `columns` have a cell a method, for the prompts `among` (R, P); `head` comes before them.
     """
-    start = {"source": contest.source.name, **head}
     return [
-        {
-            **start,
-            "method": method,
-            "prompts": prompts_in(among),
-            **{name: cells[a] for name, cells in columns.items()},
-        }
+        {"source": contest.source.name, **head, "method": method, "prompts": prompts_in(among)}
+        | {name: cells[a] for name, cells in columns.items()}
         for a, method in enumerate(contest.methods)
         if a >= first
     ]
@@ -43,16 +37,11 @@ def mean_of(values: Array, among: Mask) -> Array:
     return np.asarray(over_splits(average(values, among, np.ones((1, values.shape[2]))))[0])
 
 
-def tail_of(values: Array, among: Mask, share: float) -> Array:
-    """CVaR (A,) over prompts, averaged over splits, of values (R, A, P)."""
-    return np.asarray(over_splits(tail(values, among, np.ones((1, values.shape[2])), share))[0])
-
-
 def outcomes(contest: Contest, among: Mask) -> dict[str, Array]:
     """Reward, risk, tradeoff and CVaR over prompts of each method, (A,) by name."""
-    arrays = {"reward": contest.reward, "risk": contest.risk, "tradeoff": contest.tradeoff}
-    found = {name: mean_of(values, among) for name, values in arrays.items()}
-    return found | {"cvar": tail_of(contest.outcome, among, contest.settings.tail)}
+    names, ones = ("reward", "risk", "tradeoff"), np.ones((1, among.shape[1]))
+    worst = over_splits(tail(contest.outcome, among, ones, contest.settings.tail))[0]
+    return {name: mean_of(getattr(contest, name), among) for name in names} | {"cvar": worst}
 
 
 def compared(contest: Contest, values: Array, among: Mask, name: str = "") -> dict[str, Array]:
@@ -81,10 +70,9 @@ def _changes(contest: Contest, name: str, statistic: Callable[[Array], Array]) -
 
 def tally(signs: Array, among: Mask) -> dict[str, Array]:
     """Wins, ties and losses of each method by signs (R, A, P), counted and averaged over splits."""
-    there = among[:, None, :]
     used = np.maximum(among.any(axis=1).sum(), 1)
     return {
-        name: np.where(there, signs == sign, False).sum(axis=(0, 2)) / used
+        name: (among[:, None, :] & (signs == sign)).sum(axis=(0, 2)) / used
         for name, sign in (("win", 1), ("tie", 0), ("loss", -1))
     }
 
@@ -95,20 +83,13 @@ def prompts_in(among: Mask) -> float:
     return float(sizes[sizes > 0].mean()) if (sizes > 0).any() else 0.0
 
 
-SPLIT = {
-    "rater": "raters split into halves",
-    "sample": "each candidate's samples split into halves",
-    "rewrite": "rewrites split by number into halves",
-}
-
-
 def described(contest: Contest) -> str:
     """How the numbers of a contest came about."""
     settings, scorers = contest.settings, contest.rewards.shape[2]
     if contest.split == "joined":
         how, half = "proxy scores select and human ratings judge", "the other half of the prompts"
     else:
-        how = f"{SPLIT[contest.split]} that select and judge, averaged over "
+        how = f"{WORDS['splits'][contest.split]} that select and judge, averaged over "
         how, half = f"{how}{len(contest.kept)} splits", "the half that selects"
     note = f"{contest.source.name}: {how}. Tradeoff is reward - {contest.lam:g} sigma"
     note += f" (lambda by median matching on {half})" if settings.lam is None else ""
@@ -131,30 +112,22 @@ def main_table(contest: Contest) -> Frame:
         del found["cvar"]
         found["length"] = mean_of(contest.length, among)
         found["length_unit"] = [source.length_unit] * len(contest.methods)
-        found |= tally(contest.signs, among)
+        found |= tally(contest.against(contest.reward), among)
         rows += rows_of(contest, among, found, generator=source.generator, subset=subset)
-    return Frame.of("main", "Reward, risk and tradeoff", rows, described(contest))
+    return table("main", rows, described=described(contest))
 
 
 def human_table(contest: Contest) -> Frame:
     """Each metric, its difference to Best-of-K, and the difference's 95 % bootstrap interval."""
     measures = {"mean": contest.reward, "sigma": contest.risk, "tradeoff": contest.tradeoff}
-    settings, rows = contest.settings, list[Record]()
+    names, rows = (*measures, contest.settings.tail_name), list[Record]()
     for subset, among in contest.subsets.items():
-        names = (*measures, settings.tail_name)
         found = dict(zip(names, outcomes(contest, among).values(), strict=True))
         for name, values in measures.items():
             found |= compared(contest, values, among, name)
         found |= compared_tail(contest, among)
         rows += rows_of(contest, among, found, subset=subset)
-    return Frame.of(
-        "human",
-        "Mean, sigma, tradeoff and CVaR over prompts, against Best-of-K",
-        rows,
-        f"{described(contest)} CVaR is the mean of the lowest {settings.tail:.0%} of"
-        f" prompts by held-out {settings.outcome}. Intervals: {settings.draws}"
-        " paired resamples of the prompts.",
-    )
+    return table("human", rows, described=described(contest), **dict(contest.settings))
 
 
 BUCKETS = 5
@@ -182,7 +155,7 @@ def bucket_rows(
             columns: Columns = {
                 measure: [middle] * len(contest.methods),
                 **compared(contest, contest.reward, among),
-                **tally(contest.signs, among),
+                **tally(contest.against(contest.reward), among),
                 "tradeoff": mean_of(contest.tradeoff, among),
                 **compared(contest, contest.tradeoff, among, "tradeoff"),
                 **compared_tail(contest, among),
@@ -196,23 +169,17 @@ def bucket_table(contest: Contest) -> Frame:
 
     Where a proxy selects and people judge, also by people's sigma.
     """
-    measures = {"the selecting half": contest.disagreement}
-    note = (
-        f"{described(contest)} Q5 has the largest disagreement, measured on the half that selects."
-    )
+    measures, form = {"the selecting half": contest.disagreement}, "halves"
     if contest.split == "joined":
         measures = {"the proxy": contest.disagreement, "people": contest.judged_disagreement}
-        note = (
-            f"{described(contest)} Q5 has the largest disagreement by the proxy, or by people. "
-            "People's is of the ratings that also judge, so that a part of the losses in Q1 and of "
-            "the gains in Q5 is regression to the mean."
-        )
+        form = "joined"
     rows: list[Record] = []
     for by, disagreement in measures.items():
         values = np.where(contest.kept, disagreement, np.nan)
         masks = bucket_masks(values, list(contest.source.prompt_ids))
         rows += bucket_rows(contest, masks, "disagreement", values, by=by)
-    return Frame.of("buckets", "Gains over Best-of-K by the disagreement on its choice", rows, note)
+    measured = WORDS["tables"]["buckets"][form]
+    return table("buckets", rows, described=described(contest), measured=measured)
 
 
 def judged_columns(contest: Contest, values: Array, among: Mask) -> dict[str, Any]:
@@ -232,14 +199,7 @@ def scalarisation_table(contest: Contest) -> Frame:
             there = among & ~np.isnan(values).all(axis=1)
             columns = judged_columns(contest, values, there) | {"spearman": likeness}
             rows += rows_of(contest, there, columns, 1, subset=subset, form=form)
-    return Frame.of(
-        "scalarisation",
-        "Absolute ratings and pairwise contests against Best-of-K",
-        rows,
-        f"{described(contest)} S0 is the difference of held-out means. S1 is the share of those "
-        "who judged both and prefer the choice (a tie counts half) less one half. Spearman is over "
-        "prompts, between the two differences.",
-    )
+    return table("scalarisation", rows, described=described(contest))
 
 
 def agreement(left: Array, right: Array, among: Mask) -> float:
@@ -262,40 +222,28 @@ def sensitivity_table(contest: Contest) -> Frame:
     """Tradeoff and rank (1 is best, equals share the better rank) as lambda changes.
 
     The form "raw" has 0.5, 1 and 2 times lambda and the paper's diagnostic of lambda 5, the form
-    "z-scored" the one of lambda 3.
+    "z-scored" the one of lambda 3, by Best-of-K's mean and deviation over prompts.
     """
     forms: list[tuple[str, float | None, float, Array]] = [
         ("raw", factor, factor * contest.lam, contest.weighed(factor)) for factor in FACTORS
     ]
     forms.append(("raw", None, RAW, contest.reward - RAW * contest.risk))
-    forms.append(("z-scored", None, Z_SCORED, z_scored(contest)))
+    sides = []
+    for values in (contest.reward, contest.risk):
+        location, scale = risk.mean(values[:, 0]), np.nan_to_num(risk.sigma(values[:, 0]))
+        scale = np.where(scale > 0, scale, 1.0)
+        sides.append((values - location[:, None, None]) / scale[:, None, None])
+    forms.append(("z-scored", None, Z_SCORED, sides[0] - Z_SCORED * sides[1]))
     rows: list[Record] = []
     for subset, among in contest.subsets.items():
         for form, factor, lam, values in forms:
             tradeoff = np.round(mean_of(values, among), 12) + 0.0
-            head = {"form": form, "factor": factor, "lambda": lam}
             for method, own in zip(contest.methods, tradeoff, strict=True):
                 rank = None if np.isnan(own) else 1 + int((tradeoff > own).sum())
-                start = {"source": contest.source.name, "subset": subset, "method": method}
-                rows.append({**start, **head, "tradeoff": own, "rank": rank})
-    return Frame.of(
-        "sensitivity",
-        "Ranking of the methods by tradeoff as lambda changes",
-        rows,
-        "Without a factor: the paper's diagnostics. Z-scored: reward and sigma, each less its mean "
-        "and in its deviations over the prompts for Best-of-K's choice: free of the scale.",
-    )
-
-
-def z_scored(contest: Contest, lam: float = Z_SCORED) -> Array:
-    """z(reward) - lambda z(sigma), (R, A, P), by Best-of-K's mean and deviation over prompts."""
-    sides = []
-    for values in (contest.reward, contest.risk):
-        base = values[:, 0]
-        location, scale = risk.mean(base), np.nan_to_num(risk.sigma(base))
-        scale = np.where(scale > 0, scale, 1.0)
-        sides.append((values - location[:, None, None]) / scale[:, None, None])
-    return np.asarray(sides[0] - lam * sides[1])
+                row: Record = {"source": contest.source.name, "subset": subset, "method": method}
+                row |= {"form": form, "factor": factor, "lambda": lam}
+                rows.append(row | {"tradeoff": own, "rank": rank})
+    return table("sensitivity", rows)
 
 
 def aggregated_deltas(rewards: Array, scales: Array, gamma: float) -> dict[str, Array]:
@@ -317,13 +265,7 @@ def scorer_table(contest: Contest) -> Frame:
         found = aggregated_deltas(contest.rewards, contest.scales, contest.settings.gamma)
         verdicts = {f"all: {name}": delta for name, delta in found.items()}
         verdicts |= {s: contest.rewards[:, :, m] for m, s in enumerate(contest.source.scorers)}
-    return Frame.of(
-        "scorers",
-        "Verdicts of the scorers against Best-of-K",
-        _scorer_rows(contest, verdicts),
-        "A scorer's own rows are on its raw scale; aggregates are in its pooled deviations on the "
-        "half that judges.",
-    )
+    return table("scorers", _scorer_rows(contest, verdicts))
 
 
 def held_out_scorer_table(source: Source, settings: ContestSettings) -> Frame:
@@ -331,12 +273,20 @@ def held_out_scorer_table(source: Source, settings: ContestSettings) -> Frame:
     rows: list[Record] = []
     for m, name in enumerate(source.scorers if len(source.scorers) > 1 else ()):
         others = [o for o in range(len(source.scorers)) if o != m]
-        halves = _judged_by(Splits(source, settings), others, m)
+        halves = (
+            replace(
+                half,
+                select=np.ascontiguousarray(half.select[:, others]),
+                select_givers=half.select_givers[:, others],
+                judge=half.judge[:, [m]],
+                givers=half.givers[:, [m]],
+            )
+            for half in Splits(source, settings)
+        )
         kept = with_scorers(source, others)
         contest = contest_of(kept, halves, settings, settings.methods, "sample")
         rows += _scorer_rows(contest, {name: contest.reward})
-    title = "Selection by the other scorers, judged by the one left out"
-    return Frame.of("held_out_scorers", title, rows)
+    return table("held_out_scorers", rows)
 
 
 def _scorer_rows(contest: Contest, verdicts: Mapping[str, Array]) -> list[Record]:
@@ -361,15 +311,3 @@ def with_scorers(source: Source, wanted: list[int]) -> Source:
         bounds=None if source.bounds is None else [source.bounds[m] for m in wanted],
         constants=constants,
     )
-
-
-def _judged_by(halves: Iterable[Halves], others: list[int], judge: int) -> Iterable[Halves]:
-    part = slice(judge, judge + 1)
-    for half in halves:
-        yield replace(
-            half,
-            select=np.ascontiguousarray(half.select[:, others]),
-            select_givers=half.select_givers[:, others],
-            judge=half.judge[:, part],
-            givers=half.givers[:, part],
-        )

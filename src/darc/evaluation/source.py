@@ -90,25 +90,35 @@ def restrict(source: Source, prompts: Sequence[int], candidates: Sequence[Sequen
         row[: len(chosen)] = chosen
     rows, questions = np.asarray(prompts, dtype=np.int64), source.questions
 
+    def cut(array: NDArray[Any], fill: float = np.nan, rows: Integers = rows) -> NDArray[Any]:
+        """Rows and candidates of (P, K, ...), filled where there is no candidate."""
+        found = array[rows[:, None], np.maximum(place, 0)]
+        found[place < 0] = fill
+        return found
+
     def turned(array: NDArray[Any], fill: float) -> NDArray[Any]:
-        found = _gathered(array.transpose(0, 2, 1, 3), rows, place, fill)
+        found = cut(array.transpose(0, 2, 1, 3), fill)
         return np.ascontiguousarray(found.transpose(0, 2, 1, 3))
 
     def picked(words: Sequence[Sequence[str]]) -> Sequence[list[str]]:
         return Lookup(len(rows), lambda row: [words[prompts[row]][k] for k in candidates[row]])
 
+    side = {name: cut(array) for name, array in source.side.items()}
+    for name in (each for each in side if SIDE_INPUTS.get(each) == "KK"):
+        columns = cut(side[name].transpose(0, 2, 1), rows=np.arange(len(rows)))
+        side[name] = columns.transpose(0, 2, 1)
     return replace(
         source,
         prompt_ids=[source.prompt_ids[p] for p in prompts],
         candidate_ids=list(picked(source.candidate_ids)),
         samples=turned(source.samples, np.nan),
         givers=turned(source.givers, NOBODY),
-        tokens=_gathered(source.tokens, rows, place),
-        side={name: _side(name, array, rows, place) for name, array in source.side.items()},
+        tokens=cut(source.tokens),
+        side=side,
         questions=Lookup(len(rows), lambda row: questions[prompts[row]]) if questions else (),
         systems=list(picked(source.systems)) if source.systems else (),
         texts=picked(source.texts) if source.texts else (),
-        spent={name: _gathered(array, rows, place) for name, array in source.spent.items()},
+        spent={name: cut(array) for name, array in source.spent.items()},
     )
 
 
@@ -124,21 +134,3 @@ def shuffled(source: Source, seed: int) -> Source:
         lots = candidate_lots(seed, [prompt] * len(names), names)
         orders.append(np.argsort(lots, kind="stable").tolist())
     return restrict(source, range(len(orders)), orders)
-
-
-def _gathered(
-    array: NDArray[Any], rows: Integers, place: Integers, fill: float = np.nan
-) -> NDArray[Any]:
-    """Rows and candidates of (P, K, ...), filled where the place is -1."""
-    found = array[rows[:, None], np.maximum(place, 0)]
-    found[place < 0] = fill
-    return np.asarray(found)
-
-
-def _side(name: str, array: Array, rows: Integers, place: Integers) -> Array:
-    """A side input's rows and candidates; the columns too of one that is declared as (K, K)."""
-    found = _gathered(array, rows, place)
-    if SIDE_INPUTS.get(name) == "KK":
-        turned = found.transpose(0, 2, 1)
-        found = _gathered(turned, np.arange(len(rows)), place).transpose(0, 2, 1)
-    return found

@@ -36,9 +36,9 @@ def choose_split(source: Source, split: str = "auto") -> str:
     """How a source is split: "rater", "sample" or, for rewrites, "rewrite"."""
     if split not in SPLITS:
         raise UnknownName("split", split, SPLITS)
+    if split == "rater" and not source.rated:
+        raise InputError(f"{source.name} has no raters to split", "use --split sample")
     if not source.rated:
-        if split == "rater":
-            raise InputError(f"{source.name} has no raters to split", "use --split sample")
         return "rewrite"
     if split != "auto":
         return split
@@ -62,15 +62,33 @@ def has_stable_raters(source: Source) -> bool:
 
 
 def draw_halves(source: Source, split: str, seed: int) -> Halves:
-    """The halves of one seed; `split` is what `choose_split` says."""
+    """The halves of one seed; `split` is what `choose_split` says.
+
+    A random half of the raters selects, or of each prompt's rewrite numbers, the same ones for all
+    its candidates and scorers, or of each candidate's samples. Of an odd number either half may be
+    the larger one; among samples it is the same for all candidates of a prompt.
+    """
     generator = np.random.default_rng([seed, 0x5B117])
     there = ~np.isnan(source.samples)
+    prompts, _, candidates, size = source.shape
+    used = np.unique(source.givers[source.givers != NOBODY])
+    names, half, odd = max(1, len(source.giver_names)), len(used) // 2, len(used) % 2
     if split == "rater":
-        selects = _by_rater(source, generator)
+        half += int(generator.integers(2)) if odd else 0
+        side = np.isin(np.arange(names), generator.permutation(used)[:half])
+        selects = side[source.givers]
     elif split == "rewrite":
-        selects = _by_number(source, generator)
+        order = np.argsort(generator.random((prompts, len(used))), axis=1)
+        halves = half + (generator.integers(2, size=(prompts, 1)) if odd else 0)
+        side = np.zeros((prompts, names), dtype=bool)
+        np.put_along_axis(side, used[order], np.arange(len(used)) < halves, axis=1)
+        selects = side[np.arange(prompts)[:, None, None, None], source.givers]
     else:
-        selects = _by_sample(there, generator)
+        keys = generator.random((prompts, 1, candidates, size))
+        extra = generator.integers(2, size=(prompts, 1, 1, 1))
+        order = np.argsort(np.where(there, keys, np.inf), axis=3, kind="stable")
+        count = there.sum(axis=3, keepdims=True)
+        selects = np.argsort(order, axis=3, kind="stable") < count // 2 + extra * (count % 2)
     return halves_of(source, there & selects, there & ~selects)
 
 
@@ -82,50 +100,16 @@ def halves_of(source: Source, selects: Mask, judges: Mask) -> Halves:
     able = both[:, None, :, None]
     select, select_givers = pack(source.samples, source.givers, selects & able)
     judge, givers = pack(source.samples, source.givers, judges & able)
-    left_out = int((rated & ~both)[kept].sum())
-    return Halves(select, judge, select_givers, givers, kept, left_out)
+    return Halves(select, judge, select_givers, givers, kept, int((rated & ~both)[kept].sum()))
 
 
 def pack(samples: Array, givers: Integers, wanted: Mask) -> tuple[Array, Integers]:
     """The wanted samples and their givers, moved to the left, at least one column."""
-    order = np.argsort(~wanted, axis=3, kind="stable")
     most = max(1, int(wanted.sum(axis=3).max(initial=0)))
-    order = order[..., :most]
+    order = np.argsort(~wanted, axis=3, kind="stable")[..., :most]
     there = np.take_along_axis(wanted, order, axis=3)
     values = np.where(there, np.take_along_axis(samples, order, axis=3), np.nan)
     return values, np.where(there, np.take_along_axis(givers, order, axis=3), NOBODY)
-
-
-def _by_rater(source: Source, generator: np.random.Generator) -> Mask:
-    """A random half of the raters selects; of an odd number, either half may be the larger."""
-    used = np.unique(source.givers[source.givers != NOBODY])
-    side = np.zeros(max(1, len(source.giver_names)), dtype=bool)
-    half = len(used) // 2 + (int(generator.integers(2)) if len(used) % 2 else 0)
-    side[generator.permutation(used)[:half]] = True
-    return np.asarray(side[source.givers])
-
-
-def _by_number(source: Source, generator: np.random.Generator) -> Mask:
-    """A random half of a prompt's rewrite numbers selects, for all its candidates and scorers."""
-    used = np.unique(source.givers[source.givers != NOBODY])
-    prompts, size = len(source.givers), len(used)
-    order = np.argsort(generator.random((prompts, size)), axis=1)
-    half = size // 2 + (generator.integers(2, size=(prompts, 1)) if size % 2 else 0)
-    side = np.zeros((prompts, max(1, len(source.giver_names))), dtype=bool)
-    np.put_along_axis(side, used[order], np.arange(size) < half, axis=1)
-    rows = np.arange(prompts)[:, None, None, None]
-    return np.asarray(side[rows, source.givers])
-
-
-def _by_sample(there: Mask, generator: np.random.Generator) -> Mask:
-    """A random half of each candidate's samples selects; the odd one goes alike in a prompt."""
-    prompts, _, candidates, size = there.shape
-    keys = generator.random((prompts, 1, candidates, size))
-    extra = generator.integers(2, size=(prompts, 1, 1, 1))
-    order = np.argsort(np.where(there, keys, np.inf), axis=3, kind="stable")
-    place = np.argsort(order, axis=3, kind="stable")
-    count = there.sum(axis=3, keepdims=True)
-    return np.asarray(place < count // 2 + extra * (count % 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,8 +124,8 @@ class Joined:
     def halves(self) -> Halves:
         """All proxy samples select and all ratings judge, of candidates that have both."""
         select, judge = self.proxy.samples, self.human.samples
-        sides = [np.all(np.any(~np.isnan(side), axis=3), axis=1) for side in (select, judge)]
-        both = np.asarray(sides[0] & sides[1])
+        one, other = (np.all(np.any(~np.isnan(x), axis=3), axis=1) for x in (select, judge))
+        both = np.asarray(one & other)
         able = both[:, None, :, None]
         return Halves(
             np.where(able, select, np.nan),
@@ -149,7 +133,7 @@ class Joined:
             self.proxy.givers,
             np.where(able, self.human.givers, NOBODY),
             np.asarray(both.any(axis=1)),
-            int((sides[0] ^ sides[1]).sum()),
+            int((one ^ other).sum()),
         )
 
 
@@ -168,26 +152,25 @@ def join(proxy: Source, human: Source) -> Joined:
         if ours:
             pairs.append((row, places[prompt], ours))
     if not pairs:
+        examples = [
+            f"{each.name} has prompt {each.prompt_ids[0]!r} with candidate "
+            f"{each.candidate_ids[0][0]!r}"
+            for each in (proxy, human)
+        ]
         raise InputError(
-            f"{proxy.name} and {human.name} share no candidate "
-            f"({proxy.name} has {_example(proxy)}, {human.name} has {_example(human)})",
+            f"{proxy.name} and {human.name} share no candidate ({', '.join(examples)})",
             "give both the same prompt_id and candidate_id",
         )
     left = restrict(proxy, [row for row, _, _ in pairs], [[a for a, _ in k] for _, _, k in pairs])
     right = restrict(human, [row for _, row, _ in pairs], [[b for _, b in k] for _, _, k in pairs])
     shared = sum(len(k) for _, _, k in pairs)
-    unmatched = tuple(sum(map(len, each.candidate_ids)) - shared for each in (proxy, human))
-    tokens = left.tokens if (~np.isnan(left.tokens)).any() else right.tokens
-    unit = left.length_unit if tokens is left.tokens else right.length_unit
+    lost, missed = (sum(map(len, each.candidate_ids)) - shared for each in (proxy, human))
+    sized = right if np.isnan(left.tokens).all() else left
     left = replace(
         left,
-        tokens=tokens,
-        length_unit=unit,
+        tokens=sized.tokens,
+        length_unit=sized.length_unit,
         texts=left.texts or right.texts,
         questions=left.questions or right.questions,
     )
-    return Joined(left, right, (unmatched[0], unmatched[1]))
-
-
-def _example(source: Source) -> str:
-    return f"prompt {source.prompt_ids[0]!r} with candidate {source.candidate_ids[0][0]!r}"
+    return Joined(left, right, (lost, missed))

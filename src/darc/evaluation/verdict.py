@@ -18,7 +18,7 @@ from darc.evaluation.bootstrap import (
 )
 from darc.evaluation.contest import Contest
 from darc.evaluation.evaluate import Evaluation
-from darc.evaluation.frame import Frame
+from darc.evaluation.frame import Frame, Record, table
 from darc.evaluation.pictures import metric_name
 from darc.evaluation.rule_tables import mean_of, prompts_in
 from darc.typing import Array, Mask
@@ -29,8 +29,6 @@ BAND = (
     f"Beyond noise means outside a {LEVEL:.0%} band that holds for all rules and both measures "
     "together, so that many rules do not win by luck."
 )
-
-
 AS_GIVEN = (
     "These lines are about rules as given; the recommendation is about rules whose settings were "
     "chosen on other prompts than they are judged on, with a band of its own."
@@ -56,23 +54,20 @@ class Verdict:
     low: Array
     mean: Array
 
-    def better(self, measure: int) -> list[int]:
+    def better(self, measure: int, sign: int = 1) -> list[int]:
         """The methods that beat Best-of-K beyond noise, best first."""
-        return self._beyond(measure, 1)
+        delta = sign * self.delta[measure]
+        found = np.flatnonzero(delta > self.margin[measure])
+        return sorted(found.tolist(), key=lambda a: (-delta[a], a))
 
     def worse(self, measure: int) -> list[int]:
         """The methods that lose to Best-of-K beyond noise, worst first."""
-        return self._beyond(measure, -1)
+        return self.better(measure, -1)
 
     def lucky(self, measure: int) -> list[int]:
         """The methods whose own interval lies above 0, which may be luck among so many."""
         found = np.flatnonzero(self.low[measure] > 0)
         return [a for a in found.tolist() if a not in self.better(measure)]
-
-    def _beyond(self, measure: int, sign: int) -> list[int]:
-        delta = sign * self.delta[measure]
-        found = np.flatnonzero(delta > self.margin[measure])
-        return sorted(found.tolist(), key=lambda a: (-delta[a], a))
 
 
 def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
@@ -85,7 +80,6 @@ def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
         found = [over_splits(average(tradeoff, among, counts)), worst - worst[:, :1]]
         return unrounded(np.stack(found, axis=1), size)
 
-    reward = contest.reward - contest.reward[:, :1]
     whole = measured(np.ones((1, among.shape[1])))[0]
     drawn = resampled(measured, contest.counts)
     return Verdict(
@@ -97,7 +91,7 @@ def judge(contest: Contest, subset: str, among: Mask) -> Verdict:
         delta=whole,
         margin=noise_band(whole, drawn, size),
         low=interval(drawn)[0],
-        mean=mean_of(reward, among),
+        mean=mean_of(contest.reward - contest.reward[:, :1], among),
     )
 
 
@@ -119,20 +113,15 @@ def told(verdict: Verdict) -> str:
     if np.isnan(verdict.delta[0]).all():
         names[0] = "tradeoff (unknown here)"
 
-    def listed(measure: int, a: int) -> str:
-        delta = verdict.delta[measure, a]
-        return f"{verdict.methods[a]} {delta:+.3f} (mean {verdict.mean[a]:+.3f})"
-
-    wins = [verdict.better(0), verdict.better(1)]
-    if any(wins):
-        parts = [
-            f"by {name} {len(found)} of {rules}: {_named([listed(m, a) for a in found])}"
-            if found
-            else f"by {name} none"
-            for m, (name, found) in enumerate(zip(names, wins, strict=True))
+    wins = []
+    for name, delta, found in zip(names, verdict.delta, map(verdict.better, (0, 1)), strict=True):
+        each = [
+            f"{verdict.methods[a]} {delta[a]:+.3f} (mean {verdict.mean[a]:+.3f})" for a in found
         ]
-        said = f"{where}: rules as given that beat Best-of-K beyond noise: {'; '.join(parts)}."
-    else:
+        listed = f"{len(found)} of {rules}: {_named(each)}" if found else "none"
+        wins.append(f"by {name} {listed}")
+    said = f"{where}: rules as given that beat Best-of-K beyond noise: {'; '.join(wins)}."
+    if not verdict.better(0) and not verdict.better(1):
         said = f"{where}: of {rules} rules as given none beats Best-of-K beyond noise, by "
         said += f"{names[0]} or by {names[1]}."
     for text, found_by in (
@@ -158,16 +147,9 @@ def summary(result: Evaluation, found: Sequence[Verdict], advice: Sequence[str] 
     sources = [contest.source for contest in result.contests]
     if names := ", ".join(source.name for source in sources if source.kind != "rater"):
         said.append(f"In {names} scorers judge held-out rewrites; no person was asked.")
-    return said + _followed(result)
-
-
-def _followed(result: Evaluation) -> list[str]:
-    """How well each proxy's sigma follows people's."""
     frame = result.frame("validity")
-    if frame is None:
-        return []
-    said = []
-    for row in frame.where(metric="spearman", scorer="all", items="all candidates").records():
+    wanted = {"metric": "spearman", "scorer": "all", "items": "all candidates"}
+    for row in () if frame is None else frame.where(**wanted).records():
         low, high = row["low"], row["high"]
         text = f"The sigma of {row['source']} follows that of {row['ratings']} with a rank "
         text += f"correlation of {row['value']:.2f}"
@@ -184,11 +166,9 @@ def _named(words: Sequence[str]) -> str:
 
 def answer(found: Sequence[Verdict]) -> str:
     """Whether any rule beats Best-of-K, in a sentence; empty where nothing can be said."""
-    if not found:
-        return ""
     wins = [(v, m, a) for v in found for m in (0, 1) for a in v.better(m)]
     if not wins:
-        return "No rule beats Best-of-K beyond noise."
+        return "No rule beats Best-of-K beyond noise." if found else ""
     verdict, measure, at = wins[0]
     others = len({v.methods[a] for v, _, a in wins}) - 1
     more = "" if not others else f" ({others} other{'s' * (others > 1)} too)"
@@ -213,18 +193,9 @@ def wins_frame(found: Sequence[Verdict]) -> Frame:
             gains = np.where(np.isnan(verdict.delta[measure]), -np.inf, verdict.delta[measure])
             at = better[0] if better else 1 + int(gains[1:].argmax())
             delta, margin = verdict.delta[measure, at], verdict.margin[measure, at]
-            rows.append(
-                {
-                    "source": verdict.source,
-                    "on": _for_whom(verdict),
-                    "in": metric_name(name),
-                    "beaten": "yes" if better else "no",
-                    "best rule": verdict.methods[at],
-                    "delta": delta,
-                    "low_delta": delta - margin,
-                    "high_delta": delta + margin,
-                    "mean change": verdict.mean[at],
-                    "rules that beat it": len(better),
-                }
-            )
-    return Frame.of("wins", "", rows)
+            row: Record = {"source": verdict.source, "on": _for_whom(verdict)}
+            row |= {"in": metric_name(name), "beaten": "yes" if better else "no"}
+            row |= {"best rule": verdict.methods[at], "delta": delta}
+            row |= {"low_delta": delta - margin, "high_delta": delta + margin}
+            rows.append(row | {"mean change": verdict.mean[at], "rules that beat it": len(better)})
+    return table("wins", rows)

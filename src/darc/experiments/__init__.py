@@ -2,28 +2,18 @@
 
 from collections.abc import Callable
 
-from darc.errors import UnknownName
-from darc.experiments.gains import buckets, raters_needed
-from darc.experiments.hacking import hacking
+from darc.experiments.gains import buckets, hacking, raters_needed
 from darc.experiments.result import Findings
 from darc.experiments.truth import coverage, disagreement
 
-# By name: (preset, seed, *, report) -> Findings; all randomness comes from the seed.
-EXPERIMENTS: dict[str, Callable[..., Findings]] = {
-    "disagreement": disagreement,
-    "coverage": coverage,
-    "buckets": buckets,
-    "raters": raters_needed,
-    "hacking": hacking,
+# By name, with how many prompts are usual: (preset, seed, *, report) -> Findings; all randomness
+# comes from the seed.
+EXPERIMENTS: dict[str, tuple[Callable[..., Findings], int]] = {
+    "disagreement": (disagreement, 4000),
+    "coverage": (coverage, 500),
+    "buckets": (buckets, 4000),
+    "raters": (raters_needed, 1500),
+    "hacking": (hacking, 200),
 }
-PROMPTS = {"disagreement": 4000, "coverage": 500, "buckets": 4000, "raters": 1500, "hacking": 200}
 
-
-def experiment(name: str) -> Callable[..., Findings]:
-    """The experiment of this name."""
-    if name not in EXPERIMENTS:
-        raise UnknownName("experiment", name, EXPERIMENTS)
-    return EXPERIMENTS[name]
-
-
-__all__ = ["EXPERIMENTS", "PROMPTS", "Findings", "experiment"]
+__all__ = ["EXPERIMENTS", "Findings"]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.errors import InputError
 from darc.typing import Array
 from darc.views.chart import new_figure, quiet
 from darc.views.palette import PALE, SERIES
@@ -15,33 +14,23 @@ from darc.views.palette import PALE, SERIES
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
 Report = Callable[[int, int | None], None]
 Rows = list[dict[str, Any]]
+# Places across and up, and half-widths of the intervals where there are any.
+Line = tuple[Sequence[float], Sequence[float], Sequence[float] | None]
 
-
-def silent(done: int, total: int | None) -> None:
-    """Report no progress."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """A named line through points, with half-widths of their intervals where they have any."""
-
-    name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    half: Sequence[float] | None = None
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h", "p")
+DASHES = ("-", "--", "-.", ":")
 
 
 @dataclass(frozen=True)
 class Plot:
-    """One plot of some lines; `level` draws a horizontal line."""
+    """One plot of some lines by name; `level` draws a horizontal line."""
 
     title: str
     across: str
     up: str
-    lines: Sequence[Line]
+    lines: Mapping[str, Line]
     logarithmic: bool = False
     level: float | None = None
 
@@ -54,12 +43,11 @@ class Findings:
     the same for reading, `notes` say in sentences what was found, `panels` are what to draw.
     """
 
-    name: str
-    rows: Sequence[Mapping[str, object]]
+    rows: Rows
     header: Sequence[str]
     table: Sequence[Sequence[object]]
-    notes: Sequence[str] = ()
-    panels: Sequence[Plot] = ()
+    notes: Sequence[str]
+    panels: Sequence[Plot]
 
 
 def average(numbers: Array) -> tuple[float, float]:
@@ -83,56 +71,43 @@ def groups(rows: Rows, name: str) -> dict[Any, Rows]:
     return found
 
 
-def lines(rows: Rows, by: str, x: str, y: str, half: str = "", name: str = "{}") -> list[Line]:
+def lines(rows: Rows, by: str, x: str, y: str, half: str = "", name: str = "{}") -> dict[str, Line]:
     """A line through two columns for each group of rows, with the half-widths of a third."""
-    return [
-        Line(
-            name.format(key),
+    return {
+        name.format(key): (
             [row[x] for row in own],
             [row[y] for row in own],
             [row[half] for row in own] if half else None,
         )
         for key, own in groups(rows, by).items()
-    ]
-
-
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h", "p")
-DASHES = ("-", "--", "-.", ":")
+    }
 
 
 def draw_result(result: Findings) -> "Figure":
     """A figure with one plot a panel; lines differ by colour, marker and dashes."""
     count = len(result.panels)
-    if not count:
-        raise InputError(f"the experiment {result.name!r} has no picture", "leave --plot out")
     figure = new_figure(1.0 + 5.0 * count, 5.2)
     for axes, panel in zip(figure.subplots(1, count, squeeze=False)[0], result.panels, strict=True):
-        _panel(axes, panel)
+        if panel.level is not None:
+            axes.axhline(panel.level, color=PALE, lw=1.0, zorder=1)
+        for place, (name, (x, y, half)) in enumerate(panel.lines.items()):
+            axes.errorbar(
+                *(x, y, half),
+                color=SERIES[place % len(SERIES)],
+                marker=MARKERS[place % len(MARKERS)],
+                linestyle=DASHES[place % len(DASHES)],
+                lw=1.5,
+                markersize=4.5,
+                capsize=2.5,
+                label=name,
+            )
+        if panel.logarithmic:
+            axes.set_xscale("log", base=2)
+        places, *_ = next(iter(panel.lines.values()))
+        axes.set_xticks(places, [f"{x:g}" for x in places])
+        axes.set_xticks([], minor=True)
+        quiet(axes, panel.title, panel.across, panel.up)
+        columns = min(4, max(2, len(panel.lines) // 2))
+        below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": columns}
+        axes.legend(**below, frameon=False, fontsize=8, handlelength=3.0)
     return figure
-
-
-def _panel(axes: Any, panel: Plot) -> None:
-    if panel.level is not None:
-        axes.axhline(panel.level, color=PALE, lw=1.0, zorder=1)
-    for place, each in enumerate(panel.lines):
-        axes.errorbar(
-            each.x,
-            each.y,
-            yerr=each.half,
-            color=SERIES[place % len(SERIES)],
-            marker=MARKERS[place % len(MARKERS)],
-            linestyle=DASHES[place % len(DASHES)],
-            lw=1.5,
-            markersize=4.5,
-            capsize=2.5,
-            label=each.name,
-        )
-    if panel.logarithmic:
-        axes.set_xscale("log", base=2)
-    places = list(panel.lines[0].x)
-    axes.set_xticks(places, [f"{x:g}" for x in places])
-    axes.set_xticks([], minor=True)
-    quiet(axes, panel.title, panel.across, panel.up)
-    columns = min(4, max(2, len(panel.lines) // 2))
-    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": columns}
-    axes.legend(**below, frameon=False, fontsize=8, handlelength=3.0)

@@ -10,18 +10,7 @@ from darc.core import risk
 from darc.core.bounds import lcb_coefficient, lower_confidence_bound
 from darc.errors import InputError
 from darc.evaluation.ranks import jaccard, spearman
-from darc.experiments.result import (
-    Findings,
-    Line,
-    Plot,
-    Report,
-    Rows,
-    average,
-    groups,
-    lines,
-    of,
-    silent,
-)
+from darc.experiments.result import Findings, Plot, Report, Rows, average, groups, lines, of
 from darc.selection.decision import Decisions
 from darc.simulate import Preset, proxy_scores, simulate
 from darc.typing import Array
@@ -37,7 +26,9 @@ PAPER = {
 }
 
 
-def disagreement(preset: Preset, seed: int = 0, *, report: Report = silent) -> Findings:
+def disagreement(
+    preset: Preset, seed: int = 0, *, report: Report = lambda done, total: None
+) -> Findings:
     """Raw-pool disagreement and proxy validity of a preset.
 
     The largest variance (ddof = 1) over a prompt's candidates, one with a single rating counting as
@@ -77,31 +68,21 @@ def disagreement(preset: Preset, seed: int = 0, *, report: Report = silent) -> F
         rows.append({"measure": name, "value": value, "paper_low": low, "paper_high": high})
         paper = "" if low is None else f"{low:g}" if low == high else f"{low:g} to {high:g}"
         table.append([name, value, paper])
-    panels = [_variances(largest), _tenths(guess[known], human[known])]
-    return Findings("disagreement", rows, ["", "here", "paper"], table, panels=panels)
-
-
-def _variances(largest: Array) -> Plot:
-    """The quantiles of the largest variance, and the two that the paper has."""
     shares = [round(0.1 * tenth, 1) for tenth in range(1, 10)]
     ranges = [PAPER["its 80 % quantile"], PAPER["its 90 % quantile"]]
     middle, half = ([(high + sign * low) / 2 for low, high in ranges] for sign in (1, -1))
-    lines = [
-        Line("here", shares, np.quantile(largest, shares).tolist()),
-        Line("paper", [0.8, 0.9], middle, half),
-    ]
-    title = "how much people disagree"
-    return Plot(title, "share of prompts below", "largest variance over candidates", lines)
-
-
-def _tenths(guess: Array, human: Array) -> Plot:
-    """People's sigma in each tenth of the prompts by the proxy's."""
-    parts = np.array_split(human[np.argsort(guess, kind="stable")], 10)
-    found = [average(part) for part in parts if len(part)]
-    y, half = ([pair[place] for pair in found] for place in (0, 1))
-    line = Line("Best-of-K's choice", list(range(1, len(found) + 1)), y, half)
-    title = "does the proxy tell?"
-    return Plot(title, "tenth of prompts by the proxy's sigma", "people's sigma", [line])
+    drawn = {
+        "here": (shares, np.quantile(largest, shares).tolist(), None),
+        "paper": ([0.8, 0.9], middle, half),
+    }
+    across, up = "share of prompts below", "largest variance over candidates"
+    panels = [Plot("how much people disagree", across, up, drawn)]
+    parts = np.array_split(human[known][np.argsort(guess[known], kind="stable")], 10)
+    means, halves = zip(*(average(part) for part in parts if len(part)), strict=True)
+    tenths = {"Best-of-K's choice": (range(1, len(means) + 1), means, halves)}
+    across = "tenth of prompts by the proxy's sigma"
+    panels.append(Plot("does the proxy tell?", across, "people's sigma", tenths))
+    return Findings(rows, ["", "here", "paper"], table, (), panels)
 
 
 SIZES = (5, 16, 64, 256, 1024)
@@ -110,7 +91,11 @@ BOUNDS = (("certificate", "mean"), ("certificate", "epsilon"), ("lcb score", "lc
 
 
 def coverage(
-    preset: Preset, seed: int = 0, *, sizes: tuple[int, ...] = SIZES, report: Report = silent
+    preset: Preset,
+    seed: int = 0,
+    *,
+    sizes: tuple[int, ...] = SIZES,
+    report: Report = lambda done, total: None,
 ) -> Findings:
     """Nominal and actual coverage, for independent raters and for rewrites under one scorer.
 
@@ -121,16 +106,15 @@ def coverage(
     most = max(sizes)
     crowd = max(preset.people.crowd, most) if preset.people.crowd else 0
     people = simulate(replace(preset.people, raters=most, crowd=crowd), seed)
-    report(1, 2 + 2 * len(sizes))
     scale = preset.people.low, preset.people.high
     proxy = proxy_scores(people, replace(preset.proxy, scorers=1, rewrites=most - 1))
-    report(2, 2 + 2 * len(sizes))
     samples = {"raters": people.ratings, "rewrites": np.clip(proxy.samples[:, 0], *scale)}
     rows: Rows = []
     for (kind, given), size in product(samples.items(), sizes):
+        report(len(rows) // len(BOUNDS), 2 * len(sizes))
         for bound, rule in BOUNDS:
             decided = select_batch(np.ascontiguousarray(given[:, None, :, :size]), rule)
-            limit = lower_bounds(decided, bound, scale, DELTA)
+            limit = lower_bounds(decided, bound, scale)
             true = of(people.truth.mean, decided.index)
             rows.append(
                 {
@@ -144,7 +128,6 @@ def coverage(
                     "empty": float(np.mean(limit <= scale[0])),
                 }
             )
-        report(2 + len(rows) // len(BOUNDS), 2 + 2 * len(sizes))
     notes, panels = [], []
     titles = {"raters": "independent raters", "rewrites": "rewrites, one scorer"}
     for kind, own in groups(rows, "samples").items():
@@ -155,18 +138,15 @@ def coverage(
                 f"{kind}, {bound}: {verdict}; at the least {worst['actual']:.1%} "
                 f"of the choices (n = {worst['n']}) against {1 - DELTA:.0%}"
             )
-        drawn = [
-            line
-            for rule, mine in groups(own, "rule").items()
-            for line in lines(mine, "rule", "n", "actual", name=f"{mine[0]['bound']} of {rule}")
-        ]
+        found = zip(BOUNDS, lines(own, "rule", "n", "actual").values(), strict=True)
+        drawn = {f"{bound} of {rule}": line for (bound, rule), line in found}
         panels.append(Plot(titles[kind], "samples a candidate", "coverage", drawn, True, 1 - DELTA))
     header = ["samples", "n", "bound", "chosen by", "nominal", "actual", "slack", "empty"]
     table = [list(row.values()) for row in rows]
-    return Findings("coverage", rows, header, table, notes, panels)
+    return Findings(rows, header, table, notes, panels)
 
 
-def lower_bounds(decided: Decisions, bound: str, scale: tuple[float, float], delta: float) -> Array:
+def lower_bounds(decided: Decisions, bound: str, scale: tuple[float, float]) -> Array:
     """The bound on each prompt's choice, (P,): the certificate's, or the score of `lcb`."""
     statistics, index = decided.statistics, decided.index
     mean, sigma, count = (
@@ -175,8 +155,8 @@ def lower_bounds(decided: Decisions, bound: str, scale: tuple[float, float], del
     )
     present = decided.pools.present.sum(axis=1)
     if bound == "lcb score":
-        factor = lcb_coefficient(np.maximum(count, 1), candidates=present, delta=delta)
+        factor = lcb_coefficient(np.maximum(count, 1), candidates=present, delta=DELTA)
         return np.asarray(mean - factor * np.nan_to_num(sigma))
     return lower_confidence_bound(
-        mean, np.nan_to_num(sigma), count, candidates=present, bounds=scale, delta=delta
+        mean, np.nan_to_num(sigma), count, candidates=present, bounds=scale, delta=DELTA
     )

@@ -42,10 +42,6 @@ KINDS = {
     ".css": "text/css",
     ".svg": "image/svg+xml",
 }
-# What an engine is told as it stands in the settings.
-SAME = (
-    "rewriter", "n_aug", "family", "seed", "guard", "entities", "max_attempts", "min_samples",
-)  # fmt: skip
 FREE = ("/healthz", "/readyz", "/openapi.json", "/v1")
 
 
@@ -76,8 +72,8 @@ def _calling(settings: ServeSettings) -> dict[str, Any]:
 
 def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gateway:
     """The gateway; whatever is wrong with the settings is told here, before it serves."""
-    parts, judge = settings.parts, None
-    if settings.backend and parts.panel:
+    judge = None
+    if settings.backend and settings.parts.panel:
         # Of whatever model a request names.
         judge = OpenAIModel(f"{NAMED}@{settings.backend}", **_calling(settings))
     try:
@@ -85,13 +81,10 @@ def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gat
     except Problem as problem:
         raise InputError(problem.message) from None
     engine = Engine(
-        scorers=None if parts.panel else parts.scorers,
-        panel=parts.panel or False,
+        **dict(settings.parts),
         judge=judge,
         rule=spec,
         normalize=settings.normalize,
-        side=dict(parts.side),
-        **{name: getattr(parts, name) for name in SAME},
         workers=os.cpu_count() or 1 if settings.workers is None else settings.workers,
         patience=Patience(attempts=1, seconds=settings.scorer_timeout),
     )

@@ -23,6 +23,7 @@ from darc.models.remote.endpoints import CHAT, base_url, is_passing
 from darc.models.remote.http import Response as Answer
 from darc.models.remote.http import begin_call, count_usage
 from darc.models.remote.problems import ErrorStatus, Failed, Malformed, Moved, json_object
+from darc.models.remote.protocol import listed
 from darc.web.problems import Problem
 
 logger = logging.getLogger(__name__)
@@ -49,12 +50,12 @@ class RemoteBackend(AsyncClient):
 
     async def answer(self, body: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
         """The answer to a chat completion, tried again where that may help."""
-        return await self.post(CHAT, body, completion, headers)
+        return await self.ask(CHAT, completion, body, headers)
 
     async def models(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
         """The models that the server lists."""
         with as_problems():
-            return await self.get("/models", listed, headers)
+            return await self.ask("/models", listed, None, headers)
 
     async def forward(
         self, request: Request, path: str, headers: Mapping[str, str], content: bytes
@@ -139,14 +140,6 @@ def completion(answer: Any) -> dict[str, Any]:
     if not isinstance(answer.get("usage") or {}, dict):
         raise Malformed("a usage that is no object")
     return answer
-
-
-def listed(answer: Any) -> list[dict[str, Any]]:
-    """The models of an answer that lists some."""
-    data = answer.get("data") if isinstance(answer, dict) else None
-    if not isinstance(data, list):
-        raise Malformed("no list of models")
-    return [dict(each) for each in data if isinstance(each, dict) and "id" in each]
 
 
 def _is_events(answer: Answer) -> bool:

@@ -4,7 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from darc.gateway.settings import Normalize, Policy
+from darc.engine.options import Normalize
+from darc.gateway.settings import Policy
 
 LONGEST_NAME = 80
 MOST_CHOICES = 128

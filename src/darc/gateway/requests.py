@@ -11,10 +11,11 @@ import numpy as np
 from pydantic import BaseModel, Field, ValidationError, create_model
 
 from darc.engine.deciding import Deciding, RuleSpec, parse_rules
+from darc.engine.options import Normalize
 from darc.engine.stopping import Stopping, parse_stop
 from darc.errors import DarcError
 from darc.gateway import bodies
-from darc.gateway.settings import Normalize, Policy, ServeSettings
+from darc.gateway.settings import Policy, ServeSettings
 from darc.selection.rule import Rule
 from darc.types import Message, Prompt, Scores
 from darc.web.problems import Problem

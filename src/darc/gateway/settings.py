@@ -1,35 +1,25 @@
 """What a gateway is told when it starts; the options of `darc serve` are made of it."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, InstanceOf, model_validator
 
-from darc.config import Model, option
+from darc.config import option
 from darc.engine.deciding import Calibrations, parse_rules
+from darc.engine.options import ChoosingOptions
 from darc.engine.parts import Parts
 from darc.engine.stopping import parse_stop
 from darc.errors import InputError
 from darc.models.remote.client import KEY
-from darc.registry import DEFAULT_RULE
 
 MEGABYTE = 1_000_000
 Policy = Literal["open", "closed"]
-Normalize = Literal["auto", "prompt", "fixed", "none"]
 BACKEND = "an OpenAI-compatible server, or several of the same model: URL|URL"
-STOP = (
-    "pandora writes a few answers at a time, and stops where more are not expected to gain their "
-    "cost, in the scorers' standard deviations an answer"
-)
 WORKERS = "processes for rewriting and embedded scorers, 0 for threads (default: one per core)"
 
 
-def _most(default: int, text: str, metavar: str = "N", least: int = 1) -> Any:
-    """A limit."""
-    return option(default, text, metavar, ge=least)
-
-
-class ServeSettings(Model):
+class ServeSettings(ChoosingOptions):
     """Where answers come from, how they are chosen, and how much is done at a time.
 
     Without a `backend` URL the embedded model answers. `rule`, `beta`, `gamma`, `k` and
@@ -47,13 +37,8 @@ class ServeSettings(Model):
     attempts: int = option(6, "of a call, in all", ge=1)
     max_tokens: int = option(320, "of the embedded model", ge=1)
 
-    rule: str = option(DEFAULT_RULE, "see darc rules", "NAME[:KEY=VALUE,...]")
     calibrations: InstanceOf[Calibrations] | None = None
-    beta: float = option(1.0, "risk aversion", ge=0)
-    gamma: float = option(1.0, "hedge over scorers", ge=0)
-    normalize: Normalize = option("auto", "how several scorers are put on one scale")
     k: int = option(8, "candidates", flags=("-k",), ge=1)
-    stop: str = option("none", STOP, "none|pandora[:cost=0.02,wave=N,least=2]")
     parts: InstanceOf[Parts] = Field(default_factory=Parts)
     workers: int | None = option(None, WORKERS, "N", ge=0)
     wave: int = option(16, "texts that the lazy search has scored at once", ge=1)
@@ -66,20 +51,24 @@ class ServeSettings(Model):
     trusted_proxies: tuple[str, ...] = ()
     active: int = option(64, "requests at a time", ge=1)
     queue: int = option(256, "requests that wait", ge=0)
-    max_body: int = _most(4 * MEGABYTE, "of a request", "BYTES")
-    max_k: int = _most(64, "candidates that a request may ask for", "K")
-    max_n_aug: int = _most(32, "rewrites that a request may ask for", least=0)
-    max_candidate_characters: int = _most(100_000, "of a text that is chosen among")
-    max_work: int = _most(4_000_000, "characters read to choose: texts x (n_aug + 1), and prompts")
-    max_scores: int = _most(50_000, "scores in a request to /v1/select")
-    max_upstream_calls: int = _most(
-        0, "calls to all models for a request, retries too; 0: any", least=0
+    max_body: int = option(4 * MEGABYTE, "of a request", "BYTES", ge=1)
+    max_k: int = option(64, "candidates that a request may ask for", "K", ge=1)
+    max_n_aug: int = option(32, "rewrites that a request may ask for", "N", ge=0)
+    max_candidate_characters: int = option(100_000, "of a text that is chosen among", "N", ge=1)
+    max_work: int = option(
+        4_000_000, "characters read to choose: texts x (n_aug + 1), and prompts", "N", ge=1
     )
-    max_upstream_tokens: int = _most(0, "tokens of all models for a request; 0: any", least=0)
-    max_answer: int = _most(32 * MEGABYTE, "of a backend's answer that is not streamed", "BYTES")
-    max_line: int = _most(4 * MEGABYTE, "of a line in a backend's stream", "BYTES")
+    max_scores: int = option(50_000, "scores in a request to /v1/select", "N", ge=1)
+    max_upstream_calls: int = option(
+        0, "calls to all models for a request, retries too; 0: any", "N", ge=0
+    )
+    max_upstream_tokens: int = option(0, "tokens of all models for a request; 0: any", "N", ge=0)
+    max_answer: int = option(
+        32 * MEGABYTE, "of a backend's answer that is not streamed", "BYTES", ge=1
+    )
+    max_line: int = option(4 * MEGABYTE, "of a line in a backend's stream", "BYTES", ge=1)
     audit: Path | None = option(None, "append every decision", "FILE")
-    audit_bytes: int = _most(100 * MEGABYTE, "before it is rotated", "BYTES")
+    audit_bytes: int = option(100 * MEGABYTE, "before it is rotated", "BYTES", ge=1)
     keep_alive: float = Field(default=5.0, gt=0)
 
     @model_validator(mode="after")

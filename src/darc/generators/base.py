@@ -13,6 +13,7 @@ from darc.core.draws import prompt_seeds
 from darc.errors import DarcError, InputError, TableError
 from darc.files import output_files, read_entries
 from darc.models.completion import Completion, Report, without_thoughts
+from darc.models.installed import file_sha256
 from darc.registry import Capabilities, generator
 from darc.types import Candidate, Message, Prompt
 
@@ -185,11 +186,9 @@ class GivenGenerator:
                 ) from None
             except sqlite3.OperationalError as problem:
                 raise DarcError(f"no room for {path}: {problem}", "set TMPDIR") from None
-        digest = hashlib.sha256()
-        for each in output_files(self._path) if self._path.is_dir() else [self._path]:
-            with each.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
-        self.version = digest.hexdigest()[:16]
+        files = output_files(self._path) if self._path.is_dir() else [self._path]
+        digests = b"".join(bytes.fromhex(file_sha256(each)) for each in files)
+        self.version = hashlib.sha256(digests).hexdigest()[:16]
 
     def generate(
         self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None

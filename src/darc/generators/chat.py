@@ -69,9 +69,9 @@ class ChatGenerator(ChatUser):
         if not isinstance(self.model, OpenAIModel):
             return await asyncio.to_thread(self.generate, prompts, settings, report)
         seeds = [candidate_seeds(settings, prompt.id) for prompt in prompts]
-        drawn = await self.model.remote.sample(_requests(prompts, settings), seeds, report)
+        drawn = await self.model.sample(_requests(prompts, settings), seeds, report)
         return [
-            [candidate(prompt.id, one.index, one.seed, one.choice.completion) for one in own]
+            [candidate(prompt.id, one.index, one.seed, one.choice) for one in own]
             for prompt, own in zip(prompts, drawn, strict=True)
         ]
 
@@ -105,8 +105,7 @@ def openai(
     concurrency: int = 16,
 ) -> ChatGenerator:
     """Answers by any compatible server; uses `n`, falls back to parallel calls."""
-    options = {"n": n, "key_env": key_env, "timeout": timeout, "concurrency": concurrency}
-    model = OpenAIModel(address, **options)
+    model = OpenAIModel(address, n=n, key_env=key_env, timeout=timeout, concurrency=concurrency)
     return ChatGenerator(model, f"openai:{model.name}", parallel=64)
 
 
@@ -125,7 +124,7 @@ def https(rest: str, *, key_env: str = KEY) -> ChatGenerator:
 def _only_model(url: str, key_env: str) -> ChatGenerator:
     listing = OpenAIModel(f"{NAMED}@{url}", key_env=key_env)
     try:
-        names = listing.run(listing.remote.models())
+        names = listing.run(listing.models())
     finally:
         listing.close()
     if len(names) != 1:

@@ -3,7 +3,7 @@
 import hashlib
 import time
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, astuple, dataclass
 from typing import Protocol
 
 import numpy as np
@@ -43,8 +43,7 @@ class Cost:
     seconds: float = 0.0
 
     def __add__(self, other: "Cost") -> "Cost":
-        names = [field.name for field in fields(self)]
-        return Cost(*(getattr(self, name) + getattr(other, name) for name in names))
+        return Cost(*map(sum, zip(astuple(self), astuple(other), strict=True)))
 
 
 @generator("deal", "MODEL")

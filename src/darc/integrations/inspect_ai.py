@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from inspect_ai.model import ChatMessage
 from inspect_ai.scorer import Score, ScoreReducer, score_reducer
 from inspect_ai.scorer import value_to_float as to_float
 from inspect_ai.solver import Generate, Solver, TaskState, solver
@@ -11,6 +10,8 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from darc.core.statistics import statistics
 from darc.engine.engine import Engine
 from darc.types import Message, Prompt
+
+ROLES = ("system", "user", "assistant")
 
 
 @solver
@@ -22,7 +23,9 @@ def best_of(k: int = 8, **options: Any) -> Solver:
         import anyio
         from inspect_ai.model import get_model
 
-        prompt = Prompt(str(state.sample_id), tuple(_messages(state.messages)))
+        said = [m for m in state.messages if m.role in ROLES and m.text]
+        messages = tuple(Message(each.role, each.text) for each in said)
+        prompt = Prompt(str(state.sample_id), messages)
         made = [await get_model().generate(state.messages) for _ in range(k)]
         texts = [each.completion for each in made]
         outcome = await anyio.to_thread.run_sync(engine.choose, prompt, texts)
@@ -32,11 +35,6 @@ def best_of(k: int = 8, **options: Any) -> Solver:
         return state
 
     return solve
-
-
-def _messages(messages: list[ChatMessage]) -> list[Message]:
-    roles = ("system", "user", "assistant")
-    return [Message(each.role, each.text) for each in messages if each.role in roles and each.text]
 
 
 @score_reducer(name="darc_value")

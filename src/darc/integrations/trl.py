@@ -26,15 +26,14 @@ def reward(statistic: str = "value", **options: Any) -> Callable[..., list[float
         made = []
         for prompt, completion in zip(prompts, completions, strict=True):
             text = completion if isinstance(completion, str) else completion[-1]["content"]
-            outcome = engine.choose(_prompt(prompt), [text], full=True)
+            if isinstance(prompt, str):
+                asked = as_prompt(prompt)
+            else:
+                turns = (Message(turn["role"], turn["content"]) for turn in prompt)
+                asked = Prompt("question", tuple(turns))
+            outcome = engine.choose(asked, [text], full=True)
             assert outcome.decision is not None
             made.append(float(np.asarray(getattr(outcome.decision.statistics, statistic))[0]))
         return made
 
     return darc_reward
-
-
-def _prompt(given: Turns) -> Prompt:
-    if isinstance(given, str):
-        return as_prompt(given)
-    return Prompt("question", tuple(Message(turn["role"], turn["content"]) for turn in given))

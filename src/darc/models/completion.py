@@ -1,6 +1,7 @@
 """What a language model is asked, what it says, and the models as users write them."""
 
 import asyncio
+import itertools
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -35,7 +36,7 @@ class Request:
     """A conversation to be continued by at most `max_tokens` tokens.
 
     Temperature 0 takes the likeliest token each time. The answer ends before the first of the
-    `stop` strings.
+    `stop` strings. A server is asked for the `top` likeliest tokens at each place.
     """
 
     messages: Sequence[Message]
@@ -44,27 +45,29 @@ class Request:
     top_p: float = 0.98
     seed: int = 0
     stop: Sequence[str] = ()
+    top: int = 0
 
 
 @dataclass(frozen=True)
 class Completion:
-    """An answer of a model.
+    """An answer of a model; `truncated` is one that was cut off by the token limit.
 
-    `finish_reason` is "stop" or "length" (the token limit). `log_likelihood` is the mean per
-    generated token under the model at temperature 1, None where nothing was generated;
-    `milliseconds` is the time from asking to answering.
+    `log_likelihood` is the mean per generated token under the model at temperature 1, None where
+    nothing was generated. `alternatives` are the likeliest tokens at each place with their
+    log-probabilities: empty unless asked for and given, and where the model thought first.
     """
 
     text: str
     tokens: int
-    finish_reason: str
+    truncated: bool
     log_likelihood: float | None
-    milliseconds: float
+    alternatives: tuple[dict[str, float], ...] = ()
 
-    @property
-    def truncated(self) -> bool:
-        """Whether the answer was cut off by the token limit."""
-        return self.finish_reason == "length"
+
+def counter(report: Report | None, total: int) -> Callable[[object], None]:
+    """A function that counts what has come, and reports it."""
+    done = itertools.count(1)
+    return lambda _: None if report is None else report(next(done), total)
 
 
 class ChatModel(Protocol):
@@ -93,9 +96,10 @@ def chat_model(text: str = "", **options: Any) -> ChatModel:
         found = require()
         return EmbeddedModel(found.path, version=found.sha256)
     if text.startswith(TRANSFORMERS):
-        from darc.models.transformers import load_chat
+        from darc.models.transformers import MODELS
 
-        return load_chat(text.removeprefix(TRANSFORMERS))
+        made: ChatModel = MODELS.make(text)
+        return made
     from darc.models.remote.client import KEY
     from darc.models.remote.endpoints import BASE_URL
     from darc.models.remote.openai import OpenAIModel
@@ -112,8 +116,7 @@ class ChatUser:
 
     def __init__(self, model: ChatModel | str, **options: Any) -> None:
         self.model = chat_model(model, **options) if isinstance(model, str) else model
-        self._server = getattr(self.model, "remote", None)
-        self.remote = self._server is not None
+        self.remote: bool = getattr(self.model, "remote", False)
 
     @cached_property
     def served(self) -> str:
@@ -126,7 +129,5 @@ class ChatUser:
 
     async def aclose(self) -> None:
         """Close the model, from the loop that used it."""
-        if self._server is not None:
-            await self._server.aclose()
-        else:
-            await asyncio.to_thread(self.close)
+        own = getattr(self.model, "aclose", None)
+        await (own() if own is not None else asyncio.to_thread(self.close))

@@ -5,15 +5,14 @@ import json
 import logging
 import secrets
 import threading
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from darc.errors import DarcError, InputError, MissingExtra
-from darc.models.completion import Completion, Report, Request
+from darc.models.completion import Completion, Report, Request, counter
 from darc.models.installed import import_asleep
 from darc.models.remote.protocol import chat_body, read_choices
 from darc.registry import Closing
@@ -53,29 +52,16 @@ class EmbeddedModel(Closing):
         self, requests: Sequence[Request], report: Report | None = None
     ) -> list[Completion]:
         """One completion a request, in their order; `report(done, total)` counts them."""
-        workers = self._start()
-        futures = [workers.submit(self._answer, request) for request in requests]
-        if report is not None:
-            done = itertools.count(1)
-            for future in futures:
-                future.add_done_callback(lambda _: report(next(done), len(requests)))
-        try:
-            return [future.result() for future in futures]
-        except BaseException:
-            for future in futures:
-                future.cancel()
-            raise
+        workers, tell = self._start(), counter(report, len(requests))
+        # Whatever ends the wait cancels what has not begun.
+        return list(workers.map(self._answer, requests, itertools.repeat(tell)))
 
     def chat(self, body: dict[str, Any]) -> dict[str, Any]:
         """The answer to a chat completion as it stands on the wire: one choice, no stream.
 
         An error is an answer with the key `error`.
         """
-        workers = self._start()
-        answer: dict[str, Any] = workers.submit(
-            self._server.handle_chat_completions, {"top_k": TOP_K, "min_p": 0.0, **body}
-        ).result()
-        return answer
+        return self._start().submit(self._handle, body).result()
 
     def close(self) -> None:
         """Free the model's memory; the next `complete` loads it again."""
@@ -92,13 +78,20 @@ class EmbeddedModel(Closing):
                 self._workers = ThreadPoolExecutor(self.slots, thread_name_prefix="darc-model")
             return self._workers
 
-    def _answer(self, request: Request) -> Completion:
-        started = time.perf_counter()
-        answer = self._server.handle_chat_completions(body(request))
-        milliseconds = (time.perf_counter() - started) * 1000
+    def _handle(self, body: dict[str, Any]) -> dict[str, Any]:
+        answer = self._server.handle_chat_completions({"top_k": TOP_K, "min_p": 0.0, **body})
+        return dict(answer)
+
+    def _answer(self, request: Request, tell: Callable[[object], None]) -> Completion:
+        if request.max_tokens < 1:
+            raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
+        seed = request.seed % RANDOM_SEED
+        answer = self._handle({**chat_body(self.name, request), "seed": seed})
         if "error" in answer or "choices" not in answer:
             raise refused(answer)
-        return replace(read_choices(answer)[0].completion, milliseconds=milliseconds)
+        found = read_choices(answer)[0]
+        tell(found)
+        return found
 
 
 def load(path: Path, threads: int | None, slots: int, context: int) -> Any:
@@ -132,14 +125,6 @@ def load(path: Path, threads: int | None, slots: int, context: int) -> Any:
         raise InputError(
             f"{path} cannot be loaded as a model", "run: darc models install"
         ) from None
-
-
-def body(request: Request) -> dict[str, Any]:
-    """The request as llama.cpp's chat completions take it."""
-    if request.max_tokens < 1:
-        raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
-    own = {"top_k": TOP_K, "min_p": 0.0, "seed": request.seed % RANDOM_SEED}
-    return {**chat_body(EmbeddedModel.name, request), **own}
 
 
 def refused(answer: dict[str, Any]) -> DarcError:

@@ -6,7 +6,7 @@ The second sees paraphrase better, at a hundred times the cost; neither sees neg
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -44,13 +44,9 @@ class Embeddings:
     name = "wordllama-256"
     dimensions = 256
 
-    # One for the process: the table has 31 MB.
-    _lock = threading.Lock()
-    _loaded: tuple[Any, Vectors] | None = None
-
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text, (n, 256), of unit length; zeros for a text without any token."""
-        tokenizer, table = self._load()
+        tokenizer, table = load()
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
         encoded = [self._tokens(tokenizer, text) for text in texts]
@@ -71,12 +67,6 @@ class Embeddings:
         words = WORD.findall(SPACE + text.replace(" ", SPACE))
         return [token for word in words for token in _word_tokens(tokenizer, word)]
 
-    def _load(self) -> tuple[Any, Vectors]:
-        with self._lock:
-            if Embeddings._loaded is None:
-                Embeddings._loaded = load()
-            return Embeddings._loaded
-
 
 @lru_cache(MOST_WORDS)
 def _word_tokens(tokenizer: Any, word: str) -> list[int]:
@@ -88,8 +78,9 @@ def installed() -> bool:
     return all(find_spec(name) is not None for name in (PACKAGE, "safetensors", "tokenizers"))
 
 
+@cache
 def load() -> tuple[Any, Vectors]:
-    """The tokenizer and the table of token vectors, from the files of the wordllama package."""
+    """The tokenizer and the table of token vectors (31 MB), from the wordllama package's files."""
     place = find_spec(PACKAGE)
     if place is None or not place.submodule_search_locations:
         raise MissingExtra("embeddings", "embedded")
@@ -140,20 +131,17 @@ class MiniLM:
         """One row a text; texts of similar length are read together."""
         with self._lock:
             tokenizer, weights, threads = self._loaded
+            encoded = [each.ids for each in tokenizer.encode_batch(list(texts))]
+            order = sorted(range(len(texts)), key=lambda place: len(encoded[place]))
+            result = np.zeros((len(texts), self.dimensions), dtype=np.float32)
             with threads.limit(limits=1, user_api="blas"):
-                return self._embed(tokenizer, weights, texts)
-
-    def _embed(self, tokenizer: Any, weights: Weights, texts: Sequence[str]) -> Vectors:
-        encoded = [each.ids for each in tokenizer.encode_batch(list(texts))]
-        order = sorted(range(len(texts)), key=lambda place: len(encoded[place]))
-        result = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        for start in range(0, len(order), BATCH):
-            places = order[start : start + BATCH]
-            rows = [encoded[place] for place in places]
-            longest = max(map(len, rows))
-            tokens = np.array([row + [0] * (longest - len(row)) for row in rows])
-            known = np.arange(longest) < np.array([[len(row)] for row in rows])
-            result[places] = pooled(states(weights, tokens, known, HEADS), known)
+                for start in range(0, len(order), BATCH):
+                    places = order[start : start + BATCH]
+                    rows = [encoded[place] for place in places]
+                    longest = max(map(len, rows))
+                    tokens = np.array([row + [0] * (longest - len(row)) for row in rows])
+                    known = np.arange(longest) < np.array([[len(row)] for row in rows])
+                    result[places] = pooled(states(weights, tokens, known, HEADS), known)
         return result
 
 
@@ -217,9 +205,6 @@ def _gelu(x: Vectors) -> Vectors:
     """The input times the normal distribution up to it; its error function to 1.5e-7."""
     z = np.abs(x) / np.float32(np.sqrt(2))
     t = 1 / (1 + np.float32(0.3275911) * z)
-    series = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
-    total = np.zeros_like(t)
-    for coefficient in series:
-        total = (total + np.float32(coefficient)) * t
-    upper = np.float32(0.5) * total * np.exp(-z * z)
+    series = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592, 0)
+    upper = np.float32(0.5) * np.polyval(np.array(series, np.float32), t) * np.exp(-z * z)
     return np.asarray(x * np.where(x >= 0, 1 - upper, upper))

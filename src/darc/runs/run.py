@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,14 +33,6 @@ Report = Callable[[str, int, int], None]
 FLAGS = {"failed": FEWER, "saved": STOPPED}
 PARTS = ("sums", "counts", "flags", "refused")
 NUMBERS = ("value", "mean", "sigma")
-# The stages in their order, and what is counted in each.
-UNITS: Mapping[str, Sequence[str]] = {
-    "generate": ("answers", "tokens"),
-    "rewrite": ("rewrites",),
-    "score": ("scores", "kept"),
-    "side": (),
-    "decide": (),
-}
 
 
 @dataclass(frozen=True)
@@ -66,23 +58,19 @@ class Stages:
 
     async def _candidates(self, prompt: Prompt) -> Samples:
         """The candidates with what was said of them on the way, and nothing else yet."""
-        row = records.prompt_row(prompt)
-        known = self.shard.rows("prompts.jsonl").get(prompt.id)
-        if known is not None and known != row:
+        shard, engine, row = self.shard, self.engine, records.prompt_row(prompt)
+        if shard.rows("prompts.jsonl").get(prompt.id, row) != row:
             # Another answer was chosen for an earlier turn: this one is another prompt now.
-            self.shard.drop(prompt.id)
-            known = None
-        if known is None:
-            self.shard.append("prompts.jsonl", row)
-        engine, samples = self.engine, replace(self.engine.samples(prompt), owner=prompt.id)
-        if prompt.id in self.shard.rows("candidates.jsonl"):
-            made = records.read_candidates(self.shard, prompt.id)
+            shard.drop(prompt.id)
+        shard.append("prompts.jsonl", row)
+        samples = replace(engine.samples(prompt), owner=prompt.id)
+        if prompt.id in shard.rows("candidates.jsonl"):
+            made = records.read_candidates(shard, prompt.id)
         else:
             with samples.clock.stage("generate"):
                 made, failed, drawn = await engine.draw(samples)
             saved = 0 if drawn is None else drawn.saved
-            row = records.candidates_row(prompt.id, made, failed, saved)
-            self.shard.append("candidates.jsonl", row)
+            shard.append("candidates.jsonl", records.candidates_row(prompt.id, made, failed, saved))
             tokens = sum(candidate.tokens for candidate in made)
             self._note(samples, "generate", answers=len(made), tokens=tokens)
         return replace(
@@ -91,13 +79,13 @@ class Stages:
 
     async def _advance(self, samples: Samples) -> None:
         """Rewrite, score and decide what is not written; each stage is written as it is done."""
+        shard, engine = self.shard, self.engine
         prompt_id, count = samples.prompt.id, len(samples.candidates)
-        row = self.shard.rows("scores.jsonl").get(prompt_id)
-        decided = self.shard.rows("decisions.jsonl").get(prompt_id)
+        row = shard.rows("scores.jsonl").get(prompt_id)
+        decided = shard.rows("decisions.jsonl").get(prompt_id)
         lazy = row is None or bool(row.get("lazy"))
         if decided is not None and (self.lazy or not (lazy or decided.get("lazy"))):
             return
-        shard, engine = self.shard, self.engine
         if prompt_id in shard.rows("variants.jsonl"):
             samples.rewrites |= records.read_perturbed(shard, prompt_id, count)
         if row is not None:
@@ -107,14 +95,14 @@ class Stages:
             _, decision = await Choosing(samples, engine.deciding).best()
         if decision is None or samples.complete:
             await samples.rewrite(range(count))
-        made = samples.rewrites
-        self._append("rejected.jsonl", records.rejected_row(prompt_id, made))
-        self._append("variants.jsonl", records.variants_row(prompt_id, made, count))
-        proposed = sum(len(each.variants) + len(each.rejections) for each in made.values())
+        refused, accepted = records.rewrite_rows(prompt_id, samples.rewrites, count)
+        shard.append("rejected.jsonl", refused)
+        shard.append("variants.jsonl", accepted)
+        proposed = len(refused["rejected"]) + len(accepted["variants"])
         self._note(samples, "rewrite", rewrites=proposed)
         if decision is None and lazy:
             await samples.score_all(range(count))
-        self._append("scores.jsonl", records.scores_row(prompt_id, samples.scores))
+        shard.append("scores.jsonl", records.scores_row(prompt_id, samples.scores))
         self._note(samples, "score", scores=samples.tally.asked, kept=samples.tally.kept)
         if prompt_id not in shard.rows("side.jsonl"):
             with samples.clock.stage("side"):
@@ -139,11 +127,6 @@ class Stages:
             row["lazy"] = True
         self.shard.append("decisions.jsonl", row)
         self._note(samples, "decide")
-
-    def _append(self, name: str, row: dict[str, Any]) -> None:
-        """Add a row that a killed run may have written already."""
-        if self.shard.rows(name).get(row["prompt_id"]) != row:
-            self.shard.append(name, row)
 
     def _note(self, samples: Samples, stage: str, **counts: int) -> None:
         """Note what a stage cost, if there was anything to do in it."""
@@ -215,8 +198,12 @@ async def fill_shards(
         finally:
             places.release()
 
-    async def sealed(shard: Shard, tasks: list["asyncio.Task[None]"], ids: list[str]) -> None:
+    async def sealed(
+        shard: Shard, tasks: list["asyncio.Task[None]"], questions: list[Question]
+    ) -> None:
         await asyncio.gather(*tasks)
+        turns = [(turn, q.turn_id(turn)) for q in questions for turn in range(len(q.turns))]
+        ids = [name for _, name in sorted(turns, key=lambda each: each[0])]
         if not failures.causes.keys() & set(ids):
             shard.seal(ids, keep, pack, totals(shard), cost_by_stage([shard]))
 
@@ -227,16 +214,10 @@ async def fill_shards(
                 for question in questions:
                     await places.acquire()
                     tasks.append(group.create_task(one(stages, question)))
-                group.create_task(sealed(shard, tasks, order(questions)))
+                group.create_task(sealed(shard, tasks, questions))
     except BaseExceptionGroup as problems:
         raise problems.exceptions[0] from None
     failures.check()
-
-
-def order(questions: list[Question]) -> list[str]:
-    """The ids of all turns in the order in which a shard's files have them."""
-    most = max((len(question.turns) for question in questions), default=0)
-    return [q.turn_id(turn) for turn in range(most) for q in questions if turn < len(q.turns)]
 
 
 def run(
@@ -258,8 +239,7 @@ def run(
     count = counter("deciding", questions, report)
 
     def begun() -> Iterator[tuple[Shard, list[Question]]]:
-        for number, part in waiting(folder, questions, lazy, count):
-            shard = folder.shard(number)
+        for shard, part in waiting(folder, questions, lazy, count):
             shard.begin()
             yield shard, part
 
@@ -285,17 +265,18 @@ def counter(stage: str, questions: Iterable[Question], report: Report) -> Callab
 
 def waiting(
     folder: RunFolder, questions: Iterable[Question], lazy: bool, count: Callable[[int], None]
-) -> Iterator[tuple[int, list[Question]]]:
+) -> Iterator[tuple[Shard, list[Question]]]:
     """The shards that are not finished, with their questions; the others are counted at once."""
     size, left = int(folder.manifest().get("shard_size", 0)), iter(questions)
     for number in itertools.count():
         part = list(itertools.islice(left, size or None))
         if not part:
             return
-        if folder.finished(number, lazy):
+        shard = folder.shard(number)
+        if shard.finished(lazy):
             count(sum(len(question.turns) for question in part))
         else:
-            yield number, part
+            yield shard, part
 
 
 def finish(folder: RunFolder) -> None:
@@ -339,7 +320,7 @@ def totals(shard: Shard) -> dict[str, dict[str, Any]]:
     (sums, counts, flags, refused), kept = found.values(), shard.kept
     # Sums are rounded: always in one order, whichever prompt was done first.
     for prompt_id, row in sorted(shard.rows("decisions.jsonl").items()):
-        (chosen,) = (c for c in row["candidates"] if c["index"] == row["index"])
+        chosen = next(c for c in row["candidates"] if c["index"] == row["index"])
         counts["prompts"] += 1
         flags.update(flag.partition(":")[0] for flag in row["flags"])
         for name in NUMBERS:
@@ -367,8 +348,8 @@ def cost_by_stage(shards: Iterable[Shard]) -> dict[str, dict[str, float]]:
     for shard in shards:
         noted = shard.noted_cost()
         for note in shard.notes() if noted is None else ():
-            units = {unit: note.get(unit, 0) for unit in UNITS.get(note["stage"], ())}
+            units = {unit: note.get(unit, 0) for unit in records.UNITS.get(note["stage"], ())}
             found[note["stage"]].update({"seconds": note["milliseconds"] / 1000, **units})
         for stage, spent in (noted or {}).items():
             found[stage].update(spent)
-    return {stage: dict(found[stage]) for stage in UNITS if found[stage]}
+    return {stage: dict(found[stage]) for stage in records.UNITS if found[stage]}

@@ -6,6 +6,7 @@ import logging
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from darc.files import (
     reading,
     zstandard,
 )
+from darc.models.installed import file_sha256
 from darc.runs.records import Fault, check_links, check_row
 
 logger = logging.getLogger(__name__)
@@ -39,7 +41,6 @@ STAGE_OF = {
 }
 ORDER = tuple(STAGE_OF)
 TIMINGS, TIMINGS_SEAL, SEAL = "timings.jsonl", "timings.json", "shard.json"
-MANIFEST = "manifest.json"
 # What is left of a finished shard.
 KEEP = {
     "all": ORDER,
@@ -68,8 +69,7 @@ class Shard:
 
     def __init__(self, path: Path, manifest: Mapping[str, Any], name: str = "") -> None:
         self.path, self.settings, self.name = path, manifest["settings"], name
-        text = json.dumps([manifest[key] for key in ("input", "seed", "settings")], sort_keys=True)
-        self._run = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        self._run = checksum([manifest[key] for key in ("input", "seed", "settings")])
         self._rows: dict[str, dict[str, dict[str, Any]]] = {}
         self._checked = False
 
@@ -88,26 +88,61 @@ class Shard:
         """The first file, in the order of the stages, that is not as it was sealed."""
         data = self.seal_data
         if data is None:
-            return Damaged(self.path / SEAL, "was changed") if self._has_seal else None
+            broken = (self.path / SEAL).exists()
+            return Damaged(self.path / SEAL, "was changed") if broken else None
         if data["run"] != self._run:
-            return Damaged(self.path / MANIFEST, "was changed")
+            return Damaged(self.path / "manifest.json", "was changed")
         for name, known in data["files"].items():
             path = self.path / name
             if not path.is_file():
                 return Damaged(path, "was removed")
-            if _digest(path) != known["sha256"]:
+            if file_sha256(path) != known["sha256"]:
                 return Damaged(path, "was changed")
         return None
+
+    def finished(self, lazy: bool) -> bool:
+        """Whether it is sealed, whole, and as complete as is wanted.
+
+        One that was changed since it was sealed loses what is changed and all that follows from it.
+        """
+        data = self.seal_data
+        whole = data is not None and data.get("keep", "all") == "all"
+        try:
+            self.noted_cost()
+        except Damaged as changed:
+            logger.warning("%s; the times of shard %s are left out", changed.message, self.name)
+            for path in (self.path / TIMINGS, self.path / TIMINGS_SEAL):
+                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        if (problem := self.damage()) is not None:
+            logger.warning("%s; shard %s is done again", problem.message, self.name)
+            # Without the means to make the file again, everything is.
+            stage = STAGE_OF.get(problem.path.name.removesuffix(PACKED), "prompts")
+            self.forget(stage if whole else "prompts")
+            return False
+        if data is not None and data.get("lazy") and not lazy:
+            if not whole:
+                shutil.rmtree(self.path)
+            return False
+        return data is not None
 
     def begin(self) -> None:
         """Make ready to go on: unseal, cut off what is torn, leave out what has no beginning."""
         private_folder(self.path)
         for name in ORDER:
-            if (self.path / (name + PACKED)).exists():
-                _unpack(self.path / (name + PACKED))
+            if (packed := self.path / (name + PACKED)).exists():
+                with (
+                    atomic_path(self.path / name, private=True) as temporary,
+                    reading(packed, AGAIN) as source,
+                    temporary.open("wb") as target,
+                ):
+                    shutil.copyfileobj(source, target)
+                packed.unlink()
         (self.path / SEAL).unlink(missing_ok=True)
-        for name in (*ORDER, TIMINGS):
-            self._mend(name)
+        for path in (self.path / name for name in (*ORDER, TIMINGS)):
+            if path.exists():
+                with path.open("rb+") as file:
+                    file.truncate(file.read().rfind(b"\n") + 1)
+                    os.fsync(file.fileno())
         self._load(ORDER, mending=True)
 
     def seal(
@@ -128,19 +163,17 @@ class Shard:
             if ids != [prompt_id for prompt_id in order if prompt_id in self.rows(name)]:
                 self._replace(name, order)
         lazy = any(row.get("lazy") for row in self.rows("scores.jsonl").values())
-        for name in ORDER:
-            if name not in KEEP[keep]:
-                (self.path / name).unlink(missing_ok=True)
-            elif not (self.path / name).exists():
-                append_private(self.path / name)
-            elif pack:
-                _pack(self.path / name)
         files = {}
-        for name in KEEP[keep]:
-            path = self.path / (name + PACKED if pack else name)
-            files[path.name] = {"bytes": path.stat().st_size, "sha256": _digest(path)}
+        for path in (self.path / name for name in ORDER):
+            if path.name not in KEEP[keep]:
+                path.unlink(missing_ok=True)
+                continue
+            append_private(path)
+            if pack:
+                path = _packed(path)
+            files[path.name] = {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
         if (self.path / TIMINGS).exists():
-            times = {"cost": cost, "sha256": _digest(self.path / TIMINGS)}
+            times = {"cost": cost, "sha256": file_sha256(self.path / TIMINGS)}
             write_sealed(self.path / TIMINGS_SEAL, times)
         told = {"files": files, "keep": keep, "lazy": lazy, "prompts": len(order)}
         write_sealed(self.path / SEAL, {**told, "run": self._run, "totals": totals})
@@ -162,9 +195,10 @@ class Shard:
         return self._rows[name]
 
     def append(self, name: str, row: dict[str, Any]) -> None:
-        """Add one row in one write."""
-        self.rows(name)[row["prompt_id"]] = row
-        append_private(self.path / name, line(row).encode("utf-8"))
+        """Add one row in one write, but for one that a killed run has written already."""
+        if (rows := self.rows(name)).get(row["prompt_id"]) != row:
+            rows[row["prompt_id"]] = row
+            append_private(self.path / name, line(row).encode("utf-8"))
 
     def note(self, row: dict[str, Any]) -> None:
         """Add a row of timings."""
@@ -178,28 +212,19 @@ class Shard:
     def noted_cost(self) -> dict[str, Any] | None:
         """The cost that was noted when it was sealed; changed timings are refused."""
         path, seal = self.path / TIMINGS, self.path / TIMINGS_SEAL
-        if not self._has_seal:
+        if not (self.path / SEAL).exists():
             return None
         known = _sealed(seal) or {}
-        same = path.is_file() and known.get("sha256") == _digest(path)
+        same = path.is_file() and known.get("sha256") == file_sha256(path)
         if not same and (path.exists() or seal.exists()):
             raise Damaged(path, "was changed")
         return known.get("cost")
-
-    def forget_times(self) -> None:
-        """Remove the timings, which cannot be made again."""
-        for path in (self.path / TIMINGS, self.path / TIMINGS_SEAL):
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
     def drop(self, prompt_id: str) -> None:
         """Forget everything about a prompt, the last stage first."""
         for name in reversed(ORDER):
             if self.rows(name).pop(prompt_id, None) is not None:
                 self._replace(name, list(self.rows(name)))
-
-    @property
-    def _has_seal(self) -> bool:
-        return (self.path / SEAL).exists()
 
     def _replace(self, name: str, order: Sequence[str]) -> None:
         rows = self.rows(name)
@@ -208,18 +233,15 @@ class Shard:
 
     def _load(self, names: Sequence[str], mending: bool = False) -> None:
         """Read some files, and see that each has what the later ones are made of."""
-        data = self.seal_data
-        if not self._checked and not mending and self._has_seal:
+        if not self._checked and not mending:
             if (problem := self.damage()) is not None:
                 raise problem
-            self._checked = True
-        if data is not None:
+            self._checked = (self.path / SEAL).exists()
+        if (data := self.seal_data) is not None:
             kept = self.kept
             if names[-1] not in kept:
-                what = (
-                    f"{self.path} has no {names[-1]}: the run was made with --keep {data['keep']}"
-                )
-                raise InputError(what, "make the run again with --keep all")
+                what = f"{names[-1]}: the run was made with --keep {data['keep']}"
+                raise InputError(f"{self.path} has no {what}", "make the run again with --keep all")
             names = [name for name in names if name in kept]
         # The later ones first: a run that is at work meanwhile writes the earlier ones first.
         found = {
@@ -227,35 +249,26 @@ class Shard:
             for name in reversed(names)
             if name not in self._rows
         }
-        for place, name in enumerate(names if found else ()):
-            if name in found:
-                self._rows[name] = self._linked(name, names[:place], found[name], mending)
-                if len(self._rows[name]) < len(found[name]):
-                    self._replace(name, list(self._rows[name]))
-
-    def _linked(
-        self,
-        name: str,
-        before: Sequence[str],
-        found: Mapping[str, tuple[int, dict[str, Any]]],
-        mending: bool,
-    ) -> dict[str, dict[str, Any]]:
-        """The rows that agree with the files before; while mending, those without are left out."""
-        kept = {}
-        for prompt_id, (number, row) in found.items():
-            if before and prompt_id not in self._rows[before[-1]]:
-                problem = f"{before[-1]} has no line for its prompt {prompt_id[:40]!r}"
-                if not mending:
-                    raise TableError(str(self.path / name), problem, LOST, number)
-                logger.warning("%s: %s; it is done again", self.path / name, problem)
+        for place, name in enumerate(names):
+            if name not in found:
                 continue
-            try:
-                others = {each: self._rows[each][prompt_id] for each in before}
-                check_links(name, row, others, self.settings)
-            except Fault as fault:
-                raise TableError(str(self.path / name), str(fault), REMOVE, number) from None
-            kept[prompt_id] = row
-        return kept
+            path, rows = str(self.path / name), {}
+            for prompt_id, (number, row) in found[name].items():
+                if place and prompt_id not in self._rows[names[place - 1]]:
+                    lost = f"{names[place - 1]} has no line for its prompt {prompt_id[:40]!r}"
+                    if not mending:
+                        raise TableError(path, lost, LOST, number)
+                    logger.warning("%s: %s; it is done again", path, lost)
+                    continue
+                try:
+                    others = {each: self._rows[each][prompt_id] for each in names[:place]}
+                    check_links(name, row, others, self.settings)
+                except Fault as fault:
+                    raise TableError(path, str(fault), REMOVE, number) from None
+                rows[prompt_id] = row
+            self._rows[name] = rows
+            if len(rows) < len(found[name]):
+                self._replace(name, list(rows))
 
     def _read(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """The rows of a file with their lines, each as a run writes it."""
@@ -271,37 +284,24 @@ class Shard:
                 raise TableError(str(path), str(problem), REMOVE, number) from None
             yield number, row
 
-    def _mend(self, name: str) -> None:
-        """Cut off a last line that was never finished."""
-        path = self.path / name
-        if not path.exists():
-            return
-        with path.open("rb+") as file:
-            data = file.read()
-            if (whole := data.rfind(b"\n") + 1) < len(data):
-                file.truncate(whole)
-                os.fsync(file.fileno())
-
 
 def line(row: dict[str, Any]) -> str:
     """A row as a line of a file."""
     return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def checksum(data: Mapping[str, Any]) -> str:
-    """A hash of what a JSON object says, however it is laid out."""
+def checksum(data: Any) -> str:
+    """A hash of what JSON says, however it is laid out."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 def _sealed(path: Path) -> dict[str, Any] | None:
     """What a JSON file with a checksum of itself says; None where it is not as it was written."""
-    if not path.exists():
-        return None
-    try:
+    with suppress(TableError):
         data = read_json(path)
-    except TableError:
-        return None
-    return data if isinstance(data, dict) and data.pop("seal", "") == checksum(data) else None
+        if isinstance(data, dict) and data.pop("seal", "") == checksum(data):
+            return data
+    return None
 
 
 def write_sealed(path: Path, data: Mapping[str, Any], sort_keys: bool = False) -> None:
@@ -311,12 +311,8 @@ def write_sealed(path: Path, data: Mapping[str, Any], sort_keys: bool = False) -
         file.write("\n")
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _pack(path: Path) -> None:
+def _packed(path: Path) -> Path:
+    """The file packed in place of itself."""
     packed = path.with_name(path.name + PACKED)
     with (
         atomic_path(packed, private=True) as temporary,
@@ -325,14 +321,4 @@ def _pack(path: Path) -> None:
     ):
         zstandard().ZstdCompressor(level=6, write_checksum=True).copy_stream(source, target)
     path.unlink()
-
-
-def _unpack(packed: Path) -> None:
-    path = packed.with_name(packed.name.removesuffix(PACKED))
-    with (
-        atomic_path(path, private=True) as temporary,
-        reading(packed, AGAIN) as source,
-        temporary.open("wb") as target,
-    ):
-        shutil.copyfileobj(source, target)
-    packed.unlink()
+    return packed

@@ -47,7 +47,7 @@ class ServerForm:
         """The numbers of some pairs in one call, whose fields may have other values."""
         body = self.body(pairs) | ({"model": model} if model and self.named else {})
         body |= {key: value for key, value in changes.items() if key in body}
-        return await client.post("", body, lambda answer: read_rows(self, answer, len(pairs)))
+        return await client.ask("", lambda answer: read_rows(self, answer, len(pairs)), body)
 
 
 def _plain(pairs: Sequence[Pair]) -> dict[str, Any]:

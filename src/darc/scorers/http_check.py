@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from darc.models.remote.check import Found, ServerReport, counted, shown, trial_options
+from darc.models.remote.check import Found, ServerReport, trying
 from darc.models.remote.client import KEY, AsyncClient
 from darc.models.remote.endpoints import checked_url
 from darc.models.remote.problems import Failed, Refused
@@ -44,16 +44,11 @@ async def check_reward(
     report = ServerReport(parts.geturl(), model)
     name = form_name(parts.path, form)
     report.options |= {key: value for key, value in (("form", form), ("model", model)) if value}
-    with counted(report):
-        async with AsyncClient(report.url, **trial_options(key_env, timeout)) as client:
-            try:
-                await _examine(report, client, name)
-            except (Refused, Failed) as problem:
-                report.problem = str(problem)
-                report.status = problem.status
-                report.reachable = problem.status is not None
-                reason = problem.said if isinstance(problem, Refused) else problem.message
-                report.add("scores", "no", shown(reason), False)
+    async with trying(report, key_env, timeout) as client:
+        try:
+            await _examine(report, client, name)
+        except (Refused, Failed) as problem:
+            report.failed("scores", problem)
     return report
 
 

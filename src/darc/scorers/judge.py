@@ -14,10 +14,16 @@ import numpy as np
 
 from darc.errors import DarcError, InputError
 from darc.language.phrases import stored
-from darc.models.completion import EMBEDDED, ChatModel, ChatUser, Request, without_thoughts
+from darc.models.completion import (
+    EMBEDDED,
+    ChatModel,
+    ChatUser,
+    Completion,
+    Request,
+    without_thoughts,
+)
 from darc.models.remote.client import KEY
 from darc.models.remote.openai import OpenAIModel
-from darc.models.remote.protocol import Said
 from darc.registry import scorer
 from darc.scorers.base import Pair, source_version
 from darc.scorers.callable import checked_scale
@@ -80,22 +86,22 @@ class Judge(ChatUser):
     async def score_async(self, pairs: Sequence[Pair]) -> Array:
         """`score`, awaited; for a model on a server."""
         assert isinstance(self.model, OpenAIModel)
-        say, asked = self.model.remote.say, [self.conversation(*pair) for pair in pairs]
-        replies = await say(self._requests(asked), self.top)
+        ask, asked = self.model.complete_async, [self.conversation(*pair) for pair in pairs]
+        replies = await ask(self._requests(asked))
         again = self._requests(self._again(asked, replies))
-        return self._graded(replies, await say(again, self.top))
+        return self._graded(replies, await ask(again))
 
     def _again(
-        self, asked: Sequence[Sequence[Message]], replies: Sequence[Said]
+        self, asked: Sequence[Sequence[Message]], replies: Sequence[Completion]
     ) -> list[Sequence[Message]]:
         """The conversations in which no grade can be read, with another question for it."""
         return [
-            (*turns, Message("assistant", reply.completion.text), Message("user", self.again))
+            (*turns, Message("assistant", reply.text), Message("user", self.again))
             for turns, reply in zip(asked, replies, strict=True)
             if self.read(reply) is None
         ]
 
-    def _graded(self, replies: Sequence[Said], again: Sequence[Said]) -> Array:
+    def _graded(self, replies: Sequence[Completion], again: Sequence[Completion]) -> Array:
         """The grades of replies, or of those to the second question."""
         found, rest = [self.read(reply) for reply in replies], iter(again)
         for place in (place for place, grade in enumerate(found) if grade is None):
@@ -109,36 +115,34 @@ class Judge(ChatUser):
         """What the model is asked about an answer."""
         return rating(prompt, answer)
 
-    def read(self, reply: Said) -> float | tuple[float, ...] | None:
+    def read(self, reply: Completion) -> float | tuple[float, ...] | None:
         """The grade in a reply, None where there is none."""
         grade = expected_grade(reply.alternatives) if reply.alternatives else None
-        return grade_in(reply.completion.text) if grade is None else grade
+        return grade_in(reply.text) if grade is None else grade
 
     def compare(self, prompt: Prompt, left: str, right: str) -> float:
         """The probability that `left` is better, the mean over both orders of the two answers."""
         asked = [comparison(prompt, left, right), comparison(prompt, right, left)]
         odds = []
         for reply in self._ask(asked):
-            first = first_is_better(reply.alternatives, reply.completion.text)
+            first = first_is_better(reply.alternatives, reply.text)
             if first is None:
                 raise self._unreadable(reply, "letter")
             odds.append(first)
         return (odds[0] + 1.0 - odds[1]) / 2.0
 
     def _requests(self, conversations: Sequence[Sequence[Message]]) -> list[Request]:
+        top = self.top if self.remote else 0
         return [
-            Request(turns, self.max_tokens, self.temperature, top_p=1.0, seed=self.seed)
+            Request(turns, self.max_tokens, self.temperature, top_p=1.0, seed=self.seed, top=top)
             for turns in conversations
         ]
 
-    def _ask(self, conversations: Sequence[Sequence[Message]]) -> list[Said]:
-        requests = self._requests(conversations)
-        if isinstance(self.model, OpenAIModel):
-            return self.model.say(requests, top=self.top)
-        return [Said(completion) for completion in self.model.complete(requests)]
+    def _ask(self, conversations: Sequence[Sequence[Message]]) -> list[Completion]:
+        return self.model.complete(self._requests(conversations))
 
-    def _unreadable(self, reply: Said, wanted: str) -> Unreadable:
-        text = reply.completion.text.strip()[:80]
+    def _unreadable(self, reply: Completion, wanted: str) -> Unreadable:
+        text = reply.text.strip()[:80]
         return Unreadable(
             f"{self.name} said {text!r} where a {wanted} was asked for",
             "raise max_tokens if the model thinks aloud, or take another model",

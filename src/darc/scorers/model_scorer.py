@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from darc.errors import InputError
 from darc.models.transformers import Checkpoint, Loaded
+from darc.models.transformers.batching import ON_CPU
 from darc.models.transformers.loading import CAUSAL
 from darc.scorers.base import source_version
 
@@ -70,9 +71,8 @@ class ModelScorer(ABC):
 
     def most(self, loaded: Loaded) -> int:
         """The tokens of a forward pass."""
-        from darc.models.transformers.batching import most_tokens
-
-        return most_tokens(self.batch_size, self.limit(loaded), loaded.device)
+        full = self.batch_size * self.limit(loaded)
+        return min(full, ON_CPU) if loaded.device.type == "cpu" else full
 
     def close(self) -> None:
         """Free the model's memory."""

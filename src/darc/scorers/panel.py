@@ -11,8 +11,7 @@ from pydantic import AfterValidator, Field
 
 from darc.config import Model, made, read_toml
 from darc.errors import InputError
-from darc.models.completion import ChatModel
-from darc.models.remote.protocol import Said
+from darc.models.completion import ChatModel, Completion
 from darc.registry import parse_spec
 from darc.scorers.judge import Judge, grade_in, grades_in, rating, reply_form
 from darc.types import Message, Prompt
@@ -190,11 +189,11 @@ class RaterJudge(Judge):
         """What the model is asked about an answer."""
         return rating(prompt, answer, self._view, self.criteria)
 
-    def read(self, reply: Said) -> float | tuple[float, ...] | None:
+    def read(self, reply: Completion) -> float | tuple[float, ...] | None:
         """The grade in a reply, or one for each criterion; None where it is anything else."""
         if self.criteria:
-            return grades_in(reply.completion.text, self.criteria)
-        return grade_in(reply.completion.text) if self.temperature else super().read(reply)
+            return grades_in(reply.text, self.criteria)
+        return grade_in(reply.text) if self.temperature else super().read(reply)
 
 
 def as_panel(given: "Panel | bool | int | str | Sequence[str]") -> Panel:

@@ -12,6 +12,28 @@ from darc.errors import InputError, UnknownName
 LARGEST = 200_000_000
 GROUPS = (0.7, 0.3)
 FILE = Path(__file__).parents[1] / "data" / "presets.toml"
+# The settings that are whole numbers, with the least of each; and what others must lie in.
+WHOLE = {"prompts": 1, "candidates": 1, "raters": 1, "crowd": 0, "scorers": 1, "rewrites": 0}
+LIMITS = (
+    ("be finite", -math.inf, math.inf, "location gap lure harm low high bias oddity"),
+    ("be 0 or larger", 0, math.inf, "prompt_spread candidate_spread taste severity noise"),
+    ("be 0 or larger", 0, math.inf, "uneven_prompts uneven step error spread"),
+    ("lie in [0, 1]", 0, 1, "leaning polarising exploiting shared fooled fragility"),
+    ("lie in [-1, 1]", -1, 1, "tracking"),
+)
+
+
+def _check(settings: Mapping[str, Any]) -> None:
+    """Raise an `InputError` where a setting is outside its limits."""
+    for name, least in WHOLE.items():
+        value = settings.get(name, least)
+        if int(value) != value or value < least:
+            raise InputError(f"{name} must be a whole number of at least {least}, not {value}")
+    for words, low, high, names in LIMITS:
+        for name in names.split():
+            value = settings.get(name, 0)
+            if not low <= value <= high or math.isinf(value):
+                raise InputError(f"{name} must {words}, not {value}")
 
 
 @dataclass(frozen=True)
@@ -58,7 +80,7 @@ class Recipe:
     missing: float = 0.0
 
     def __post_init__(self) -> None:
-        _whole(self, prompts=1, candidates=1, raters=1, crowd=0)
+        _check(vars(self))
         size = self.prompts * self.candidates * max(self.raters, len(self.groups) * 20)
         if size > LARGEST or self.crowd * self.prompts > LARGEST:
             raise InputError(
@@ -75,10 +97,6 @@ class Recipe:
             raise InputError("groups must be shares above 0", "such as 0.7 0.3")
         if abs(sum(self.groups) - 1) > 1e-9:
             raise InputError(f"the groups' shares sum to {sum(self.groups):g}, not to 1")
-        _between(self, -math.inf, math.inf, "location gap lure harm low high")
-        _between(self, 0, math.inf, "prompt_spread candidate_spread taste severity noise")
-        _between(self, 0, math.inf, "uneven_prompts uneven step")
-        _between(self, 0, 1, "leaning polarising exploiting")
         if not 0 <= self.missing < 1:
             raise InputError(f"missing must lie in [0, 1), not {self.missing}")
         if not self.df > 2:
@@ -118,33 +136,12 @@ class ProxyRecipe:
     oddity: float = 0.2
 
     def __post_init__(self) -> None:
-        _whole(self, scorers=1, rewrites=0)
+        _check(vars(self))
         if self.scorers > 100 or self.rewrites > 10_000:
             raise InputError(
                 f"{self.scorers} scorers of {self.rewrites} rewrites are too many",
                 "at most 100 and 10000",
             )
-        _between(self, 0, math.inf, "error spread uneven")
-        _between(self, 0, 1, "shared fooled fragility")
-        _between(self, -math.inf, math.inf, "bias oddity")
-        _between(self, -1, 1, "tracking")
-
-
-def _whole(recipe: Recipe | ProxyRecipe, **least: int) -> None:
-    for name, limit in least.items():
-        value = getattr(recipe, name)
-        if int(value) != value or value < limit:
-            raise InputError(f"{name} must be a whole number of at least {limit}, not {value}")
-
-
-def _between(recipe: Recipe | ProxyRecipe, low: float, high: float, names: str) -> None:
-    words = f"lie in [{low}, {high}]"
-    if math.isinf(high):
-        words = "be finite" if math.isinf(low) else f"be {low} or larger"
-    for name in names.split():
-        value = getattr(recipe, name)
-        if not low <= value <= high or math.isinf(value):
-            raise InputError(f"{name} must {words}, not {value}")
 
 
 @dataclass(frozen=True)
@@ -162,26 +159,21 @@ class Preset:
 
     def changed(self, settings: Mapping[str, Any]) -> "Preset":
         """The preset with other settings, named as `settings` names them."""
-        known, given = self.settings(), {}
+        known = self.settings()
+        given: dict[str, dict[str, Any]] = {"": {}, "proxy": {}}
         for name, value in settings.items():
             if name not in known:
                 raise UnknownName("setting", name, known)
-            if not _fits(value, known[name]):
-                numbers = known[name] if isinstance(known[name], tuple) else (known[name],)
-                usual = " ".join(f"{number:g}" for number in numbers)
-                raise InputError(f"{name} cannot be {value!r}", f"here it is {usual} if not given")
-            given[name] = type(known[name])(value)
-        theirs = {name[6:]: value for name, value in given.items() if name.startswith("proxy.")}
-        own = {name: value for name, value in given.items() if not name.startswith("proxy.")}
-        return Preset(self.summary, replace(self.people, **own), replace(self.proxy, **theirs))
-
-
-def _fits(value: Any, default: Any) -> bool:
-    if isinstance(default, tuple):
-        return isinstance(value, tuple)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return not isinstance(default, int) or float(value).is_integer()
+            usual = known[name]
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            whole = not isinstance(usual, int) or (number and float(value).is_integer())
+            if not (isinstance(value, tuple) if isinstance(usual, tuple) else number and whole):
+                words = " ".join(f"{x:g}" for x in (usual if isinstance(usual, tuple) else [usual]))
+                raise InputError(f"{name} cannot be {value!r}", f"here it is {words} if not given")
+            owner, _, own = name.rpartition(".")
+            given[owner][own] = type(usual)(value)
+        changed = replace(self.people, **given[""]), replace(self.proxy, **given["proxy"])
+        return Preset(self.summary, *changed)
 
 
 PRESETS = {

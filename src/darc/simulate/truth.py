@@ -13,7 +13,6 @@ from darc.typing import Array
 
 FINE = 200
 BLOCK = 2_000_000
-REACH = 8.5
 NODES = 32
 
 
@@ -79,24 +78,17 @@ def noise_below(x: Array, scale: Array, severity: float, df: float) -> Array:
     Student's t is a normal number over the root of a gamma number, so the result is a mean of
     normal probabilities over `NODES` values of the latter (one for an infinite df).
     """
-    factors, weights = inverse_gamma(df)
     result = np.zeros(np.broadcast_shapes(x.shape, scale.shape))
-    for factor, weight in zip(factors.tolist(), weights.tolist(), strict=True):
+    for factor, weight in zip(*inverse_gamma(df), strict=True):
         spread = np.sqrt(severity * severity + factor * scale * scale)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            height = np.where(spread > 0, x / spread, np.sign(x) * np.inf)
-        result += weight * normal_below(np.nan_to_num(height, nan=0.0, posinf=9.0, neginf=-9.0))
+        result += weight * np.interp(x / np.maximum(spread, 1e-300), *_normal())
     return result
 
 
-def normal_below(x: Array) -> Array:
-    """Standard normal distribution function, by interpolation; within 1e-7."""
-    return np.interp(x, *_table())
-
-
 @cache
-def _table() -> tuple[Array, Array]:
-    grid = np.linspace(-REACH, REACH, 12_001)
+def _normal() -> tuple[Array, Array]:
+    """Numbers, and the standard normal distribution function of each, to interpolate in."""
+    grid = np.linspace(-8.5, 8.5, 12_001)
     table = np.array([0.5 * math.erfc(-x / math.sqrt(2.0)) for x in grid.tolist()])
     table[0], table[-1] = 0.0, 1.0
     return grid, table

@@ -12,7 +12,6 @@ import numpy as np
 
 from darc.errors import InputError, TableError, UnknownName
 from darc.files import FIELDS, read_entries
-from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.study.schema import OUTCOMES
 from darc.study.settings import SCALE, ItemSettings, StudySettings
@@ -129,12 +128,9 @@ def _lines(path: Path, alpaca: bool = False) -> Iterator[Row]:
 
 def _run(path: Path) -> Iterator[Row]:
     """The candidates of a run, named by their index as `darc export` names them."""
-    for shard in RunFolder(path).shards():
-        for prompt_id in shard.rows("candidates.jsonl"):
-            messages = records.read_prompt(shard, prompt_id).messages
-            turns = tuple((message.role, message.content) for message in messages)
-            for candidate in records.read_candidates(shard, prompt_id):
-                yield None, prompt_id, turns, str(candidate.index), candidate.text
+    for prompt, candidate in RunFolder(path).candidates():
+        turns = tuple((message.role, message.content) for message in prompt.messages)
+        yield None, prompt.id, turns, str(candidate.index), candidate.text
 
 
 def read_turns(path: Path, row: Mapping[str, Any], line: int | None) -> Turns:

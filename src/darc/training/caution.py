@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -39,34 +39,30 @@ RATE, STEPS, PATIENCE = 0.01, 3000, 150
 FOLDER, BATCH, ENCODER_RATE, MOST_TOKENS = "encoder", 8, 2e-5, 512
 
 
-class CautionParts(NamedTuple):
-    """Typical pairs in three parts with no prompt in common: to fit, to stop by, to report on."""
+def parts_of(pairs: Sequence[Pair], seed: int) -> tuple[list[Pair], list[Pair], list[Pair]]:
+    """Typical pairs in three parts with no prompt in common: to fit, to stop by, to report on.
 
-    fitted: list[Pair]
-    stopping: list[Pair]
-    held_out: list[Pair]
-
-
-def parts_of(pairs: Sequence[Pair], seed: int) -> CautionParts:
-    """A quarter of the prompts is held out, a fifth of the others stops the fit."""
+    A quarter of the prompts is held out, a fifth of the others stops the fit.
+    """
     rest, held_out = divide(pairs, 0.25, seed)
-    return CautionParts(*divide(rest, 0.2, seed + 1), held_out)
+    return *divide(rest, 0.2, seed + 1), held_out
 
 
 def fit_classifier(
     pairs: Sequence[Pair], seed: int = 7, embedder: Embedder | None = None, tell: Tell = print
 ) -> Classifier:
     """A logistic model on the embedded features, stopped early; with held-out AUCs by kind."""
-    parts, anatomy = parts_of(pairs, seed), PairFeatures(embedder or Embeddings())
-    tell(f"measuring {len(parts.fitted)} answers to fit, {len(parts.stopping)} to stop by")
-    features, labels = _labelled(anatomy, parts.fitted, seed)
-    stop_features, stop_labels = _labelled(anatomy, parts.stopping, seed + 1)
+    fitted, stopping, held_out = parts_of(pairs, seed)
+    anatomy = PairFeatures(embedder or Embeddings())
+    tell(f"measuring {len(fitted)} answers to fit, {len(stopping)} to stop by")
+    features, labels = _labelled(anatomy, fitted, seed)
+    stop_features, stop_labels = _labelled(anatomy, stopping, seed + 1)
     location, scale = _units(features[labels == 0])
     own, held = (expanded(each, location, scale) for each in (features, stop_features))
     weights, step, loss = fit_logistic(own, labels, held, stop_labels)
     model = Classifier(list(NAMES), location, scale, weights[:-1].tolist(), float(weights[-1]))
-    report = measured(lambda own: model.atypicality(anatomy.measure(own)), parts, seed, tell)
-    return replace(model, report=report | {"steps": step, "loss": loss})
+    report = measured(lambda own: model.atypicality(anatomy.measure(own)), held_out, seed, tell)
+    return replace(model, report=report | {"fitted": len(fitted), "steps": step, "loss": loss})
 
 
 def fit_predictor(
@@ -82,15 +78,16 @@ def fit_predictor(
     those that stop it. `target` names a reward model whose features are predicted instead of the
     embedded ones; of more than 64 the leading components are.
     """
-    parts, anatomy = parts_of(pairs, seed), PairFeatures(embedder or Embeddings())
+    fitted, stopping, held_out = parts_of(pairs, seed)
+    anatomy = PairFeatures(embedder or Embeddings())
     features_of = RewardScorer(target).hidden if target else anatomy.measure
 
     def prompts_of(own: Sequence[Pair]) -> Array:
         return anatomy.embed([prompt.question for prompt, _ in own])
 
-    tell(f"measuring {len(parts.fitted)} typical answers to fit, {len(parts.stopping)} to stop by")
-    raw, stop_raw = features_of(parts.fitted), features_of(parts.stopping)
-    inputs, stop_inputs = prompts_of(parts.fitted), prompts_of(parts.stopping)
+    tell(f"measuring {len(fitted)} typical answers to fit, {len(stopping)} to stop by")
+    raw, stop_raw = features_of(fitted), features_of(stopping)
+    inputs, stop_inputs = prompts_of(fitted), prompts_of(stopping)
     location, scale = _units(raw)
     rows = standardised(raw, location, scale)
     basis: list[list[float]] = []
@@ -111,9 +108,9 @@ def fit_predictor(
     logs = np.log(model.errors(stop_inputs, stop_raw) + 1e-12)
     model = replace(model, centre=float(logs.mean()), width=max(float(logs.std()), 1e-3))
     report = measured(
-        lambda own: model.atypicality(prompts_of(own), features_of(own)), parts, seed, tell
+        lambda own: model.atypicality(prompts_of(own), features_of(own)), held_out, seed, tell
     )
-    return replace(model, report=report)
+    return replace(model, report=report | {"fitted": len(fitted)})
 
 
 def fit_encoder(
@@ -136,7 +133,7 @@ def fit_encoder(
 
     from darc.models.transformers.scoring import batch_of
 
-    parts = parts_of(pairs, seed)
+    fitted, stopping, held_out = parts_of(pairs, seed)
     torch.manual_seed(seed)
     with loading.quiet(), loading.readable(model):
         tokenizer = transformers.AutoTokenizer.from_pretrained(model, trust_remote_code=False)
@@ -147,11 +144,11 @@ def fit_encoder(
     loading.mend_padding(network, tokenizer)
     limit = min(MOST_TOKENS, loading.longest_input(network, tokenizer) or MOST_TOKENS)
     loaded = Loaded(network.to(place), tokenizer, place, limit)
-    stop_pairs, stop_labels = _mixed(parts.stopping, seed + 1)
+    stop_pairs, stop_labels = _mixed(stopping, seed + 1)
     optimizer = torch.optim.AdamW(network.parameters(), lr=ENCODER_RATE)
     best, least, at = copy.deepcopy(network.state_dict()), np.inf, 0
     for epoch in range(1, epochs + 1):
-        own, labels = _mixed(parts.fitted, seed + 10 * epoch)
+        own, labels = _mixed(fitted, seed + 10 * epoch)
         order = random.Random(seed + epoch).sample(range(len(own)), len(own))
         network.train()
         for start in range(0, len(order), BATCH):
@@ -168,8 +165,8 @@ def fit_encoder(
             break
         best, least, at = copy.deepcopy(network.state_dict()), loss, epoch
     network.load_state_dict(best)
-    report = measured(lambda some: sigmoid(_logits(loaded, some)), parts, seed, tell)
-    report |= {"steps": at, "loss": float(least), "encoder": model}
+    report = measured(lambda some: sigmoid(_logits(loaded, some)), held_out, seed, tell)
+    report |= {"fitted": len(fitted), "steps": at, "loss": float(least), "encoder": model}
     made = EncoderModel(FOLDER, limit, report)
     out.mkdir(parents=True, exist_ok=True)
     with loading.quiet():
@@ -180,16 +177,15 @@ def fit_encoder(
 
 
 def measured(
-    atypicality: Callable[[Sequence[Pair]], Array], parts: CautionParts, seed: int, tell: Tell
+    atypicality: Callable[[Sequence[Pair]], Array], typical: list[Pair], seed: int, tell: Tell
 ) -> dict[str, Any]:
     """AUC on held-out pairs by kind of negative, and over as many of all kinds as typical ones."""
-    typical = parts.held_out
     tell(f"measuring {len(typical)} held-out answers")
     base = atypicality(typical)
     negatives = each_kind(typical, seed + 2)
     negatives["all, 1:1"] = [pair for pair, _ in balanced(typical, seed + 3, rounds=1)]
     found = {kind: auc(base, atypicality(some)) for kind, some in negatives.items() if some}
-    return {"held_out": len(typical), "auc": found, "fitted": len(parts.fitted)}
+    return {"held_out": len(typical), "auc": found}
 
 
 def _labelled(anatomy: PairFeatures, pairs: Sequence[Pair], seed: int) -> tuple[Array, Array]:

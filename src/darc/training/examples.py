@@ -9,7 +9,6 @@ from typing import Any
 
 from darc.errors import InputError
 from darc.files import read_entries
-from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.scorers.base import Pair
 from darc.types import Message, Prompt
@@ -48,12 +47,7 @@ def divide(pairs: Sequence[Pair], share: float, seed: int) -> tuple[list[Pair], 
 
 
 def _run(path: Path) -> list[Pair]:
-    every = [
-        (records.read_prompt(shard, prompt_id), candidate)
-        for shard in RunFolder(path).shards()
-        for prompt_id in shard.rows("candidates.jsonl")
-        for candidate in records.read_candidates(shard, prompt_id)
-    ]
+    every = list(RunFolder(path).candidates())
     whole = [(prompt, each.text) for prompt, each in every if not each.truncated]
     return whole if _prompts(whole) >= LEAST else [(prompt, each.text) for prompt, each in every]
 

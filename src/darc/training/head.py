@@ -1,6 +1,6 @@
 """Fitting a linear preference to pairs of a better and a worse answer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from darc.errors import InputError
+from darc.evaluation.reading import read_any
 from darc.files import read_entries
 from darc.models.embeddings import best_embedder
 from darc.scorers.base import Embedder, Pair, sigmoid
@@ -33,38 +34,35 @@ class AnswerPair:
     worse: str
 
 
-def read_pairs(path: Path) -> list[AnswerPair]:
+def read_pairs(path: Path, texts: Path | None = None) -> list[AnswerPair]:
     """The pairs of JSON lines with prompt, chosen and rejected, each a text or messages.
 
-    Without a prompt, the messages before the last one of `chosen` are it.
+    Without a prompt, the messages before the last one of `chosen` are it. Of ratings, whose answers
+    may be in the file `texts`, all pairs that their means tell apart.
     """
-    entries = enumerate(read_entries(path), 1)
-    return [_compared(f"{path}, line {line or n}", n, row) for n, (line, row) in entries]
-
-
-def has_pairs(path: Path) -> bool:
-    """Whether a file has pairs of answers, not ratings, as far as its first entry tells."""
-    first = next(read_entries(path), (None, None))[1]
-    return isinstance(first, dict) and bool({"chosen", "rejected"} & first.keys())
-
-
-def rated_pairs(
-    samples: Array, questions: Sequence[str], texts: Sequence[Sequence[str]]
-) -> list[AnswerPair]:
-    """All pairs of answers that ratings tell apart by their means."""
-    made = make_pairs(samples, PairChoosing(which="all"), texts)
-    return [_compared("", n, row) for n, row in enumerate(rows_of(made, questions, texts), 1)]
-
-
-def _compared(where: str, place: int, row: Any) -> AnswerPair:
-    if not isinstance(row, dict) or not row.get("chosen") or not row.get("rejected"):
-        raise InputError(
-            f"{where}: no chosen and rejected answer", "write prompt, chosen, rejected"
-        )
-    better, worse = read_messages(row["chosen"]), read_messages(row["rejected"])
-    prompt = read_messages(row["prompt"]) if row.get("prompt") else better[:-1]
-    asked = Prompt(str(place), prompt or (Message("user", ""),))
-    return AnswerPair(asked, better[-1].content, worse[-1].content)
+    first = next(read_entries(path), (None, None))[1] if path.is_file() else None
+    rows: Iterable[Any]
+    if isinstance(first, dict) and {"chosen", "rejected"} & first.keys():
+        rows = read_entries(path)
+    else:
+        source = read_any(path, texts)
+        if not source.texts or not any(source.questions):
+            raise InputError(
+                f"{path} has neither pairs nor ratings with texts",
+                "write prompt, chosen, rejected a line, or give the texts of ratings by --texts",
+            )
+        made = make_pairs(source.samples, PairChoosing(which="all"), source.texts)
+        rows = ((None, row) for row in rows_of(made, source.questions, source.texts))
+    pairs = []
+    for place, (line, row) in enumerate(rows, 1):
+        if not isinstance(row, dict) or not row.get("chosen") or not row.get("rejected"):
+            what = f"{path}, line {line or place}: no chosen and rejected answer"
+            raise InputError(what, "write prompt, chosen, rejected")
+        better, worse = read_messages(row["chosen"]), read_messages(row["rejected"])
+        prompt = read_messages(row["prompt"]) if row.get("prompt") else better[:-1]
+        asked = Prompt(str(place), prompt or (Message("user", ""),))
+        pairs.append(AnswerPair(asked, better[-1].content, worse[-1].content))
+    return pairs
 
 
 def fit_head(
@@ -87,11 +85,13 @@ def fit_head(
     both: list[Pair] = [(p.prompt, p.better) for p in pairs] + [(p.prompt, p.worse) for p in pairs]
     features = measure(tool, both)
     better, worse = features[: len(pairs)], features[len(pairs) :]
-    fold = folds(groups, seed)
-    margins = {each: held_out(better - worse, fold, each) for each in PENALTIES}
+    # The weights are a sum of differences: few pairs need no more coordinates than that.
+    parts, sizes, basis = np.linalg.svd(better - worse, full_matrices=False)
+    fold, differences = folds(groups, seed), parts * sizes
+    margins = {each: held_out(differences, fold, each) for each in PENALTIES}
     losses = {each: np.logaddexp(0.0, -margin).mean() for each, margin in margins.items()}
     penalty = min(losses, key=lambda each: float(losses[each]))
-    weights = fit_preference(better - worse, penalty)
+    weights = fit_preference(differences, penalty) @ basis
     centre = float(np.median(features @ weights))
     model = Preference(getattr(tool, "name", ""), weights, centre, 0.0, 1.0)
     scores = model.score(features)

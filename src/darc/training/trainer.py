@@ -2,8 +2,6 @@
 
 import importlib.util
 import math
-import os
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,20 +27,21 @@ class Machine:
     """Free bytes of the largest GPU (None without one) and of memory, and what is installed."""
 
     gpu: int | None
-    memory: int | None
+    memory: int
     bitsandbytes: bool
 
 
 def check_training(recipe: TrainingRecipe) -> ModelSource:
     """Where the weights are; refuses what cannot be trained here, having read headers alone."""
     loading.need("training", "peft", "trl", "datasets", extra="train")
+    import psutil
     import torch
 
     if not recipe.model:
         raise InputError("there is no model to train", "name one: --model MODEL")
     sizes = [torch.cuda.mem_get_info(place)[0] for place in range(torch.cuda.device_count())]
     bitsandbytes = importlib.util.find_spec("bitsandbytes") is not None
-    machine = Machine(max(sizes, default=None), _available(), bitsandbytes)
+    machine = Machine(max(sizes, default=None), psutil.virtual_memory().available, bitsandbytes)
     # A missing GPU is said before the model is looked for.
     check_machine(recipe, None, machine)
     source = loading.resolve(recipe.model)
@@ -68,7 +67,7 @@ def check_machine(recipe: TrainingRecipe, parameters: int | None, machine: Machi
         return
     needed = parameters * (NF4_BYTES if recipe.quantised else BYTES[recipe.dtype]) + OVERHEAD
     free = machine.memory if machine.gpu is None else machine.gpu
-    if free is not None and needed > free:
+    if needed > free:
         place = "memory" if machine.gpu is None else "GPU memory"
         raise DarcError(
             f"a model of {parameters / 1e6:.0f} million parameters needs about "
@@ -94,16 +93,6 @@ def count_parameters(source: ModelSource) -> int | None:
     return total or None
 
 
-def _available() -> int | None:
-    """Bytes of memory that can be had without swapping; None where that is not told."""
-    try:
-        found = re.search(r"MemAvailable: +(\d+)", Path("/proc/meminfo").read_text())
-        pages = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        return int(found[1]) * 1024 if found else pages
-    except (OSError, ValueError, AttributeError):
-        return None
-
-
 def base_name(source: ModelSource) -> str:
     """What an adapter's configuration calls its base, so that it is found from anywhere."""
     if source.text == loading.EMBEDDED:
@@ -113,24 +102,18 @@ def base_name(source: ModelSource) -> str:
 
 
 def load_base(source: ModelSource, recipe: TrainingRecipe) -> tuple[Any, Any]:
-    """The model and its tokenizer.
+    """The model and its tokenizer; quantised weights are NF4, computed with in bf16.
 
     Weights from a GGUF file carry the mark of a quantised model, on which no trainer works: they
     are expanded and cleared of it.
     """
-    if recipe.quantised:
-        return _quantised(source)
-    loaded = loading.load(source, loading.CAUSAL, recipe.dtype, "cpu")
-    model = loaded.model
-    if source.gguf:
-        model.hf_quantizer = model.quantization_method = None
-        model.is_quantized = False
-        vars(model.config).pop("quantization_config", None)
-    return model, loaded.tokenizer
-
-
-def _quantised(source: ModelSource) -> tuple[Any, Any]:
-    """4-bit NF4 weights with double quantisation, computed with in bf16."""
+    if not recipe.quantised:
+        loaded = loading.load(source, loading.CAUSAL, recipe.dtype, "cpu")
+        if source.gguf:
+            loaded.model.hf_quantizer = loaded.model.quantization_method = None
+            loaded.model.is_quantized = False
+            vars(loaded.model.config).pop("quantization_config", None)
+        return loaded.model, loaded.tokenizer
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
 

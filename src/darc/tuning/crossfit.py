@@ -1,9 +1,9 @@
 """A setting chosen on some prompts and measured on the others."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, islice
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,12 @@ from darc.evaluation.methods import ids_of, learnt_before
 from darc.evaluation.source import Source
 from darc.evaluation.split import choose_split, draw_halves
 from darc.selection.pools import Pools
-from darc.selection.rule import Scale
-from darc.tuning.grid import Setting, grid
+from darc.tuning.grid import BEST_OF_K, Setting
 from darc.types import clipped
 from darc.typing import Array, Integers, Mask
 
 ATTEMPTS = 5
-CELLS_AT_ONCE = 4_000_000
+CELLS_AT_ONCE = 1_000_000
 ROUNDING = 1e-12
 NAMES = ("tradeoff", "cvar", "mean")
 
@@ -164,8 +163,8 @@ def draw_trials(
     seed: int = 0,
     split: str = "auto",
     calibrations: Calibrations | None = None,
-) -> list[Trial]:
-    """Trials of `repeats` splits.
+) -> Iterator[Trial]:
+    """Trials of `repeats` splits, drawn one at a time.
 
     A candidate takes part where both halves know it: it has a sample that selects and a mean, or
     with `needs_sigma` a sigma, that judges. A prompt counts where at least two take part, and a
@@ -173,31 +172,26 @@ def draw_trials(
     """
     way = choose_split(source, split)
     learnt = learnt_before(source, calibrations)
-    draws = range(ATTEMPTS * repeats)
-    drawn = (_trial(source, way, needs_sigma, seed + draw, learnt) for draw in draws)
-    return list(islice((trial for trial in drawn if trial.usable.any()), repeats))
-
-
-def _trial(source: Source, way: str, needs_sigma: bool, seed: int, learnt: Any) -> Trial:
-    halves = draw_halves(source, way, seed)
-    # Pooling over prompts would let one prompt move the units of another.
-    judged = batched(halves.judge, 0.0, 0.0, source.constants)
-    known = ~np.isnan(judged.sigma if needs_sigma else judged.mean)
-    select = clipped(halves.select, source.bounds)
-    part = known & ~np.isnan(select).all(axis=(1, 3))
-    usable = part.sum(axis=1) > 1
-    pools = Pools(
-        np.where(part[:, None, :, None], select, np.nan)[usable],
-        drawn=prompt_seeds(seed, source.prompt_ids)[usable],
-        side={name: array[usable] for name, array in source.side.items()},
-        **ids_of(source, halves.select_givers, np.flatnonzero(usable), learnt is None),
-    )
-    return Trial(pools, judged.mean[usable], judged.sigma[usable], usable, learnt)
-
-
-def judged_by_all(trials: Sequence[Trial], settings: Sequence[Setting]) -> Array:
-    """Mean and sigma (2, R, G, P) on the evaluation halves of what a few settings choose."""
-    return np.stack([trial.judged(settings) for trial in trials], axis=1)
+    for drawn in range(seed, seed + ATTEMPTS * repeats):
+        halves = draw_halves(source, way, drawn)
+        # Pooling over prompts would let one prompt move the units of another.
+        judged = batched(halves.judge, 0.0, 0.0, source.constants)
+        known = ~np.isnan(judged.sigma if needs_sigma else judged.mean)
+        select = clipped(halves.select, source.bounds)
+        part = known & ~np.isnan(select).all(axis=(1, 3))
+        usable = part.sum(axis=1) > 1
+        if not usable.any():
+            continue
+        pools = Pools(
+            np.where(part[:, None, :, None], select, np.nan)[usable],
+            drawn=prompt_seeds(drawn, source.prompt_ids)[usable],
+            side={name: array[usable] for name, array in source.side.items()},
+            **ids_of(source, halves.select_givers, np.flatnonzero(usable), learnt is None),
+        )
+        yield Trial(pools, judged.mean[usable], judged.sigma[usable], usable, learnt)
+        repeats -= 1
+        if not repeats:
+            return
 
 
 def fold_numbers(prompt_ids: Sequence[str], folds: int, seed: int) -> Integers:
@@ -206,7 +200,7 @@ def fold_numbers(prompt_ids: Sequence[str], folds: int, seed: int) -> Integers:
 
 
 def merits(
-    trials: Sequence[Trial],
+    trials: Iterable[Trial],
     settings: Sequence[Setting],
     objective: Objective,
     training: Array,
@@ -216,62 +210,65 @@ def merits(
 
     O(R G (P K + F P)); at most `CELLS_AT_ONCE` outcomes are held at a time.
     """
-    merit, sigma = np.full((2, len(training), len(trials), len(settings)), np.nan)
     step = max(1, CELLS_AT_ONCE // training.shape[1])
-    for place, trial in enumerate(trials):
-        among = trial.usable[None]
-        for start in range(0, len(settings), step):
-            part = slice(start, start + step)
+    parts = [slice(start, start + step) for start in range(0, len(settings), step)]
+    found = []
+    for trial in trials:
+        among, row = trial.usable[None], np.full((2, len(training), len(settings)), np.nan)
+        for part in parts:
             means, sigmas = trial.judged(settings[part], report)
             outcome = objective.outcome(means, sigmas)[None]
-            merit[:, place, part] = objective.over(outcome, among, training)[:, 0]
+            row[0][:, part] = objective.over(outcome, among, training)[:, 0]
             if objective.risk_cap is not None:
-                sigma[:, place, part] = average(sigmas[None], among, training)[:, 0]
+                row[1][:, part] = average(sigmas[None], among, training)[:, 0]
+        found.append(row)
+    merit, sigma = np.stack(found, axis=2)
     return over_splits(merit), over_splits(sigma)
 
 
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """A rule's settings: that of every fold, chosen on the other folds, and the one chosen on all.
+class Fitted(NamedTuple):
+    """The settings of A rules after Best-of-K: of every fold, chosen on the others, and of all.
 
-    `held` (2, R, P) is mean and sigma on every prompt of its own fold's setting, `fitted` those of
-    the final one; `surface` has the objective on all prompts of every setting tried.
+    `chosen` (1 + A, F + 1) has the folds' settings of each and, last, the one chosen on all. `held`
+    (2, R, 1 + A, P) is mean and sigma on every prompt of its own fold's setting, `final` those of
+    the last one; `surfaces` have the objective on all prompts of every setting tried, for each.
     """
 
-    rule: str
-    by_fold: tuple[Setting, ...]
-    final: Setting
+    chosen: list[list[Setting]]
     held: Array
-    fitted: Array
-    surface: tuple[tuple[Setting, float], ...]
+    final: Array
+    surfaces: list[list[tuple[Setting, float]]]
 
 
 def crossfit(
-    rule: str,
-    size: str,
-    trials: Sequence[Trial],
+    grids: Sequence[Sequence[Sequence[Setting]]],
+    trials: Callable[[], Iterable[Trial]],
     objective: Objective,
     folds: Integers,
-    scales: Sequence[Scale],
     report: Report = lambda done: None,
 ) -> Fitted:
-    """The `Fitted` settings of a rule for prompts in folds (P,), on its grid of this size.
+    """The `Fitted` settings of rules for prompts in folds (P,).
 
-    `scales` are those of the prompts without each fold, and of all: neither the choice nor the grid
-    of a fold sees its prompts.
+    `grids` (A, F + 1) are the settings of each rule that are tried without each fold, and on all:
+    neither the choice nor the grid of a fold sees its prompts. The trials are gone over twice.
     """
-    count = len(scales) - 1
-    training = np.stack([*(folds != fold for fold in range(count)), folds >= 0]).astype(np.float64)
-    best: dict[int, Setting] = {}
-    for scale in dict.fromkeys(scales):
-        settings = grid(rule, scale, size)
-        places = [place for place, each in enumerate(scales) if each == scale]
-        merit, sigma = merits(trials, settings, objective, training[places], report)
-        for row, place in enumerate(places):
-            best[place] = settings[objective.best(merit[row], sigma[row])]
-        if count in places:
-            surface = tuple(zip(settings, merit[-1].tolist(), strict=True))
-    chosen = [best[place] for place in range(count + 1)]
-    judged = judged_by_all(trials, chosen)
-    held = judged[:, :, folds, np.arange(len(folds))]
-    return Fitted(rule, tuple(chosen[:-1]), chosen[-1], held, judged[:, :, -1], surface)
+    every = {setting.text: setting for own in grids for tried in own for setting in tried}
+    # Settings of one beta, of whatever rule, share its statistics.
+    settings = sorted(every.values(), key=lambda setting: setting.beta or 0.0)
+    column = {setting.text: place for place, setting in enumerate(settings)}
+    last = len(grids[0]) - 1
+    training = np.stack([*(folds != fold for fold in range(last)), folds >= 0]).astype(np.float64)
+    merit, sigma = merits(trials(), settings, objective, training, report)
+    chosen, surfaces = [[BEST_OF_K] * (last + 1)], []
+    for own in grids:
+        columns = [[column[setting.text] for setting in tried] for tried in own]
+        places = [objective.best(merit[f, at], sigma[f, at]) for f, at in enumerate(columns)]
+        chosen.append([tried[place] for tried, place in zip(own, places, strict=True)])
+        surfaces.append(list(zip(own[-1], merit[-1, columns[-1]].tolist(), strict=True)))
+    flat = [setting for own in chosen for setting in own]
+    held, final = [], []
+    for trial in trials():
+        judged = trial.judged(flat).reshape(2, len(chosen), last + 1, len(folds))
+        held.append(np.ascontiguousarray(judged[:, :, folds, np.arange(len(folds))]))
+        final.append(judged[:, :, -1].copy())
+    return Fitted(chosen, np.stack(held, axis=1), np.stack(final, axis=1), surfaces)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -16,22 +17,15 @@ from darc.evaluation.bootstrap import (
     largest,
     noise_band,
     over_splits,
+    resampled,
     unrounded,
 )
 from darc.evaluation.source import Source, shuffled
-from darc.tuning.crossfit import (
-    Fitted,
-    Objective,
-    Trial,
-    crossfit,
-    draw_trials,
-    fold_numbers,
-    judged_by_all,
-)
-from darc.tuning.grid import BEST_OF_K, Setting, grid, scale_of, tunable
+from darc.tuning.crossfit import Fitted, Objective, crossfit, draw_trials, fold_numbers
+from darc.tuning.grid import Setting, grid, scale_of, tunable
 from darc.typing import Array, Mask
 
-CELLS_AT_ONCE = 8_000_000
+Progress = Callable[[int, int | None], None]
 
 
 class Gains(NamedTuple):
@@ -53,12 +47,9 @@ def gains(
     rules is not taken for better than it is. O(draws R A P).
     """
     whole = differences(statistic(np.ones((1, prompts))), size)[0]
-    step = max(1, CELLS_AT_ONCE // prompts)
-    parts = [
-        differences(statistic(draw_counts(prompts, min(step, draws - start), seed + start)), size)
-        for start in range(0, draws, step)
-    ]
-    margin = noise_band(whole, np.concatenate(parts), np.asarray(size))
+    counts = draw_counts(prompts, draws, seed)
+    drawn = resampled(lambda part: differences(statistic(part), size), counts)
+    margin = noise_band(whole, drawn, np.asarray(size))
     return Gains(whole, whole - margin, whole + margin)
 
 
@@ -69,9 +60,6 @@ def differences(values: Array, size: float) -> Array:
     """
     merged = over_splits(values)
     return unrounded(merged[:, 1:] - merged[:, :1], np.asarray(size))
-
-
-Progress = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True)
@@ -160,18 +148,22 @@ def tune(
     else learn from a split's selecting half alone. `progress(done, total)` counts settings tried.
     Without an objective it is the tradeoff, or the mean where no half has a sigma to judge by.
     """
-    source, aim = shuffled(source, seed), objective or Objective()
+    source = shuffled(source, seed)
     if folds < 2 or repeats < 1:
         raise InputError(f"{folds} folds and {repeats} repeats", "use at least 2 and 1")
     names, absent = _rules(source, rules)
     parse_rules(names, {}, calibrations=calibrations)
-    trials = draw_trials(source, aim.needs_risk, repeats, seed, split, calibrations)
-    if objective is None and not trials:
-        aim = Objective("mean")
-        trials = draw_trials(source, aim.needs_risk, repeats, seed, split, calibrations)
-    usable = np.any([trial.usable for trial in trials], axis=0)
+    for aim in (objective,) if objective else (Objective(), Objective("mean")):
+        drawn = partial(draw_trials, source, aim.needs_risk, repeats, seed, split, calibrations)
+        seen = [
+            (trial.usable, (~np.isnan(trial.pools.samples)).sum(axis=3).max(axis=1))
+            for trial in drawn()
+        ]
+        if seen:
+            break
+    among: Mask = np.array([each for each, _ in seen])
+    usable: Mask = np.any(among, axis=0)
     _check(source, usable, aim, folds)
-    trials = [replace(trial, usable=trial.usable[usable]) for trial in trials]
     kept = np.flatnonzero(usable)
     numbers = fold_numbers([source.prompt_ids[place] for place in kept.tolist()], folds, seed)
     scales = [
@@ -182,15 +174,17 @@ def tune(
         )
         for part in (*(kept[numbers != fold] for fold in range(folds)), kept)
     ]
-    total = len(trials) * sum(len(grid(name, one, size)) for name in names for one in {*scales})
+    grids = [[grid(name, scale, size) for scale in scales] for name in names]
+    tried = {setting.text for own in grids for settings in own for setting in settings}
     done = count(1)
-
-    def report(more: int) -> None:
-        progress(next(done), total)
-
-    fitted = [crossfit(name, size, trials, aim, numbers, scales, report) for name in names]
-    rows, baseline, sigma = _rows(aim, trials, fitted, seed)
-    counts = [(~np.isnan(trial.pools.samples)).sum(axis=3).max(axis=1) for trial in trials]
+    fitted = crossfit(
+        grids,
+        lambda: (replace(trial, usable=trial.usable[usable]) for trial in drawn()),
+        aim,
+        numbers,
+        lambda more: progress(next(done), len(seen) * len(tried)),
+    )
+    rows, baseline, sigma = _rows(aim, fitted, among[:, usable], seed)
     return Tuned(
         source.name,
         aim,
@@ -200,23 +194,20 @@ def tune(
         absent,
         len(kept),
         len(usable) - len(kept),
-        float(np.median(np.concatenate([each[each > 0] for each in counts]))),
+        float(np.median(np.concatenate([each[each > 0] for _, each in seen]))),
         folds,
-        len(trials),
-        sum(len(each.surface) for each in fitted),
+        len(seen),
+        sum(len(surface) for surface in fitted.surfaces),
         seed,
     )
 
 
 def _rows(
-    aim: Objective, trials: Sequence[Trial], fitted: Sequence[Fitted], seed: int
+    aim: Objective, fitted: Fitted, among: Mask, seed: int
 ) -> tuple[tuple[TunedRule, ...], float, float]:
     """What each rule gains, the largest first; Best-of-K's objective and average sigma."""
-    best = judged_by_all(trials, [BEST_OF_K])[:, :, 0]
-    mean, sigma = np.stack([best, *(each.held for each in fitted)], axis=2)
-    final = np.stack([best, *(each.fitted for each in fitted)], axis=2)
-    outcome, among = aim.outcome(mean, sigma), np.stack([trial.usable for trial in trials])
-    once = np.ones((1, among.shape[1]))
+    mean, sigma = fitted.held
+    outcome, once = aim.outcome(mean, sigma), np.ones((1, among.shape[1]))
 
     def gained(over: Callable[[Array, Mask, Array], Array], values: Array) -> Gains:
         size = largest(values)
@@ -225,14 +216,15 @@ def _rows(
     risks = gained(average, sigma)
     merit = float(over_splits(aim.over(outcome, among, once))[0, 0])
     risk = float(over_splits(average(sigma, among, once))[0, 0])
-    in_sample = differences(aim.over(aim.outcome(*final), among, once), largest(outcome))[0]
+    final = aim.over(aim.outcome(*fitted.final), among, once)
+    in_sample = differences(final, largest(outcome))[0]
     sigmas = risk + risks.gain, risk + risks.high
     columns = (*gained(aim.over, outcome), in_sample, *gained(average, mean), *sigmas)
     rows = zip(
-        *([each.rule for each in fitted], [each.final for each in fitted]),
+        *([own[-1].rule for own in fitted.chosen[1:]], [own[-1] for own in fitted.chosen[1:]]),
         *(column.tolist() for column in columns),
-        [each.by_fold for each in fitted],
-        [tuple((setting, each - merit) for setting, each in one.surface) for one in fitted],
+        [tuple(own[:-1]) for own in fitted.chosen[1:]],
+        [tuple((setting, each - merit) for setting, each in own) for own in fitted.surfaces],
         strict=True,
     )
     return tuple(sorted((TunedRule(*row) for row in rows), key=lambda row: -row.gain)), merit, risk

@@ -5,10 +5,8 @@ import asyncio
 import pytest
 from tests.fakes import FakeServer, Fault
 
-from darc.models.remote.check import check_chat, fetch, shown, trial_options
-from darc.models.remote.client import AsyncClient
+from darc.models.remote.check import check_chat, shown
 from darc.models.remote.http import METER, Meter
-from darc.models.remote.problems import Failed
 
 
 def test_redirect_takes_no_key_elsewhere(
@@ -34,15 +32,11 @@ def test_redirect_takes_no_key_elsewhere(
         (Fault("reset"), "cannot be reached"),
     ],
 )
-def test_fetch_ends(openai_server: FakeServer, fault: Fault, told: str) -> None:
+def test_what_ends_a_call(openai_server: FakeServer, fault: Fault, told: str) -> None:
     openai_server.faults = [fault]
-
-    async def fetched() -> None:
-        async with AsyncClient(f"{openai_server.url}/v1", **trial_options("", 0.3)) as client:
-            await fetch(client, "/models")
-
-    with pytest.raises(Failed, match=told):
-        asyncio.run(fetched())
+    report = asyncio.run(check_chat(openai_server.url, timeout=0.3))
+    assert told in report.problem
+    assert not report.reachable
     assert len(openai_server.paths) == 1
 
 

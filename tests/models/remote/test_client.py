@@ -24,7 +24,7 @@ def scores(answer: Any) -> Any:
 def post(client: AsyncClient, times: int = 1) -> Any:
     async def all_of() -> list[Any]:
         async with client:
-            return await together([client.post("/plain", BODY, scores) for _ in range(times)])
+            return await together([client.ask("/plain", scores, BODY) for _ in range(times)])
 
     return asyncio.run(all_of())[-1]
 
@@ -159,7 +159,7 @@ def test_cookies_are_not_kept(openai_server: FakeServer) -> None:
 def test_text_that_is_no_unicode_can_be_sent(openai_server: FakeServer) -> None:
     async def one() -> Any:
         async with make(openai_server, FakeClock()) as client:
-            return await client.post("/plain", {"pairs": [], "x": "a\ud800"}, scores)
+            return await client.ask("/plain", scores, {"pairs": [], "x": "a\ud800"})
 
     assert asyncio.run(one()) == []
     assert openai_server.bodies == [{"pairs": [], "x": "a?"}]

@@ -38,7 +38,7 @@ async def body(response: Response) -> bytes:
 def post(server: FakeServer, **options: Any) -> Any:
     async def main() -> Any:
         async with AsyncClient(server.url, clock=FakeClock().clock, **options) as client:
-            return await client.post("/plain", {"pairs": []}, lambda answer: answer)
+            return await client.ask("/plain", lambda answer: answer, {"pairs": []})
 
     return asyncio.run(main())
 
@@ -142,7 +142,7 @@ def test_what_is_no_http() -> None:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         async with AsyncClient(url, retry=ONCE) as client:
             with pytest.raises(Malformed, match="something that is not HTTP"):
-                await client.get("/", lambda answer: answer)
+                await client.ask("/", lambda answer: answer)
         server.close()
 
     asyncio.run(main())
@@ -154,11 +154,13 @@ def test_proxies_are_those_of_the_environment(
     monkeypatch.setenv("http_proxy", openai_server.url)
     monkeypatch.setenv("no_proxy", "direct.invalid")
     assert proxy_of("http://127.0.0.1:9/v1") is None
+    assert proxy_of("http://[::1]:8000/v1") is None
+    assert proxy_of("http://localhost.example/v1") == openai_server.url
     assert proxy_of("http://direct.invalid/v1") is None
 
     async def main() -> None:
         async with AsyncClient("http://service.invalid/v1") as client:
-            await client.post("/score", {}, lambda answer: answer)
+            await client.ask("/score", lambda answer: answer, {})
 
     with pytest.raises(Refused, match=r"http://service\.invalid/v1/score answered 404"):
         asyncio.run(main())

@@ -45,7 +45,7 @@ def ask(server: FakeServer, meter: Meter, times: int = 1, **options: Any) -> lis
         async with client:
             for _ in range(times):
                 try:
-                    found.append(await client.post("/chat/completions", body, lambda _: 1))
+                    found.append(await client.ask("/chat/completions", lambda _: 1, body))
                 except OverLimit as problem:
                     found.append(problem)
         return found

@@ -15,7 +15,7 @@ from tests.fakes.clock import FakeClock
 
 from darc.errors import MissingExtra
 from darc.models.completion import Request
-from darc.models.remote.openai import AsyncOpenAI, OpenAIModel
+from darc.models.remote.openai import OpenAIModel
 from darc.models.remote.problems import Failed, Refused
 from darc.types import Message
 
@@ -93,7 +93,7 @@ def test_alternatives(openai_server: FakeServer) -> None:
     openai_server.reply = lambda body, index: "7 of"
     openai_server.alternatives = lambda body: [{"7": 0.5, "8": 0.25}]
     with model(openai_server) as remote:
-        (said,) = remote.say([request()], top=20)
+        (said,) = remote.complete([request(top=20)])
     assert openai_server.bodies[0]["top_logprobs"] == 20
     assert said.alternatives[0] == {"7": pytest.approx(-0.6931, abs=1e-3), "8": -1.3862943611198906}
     assert len(said.alternatives) == 2
@@ -101,9 +101,9 @@ def test_alternatives(openai_server: FakeServer) -> None:
 
 def test_async_side(openai_server: FakeServer) -> None:
     async def ask() -> list[str]:
-        remote = AsyncOpenAI(f"fake@{openai_server.url}/v1/")
+        remote = OpenAIModel(f"fake@{openai_server.url}/v1/")
         try:
-            return [one.text for one in await remote.complete([request("a"), request("b")])]
+            return [one.text for one in await remote.complete_async([request("a"), request("b")])]
         finally:
             await remote.aclose()
 

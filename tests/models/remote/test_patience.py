@@ -11,6 +11,7 @@ from tests.fakes import FakeServer, Fault
 from darc.errors import DarcError
 from darc.generators import ChatGenerator, Settings
 from darc.generators.chat import openai
+from darc.models.remote.endpoints import Retry
 from darc.models.remote.problems import Failed
 from darc.perturb import LlmRewriter
 from darc.scorers import HttpScorer, Judge
@@ -64,7 +65,10 @@ async def awaited(part: Part, work: Callable[[Any], Any]) -> Any:
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_six_attempts_in_all(openai_server: FakeServer, name: str) -> None:
+def test_six_attempts_in_all(
+    openai_server: FakeServer, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Retry, "pause", lambda *_: 0.0)
     make, _, later = PARTS[name]
     again = Fault(status=503, headers={"Retry-After": "0"})
     openai_server.faults = [again] * 20

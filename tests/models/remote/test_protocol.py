@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ def choice(text: str, logs: list[Any] | None = None, **more: Any) -> dict[str, A
 
 
 def test_what_is_sent() -> None:
-    body = chat_body("m", REQUEST, 20)
+    body = chat_body("m", replace(REQUEST, top=20))
     assert body == {
         "model": "m",
         "messages": [{"role": "user", "content": "Hi"}],
@@ -41,21 +42,21 @@ def test_what_is_sent() -> None:
 def test_one_choice_counts_by_usage() -> None:
     answer = {"choices": [choice("a b", [-1.0, -2.0], finish_reason="length")]}
     (said,) = read_choices({**answer, "usage": {"completion_tokens": 5}})
-    assert (said.completion.tokens, said.completion.truncated) == (5, True)
-    assert said.completion.log_likelihood == -1.5
+    assert (said.tokens, said.truncated) == (5, True)
+    assert said.log_likelihood == -1.5
     assert said.alternatives == ()
     (said,) = read_choices(answer)
-    assert said.completion.tokens == 2
+    assert said.tokens == 2
 
 
 def test_several_choices_share_the_usage() -> None:
     usage = {"completion_tokens": 10}
     some = [choice("aaaa", index=1), choice("aaaaaa", index=0)]
     found = read_choices({"choices": some, "usage": usage})
-    assert [(s.completion.text, s.completion.tokens) for s in found] == [("aaaaaa", 6), ("aaaa", 4)]
+    assert [(s.text, s.tokens) for s in found] == [("aaaaaa", 6), ("aaaa", 4)]
     counted = [choice("a", [-1.0] * 3), choice("b", [-1.0] * 7)]
     found = read_choices({"choices": counted, "usage": usage})
-    assert [s.completion.tokens for s in found] == [3, 7]
+    assert [s.tokens for s in found] == [3, 7]
 
 
 @pytest.mark.parametrize(
@@ -69,13 +70,13 @@ def test_sharing(total: int, sizes: list[int], counts: list[int]) -> None:
 @pytest.mark.parametrize("logs", [[-1.0, None], [float("-inf"), -1.0]])
 def test_broken_log_probabilities_give_none(logs: list[Any]) -> None:
     (said,) = read_choices({"choices": [choice("a", logs)]})
-    assert said.completion.log_likelihood is None
+    assert said.log_likelihood is None
 
 
 def test_answers_without_text() -> None:
     refusal = {"message": {"content": None, "refusal": "No."}, "finish_reason": "content_filter"}
     (said,) = read_choices({"choices": [refusal]})
-    assert (said.completion.text, said.completion.finish_reason) == ("No.", "stop")
+    assert (said.text, said.truncated) == ("No.", False)
 
 
 @pytest.mark.parametrize(

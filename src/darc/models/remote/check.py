@@ -1,19 +1,19 @@
 """What a chat server can do, found out by a handful of tiny calls."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
-from darc.models.completion import Request
+from darc.models.completion import Completion, Request
 from darc.models.remote.client import JSON, KEY, AsyncClient
-from darc.models.remote.endpoints import CHAT, Address, Breaker, Retry, base_url
+from darc.models.remote.endpoints import CHAT, Breaker, Retry, base_url
 from darc.models.remote.http import METER, Meter, Response
-from darc.models.remote.openai import AsyncOpenAI
+from darc.models.remote.openai import NAMED, OpenAIModel
 from darc.models.remote.problems import Failed, Refused, json_object, said
-from darc.models.remote.protocol import LIMIT, Said, chat_body, limit_name, read_choices
+from darc.models.remote.protocol import LIMIT, NEWER_LIMIT, adapted, chat_body, read_choices
 from darc.types import Message
 
 TEXT = "Write one short and unusual sentence about the sea."
@@ -90,23 +90,21 @@ class ServerReport:
             self.add(what, "not known", shown(problem.message), None)
 
 
-@contextmanager
-def counted(report: ServerReport) -> Iterator[None]:
-    """Count the calls and tokens of a block for a report."""
+@asynccontextmanager
+async def trying(report: ServerReport, key_env: str, timeout: float) -> AsyncIterator[AsyncClient]:
+    """A client that tries once, and gives up on a server that has gone; counts for a report."""
+    once: dict[str, Any] = {"retry": Retry(attempts=1), "breaker": Breaker(threshold=3)}
     meter = Meter()
     before = METER.set(meter)
     try:
-        yield
+        async with AsyncClient(
+            report.url, key_env=key_env, timeout=timeout, concurrency=1, **once
+        ) as client:
+            yield client
     finally:
         METER.reset(before)
         report.calls += meter.calls
         report.tokens += meter.tokens
-
-
-def trial_options(key_env: str, timeout: float) -> dict[str, Any]:
-    """The options of a client that tries once, and gives up on a server that has gone."""
-    once = {"concurrency": 1, "retry": Retry(attempts=1), "breaker": Breaker(threshold=3)}
-    return {"key_env": key_env, "timeout": timeout, **once}
 
 
 def shown(*parts: str) -> str:
@@ -120,75 +118,48 @@ async def check_chat(
 ) -> ServerReport:
     """What the chat server below a URL can do; `model` is by default the first that it lists."""
     report = ServerReport(base_url(url), model)
-    options = trial_options(key_env, timeout)
-    with counted(report):
-        async with AsyncClient(report.url, **options) as client:
-            names = await _models(report, client)
-            if not report.problem:
-                report.model = model or next(iter(names), "default")
-                if model and names and model not in names:
-                    report.add("model", f"{model} is not listed", "is the name right?", False)
-                trial = _Trial(report, client, options)
-                try:
-                    await trial.run()
-                finally:
-                    await trial.model.aclose()
+    async with trying(report, key_env, timeout) as client:
+        trial = _Trial(report, client)
+        names = await trial.models()
+        if not report.problem:
+            report.model = model or next(iter(names), "default")
+            if model and names and model not in names:
+                report.add("model", f"{model} is not listed", "is the name right?", False)
+            await trial.run()
     return report
-
-
-async def fetch(
-    client: AsyncClient, path: str, body: dict[str, Any] | None = None
-) -> tuple[int, str]:
-    """The status and text of an answer that need not be JSON; a GET where there is no `body`.
-
-    The text is without the key, should the server repeat it.
-    """
-
-    async def use(response: Response) -> tuple[int, str]:
-        held = await response.read(client.largest)
-        if body is not None and response.status >= 300:
-            raise client.problem_of(response, held)
-        text = held.decode("utf-8", "replace")
-        return response.status, text.replace(client.key, "***") if client.key else text
-
-    method, content = ("GET", b"") if body is None else ("POST", json.dumps(body).encode())
-    return await client.call(
-        method, path, use, headers=JSON, content=content, seconds=client.timeout
-    )
-
-
-async def _models(report: ServerReport, client: AsyncClient) -> list[str]:
-    """The names of the models that the server lists."""
-    try:
-        status, text = await fetch(client, "/models")
-    except Failed as problem:
-        report.failed("reachable", problem)
-        return []
-    report.add("reachable", "yes")
-    try:
-        names = [str(one["id"]) for one in json_object(text)["data"]]
-    except (TypeError, KeyError):
-        told = shown(f"not listed ({status})", "" if status == 200 else said(text))
-        report.add("models", told, "name the model: MODEL@URL", None)
-        return []
-    names = [name for name in names if name.isprintable()]
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    listed = ", ".join(names[:LISTED]) or "none"
-    report.add("models", listed + more, "" if names else "name the model: MODEL@URL", bool(names))
-    return names
 
 
 class _Trial:
     """The calls to one model, one after another."""
 
-    def __init__(self, report: ServerReport, client: AsyncClient, options: dict[str, Any]) -> None:
+    def __init__(self, report: ServerReport, client: AsyncClient) -> None:
         self.report, self.client = report, client
-        self.model = AsyncOpenAI(str(Address(report.model, report.url)), **options)
+        self.model = OpenAIModel(f"{NAMED}@{report.url}", client=client)
         self.first = ""
         self.one_text = False
         self.prompt_tokens = 0
 
-    async def choices(self, **fields: Any) -> list[Said]:
+    async def models(self) -> list[str]:
+        """The names of the models that the server lists, without the key should it repeat it."""
+        report, key, name_it = self.report, self.client.key, "name the model: MODEL@URL"
+        try:
+            names = await self.model.models()
+        except (Refused, Failed) as problem:
+            if problem.status is None:
+                report.failed("reachable", problem)
+                return []
+            report.add("reachable", "yes")
+            told = shown(f"not listed ({problem.status})", said(problem.body, key))
+            report.add("models", told, name_it, None)
+            return []
+        report.add("reachable", "yes")
+        names = [name.replace(key, "***") if key else name for name in names if name.isprintable()]
+        more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+        listed = ", ".join(names[:LISTED]) or "none"
+        report.add("models", listed + more, "" if names else name_it, bool(names))
+        return names
+
+    async def choices(self, **fields: Any) -> list[Completion]:
         """The answers to DARC's own request, with some fields set otherwise."""
         request = Request([Message("user", TEXT)], TOKENS, seed=1)
         return await self.model.choices({**chat_body(self.report.model, request), **fields})
@@ -225,16 +196,17 @@ class _Trial:
                 await report.attempt("the least request", self.least, "")
             return False
         seconds = monotonic() - begun
-        self.first, limit = one.completion.text, limit_name(self.model.lacks)
-        took = f"{seconds:.1f} s for {one.completion.tokens} tokens"
+        self.first = one.text
+        took = f"{seconds:.1f} s for {one.tokens} tokens"
         report.add("chat completions", f"yes: {report.model}", took)
-        if one.completion.tokens > TOKENS:
-            told = f"ignored: {one.completion.tokens} tokens, not {TOKENS}"
+        if one.tokens > TOKENS:
+            told = f"ignored: {one.tokens} tokens, not {TOKENS}"
             report.add("max_tokens", told, "answers may be long and dear", False)
-        elif limit == LIMIT:
-            report.add("max_tokens", "kept")
+        elif LIMIT in self.model.lacks:
+            told = f"refused; {NEWER_LIMIT} is kept"
+            report.add("max_tokens", told, "DARC finds that out by itself")
         else:
-            report.add("max_tokens", f"refused; {limit} is kept", "DARC finds that out by itself")
+            report.add("max_tokens", "kept")
         return True
 
     async def least(self) -> Found:
@@ -242,10 +214,10 @@ class _Trial:
         return "answered", "model and messages alone are accepted", None
 
     async def seeds(self) -> Found:
-        again, other = [(await self.choices(seed=seed))[0].completion.text for seed in (1, 2)]
+        again, other = [(await self.choices(seed=seed))[0].text for seed in (1, 2)]
         if again == other == self.first:
             # Two short answers may be alike by chance.
-            other = (await self.choices(seed=3))[0].completion.text
+            other = (await self.choices(seed=3))[0].text
         if not self.first + again + other:
             self.one_text = True
             told = f"nothing is said within {TOKENS} tokens: does the model think first?"
@@ -267,7 +239,7 @@ class _Trial:
             return f"fails ({problem.status})", SINGLY, False
         if len(found) < CHOICES:
             return f"ignored: {len(found)} of {CHOICES} choices", SINGLY, False
-        if len({one.completion.text for one in found}) > 1:
+        if len({one.text for one in found}) > 1:
             return f"{CHOICES} choices in one call", "one call writes all candidates", True
         if self.one_text:
             return f"{CHOICES} copies, like any seed", "see seed", None
@@ -285,15 +257,24 @@ class _Trial:
             self.model.lacks = known
         if refused:
             return "given; top_logprobs is refused", "judges read the number", False
-        if one.completion.log_likelihood is None:
+        if one.log_likelihood is None:
             return "not given", without, False
         if not one.alternatives:
             return "given, without top_logprobs", "judges read the number", True
         return "given, with top_logprobs", "judges grade by probabilities", True
 
     async def stream(self) -> Found:
-        _, text = await fetch(self.client, CHAT, self.body(stream=True))
-        events = [line for line in text.splitlines() if line.startswith("data:")]
+        async def lines(response: Response) -> list[str]:
+            held = await response.read(self.client.largest)
+            if response.status >= 300:
+                raise self.client.problem_of(response, held)
+            return held.decode("utf-8", "replace").splitlines()
+
+        body, seconds = json.dumps(self.body(stream=True)).encode(), self.client.timeout
+        found = await self.client.call(
+            "POST", CHAT, lines, headers=JSON, content=body, seconds=seconds
+        )
+        events = [line for line in found if line.startswith("data:")]
         if not events:
             return "no events", "darc serve streams chosen answers only", False
         ended = any("[DONE]" in line for line in events[-2:])
@@ -348,15 +329,11 @@ class _Trial:
         self, messages: Sequence[dict[str, str]] = USER, tokens: int = TOKENS, **fields: Any
     ) -> Any:
         """The whole answer to a request with nothing but what is said here."""
-
-        def whole(answer: Any) -> Any:
-            read_choices(answer)
-            return answer
-
-        return await self.client.post(CHAT, self.body(messages, tokens, **fields), whole)
+        body = self.body(messages, tokens, **fields)
+        return await self.client.ask(CHAT, lambda answer: read_choices(answer) and answer, body)
 
     def body(
         self, messages: Sequence[dict[str, str]] = USER, tokens: int = TOKENS, **fields: Any
     ) -> dict[str, Any]:
-        limit = {limit_name(self.model.lacks): tokens}
-        return {"model": self.report.model, "messages": messages, **limit, **fields}
+        told = {"model": self.report.model, "messages": messages, LIMIT: tokens, **fields}
+        return adapted(told, self.model.lacks)

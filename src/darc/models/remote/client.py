@@ -1,33 +1,35 @@
 """Calls to one service at one or several URLs: pooled, bounded, retried, and broken off in time."""
 
 import asyncio
+import io
 import json
 import logging
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from darc.errors import DarcError, InputError
 from darc.models.remote.endpoints import (
     SEVERAL,
     Breaker,
     Call,
-    Endpoint,
     Endpoints,
     Retry,
     RetryClock,
     is_passing,
     retry_after,
 )
-from darc.models.remote.http import Connections, Response, count_usage, failure
-from darc.models.remote.problems import (
-    ErrorStatus,
-    Failed,
-    Malformed,
-    Moved,
-    Refused,
-    said,
+from darc.models.remote.http import (
+    Response,
+    begin_call,
+    count_usage,
+    failure,
+    open_session,
+    proxy_of,
+    sendable,
 )
+from darc.models.remote.problems import ErrorStatus, Failed, Malformed, Moved, Refused, said
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +37,8 @@ Result = TypeVar("Result")
 Use = Callable[[Response], Awaitable[Result]]
 
 KEY = "OPENAI_API_KEY"
-LARGEST = 32_000_000
+LARGE, LARGEST = 2**20, 32_000_000
+PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 HINTS = {
     404: "check the URL and the name of the model",
     405: "check the URL",
@@ -83,12 +86,16 @@ class AsyncClient:
                 f"concurrency is {concurrency} and timeout {timeout}", "give at least 1 and over 0"
             )
         self.url, self.timeout, self.largest = url, timeout, largest
-        self.key_env, self.key = key_env, read_key(key_env)
+        self.key_env, self.key = key_env, os.environ.get(key_env, "").strip() if key_env else ""
+        if not all("!" <= letter <= "~" for letter in self.key):
+            told = f"the key in {key_env} has characters that cannot be sent"
+            raise InputError(told, "set it again")
         self._retry, self.clock = retry or Retry(), clock or RetryClock()
         urls = dict.fromkeys(url.split(SEVERAL))
         self.endpoints = Endpoints(urls, concurrency, breaker or Breaker(), self.clock)
         self._own = {"authorization": f"Bearer {self.key}"} if self.key else {}
-        self._connections: Connections | None = None
+        self._session: Any = None
+        self._proxies: dict[str, str | None] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def __repr__(self) -> str:
@@ -96,145 +103,21 @@ class AsyncClient:
 
     def ready(self) -> bool:
         """Whether a server may be asked now."""
-        return self.endpoints.ready()
+        return bool(self.endpoints.able())
 
-    async def post(
+    async def ask(
         self,
         path: str,
-        body: Any,
         read: Callable[[Any], Result],
+        body: Any = None,
         headers: Mapping[str, str] | None = None,
     ) -> Result:
-        """What `read` makes of the answer to a POST to `url` + `path`, with more `headers`.
+        """What `read` makes of the JSON that answers a POST to `url` + `path`, with more `headers`.
 
-        `read` raises `Malformed` for an answer that is not what it should be. Raises `Refused`
-        where no retry helps, and `Failed` after the last attempt.
+        It is a GET where there is no `body`. `read` raises `Malformed` for an answer that is not
+        what it should be. Raises `Refused` where no retry helps, `Failed` after the last attempt.
         """
-        sent = json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
-        return await self._json("POST", path, sent, read, headers)
 
-    async def get(
-        self,
-        path: str,
-        read: Callable[[Any], Result],
-        headers: Mapping[str, str] | None = None,
-    ) -> Result:
-        """The same for a GET."""
-        return await self._json("GET", path, b"", read, headers)
-
-    async def call(
-        self,
-        method: str,
-        path: str,
-        use: Use[Result],
-        *,
-        headers: Mapping[str, str],
-        content: bytes = b"",
-        again: bool = True,
-        seconds: float | None = None,
-    ) -> Result:
-        """What `use` makes of a response; it reads the body, or keeps the response for later.
-
-        What it raises decides: a `Failed` that is passing is tried again where `again` allows it,
-        all else is raised. An attempt with `use` takes at most `seconds`. Nothing but the key is
-        added to the headers.
-        """
-        connections, named = self._open(), {**self._own, **headers}
-        begun, attempt, call = self.clock.now(), 1, Call()
-        attempts = self._retry.attempts if again else 1
-        here = await self.endpoints.take(call)
-        try:
-            while True:
-                try:
-                    sending = connections.send(method, here.url, path, named, content)
-                    response, result = await self._attempt(sending, here.url + path, use, seconds)
-                    break
-                except Failed as problem:
-                    if not problem.passing:
-                        raise
-                    call.failed(here, problem)
-                    following = self.endpoints.better(call)
-                    pause = 0.0 if following is None else self._pause(following, call)
-                    late = self.clock.now() + pause - begun > self._retry.seconds
-                    if attempt >= attempts or following is None or late:
-                        problem.tried(attempt, [each.url for each in call.failures])
-                        raise
-                    logger.info("%s; trying again in %.1f s", problem.message, pause)
-                    if following is not here:
-                        self.endpoints.give(call, problem)
-                        here = await self.endpoints.take(call)
-                        pause = self._pause(here, call)
-                if pause:
-                    await self.clock.sleep(pause)
-                attempt += 1
-        except BaseException as problem:
-            self.endpoints.give(call, problem)
-            raise
-        self.endpoints.judge(call, None)
-        if response.kept:
-            response.closed.append(lambda: self.endpoints.free(call))
-        else:
-            self.endpoints.free(call)
-        return result
-
-    async def aclose(self) -> None:
-        """Close the connections; the next call opens new ones."""
-        connections, self._connections, self._loop = self._connections, None, None
-        if connections is not None:
-            await connections.aclose()
-            # Transports are gone one turn of the loop later.
-            await asyncio.sleep(0)
-
-    async def __aenter__(self) -> "AsyncClient":
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
-
-    def _open(self) -> Connections:
-        loop = asyncio.get_running_loop()
-        if self._connections is None or self._loop is not loop:
-            if self._loop is not None and not self._loop.is_closed():
-                raise DarcError(
-                    f"{self.url} is used in two event loops at a time", "close it in the first one"
-                )
-            self._connections, self._loop = Connections(self.timeout), loop
-            self.endpoints.reset()
-        return self._connections
-
-    def _pause(self, endpoint: Endpoint, call: Call) -> float:
-        """The seconds before an endpoint is asked: none where it has not failed yet."""
-        if endpoint not in call.failures:
-            return 0.0
-        failures, after = call.failures[endpoint], call.after[endpoint]
-        return self._retry.pause(failures, after, self.clock.chance())
-
-    async def _attempt(
-        self, sending: Awaitable[Response], url: str, use: Use[Result], seconds: float | None
-    ) -> tuple[Response, Result]:
-        try:
-            async with asyncio.timeout(seconds):
-                response = await sending
-                try:
-                    result = await use(response)
-                except BaseException:
-                    response.kept = False
-                    raise
-                finally:
-                    if not response.kept:
-                        await response.aclose()
-        except TimeoutError as problem:
-            raise failure(problem, url, self.timeout) from None
-        return response, result
-
-    async def _json(
-        self,
-        method: str,
-        path: str,
-        content: bytes,
-        read: Callable[[Any], Result],
-        headers: Mapping[str, str] | None,
-    ) -> Result:
         async def use(response: Response) -> Result:
             held = await response.read(self.largest)
             if response.status >= 300:
@@ -255,10 +138,137 @@ class AsyncClient:
                     response.status,
                 ) from None
 
+        method, content = "GET", b""
+        if body is not None:
+            text = json.dumps(body, ensure_ascii=False, allow_nan=False)
+            method, content = "POST", text.encode("utf-8", "replace")
         named = {**JSON, **(headers or {})}
         return await self.call(
             method, path, use, headers=named, content=content, seconds=self.timeout
         )
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        use: Use[Result],
+        *,
+        headers: Mapping[str, str],
+        content: bytes = b"",
+        again: bool = True,
+        seconds: float | None = None,
+    ) -> Result:
+        """What `use` makes of a response; it reads the body, or keeps the response for later.
+
+        What it raises decides: a `Failed` that is passing is tried again where `again` allows it,
+        all else is raised. An attempt with `use` takes at most `seconds`. Nothing but the key is
+        added to the headers.
+        """
+        self._open()
+        named, begun, call = {**self._own, **headers}, self.clock.now(), Call()
+        attempts = self._retry.attempts if again else 1
+        here = await self.endpoints.take(call)
+        try:
+            while True:
+                try:
+                    response, result = await self._attempt(
+                        here.url, method, path, named, content, use, seconds
+                    )
+                    break
+                except Failed as problem:
+                    if not problem.passing:
+                        raise
+                    call.failures.append((here, problem.after))
+                    following = self.endpoints.better(call)
+                    pause = self._retry.pause(call.failed_at(following), self.clock.chance())
+                    late = self.clock.now() + pause - begun > self._retry.seconds
+                    if len(call.failures) >= attempts or following is None or late:
+                        problem.tried([each.url for each, _ in call.failures])
+                        raise
+                    logger.info("%s; trying again in %.1f s", problem.message, pause)
+                    if following is not here:
+                        self.endpoints.give(call, problem)
+                        here = await self.endpoints.take(call)
+                        pause = self._retry.pause(call.failed_at(here), self.clock.chance())
+                if pause:
+                    await self.clock.sleep(pause)
+        except BaseException as problem:
+            self.endpoints.give(call, problem)
+            raise
+        self.endpoints.judge(call, None)
+        response.closed = lambda: self.endpoints.free(call)
+        if not response.kept:
+            response.closed()
+        return result
+
+    async def aclose(self) -> None:
+        """Close the connections; the next call opens new ones."""
+        session, self._session, self._loop = self._session, None, None
+        if session is not None:
+            await session.close()
+            # Transports are gone one turn of the loop later.
+            await asyncio.sleep(0)
+
+    async def __aenter__(self) -> "AsyncClient":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def _open(self) -> None:
+        loop = asyncio.get_running_loop()
+        if self._loop is loop:
+            return
+        if self._loop is not None and not self._loop.is_closed():
+            raise DarcError(
+                f"{self.url} is used in two event loops at a time", "close it in the first one"
+            )
+        self._session, self._loop = open_session(self.timeout), loop
+        self._proxies = {each.url: proxy_of(each.url) for each in self.endpoints.all}
+        self.endpoints.reset()
+
+    async def _attempt(
+        self,
+        base: str,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        content: bytes,
+        use: Use[Result],
+        seconds: float | None,
+    ) -> tuple[Response, Result]:
+        """A response, closed unless it is kept, and what `use` makes of it; one request."""
+        from yarl import URL
+
+        url = base + path
+        begin_call(url)
+        target = URL(str(URL(base)).rstrip("/") + quote(path, PRINTABLE, "latin-1"), encoded=True)
+        try:
+            async with asyncio.timeout(seconds):
+                try:
+                    raw = await self._session.request(
+                        method,
+                        target,
+                        headers={name: sendable(value) for name, value in headers.items()},
+                        # Large bytes as they are make the library warn of a blocked loop.
+                        data=io.BytesIO(content) if len(content) > LARGE else content or None,
+                        allow_redirects=False,
+                        proxy=self._proxies[base],
+                    )
+                except Exception as problem:
+                    raise failure(problem, url, self.timeout) from None
+                response = Response(raw, url, self.timeout)
+                try:
+                    result = await use(response)
+                except BaseException:
+                    response.kept = False
+                    raise
+                finally:
+                    if not response.kept:
+                        await response.aclose()
+        except TimeoutError as problem:
+            raise failure(problem, url, self.timeout) from None
+        return response, result
 
     def after(self, response: Response) -> float | None:
         """The seconds after which a server says to come back, if it does."""
@@ -267,9 +277,9 @@ class AsyncClient:
     def problem_of(self, response: Response, content: bytes) -> DarcError:
         """What an answer that is no success means: a refusal, or an error that may pass."""
         status, url = response.status, response.url
-        if status < 400:
-            return Moved(url, status, response.headers.get("Location"))
         text = content.decode("utf-8", "replace")
+        if status < 400:
+            return Moved(url, status, response.headers.get("Location"), text)
         message = said(text, self.key)
         told = f"{url} answered {status}" + (f": {message}" if message else "")
         # No waiting fills an empty account.
@@ -282,21 +292,11 @@ class AsyncClient:
         return Refused(told, hint, status, message, text)
 
 
-def read_key(name: str) -> str:
-    """The key in an environment variable, empty where there is none."""
-    key = os.environ.get(name, "").strip() if name else ""
-    if not all("!" <= letter <= "~" for letter in key):
-        raise InputError(f"the key in {name} has characters that cannot be sent", "set it again")
-    return key
-
-
-async def together(calls: Iterable[Awaitable[Result]]) -> list[Result]:
+async def together(calls: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
     """The results in their order; the first failure cancels the other calls."""
-    tasks = [asyncio.ensure_future(call) for call in calls]
     try:
-        return list(await asyncio.gather(*tasks))
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(call) for call in calls]
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    return [task.result() for task in tasks]

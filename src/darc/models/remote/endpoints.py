@@ -5,14 +5,15 @@ to the least loaded one that is not left alone.
 """
 
 import asyncio
+import itertools
 import math
 import os
 import random
 import re
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from urllib.parse import SplitResult, urlsplit
 
@@ -22,26 +23,14 @@ from darc.models.remote.problems import ErrorStatus, Failed, LeftAlone, OverLimi
 _ADDRESS = re.compile(r"(?P<model>.*?)@(?P<url>https?://.*)", re.IGNORECASE | re.DOTALL)
 _VERSION = re.compile(r"v\d\w*\Z")
 CHAT = "/chat/completions"
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SEVERAL = "|"
 BASE_URL, KEY, OPENAI = "OPENAI_BASE_URL", "OPENAI_API_KEY", "https://api.openai.com/v1"
 PASSING = frozenset({408, 409, 425, 429})
 LASTING = frozenset({501, 505})
 
 
-@dataclass(frozen=True)
-class Address:
-    """A model's name on a server, and the URL below which the server answers, or several."""
-
-    model: str
-    url: str
-
-    def __str__(self) -> str:
-        return f"{self.model}@{self.url}"
-
-
-def parse_address(text: str) -> Address:
-    """The parts of "MODEL@URL"; the model's name may itself hold an @.
+def parse_address(text: str) -> tuple[str, str]:
+    """The model and the URL, or several, of "MODEL@URL"; the model's name may itself hold an @.
 
     Without a URL it is OPENAI_BASE_URL's, or OpenAI's own where there is a key for it.
     """
@@ -54,7 +43,7 @@ def parse_address(text: str) -> Address:
             f"{text!r} names no model on a server",
             f"write MODEL@URL, such as my-model@http://localhost:8000, or set {BASE_URL}",
         )
-    return Address(found["model"].strip(), base_url(found["url"]))
+    return found["model"].strip(), base_url(found["url"])
 
 
 def base_url(text: str) -> str:
@@ -90,18 +79,9 @@ def checked_url(text: str) -> SplitResult:
     return parts
 
 
-def is_loopback(url: str) -> bool:
-    """Whether the URL leads to this machine."""
-    return urlsplit(url).hostname in LOOPBACK
-
-
 @dataclass(frozen=True)
 class RetryClock:
-    """Time and chance, so that neither needs to be waited for in a test.
-
-    `now` never runs backwards, `wall` is the date as seconds since 1970, `chance` is uniform on
-    [0, 1).
-    """
+    """Time and chance, so that neither needs to be waited for in a test; `wall` is the date."""
 
     now: Callable[[], float] = time.monotonic
     wall: Callable[[], float] = time.time
@@ -122,11 +102,13 @@ class Retry:
     first: float = 0.5
     longest: float = 30.0
 
-    def pause(self, attempt: int, after: float | None, chance: float) -> float:
-        """The seconds to wait after this many failed attempts."""
-        if after is not None:
-            return after + chance * self.first
-        return chance * min(self.longest, self.first * 2.0 ** min(attempt - 1, 60))
+    def pause(self, named: Sequence[float | None], chance: float) -> float:
+        """The seconds to wait after failed attempts, by the times to come back that they named."""
+        if not named:
+            return 0.0
+        if named[-1] is not None:
+            return named[-1] + chance * self.first
+        return chance * min(self.longest, self.first * 2.0 ** min(len(named) - 1, 60))
 
 
 def is_passing(status: int) -> bool:
@@ -148,83 +130,76 @@ def retry_after(header: str | None, wall: float) -> float | None:
     return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
-@dataclass
+@dataclass(frozen=True)
 class Breaker:
-    """A state machine without input or output.
+    """When a server is left alone: `threshold` calls in a row have failed, for `cooldown` seconds.
 
-    It is closed until `threshold` calls in a row have failed, then open for `cooldown` seconds,
-    and then lets one call through: its outcome closes the breaker or opens it again.
+    Then one call is let through: its outcome closes the breaker or opens it again.
     """
 
     threshold: int = 5
     cooldown: float = 30.0
-    _failures: int = field(default=0, init=False)
-    _until: float | None = field(default=None, init=False)
-    _probing: bool = field(default=False, init=False)
-
-    def waiting(self, now: float) -> float | None:
-        """The seconds until a call may begin, None where one may begin now."""
-        if self._until is None:
-            return None
-        if now < self._until:
-            return self._until - now
-        return 0.0 if self._probing else None
-
-    def begin(self) -> bool:
-        """Count a call that begins; whether it is the one that tries the server out."""
-        self._probing = self._until is not None
-        return self._probing
-
-    def succeeded(self) -> None:
-        """The server answered."""
-        self._failures, self._until, self._probing = 0, None, False
-
-    def failed(self, now: float) -> None:
-        """The server did not answer, after all attempts."""
-        self._failures += 1
-        if self._probing or self._failures >= self.threshold:
-            self._until = now + self.cooldown
-        self._probing = False
-
-    def left(self) -> None:
-        """The call ended without saying anything about the server."""
-        self._probing = False
 
 
 @dataclass(eq=False)
 class Endpoint:
-    """A server, its breaker, and how many calls it has under way; `turn` is its latest call."""
+    """A server, how many calls it has under way, and until when it is left alone, if it is.
+
+    `turn` is its latest call; `probed` says that the call which tries it out is under way.
+    """
 
     url: str
-    breaker: Breaker
+    breaker: Breaker = field(default_factory=Breaker)
     running: int = 0
     turn: int = 0
+    failures: int = 0
+    until: float | None = None
+    probed: bool = False
+
+    def waiting(self, now: float) -> float | None:
+        """The seconds until a call may begin, None where one may begin now."""
+        if self.until is None:
+            return None
+        if now < self.until:
+            return self.until - now
+        return 0.0 if self.probed else None
+
+    def judge(self, problem: BaseException | None, probe: bool, now: float) -> None:
+        """Note how a call, or the `probe`, has ended; too many requests are not its fault."""
+        limited = isinstance(problem, ErrorStatus) and (problem.status or 500) < 500
+        if problem is None or isinstance(problem, Refused | TooLarge):
+            self.failures, self.until, self.probed = 0, None, False
+        elif isinstance(problem, Failed) and not (limited or isinstance(problem, OverLimit)):
+            self.failures += 1
+            if self.probed or self.failures >= self.breaker.threshold:
+                self.until = now + self.breaker.cooldown
+            self.probed = False
+        elif probe:
+            self.probed = False
 
 
 @dataclass
 class Call:
-    """A call, the `place` that it has at an endpoint, and what it has seen of all of them.
+    """A call, the `place` that it has at an endpoint, and its failed attempts.
 
-    That is how often each failed, when it said to come back, and which failed last. A `probe` is
-    the one call that finds out whether an endpoint is back.
+    Of each: where it failed, and after how many seconds to come back, if the server said so. A
+    `probe` is the one call that finds out whether an endpoint is back.
     """
 
     place: Endpoint | None = None
     probe: bool = False
-    failures: dict[Endpoint, int] = field(default_factory=dict)
-    after: dict[Endpoint, float | None] = field(default_factory=dict)
-    last: Endpoint | None = None
+    failures: list[tuple[Endpoint, float | None]] = field(default_factory=list)
 
-    def failed(self, endpoint: Endpoint, problem: Failed) -> None:
-        """Note a failed attempt."""
-        self.failures[endpoint] = self.failures.get(endpoint, 0) + 1
-        self.after[endpoint] = problem.after
-        self.last = endpoint
+    def failed_at(self, endpoint: Endpoint | None) -> list[float | None]:
+        """When an endpoint said to come back, of each attempt that failed there."""
+        return [after for where, after in self.failures if where is endpoint]
 
     def standing(self, endpoint: Endpoint) -> tuple[float, int, bool]:
         """Less is better: no time to come back, few failures, and not the same again."""
-        named = self.after.get(endpoint) or 0.0
-        return named, self.failures.get(endpoint, 0), endpoint is self.last
+        if not self.failures:
+            return 0.0, 0, False
+        named = self.failed_at(endpoint)
+        return (named or [None])[-1] or 0.0, len(named), endpoint is self.failures[-1][0]
 
 
 class Endpoints:
@@ -236,10 +211,8 @@ class Endpoints:
     def __init__(
         self, urls: Iterable[str], bound: int, breaker: Breaker, clock: RetryClock
     ) -> None:
-        self.all = [Endpoint(url, replace(breaker)) for url in urls]
-        self._bound = bound
-        self._clock = clock
-        self._turns = 0
+        self.all = [Endpoint(url, breaker) for url in urls]
+        self._bound, self._clock, self._turns = bound, clock, itertools.count(1)
         self._waiting: deque[tuple[asyncio.Future[Endpoint], Call]] = deque()
 
     def reset(self) -> None:
@@ -248,14 +221,8 @@ class Endpoints:
         for each in self.all:
             each.running = 0
 
-    def ready(self) -> bool:
-        """Whether a call may begin."""
-        return bool(self._open())
-
     async def take(self, call: Call) -> Endpoint:
         """A place at the endpoint with the best standing; raises `LeftAlone` where all are."""
-        if not self._waiting and (found := self._free(call)) is not None:
-            return found
         future: asyncio.Future[Endpoint] = asyncio.get_running_loop().create_future()
         self._waiting.append((future, call))
         self._serve()
@@ -267,36 +234,27 @@ class Endpoints:
 
     def better(self, call: Call) -> Endpoint | None:
         """Where a call that has failed goes on: there or elsewhere; None for nowhere."""
-        able = [each for each in self._open() if each is not call.place]
+        able = [each for each in self.able() if each is not call.place]
         if call.place is not None and not call.probe:
             able.append(call.place)
         return min(able, key=lambda e: (*call.standing(e), e.running, e.turn), default=None)
 
     def give(self, call: Call, problem: BaseException | None) -> None:
-        """Take a call's place back, if it has one, and judge the endpoint by its problem."""
-        if call.place is None:
-            return
+        """Judge the endpoint by how a call ended, and let another call have the place."""
         self.judge(call, problem)
         self.free(call)
 
     def judge(self, call: Call, problem: BaseException | None) -> None:
-        """Tell an endpoint's breaker how a call ended; too many requests are not its fault."""
-        assert call.place is not None
-        breaker = call.place.breaker
-        limited = isinstance(problem, ErrorStatus) and (problem.status or 500) < 500
-        if problem is None or isinstance(problem, Refused | TooLarge):
-            breaker.succeeded()
-        elif isinstance(problem, Failed) and not (limited or isinstance(problem, OverLimit)):
-            breaker.failed(self._clock.now())
-        elif call.probe:
-            breaker.left()
+        """Tell a call's endpoint, if it has one, how the call ended."""
+        if call.place is not None:
+            call.place.judge(problem, call.probe, self._clock.now())
 
     def free(self, call: Call) -> None:
         """Let another call have the place, without a word on its endpoint."""
-        assert call.place is not None
-        call.place.running -= 1
-        call.place = None
-        self._serve()
+        if call.place is not None:
+            call.place.running -= 1
+            call.place = None
+            self._serve()
 
     def _serve(self) -> None:
         """Give places to those who wait, in turn; who wants only some endpoints holds up nobody."""
@@ -320,19 +278,19 @@ class Endpoints:
 
     def _free(self, call: Call) -> Endpoint | None:
         """A place where the fewest calls are, of the best that are open; None if these are full."""
-        able = self._open()
+        able = self.able()
         best = min(map(call.standing, able), default=None)
         room = [e for e in able if e.running < self._bound and call.standing(e) == best]
         if room:
-            self._turns += 1
             found = min(room, key=lambda each: (each.running, each.turn))
-            found.turn, found.running = self._turns, found.running + 1
-            call.place, call.probe = found, found.breaker.begin()
+            found.turn, found.running = next(self._turns), found.running + 1
+            found.probed = found.until is not None
+            call.place, call.probe = found, found.probed
             return found
         if able:
             return None
         now = self._clock.now()
-        wait = min(each.breaker.waiting(now) or 0.0 for each in self.all)
+        wait = min(each.waiting(now) or 0.0 for each in self.all)
         urls = " and ".join(each.url for each in self.all)
         has = "has" if len(self.all) == 1 else "have"
         raise LeftAlone(
@@ -341,6 +299,7 @@ class Endpoints:
             after=wait,
         )
 
-    def _open(self) -> list[Endpoint]:
+    def able(self) -> list[Endpoint]:
+        """The endpoints that are not left alone."""
         now = self._clock.now()
-        return [each for each in self.all if each.breaker.waiting(now) is None]
+        return [each for each in self.all if each.waiting(now) is None]

@@ -1,10 +1,9 @@
-"""HTTP itself, by aiohttp: a request sent once, its response as it comes, and who counts them.
+"""HTTP itself, by aiohttp: connections, a response as it comes, and who counts calls.
 
 A service sets a meter for one of its requests: every call made in that context, in threads that
 were given it too, is told to it.
 """
 
-import io
 import math
 import os
 import threading
@@ -13,29 +12,21 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
-from urllib.parse import quote, urlsplit
+from typing import Any
+from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from darc.errors import InputError, MissingExtra
-from darc.models.remote.endpoints import is_loopback
-from darc.models.remote.problems import (
-    Failed,
-    Malformed,
-    OverLimit,
-    TimedOut,
-    TooLarge,
-    Unreachable,
-)
+from darc.models.remote.problems import Malformed, OverLimit, TimedOut, TooLarge, Unreachable
 
 CONNECTING = 10.0
 IDLE_SECONDS = 30.0
 LONGEST_HEADER = 65536
 BUFFER = 2**18
-LARGE = 2**20
+NUMBERS = frozenset({int, float})
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 # What a client does not send is not made up for it.
 NOT_ADDED = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
-_PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
 def library() -> Any:
@@ -47,65 +38,31 @@ def library() -> Any:
     return aiohttp
 
 
-class Connections:
-    """Connections of one event loop, kept for reuse, as many as there are calls at a time.
+def open_session(timeout: float) -> Any:
+    """Connections of the running event loop, kept for reuse, as many as there are calls at a time.
 
     No cookie is kept, no redirect followed, and nothing decompressed unasked. A connection must be
     there within 10 seconds, and no pause between bytes be longer than `timeout`.
     """
-
-    def __init__(self, timeout: float) -> None:
-        aiohttp = library()
-        self.timeout = timeout
-        self._bases: dict[str, tuple[str, str | None]] = {}
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_SECONDS),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(connect=min(CONNECTING, timeout), sock_read=timeout),
-            auto_decompress=False,
-            skip_auto_headers=NOT_ADDED,
-            requote_redirect_url=False,
-            max_line_size=LONGEST_HEADER,
-            max_field_size=LONGEST_HEADER,
-            read_bufsize=BUFFER,
-        )
-        # Attempts are counted by the client, so none may be made behind its back.
-        self._session._retry_connection = False
-
-    async def send(
-        self, method: str, base: str, path: str, headers: Mapping[str, str], content: bytes
-    ) -> "Response":
-        """The response to a request, its body not yet read; `path` is sent as it is."""
-        from yarl import URL
-
-        if base not in self._bases:
-            self._bases[base] = str(URL(base)).rstrip("/"), proxy_of(base)
-        start, proxy = self._bases[base]
-        url = base + path
-        begin_call(url)
-        target = URL(start + quote(path, safe=_PRINTABLE, encoding="latin-1"), encoded=True)
-        # Large bytes as they are make the library warn of a blocked loop.
-        data: Any = io.BytesIO(content) if len(content) > LARGE else content or None
-        try:
-            raw = await self._session.request(
-                method,
-                target,
-                headers={name: sendable(value) for name, value in headers.items()},
-                data=data,
-                allow_redirects=False,
-                proxy=proxy,
-            )
-        except Exception as problem:
-            raise failure(problem, url, self.timeout) from None
-        return Response(raw, url, self.timeout)
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._session.close()
+    aiohttp = library()
+    session = aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_SECONDS),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(connect=min(CONNECTING, timeout), sock_read=timeout),
+        auto_decompress=False,
+        skip_auto_headers=NOT_ADDED,
+        requote_redirect_url=False,
+        max_line_size=LONGEST_HEADER,
+        max_field_size=LONGEST_HEADER,
+        read_bufsize=BUFFER,
+    )
+    # Attempts are counted by the client, so none may be made behind its back.
+    session._retry_connection = False
+    return session
 
 
 class Response:
-    """A response whose body comes piece by piece; `closed` are told when it is let go of.
+    """A response whose body comes piece by piece; `closed` is called when it is let go of.
 
     Whoever sets `kept` closes it; else it is closed as soon as the call that made it ends.
     """
@@ -116,7 +73,7 @@ class Response:
         self.headers: Mapping[str, str] = raw.headers
         self.raw_headers: tuple[tuple[bytes, bytes], ...] = raw.raw_headers
         self.kept = False
-        self.closed: list[Callable[[], None]] = []
+        self.closed: Callable[[], None] = lambda: None
 
     async def parts(self) -> AsyncIterator[bytes]:
         """The body as it comes; raises a `Failed` where it breaks off."""
@@ -139,9 +96,7 @@ class Response:
     async def aclose(self) -> None:
         """Let go of the connection, for another call where the body was read to its end."""
         self._raw.release()
-        closed, self.closed = self.closed, []
-        for tell in closed:
-            tell()
+        self.closed()
 
     async def _next(self) -> bytes:
         content = self._raw.content
@@ -170,8 +125,6 @@ class Response:
 def failure(problem: Exception, url: str, timeout: float) -> Exception:
     """What a problem of the library means."""
     aiohttp = library()
-    if isinstance(problem, Failed):
-        return problem
     if isinstance(problem, TimeoutError):
         return TimedOut(
             f"{url} did not answer within {timeout:g} s", "raise timeout, or lower concurrency"
@@ -194,9 +147,8 @@ def failure(problem: Exception, url: str, timeout: float) -> Exception:
 def proxy_of(url: str) -> str | None:
     """The proxy that the environment names for a URL; none for addresses of this machine."""
     parts = urlsplit(url)
-    if is_loopback(url) or proxy_bypass(parts.hostname or ""):
-        return None
-    return getproxies().get(parts.scheme)
+    direct = parts.hostname in LOOPBACK or proxy_bypass(parts.hostname or "")
+    return None if direct else getproxies().get(parts.scheme)
 
 
 def sendable(value: str) -> str:
@@ -287,7 +239,7 @@ def added(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
         known = result.get(name)
         if isinstance(value, Mapping):
             result[name] = added(known if isinstance(known, Mapping) else {}, value)
-        elif _is_number(value) and _is_number(known):
+        elif {type(value), type(known)} <= NUMBERS:
             result[name] = known + value
         elif value is not None or name not in result:
             result[name] = value
@@ -297,10 +249,6 @@ def added(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
 def tokens_in(usage: Mapping[str, Any]) -> int:
     """The tokens of a usage: its total, or else the sum of its prompt's and completion's."""
     total = usage.get("total_tokens")
-    names = ("total_tokens",) if _is_number(total) else ("prompt_tokens", "completion_tokens")
-    found = (usage.get(name) for name in names)
-    return sum(max(0, int(each)) for each in found if _is_number(each) and math.isfinite(each))
-
-
-def _is_number(value: Any) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    names = ("total_tokens",) if type(total) in NUMBERS else ("prompt_tokens", "completion_tokens")
+    found = (usage.get(name, 0) for name in names)
+    return sum(max(0, int(each)) for each in found if type(each) in NUMBERS and math.isfinite(each))

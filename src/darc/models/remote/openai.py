@@ -1,15 +1,13 @@
 """Chat models on any server that speaks OpenAI's chat completions."""
 
 import asyncio
-import itertools
 import threading
 import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import wait
-from dataclasses import replace
 from typing import Any, TypeVar
 
-from darc.models.completion import Completion, Report, Request
+from darc.models.completion import Completion, Report, Request, counter
 from darc.models.remote.client import AsyncClient, together
 from darc.models.remote.endpoints import CHAT, parse_address
 from darc.models.remote.problems import Refused
@@ -17,9 +15,9 @@ from darc.models.remote.protocol import (
     CALLER,
     HOST,
     DrawnChoice,
-    Said,
     adapted,
     chat_body,
+    listed,
     read_choices,
     samples,
     unknown_field,
@@ -34,155 +32,7 @@ NAMED = "*"
 HEARING = 0.2
 
 
-class AsyncOpenAI:
-    """The model of a MODEL@URL; what the server turns out not to understand is not sent again.
-
-    `lacks` are such fields: n, logprobs, max_tokens. The `options` (concurrency, time-outs,
-    retries) are those of `AsyncClient`.
-    """
-
-    def __init__(self, address: str, *, n: bool = True, **options: Any) -> None:
-        self.address = parse_address(address)
-        self.lacks: frozenset[str] = frozenset() if n else frozenset({"n"})
-        self._client = AsyncClient(self.address.url, **options)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self.address)!r})"
-
-    async def choices(self, body: Mapping[str, Any]) -> list[Said]:
-        """At least one answer to a body, from one call that succeeded.
-
-        Log-probabilities are left out, and the token limit is called by its newer name, where an
-        error of the server names them.
-        """
-        lacks, headers = self.lacks, None
-        caller = CALLER.get()
-        if self.address.model == NAMED and caller is not None and caller.url == self.address.url:
-            others = {name: value for name, value in body.items() if name != "model"}
-            body = {"model": caller.model, **others} if caller.model else others
-            headers = caller.headers
-        while True:
-            begun = self._client.clock.now()
-            try:
-                sent = adapted(body, lacks)
-                found = await self._client.post(CHAT, sent, read_choices, headers)
-                break
-            except Refused as refused:
-                field = unknown_field(refused, lacks)
-                if not field:
-                    raise
-                lacks |= {field}
-        self.lacks |= lacks
-        milliseconds = (self._client.clock.now() - begun) * 1000
-        return [
-            replace(one, completion=replace(one.completion, milliseconds=milliseconds))
-            for one in found
-        ]
-
-    async def models(self) -> list[str]:
-        """The names of the models that the server lists."""
-        return await self._client.get(
-            "/models", lambda got: [str(one["id"]) for one in got["data"]]
-        )
-
-    async def complete(
-        self, requests: Sequence[Request], report: Report | None = None
-    ) -> list[Completion]:
-        """One completion a request, in their order, all at once within the bound."""
-        return [said.completion for said in await self.say(requests, report=report)]
-
-    async def say(
-        self, requests: Sequence[Request], top: int = 0, report: Report | None = None
-    ) -> list[Said]:
-        """Like `complete`, with the `top` likeliest tokens at each place where they are given."""
-        tell = counter(report, len(requests))
-
-        async def one(request: Request) -> Said:
-            said = (await self.choices(chat_body(self.address.model, request, top)))[0]
-            tell(said)
-            return said
-
-        return await together([one(request) for request in requests])
-
-    async def sample(
-        self,
-        requests: Sequence[Request],
-        seeds: Sequence[Sequence[int]],
-        report: Report | None = None,
-    ) -> list[list[DrawnChoice[Said]]]:
-        """As many answers to each request as it has seeds; see `samples`."""
-        tell = counter(report, sum(len(own) for own in seeds))
-
-        async def all_of(request: Request, own: Sequence[int]) -> list[DrawnChoice[Said]]:
-            found = await samples(
-                self.choices,
-                chat_body(self.address.model, request),
-                own,
-                same=lambda said: said.completion.text,
-                several="n" not in self.lacks,
-                arrived=tell,
-            )
-            if not found.several:
-                self.lacks |= {"n"}
-            return found.drawn
-
-        pairs = zip(requests, seeds, strict=True)
-        return await together([all_of(request, own) for request, own in pairs])
-
-    async def aclose(self) -> None:
-        """Close the connections; the next call opens new ones."""
-        await self._client.aclose()
-
-
-class OpenAIModel(Closing):
-    """`AsyncOpenAI` for callers without an event loop: it has one in a thread of its own.
-
-    May be used from several threads; an interrupt cancels the calls under way.
-    """
-
-    def __init__(self, address: str, **options: Any) -> None:
-        self.remote = AsyncOpenAI(address, **options)
-        self._background = Background(self.remote.aclose)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self.remote.address)!r})"
-
-    @property
-    def name(self) -> str:
-        """The model's name on its server."""
-        return self.remote.address.model
-
-    @property
-    def version(self) -> str:
-        """The model and where it is served."""
-        return str(self.remote.address)
-
-    def complete(
-        self, requests: Sequence[Request], report: Report | None = None
-    ) -> list[Completion]:
-        """One completion a request, in their order; `report(done, total)` counts them."""
-        return self.run(self.remote.complete(requests, report))
-
-    def say(self, requests: Sequence[Request], top: int = 0) -> list[Said]:
-        """Like `complete`, with the `top` likeliest tokens at each place where they are given."""
-        return self.run(self.remote.say(requests, top))
-
-    def close(self) -> None:
-        """Close the connections and end the thread; the next call begins again."""
-        self._background.close()
-
-    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """What a coroutine returns, run in the model's own loop."""
-        return self._background.run(work)
-
-
-def counter(report: Report | None, total: int) -> Callable[[object], None]:
-    """A function that counts what has come, and reports it."""
-    done = itertools.count(1)
-    return lambda _: None if report is None else report(next(done), total)
-
-
-class Background:
+class Background(Closing):
     """Runs coroutines for synchronous callers, from any number of threads.
 
     The thread starts with the first of them. `finish` runs in the loop before it ends: at `close`,
@@ -238,21 +88,21 @@ def _serve(loop: asyncio.AbstractEventLoop, finish: Finish) -> None:
 
     Not an `asyncio.Runner`, which would wait for the threads of parts that are busy.
     """
+
+    async def wind_up() -> None:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await finish()
+
     asyncio.set_event_loop(loop)
     try:
         loop.run_forever()
     finally:
-        loop.run_until_complete(_wind_up(finish))
+        loop.run_until_complete(wind_up())
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
-
-
-async def _wind_up(finish: Finish) -> None:
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
-    await finish()
 
 
 def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
@@ -260,3 +110,105 @@ def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
     loop.call_soon_threadsafe(loop.stop)
     if threading.current_thread() is not thread:
         thread.join()
+
+
+class OpenAIModel(Background):
+    """The model of a MODEL@URL; what the server turns out not to understand is not sent again.
+
+    `lacks` are such fields: n, logprobs, max_tokens. The `options` (concurrency, time-outs,
+    retries) are those of `AsyncClient`, unless there is a `client`.
+
+    `complete` is for callers without an event loop: the model has one in a thread of its own, may
+    be used from several threads, and an interrupt cancels the calls under way.
+    """
+
+    remote = True
+
+    def __init__(
+        self, address: str, *, n: bool = True, client: AsyncClient | None = None, **options: Any
+    ) -> None:
+        self.name, self.url = parse_address(address)
+        self.version = f"{self.name}@{self.url}"
+        self.lacks: frozenset[str] = frozenset() if n else frozenset({"n"})
+        self.client = client or AsyncClient(self.url, **options)
+        super().__init__(self.client.aclose)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.version!r})"
+
+    def complete(
+        self, requests: Sequence[Request], report: Report | None = None
+    ) -> list[Completion]:
+        """One completion a request, in their order; `report(done, total)` counts them."""
+        return self.run(self.complete_async(requests, report))
+
+    async def choices(self, body: Mapping[str, Any]) -> list[Completion]:
+        """At least one answer to a body, from one call that succeeded.
+
+        Log-probabilities are left out, and the token limit is called by its newer name, where an
+        error of the server names them.
+        """
+        lacks, headers = self.lacks, None
+        caller = CALLER.get()
+        if self.name == NAMED and caller is not None and caller.url == self.url:
+            others = {name: value for name, value in body.items() if name != "model"}
+            body = {"model": caller.model, **others} if caller.model else others
+            headers = caller.headers
+        while True:
+            try:
+                sent = adapted(body, lacks)
+                found = await self.client.ask(CHAT, read_choices, sent, headers)
+                break
+            except Refused as refused:
+                field = unknown_field(refused, lacks)
+                if not field:
+                    raise
+                lacks |= {field}
+        self.lacks |= lacks
+        return found
+
+    async def models(self) -> list[str]:
+        """The names of the models that the server lists."""
+        return [str(one["id"]) for one in await self.client.ask("/models", listed)]
+
+    async def complete_async(
+        self, requests: Sequence[Request], report: Report | None = None
+    ) -> list[Completion]:
+        """`complete`, awaited: all at once within the bound."""
+        tell = counter(report, len(requests))
+
+        async def one(request: Request) -> Completion:
+            found = (await self.choices(chat_body(self.name, request)))[0]
+            tell(found)
+            return found
+
+        return await together([one(request) for request in requests])
+
+    async def sample(
+        self,
+        requests: Sequence[Request],
+        seeds: Sequence[Sequence[int]],
+        report: Report | None = None,
+    ) -> list[list[DrawnChoice[Completion]]]:
+        """As many answers to each request as it has seeds; see `samples`."""
+        tell = counter(report, sum(len(own) for own in seeds))
+
+        async def all_of(request: Request, own: Sequence[int]) -> list[DrawnChoice[Completion]]:
+            found = await samples(
+                self.choices,
+                chat_body(self.name, request),
+                own,
+                same=lambda one: one.text,
+                several="n" not in self.lacks,
+                arrived=tell,
+            )
+            if not found.several:
+                self.lacks |= {"n"}
+            return found.drawn
+
+        pairs = zip(requests, seeds, strict=True)
+        return await together([all_of(request, own) for request, own in pairs])
+
+    async def aclose(self) -> None:
+        """Close the connections; the next call opens new ones."""
+        await self.client.aclose()

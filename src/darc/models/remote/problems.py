@@ -31,7 +31,7 @@ class Moved(Refused):
     It is told without what a link may carry along.
     """
 
-    def __init__(self, url: str, status: int, location: str | None) -> None:
+    def __init__(self, url: str, status: int, location: str | None, body: str = "") -> None:
         self.where = "elsewhere"
         try:
             parts = urlsplit(urljoin(url, location or ""))
@@ -41,7 +41,7 @@ class Moved(Refused):
         if location:
             self.where = plain.geturl()[:LONGEST]
         said = f"it has moved to {self.where}"
-        super().__init__(f"{url} answered {status}: {said}", "check the URL", status, said)
+        super().__init__(f"{url} answered {status}: {said}", "check the URL", status, said, body)
 
 
 class Failed(DarcError):
@@ -64,11 +64,12 @@ class Failed(DarcError):
         super().__init__(message, hint)
         self.status, self.after, self.body = status, after, body
 
-    def tried(self, attempts: int, urls: Sequence[str]) -> None:
+    def tried(self, urls: Sequence[str]) -> None:
         """Add to the message how often it was tried, and where if at several URLs."""
-        if attempts > 1:
-            where = f" at {' and '.join(urls)}" if len(urls) > 1 else ""
-            self.message += f" ({attempts} attempts{where})"
+        if len(urls) > 1:
+            places = dict.fromkeys(urls)
+            where = f" at {' and '.join(places)}" if len(places) > 1 else ""
+            self.message += f" ({len(urls)} attempts{where})"
             self.args = (self.message, self.hint)
 
 

@@ -35,28 +35,12 @@ def unknown_field(refused: Refused, lacks: Set[str]) -> str:
 def adapted(body: Mapping[str, Any], lacks: Set[str]) -> dict[str, Any]:
     """A body as a server that lacks some fields understands it."""
     gone = ("logprobs", "top_logprobs") if "logprobs" in lacks else ()
-    names = {LIMIT: limit_name(lacks)}
+    names = {LIMIT: NEWER_LIMIT} if LIMIT in lacks else {}
     return {names.get(name, name): value for name, value in body.items() if name not in gone}
 
 
-def limit_name(lacks: Set[str]) -> str:
-    """What the server calls the token limit."""
-    return NEWER_LIMIT if LIMIT in lacks else LIMIT
-
-
-@dataclass(frozen=True)
-class Said:
-    """A completion, and for each of its tokens the likeliest ones with their log-probabilities.
-
-    `alternatives` is empty unless they were asked for and given, and where the model thought first.
-    """
-
-    completion: Completion
-    alternatives: tuple[dict[str, float], ...] = ()
-
-
-def chat_body(model: str, request: Request, top: int = 0) -> dict[str, Any]:
-    """A request as servers take it; `top` alternatives a token."""
+def chat_body(model: str, request: Request) -> dict[str, Any]:
+    """A request as servers take it."""
     body: dict[str, Any] = {
         "model": model,
         "messages": [{"role": m.role, "content": m.content} for m in request.messages],
@@ -68,13 +52,13 @@ def chat_body(model: str, request: Request, top: int = 0) -> dict[str, Any]:
     }
     if request.stop:
         body["stop"] = list(request.stop)
-    if top:
-        body["top_logprobs"] = top
+    if request.top:
+        body["top_logprobs"] = request.top
     return body
 
 
-def read_choices(answer: Any) -> list[Said]:
-    """The choices of an answer in the order of their indices; their milliseconds are 0.
+def read_choices(answer: Any) -> list[Completion]:
+    """The choices of an answer in the order of their indices.
 
     A token count is that of the log-probabilities or of the usage. The usage of several choices is
     their sum: without log-probabilities it is shared out by the length of the texts.
@@ -94,18 +78,23 @@ def read_choices(answer: Any) -> list[Said]:
     if not all(counts):
         counts = shared(used, [len(text) for text in texts])
     return [
-        Said(
-            Completion(
-                text=text,
-                tokens=tokens,
-                finish_reason="length" if choice.get("finish_reason") == "length" else "stop",
-                log_likelihood=mean_log(content),
-                milliseconds=0.0,
-            ),
-            () if thinks(choice["message"]) else _alternatives(content),
+        Completion(
+            text=text,
+            tokens=tokens,
+            truncated=choice.get("finish_reason") == "length",
+            log_likelihood=mean_log(content),
+            alternatives=() if thinks(choice["message"]) else _alternatives(content),
         )
         for choice, text, tokens, content in zip(choices, texts, counts, contents, strict=True)
     ]
+
+
+def listed(answer: Any) -> list[dict[str, Any]]:
+    """The models of an answer that lists some."""
+    data = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(data, list):
+        raise Malformed("no list of models")
+    return [dict(each) for each in data if isinstance(each, dict) and "id" in each]
 
 
 def shared(total: int, sizes: Sequence[int]) -> list[int]:

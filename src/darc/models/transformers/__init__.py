@@ -1,6 +1,6 @@
 """Models on torch and transformers, the extra `hf`; nothing heavy is imported before its use."""
 
-from darc.models.transformers.generation import TransformersModel, load_chat
+from darc.models.transformers.generation import MODELS, TransformersModel
 from darc.models.transformers.loading import Checkpoint, Loaded
 
-__all__ = ["Checkpoint", "Loaded", "TransformersModel", "load_chat"]
+__all__ = ["MODELS", "Checkpoint", "Loaded", "TransformersModel"]

@@ -68,11 +68,6 @@ def by_tokens(
         yield order[start:]
 
 
-def most_tokens(batch_size: int, limit: int, device: Any) -> int:
-    """The tokens of a batch: those of `batch_size` full rows; no more than a CPU gains from."""
-    return min(batch_size * limit, ON_CPU) if device.type == "cpu" else batch_size * limit
-
-
 def padded(rows: Sequence[Sequence[int]], pad: int, device: Any, left: bool) -> dict[str, Any]:
     """Token numbers, attention mask and positions of a batch, (rows, longest) each."""
     import torch

@@ -8,9 +8,8 @@ the rows beside it.
 import copy
 import sys
 import threading
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
@@ -20,10 +19,10 @@ from darc.models.transformers.batching import by_tokens, padded, prompt_ids
 from darc.models.transformers.loading import CAUSAL, Checkpoint, Loaded
 from darc.registry import Makers
 
-_MODELS = Makers("model", "darc.models")
+MODELS = Makers("model", "darc.models")
 
 
-@_MODELS.register("transformers", "MODEL")
+@MODELS.register("transformers", "MODEL")
 class TransformersModel:
     """A causal language model that answers `batch_size` requests at a time.
 
@@ -60,15 +59,19 @@ class TransformersModel:
         """One completion a request, in their order; `report(done, total)` counts them."""
         if not requests:
             return []
-        started, result = time.perf_counter(), dict[int, Completion]()
+        result = dict[int, Completion]()
         with self._lock:
             loaded = self.checkpoint.loaded
-            prompts = [_prompt(loaded, request) for request in requests]
+            prompts = [prompt_ids(loaded.tokenizer, request.messages) for request in requests]
+            for prompt, request in zip(prompts, requests, strict=True):
+                if request.max_tokens < 1:
+                    raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
+                if len(prompt) >= (loaded.context or sys.maxsize):
+                    told = f"a prompt has {len(prompt)} tokens and the model takes {loaded.context}"
+                    raise InputError(told, "shorten it")
             for places in by_tokens(list(map(len, prompts)), sys.maxsize, rows=self.batch_size):
                 rows = write(loaded, [prompts[i] for i in places], [requests[i] for i in places])
-                milliseconds = (time.perf_counter() - started) * 1000
-                for place, row in zip(places, rows, strict=True):
-                    result[int(place)] = replace(row, milliseconds=milliseconds)
+                result.update(zip(places.tolist(), rows, strict=True))
                 if report is not None:
                     report(len(result), len(requests))
         return [result[place] for place in range(len(requests))]
@@ -76,24 +79,6 @@ class TransformersModel:
     def close(self) -> None:
         """Free the model's memory; the next `complete` loads it again."""
         self.checkpoint.close()
-
-
-def load_chat(text: str) -> TransformersModel:
-    """The model that "MODEL[,batch_size=...][,dtype=...][,device=...][,base=...]" stands for."""
-    made: TransformersModel = _MODELS.make(f"transformers:{text}")
-    return made
-
-
-def _prompt(loaded: Loaded, request: Request) -> list[int]:
-    """The tokens of a request that can be answered."""
-    ids = prompt_ids(loaded.tokenizer, request.messages)
-    if request.max_tokens < 1:
-        raise InputError(f"max_tokens is {request.max_tokens}", "give at least 1")
-    if loaded.context is not None and len(ids) >= loaded.context:
-        raise InputError(
-            f"a prompt has {len(ids)} tokens and the model takes {loaded.context}", "shorten it"
-        )
-    return ids
 
 
 class Sampler:
@@ -118,8 +103,12 @@ class Sampler:
         """Scores (rows, V) whose largest entry in each row is the token to take."""
         import torch
 
+        # Standard Gumbel noise, drawn on the CPU everywhere.
+        noise = torch.empty(scores.shape, dtype=torch.float64)
+        for row, own in zip(noise, self._dice, strict=True):
+            row.exponential_(generator=own)
+        noise = noise.log_().neg_().float().to(scores.device)
         noised = nucleus(scores / self._temperature, self._top_p)
-        noise = gumbel(self._dice, scores.shape[-1]).to(scores.device)
         noised = noised + torch.where(self._greedy, 0.0, noise)
         taken = noised.argmax(-1, keepdim=True)
         logs = scores.gather(-1, taken) - scores.logsumexp(-1, keepdim=True)
@@ -146,16 +135,6 @@ def nucleus(scores: Any, top_p: Any) -> Any:
     return scores.masked_fill(outside.scatter(-1, order, outside), float("-inf"))
 
 
-def gumbel(dice: Sequence[Any], size: int) -> Any:
-    """Standard Gumbel noise, (rows, size); row i is drawn from `dice[i]`, on the CPU everywhere."""
-    import torch
-
-    noise = torch.empty((len(dice), size), dtype=torch.float64)
-    for row, own in zip(noise, dice, strict=True):
-        row.exponential_(generator=own)
-    return noise.log_().neg_().float()
-
-
 class Ending:
     """A stopping criterion: a row ends at its own token limit or after one of its stop strings."""
 
@@ -163,7 +142,7 @@ class Ending:
         self._rows = list(zip(requests, limits, strict=True))
         self._tokenizer = tokenizer
         self._count = 0
-        self._stopped: set[int] = set()
+        self._ended = [False] * len(requests)
 
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
         """Whether each row is done, (rows,)."""
@@ -171,20 +150,17 @@ class Ending:
 
         self._count += 1
         for place, (request, limit) in enumerate(self._rows):
-            if place not in self._stopped and (
-                self._count >= limit or self._stops(input_ids[place], request.stop)
-            ):
-                self._stopped.add(place)
-        done = [place in self._stopped for place in range(len(self._rows))]
-        return torch.tensor(done, device=input_ids.device)
-
-    def _stops(self, ids: Any, stops: Sequence[str]) -> bool:
-        return bool(stops) and has_stop(self._tokenizer, ids[-self._count :], stops)
+            self._ended[place] = (
+                self._ended[place]
+                or self._count >= limit
+                or has_stop(self._tokenizer, input_ids[place, -self._count :], request.stop)
+            )
+        return torch.tensor(self._ended, device=input_ids.device)
 
 
 def has_stop(tokenizer: Any, ids: Any, stops: Sequence[str]) -> bool:
     """Whether one of the strings is in what the tokens say."""
-    text = tokenizer.decode(ids)
+    text = tokenizer.decode(ids) if stops else ""
     return any(stop in text for stop in stops)
 
 
@@ -239,18 +215,17 @@ def finished(
 ) -> Completion:
     """A row of tokens, cut before its end token and before the first stop string."""
     count = next((place for place, token in enumerate(row) if token in ends), len(row))
-    reason = "stop" if count < len(row) else "length"
-    if request.stop:
-        # Up to the first whole stop string.
-        for short in range(1, count + 1):
-            if has_stop(tokenizer, row[:short], request.stop):
-                count, reason = short, "stop"
-                break
+    truncated = count == len(row)
+    # Up to the first whole stop string.
+    for short in range(1, count + 1) if request.stop else ():
+        if has_stop(tokenizer, row[:short], request.stop):
+            count, truncated = short, False
+            break
     text = decoded(tokenizer, row[:count])
     for stop in request.stop:
         text = text.split(stop, 1)[0]
     mean = float(logs[:count].mean()) if count else None
-    return Completion(text, count, reason, mean, 0.0)
+    return Completion(text, count, truncated, mean)
 
 
 def decoded(tokenizer: Any, ids: Sequence[int]) -> str:

@@ -4,8 +4,8 @@ import importlib.util
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager, suppress
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -96,7 +96,7 @@ def resolve(text: str, base: str = "") -> ModelSource:
     if path.is_dir():
         place = str(path)
         if (path / ADAPTER).is_file():
-            base = base or _base(path)
+            base = base or _named_base(path / ADAPTER)
         elif not (path / "config.json").is_file():
             raise InputError(f"{text} holds no model", "give a folder with a config.json")
         elif base:
@@ -111,15 +111,12 @@ def resolve(text: str, base: str = "") -> ModelSource:
     return replace(below, text=text, adapter=place)
 
 
-def _base(folder: Path) -> str:
+def _named_base(file: Path) -> str:
     """The base model that an adapter's configuration names."""
-    try:
-        name = read_json(folder / ADAPTER).get("base_model_name_or_path")
-    except (InputError, AttributeError):
-        name = None
-    if not isinstance(name, str) or not name:
-        raise InputError(f"{folder / ADAPTER} names no base model", "give base=MODEL")
-    return name
+    with suppress(InputError, AttributeError):
+        if name := read_json(file).get("base_model_name_or_path"):
+            return str(name)
+    raise InputError(f"{file} names no base model", "give base=MODEL")
 
 
 def fingerprint(source: ModelSource) -> str:
@@ -158,6 +155,7 @@ class Loaded:
     continues: dict[bool, bool] = field(default_factory=dict, compare=False)
 
 
+@dataclass(eq=False)
 class Checkpoint:
     """A model that is loaded at the first use.
 
@@ -166,24 +164,20 @@ class Checkpoint:
     run.
     """
 
-    def __init__(
-        self,
-        text: str,
-        kind: str = CAUSAL,
-        *,
-        base: str = "",
-        dtype: str = "auto",
-        device: str = "auto",
-    ) -> None:
-        self.source = resolve(text, base)
-        need(f"the model {text}", *(["gguf"] if self.source.gguf else []))
+    text: str
+    kind: str = CAUSAL
+    _: KW_ONLY
+    base: str = ""
+    dtype: str = "auto"
+    device: str = "auto"
+
+    def __post_init__(self) -> None:
+        self.source = resolve(self.text, self.base)
+        need(f"the model {self.text}", *(["gguf"] if self.source.gguf else []))
         if self.source.adapter:
-            need(f"the adapter {text}", "peft")
-        if dtype not in {*DTYPES, "auto"}:
-            raise UnknownName("dtype", dtype, [*DTYPES, "auto"])
-        self.kind = kind
-        self.dtype = dtype
-        self.device = device
+            need(f"the adapter {self.text}", "peft")
+        if self.dtype not in {*DTYPES, "auto"}:
+            raise UnknownName("dtype", self.dtype, [*DTYPES, "auto"])
         self._lock = threading.Lock()
         self._loaded: Loaded | None = None
 
@@ -191,7 +185,7 @@ class Checkpoint:
     def version(self) -> str:
         """A hash of the weights and the number format; empty where it cannot be known."""
         weights = fingerprint(self.source)
-        return f"{weights}-{_dtype(self.dtype, _device(self.device))}" if weights else ""
+        return f"{weights}-{placed(self.device, self.dtype)[1]}" if weights else ""
 
     @property
     def loaded(self) -> Loaded:
@@ -212,13 +206,19 @@ def load(source: ModelSource, kind: str, dtype: str = "auto", device: str = "aut
     import torch
     import transformers
 
-    place = _device(device)
+    place, numbers = placed(device, dtype)
     gguf = {"gguf_file": source.gguf} if source.gguf else {}
+    read = transformers.AutoTokenizer.from_pretrained
     with LOADING, quiet(), readable(source.text):
-        tokenizer = _tokenizer(source, gguf)
+        tokenizer = None
+        if source.adapter:
+            # An adapter may have a tokenizer of its own.
+            with suppress(OSError, ValueError, KeyError):
+                tokenizer = read(source.adapter, trust_remote_code=False)
+        tokenizer = tokenizer or read(source.weights, trust_remote_code=False, **gguf)
         model, report = getattr(transformers, kind).from_pretrained(
             source.weights,
-            dtype=getattr(torch, DTYPES[_dtype(dtype, place)]),
+            dtype=getattr(torch, DTYPES[numbers]),
             trust_remote_code=False,
             weights_only=True,
             output_loading_info=True,
@@ -247,35 +247,18 @@ def longest_input(model: Any, tokenizer: Any) -> int | None:
     return min((limit for limit in limits if limit and limit < 10**9), default=None)
 
 
-def _device(text: str) -> Any:
+def placed(device: str, dtype: str) -> tuple[Any, str]:
+    """The torch device and the number format that are meant."""
     import torch
 
-    if text == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        place = torch.device(text)
+        place = torch.device(device)
         torch.empty(1, device=place)
     except (RuntimeError, AssertionError):
-        raise InputError(f"there is no device {text!r} here", "such as device=cpu") from None
-    return place
-
-
-def _dtype(text: str, place: Any) -> str:
-    if text != "auto":
-        return text
-    return "fp32" if place.type == "cpu" else "bf16"
-
-
-def _tokenizer(source: ModelSource, gguf: dict[str, str]) -> Any:
-    """The adapter's own tokenizer where it has one, else the base model's."""
-    from transformers import AutoTokenizer
-
-    if source.adapter:
-        try:
-            return AutoTokenizer.from_pretrained(source.adapter, trust_remote_code=False)
-        except (OSError, ValueError, KeyError):
-            pass
-    return AutoTokenizer.from_pretrained(source.weights, trust_remote_code=False, **gguf)
+        raise InputError(f"there is no device {device!r} here", "such as device=cpu") from None
+    return place, ("fp32" if place.type == "cpu" else "bf16") if dtype == "auto" else dtype
 
 
 def mend_padding(model: Any, tokenizer: Any) -> None:

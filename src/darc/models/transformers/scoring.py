@@ -9,11 +9,13 @@ import inspect
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
 from darc.models.transformers.batching import by_tokens, padded, templated, tokens
 from darc.models.transformers.loading import Loaded
@@ -50,10 +52,8 @@ class Prefix:
         the same numbers. Whether it does is tried on the first rows, and again on the first with
         more in common than a sliding window holds.
         """
-        # The first and the last in order differ soonest.
-        first, last = min(rows), max(rows)
-        ends = (place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
-        length = min(next(ends, min(len(first), len(last))), longest)
+        alike = takewhile(lambda column: len(set(column)) == 1, zip(*rows, strict=False))
+        length = min(len(list(alike)), longest)
         if length * (len(rows) - 1) < LEAST_SPARED:
             return None
         if False in loaded.continues.values() or not takes_cache(loaded.model):
@@ -63,10 +63,12 @@ class Prefix:
             read = below_adapter(loaded.model).base_model(input_ids=ids, use_cache=True)
         prefix = cls(loaded, getattr(read, "past_key_values", None), length)
         layers = getattr(prefix.cache, "layers", ())
+        # Keys and values alone: a padding token would change other states.
+        plain = bool(layers) and {*map(type, layers)} <= {DynamicLayer, DynamicSlidingWindowLayer}
         windows = (getattr(layer, "sliding_window", None) for layer in layers)
         beyond = any(window and length >= window for window in windows)
         if beyond not in loaded.continues:
-            loaded.continues[beyond] = hold_keys(layers) and prefix.agrees(rows)
+            loaded.continues[beyond] = plain and prefix.agrees(rows)
         return prefix if loaded.continues[beyond] else None
 
     def follow(self, rows: Sequence[list[int]]) -> dict[str, Any]:
@@ -115,13 +117,6 @@ def takes_cache(model: Any) -> bool:
     )
 
 
-def hold_keys(layers: Sequence[Any]) -> bool:
-    """Whether a cache has keys and values alone, no states that a padding token would change."""
-    from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
-
-    return bool(layers) and {*map(type, layers)} <= {DynamicLayer, DynamicSlidingWindowLayer}
-
-
 def below_adapter(model: Any) -> Any:
     """The model below an adapter."""
     below = getattr(model, "get_base_model", None)
@@ -166,7 +161,8 @@ def token_sums(loaded: Loaded, rows: Sequence[Prompted], most: int) -> list[floa
     forward pass as far as the memory for their logits allows.
     """
     sums = [0.0] * len(rows)
-    vocabulary = int(loaded.model.config.vocab_size)
+    vocabulary, pad = int(loaded.model.config.vocab_size), loaded.model.config.pad_token_id
+    known = inspect.signature(below_adapter(loaded.model).forward).parameters
     answered = [place for place, (_, answer) in enumerate(rows) if answer]
     prompts = [rows[place][0] for place in answered]
     answers = [rows[place][1] for place in answered]
@@ -177,36 +173,22 @@ def token_sums(loaded: Loaded, rows: Sequence[Prompted], most: int) -> list[floa
     groups = [tuple(prompt) for prompt in prompts]
     for places, batch in passes(loaded, whole, groups, longest, most, at_once):
         lengths = [len(answers[i]) for i in places]
-        if batch is not None:
-            spans = [slice(0, length) for length in lengths]
-            taken = _taken(loaded, batch, slice(0, -1))
-        else:
+        spans, predicting = [slice(0, length) for length in lengths], slice(0, -1)
+        if batch is None:
             # Padded on the left, so that all answers end at the right edge.
-            spans = [slice(-length, None) for length in lengths]
-            taken = _alone(loaded, [whole[i] for i in places], max(lengths) + 1)
-        for i, logs, span in zip(places, taken, spans, strict=True):
+            batch = padded([whole[i] for i in places], pad, loaded.device, left=True)
+            keep = min(max(lengths) + 1, batch["input_ids"].shape[1])
+            spans, predicting = [slice(-length, None) for length in lengths], slice(-keep, -1)
+            # Logits of the prompts are not looked at; not every architecture can leave them out.
+            batch |= {"logits_to_keep": keep, "use_cache": False}
+            batch = {name: value for name, value in batch.items() if name in known}
+        with torch.inference_mode():
+            logits = loaded.model(**batch).logits[:, predicting].float()
+            following = batch["input_ids"][:, -logits.shape[1] :]
+            taken = logits.gather(-1, following[..., None])[..., 0] - logits.logsumexp(-1)
+        for i, logs, span in zip(places, taken.double().cpu(), spans, strict=True):
             sums[answered[i]] = float(logs[span].sum())
     return sums
-
-
-def _alone(loaded: Loaded, rows: Sequence[list[int]], keep: int) -> Any:
-    """The log-probabilities of the last `keep` - 1 tokens of a batch, (rows, places)."""
-    batch = padded(rows, loaded.model.config.pad_token_id, loaded.device, left=True)
-    keep = min(keep, batch["input_ids"].shape[1])
-    # Logits of the prompts are not looked at; not every architecture can leave them out.
-    known = inspect.signature(below_adapter(loaded.model).forward).parameters
-    options = {"logits_to_keep": keep, "use_cache": False, **batch}
-    options = {name: value for name, value in options.items() if name in known}
-    return _taken(loaded, options, slice(-keep, -1))
-
-
-def _taken(loaded: Loaded, batch: dict[str, Any], places: slice) -> Any:
-    """The log-probabilities of the tokens behind some places of a batch, (rows, places)."""
-    with torch.inference_mode():
-        logits = loaded.model(**batch).logits[:, places].float()
-        next_ids = batch["input_ids"][:, -logits.shape[1] :]
-        taken = logits.gather(-1, next_ids[..., None])[..., 0] - logits.logsumexp(-1)
-    return taken.double().cpu()
 
 
 def fit(prompt: list[int], answer: list[int], limit: int) -> Prompted:
@@ -253,20 +235,12 @@ def logits(loaded: Loaded, rows: Sequence[Row], most: int, groups: Sequence[Hash
     result = np.empty((len(rows), int(loaded.model.config.num_labels)))
     ids = [row["input_ids"] for row in rows]
     pad = loaded.model.config.pad_token_id
-    longest = [
-        0 if "token_type_ids" in row else scored_place(row["input_ids"], pad) for row in rows
-    ]
+    # Decoders look at the last token but padding, which the end of a turn may serve as.
+    last = [max((i for i, token in enumerate(row) if token != pad), default=0) for row in ids]
+    longest = [0 if "token_type_ids" in row else at for row, at in zip(rows, last, strict=True)]
     for places, batch in passes(loaded, ids, groups, longest, most):
         result[places] = forward(loaded, [rows[i] for i in places], batch)
     return result
-
-
-def scored_place(row: list[int], pad: int) -> int:
-    """The place at which a row is scored: decoders look at the last token but padding.
-
-    A padding token may be part of a text, where the end of a turn serves as both.
-    """
-    return next((place for place in reversed(range(len(row))) if row[place] != pad), 0)
 
 
 def hidden(loaded: Loaded, rows: Sequence[Row], most: int) -> Array:

@@ -1,0 +1,27 @@
+from typing import get_type_hints
+
+from darc.cli import parser_of
+from darc.cli.choice import ChoiceOptions, parts_of
+from darc.config import made, options_of
+from darc.engine.choose import EngineOptions, PartsOptions
+from darc.engine.engine import Engine
+from darc.engine.options import ChoosingOptions
+from darc.engine.parts import Parts
+from darc.gateway.settings import ServeSettings
+
+
+def test_commands_services_and_engines_have_the_same_defaults() -> None:
+    arguments = parser_of("ask").parse_args(["ask", "Why?"])
+    options = made(ChoiceOptions, options_of(arguments, ChoiceOptions))
+    assert parts_of(options, None, options.seed) == Parts() == ServeSettings().parts
+    shared = dict(ChoosingOptions())
+    assert {name: getattr(options, name) for name in shared} == shared
+    with Engine() as engine:
+        assert engine.parts == Parts()
+        assert (engine.deciding.spec.label, engine.deciding.normalize) == ("auto", "auto")
+        assert (engine.deciding.spec.beta, engine.deciding.spec.gamma) == (1.0, 1.0)
+
+
+def test_what_an_engine_takes_its_parts_have() -> None:
+    assert get_type_hints(PartsOptions).keys() == Parts.model_fields.keys()
+    assert get_type_hints(PartsOptions).items() <= get_type_hints(EngineOptions).items()
