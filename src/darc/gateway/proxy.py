@@ -89,26 +89,20 @@ async def _answered(
     content: bytes,
     meter: Meter,
 ) -> Response:
-    stack = AsyncExitStack()
+    async with AsyncExitStack() as stack:
 
-    async def ask() -> Response:
-        # It is a task of its own, so that nobody else's calls are counted.
-        METER.set(meter)
-        await stack.enter_async_context(gateway.gate)
-        return await gateway.backend.forward(request, path, headers, content)
+        async def ask() -> Response:
+            # It is a task of its own, so that nobody else's calls are counted.
+            METER.set(meter)
+            await stack.enter_async_context(gateway.gate)
+            return await gateway.backend.forward(request, path, headers, content)
 
-    work = asyncio.create_task(ask())
-    try:
+        work = asyncio.create_task(ask())
         await unless_gone(request, work)
         response = work.result()
-    except BaseException:
-        await stack.aclose()
-        raise
-    if isinstance(response, ClosingResponse):
-        response.closers.append(stack.aclose)
-    else:
-        await stack.aclose()
-    return response
+        if isinstance(response, ClosingResponse):
+            response.closers.append(stack.pop_all().aclose)
+        return response
 
 
 def _with_metadata(response: Response, data: dict[str, Any]) -> Response:
