@@ -1,25 +1,33 @@
+from typing import Any
+
 import pytest
 
-from darc.gateway.bodies import Budget
-from darc.gateway.candidates import Spent
+from darc.gateway.candidates import Work
+from darc.gateway.requests import Forms, read_prompt
+from darc.gateway.settings import ServeSettings
 from darc.models.remote.problems import OverLimit
 
 
+def work(**budget: Any) -> Work:
+    method = Forms(ServeSettings()).method({"budget": budget})
+    return Work(method, read_prompt([{"role": "user", "content": "Hi"}]), "r", {})
+
+
 def test_calls_are_counted_by_stage_even_if_they_fail() -> None:
-    spent = Spent(Budget())
-    meter = spent.meter("scores")
+    one = work()
+    meter = one.stages["scores"]
     for answer in ({"usage": {"total_tokens": 4}}, None, {"usage": None}):
         meter.begin("url")
         meter.add(answer)
-    assert spent.items()["scores"] == {"calls": 3, "total_tokens": 4}
+    assert (meter.calls, meter.usage) == (3, {"total_tokens": 4})
     none = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
-    assert spent.total() == {**none, "upstream": {"calls": 3, "tokens": 4}}
+    assert one.usage() == {**none, "upstream": {"calls": 3, "tokens": 4}}
 
 
 def test_limits_hold_for_all_stages_together() -> None:
-    spent = Spent(Budget(upstream_calls=3))
+    one = work(upstream_calls=3)
     for stage in ("candidates", "rewrites", "scores"):
-        spent.meter(stage).begin("url")
+        one.stages[stage].begin("url")
     with pytest.raises(OverLimit, match="used its 3 calls; raise max_calls"):
-        spent.meter("candidates").begin("url")
-    assert [spent.items()[name]["calls"] for name in spent.items()] == [1, 1, 1]
+        one.stages["candidates"].begin("url")
+    assert [each.calls for each in one.stages.values()] == [1, 1, 1]

@@ -49,7 +49,7 @@ def test_answers_without_a_word_are_not_scored_in_silence(openai_server: FakeSer
 def test_spoken_answers_are_scored_by_their_words() -> None:
     audio = {"id": "a", "transcript": "Two tides."}
     choice = {"index": 0, "message": {"role": "assistant", "content": None, "audio": audio}}
-    assert read_reply({"choices": [choice]}, choice, 0, None).text == "Two tides."
+    assert read_reply("p", {"choices": [choice]}, choice, 0).text == "Two tides."
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])

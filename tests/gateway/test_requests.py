@@ -6,7 +6,6 @@ import darc
 from darc.gateway.requests import (
     Forms,
     parameters_of,
-    prompt_id,
     read_prompt,
     split_model,
 )
@@ -28,11 +27,11 @@ def test_model_names_a_rule() -> None:
 
 
 def test_request_wins_over_name_over_settings() -> None:
-    assert FORMS.method(None).spec.rule.name == "auto"
-    assert FORMS.method(None, "tau").spec.rule.name == "tau"
+    assert FORMS.method({}).spec.rule.name == "auto"
+    assert FORMS.method({}, "tau").spec.rule.name == "tau"
     method = FORMS.method({"rule": "penalty", "lam": 2, "k": 3, "beta": 0.5}, "tau")
     assert (method.spec.rule.name, method.spec.rule.parameters["lam"]) == ("penalty", 2)
-    assert (method.options.k, method.spec.beta, method.n_aug) == (3, 0.5, 8)
+    assert (method.options.k, method.spec.beta, method.options.n_aug) == (3, 0.5, 8)
     assert FORMS.method({"rule": "epsilon:epsilon=0.5"}).spec.rule.parameters == {"epsilon": 0.5}
 
 
@@ -49,8 +48,9 @@ def test_request_wins_over_name_over_settings() -> None:
 )  # fmt: skip
 def test_an_object_that_cannot_be_used_is_a_400(given: Any) -> None:
     with pytest.raises(Problem) as caught:
-        FORMS.method(given)
+        CHATS.chat({"messages": MESSAGES, "darc": given})
     assert caught.value.status == 400
+    assert str(caught.value.param).startswith("darc")
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,9 @@ def test_broken_messages_are_a_400(messages: Any) -> None:
 
 
 def test_prompt_id_depends_on_the_messages_alone() -> None:
-    assert prompt_id(MESSAGES) == prompt_id([{"content": "Hi", "role": "user"}])
-    assert prompt_id(MESSAGES) != prompt_id([{"content": "Ho", "role": "user"}])
+    own = read_prompt(MESSAGES).id
+    assert own == read_prompt([{"content": "Hi", "role": "user"}]).id
+    assert own != read_prompt([{"content": "Ho", "role": "user"}]).id
 
 
 def test_a_rule_offers_what_it_declares() -> None:

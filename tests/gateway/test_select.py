@@ -85,9 +85,9 @@ def test_side_inputs_and_scales_are_taken(gateway: Running) -> None:
 def test_sliders_are_instant(gateway: Running) -> None:
     random = np.random.default_rng(0)
     scores = random.normal(0, 1, (3, 8, 9)).round(3).tolist()
-    rounds = []
+    rounds = [1.0]
     with httpx.Client(base_url=gateway.url) as client:
-        for _ in range(3):
+        while min(rounds) >= 0.05 and len(rounds) < 4:
             taken = []
             for move in range(MOVES):
                 method = {"rule": "epsilon", "epsilon": move / MOVES}

@@ -5,6 +5,7 @@ import contextlib
 import logging
 import os
 from collections.abc import AsyncIterator
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from darc.engine.engine import Engine
 from darc.engine.parts import same_answers
 from darc.engine.scoring import Patience
 from darc.errors import InputError
-from darc.gateway.backends import Backend, EmbeddedBackend, RemoteBackend, onward
+from darc.gateway.backends import Backend, EmbeddedBackend, RemoteBackend
 from darc.gateway.endpoints import ChatEndpoints
 from darc.gateway.openapi import document
 from darc.gateway.proxy import anything
@@ -59,13 +60,6 @@ def make_backend(settings: ServeSettings) -> Backend:
     return EmbeddedBackend(EmbeddedModel(require().path), settings.max_tokens)
 
 
-def own_judge(settings: ServeSettings) -> OpenAIModel | None:
-    """The backend as the judge of a panel: whatever model a request names."""
-    if not (settings.backend and settings.parts.panel):
-        return None
-    return OpenAIModel(f"{NAMED}@{settings.backend}", **_calling(settings))
-
-
 def _calling(settings: ServeSettings) -> dict[str, Any]:
     return {
         "key_env": settings.backend_key_env,
@@ -78,13 +72,17 @@ def _calling(settings: ServeSettings) -> dict[str, Any]:
 
 def make_gateway(settings: ServeSettings, backend: Backend | None = None) -> Gateway:
     """The gateway; whatever is wrong with the settings is told here, before it serves."""
+    judge = None
+    if settings.backend and settings.parts.panel:
+        # Of whatever model a request names.
+        judge = OpenAIModel(f"{NAMED}@{settings.backend}", **_calling(settings))
     try:
-        spec = Forms(settings).method(None).spec
+        spec = Forms(settings).method({}).spec
     except Problem as problem:
         raise InputError(problem.message) from None
     engine = Engine(
         **dict(settings.parts),
-        judge=own_judge(settings),
+        judge=judge,
         rule=spec,
         normalize=settings.normalize,
         workers=os.cpu_count() or 1 if settings.workers is None else settings.workers,
@@ -113,7 +111,6 @@ class _Routes:
     def __init__(self, gateway: Gateway) -> None:
         self.gateway = gateway
         self.ready = False
-        self._document: dict[str, Any] | None = None
         # The page's own files by their paths, fixed as the service starts.
         own = sorted(each.name for each in PAGE.iterdir() if each.suffix in KINDS)
         self.files = {"/": PAGE / "index.html", **{f"/{name}": PAGE / name for name in own}}
@@ -133,7 +130,7 @@ class _Routes:
             *(Route(path, self.file, methods=["GET"]) for path in self.files),
             Route("/v1", self.page, methods=["GET"]),
             Route("/v1/responses", self.responses, methods=everything),
-            Route("/v1/{rest:path}", self.other, methods=everything),
+            Route("/v1/{rest:path}", partial(anything, self.gateway), methods=everything),
             Route("/{rest:path}", self.nothing, methods=everything),
         ]
 
@@ -149,8 +146,8 @@ class _Routes:
             await self.gateway.aclose()
 
     async def models(self, request: Request) -> Response:
-        settings, backend = self.gateway.settings, self.gateway.backend
-        found = await backend.models(onward(request.headers, self.gateway.trusting))
+        settings, caller = self.gateway.settings, self.gateway.caller(request.headers)
+        found = await self.gateway.backend.models(caller.headers)
         default = {"rule": settings.rule, "k": settings.k, "n_aug": settings.parts.n_aug}
         if settings.parts.panel is not None:
             default["raters"] = list(settings.parts.panel.names)
@@ -169,15 +166,14 @@ class _Routes:
     async def metrics(self, _: Request) -> Response:
         return Response(self.gateway.metrics.text(), headers={"content-type": TYPE})
 
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        side = self.gateway.engine.side
+        similar = () if side.embedder is None else ("similarity",)
+        made = {*side.scorers, *same_answers(()), *similar}
+        return document(self.gateway.forms, __version__, made)
+
     async def openapi(self, _: Request) -> Response:
-        if self._document is None:
-            side = self.gateway.engine.side
-            made = {
-                *side.scorers,
-                *same_answers(()),
-                *(() if side.embedder is None else ("similarity",)),
-            }
-            self._document = document(self.gateway.forms, __version__, made)
         return JSONResponse(self._document)
 
     async def file(self, request: Request) -> Response:
@@ -190,9 +186,6 @@ class _Routes:
     async def page(self, _: Request) -> Response:
         # Whoever opens the clients' URL in a browser wants to see something.
         return RedirectResponse("/")
-
-    async def other(self, request: Request) -> Response:
-        return await anything(self.gateway, request)
 
     async def responses(self, _: Request) -> Response:
         # Passed on, they would be answered by one sample of which nobody knows that it is one.

@@ -7,21 +7,22 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import Any
 
+from starlette.requests import Request
 from starlette.responses import Response
 
 from darc.errors import DarcError
-from darc.gateway.errors import is_openai_error, told, too_large, unavailable, upstream_problem
+from darc.gateway.errors import as_problems, too_large, unavailable, upstream_problem
 from darc.gateway.requests import wrong
-from darc.gateway.streaming import BrokeOff, ClosingResponse, error_event
+from darc.gateway.streaming import BrokeOff, ClosingResponse, event
 from darc.models.embedded import EmbeddedModel, refused
 from darc.models.remote.client import AsyncClient
 from darc.models.remote.endpoints import CHAT, base_url, is_passing
 from darc.models.remote.http import Response as Answer
 from darc.models.remote.http import begin_call, count_usage
-from darc.models.remote.problems import ErrorStatus, Failed, Malformed, Moved
+from darc.models.remote.problems import ErrorStatus, Failed, Malformed, Moved, json_object
 from darc.models.remote.protocol import listed
 from darc.web.problems import Problem
 
@@ -31,19 +32,7 @@ WHOLE = 1_000_000
 LONGEST_LINE = 4_000_000
 
 
-@dataclass(frozen=True)
-class PassedOn:
-    """A request as it is sent on: to `path` below the backend's URL; `again` allows retries."""
-
-    method: str
-    path: str
-    query: str
-    headers: Mapping[str, str]
-    content: bytes
-    again: bool
-
-
-class RemoteBackend:
+class RemoteBackend(AsyncClient):
     """Any server that speaks OpenAI's protocol, or several of the same, with | between their URLs.
 
     All calls go through the client that all of DARC uses, with its `options`. What is passed
@@ -54,88 +43,76 @@ class RemoteBackend:
     passes = True
 
     def __init__(self, url: str, *, longest_line: int = LONGEST_LINE, **options: Any) -> None:
-        self.name = base_url(url)
+        super().__init__(base_url(url), **options)
+        self.name = self.url
         self.several = True
         self._longest_line = longest_line
-        self._client = AsyncClient(self.name, **options)
-        self.key = self._client.key
 
     async def answer(self, body: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
         """The answer to a chat completion, tried again where that may help."""
-        return await self._client.ask(CHAT, completion, body, for_candidates(headers))
+        return await self.ask(CHAT, completion, body, headers)
 
     async def models(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
         """The models that the server lists."""
-        try:
-            return await self._client.ask("/models", listed, None, for_candidates(headers))
-        except DarcError as problem:
-            raise told(problem) from None
+        with as_problems():
+            return await self.ask("/models", listed, None, headers)
 
-    async def forward(self, sent: PassedOn) -> Response:
-        """What the server says, byte by byte as it comes.
+    async def forward(
+        self, request: Request, path: str, headers: Mapping[str, str], content: bytes
+    ) -> Response:
+        """What the server says at a path, byte by byte as it comes.
 
         Streams, and large answers to anything but chat completions, are passed on as they come; all
         else is read first. What says it is JSON and is not, or breaks off, is asked for again.
         Errors in another shape than OpenAI's are put into it.
         """
-        error: Response | Problem | None = None
+        query, found = request.scope["query_string"].decode("latin-1"), list[Response | Problem]()
 
-        async def use(answer: Answer) -> Response | Problem:
-            nonlocal error
-            result = await self._passed(sent, answer)
+        async def use(answer: Answer) -> None:
+            found.append(await self._passed(answer, request.method, path == CHAT))
             if is_passing(answer.status):
-                error = result
-                told_so = f"{answer.url} answered {answer.status}"
-                after = self._client.after(answer)
-                raise ErrorStatus(told_so, status=answer.status, after=after)
-            return result
+                message = f"{answer.url} answered {answer.status}"
+                raise ErrorStatus(message, status=answer.status, after=self.after(answer))
 
-        try:
-            result = await self._client.call(
-                sent.method,
-                sent.path + sent.query,
+        # An error that does not pass is the answer.
+        with as_problems(), suppress(ErrorStatus):
+            await self.call(
+                request.method,
+                f"{path}?{query}" if query else path,
                 use,
-                headers=sent.headers,
-                content=sent.content,
-                again=sent.again,
+                headers=headers,
+                content=content,
+                again=path == CHAT or request.method in ("GET", "HEAD"),
             )
-        except ErrorStatus as problem:
-            result = error or told(problem)
-        except DarcError as problem:
-            raise told(problem) from None
-        if isinstance(result, Problem):
-            raise result
-        return result
+        if isinstance(found[-1], Problem):
+            raise found[-1]
+        return found[-1]
 
-    def ready(self) -> bool:
-        """Whether a call may begin at one of the URLs."""
-        return self._client.ready()
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
-
-    async def _passed(self, sent: PassedOn, answer: Answer) -> Response | Problem:
+    async def _passed(self, answer: Answer, method: str, chat: bool) -> Response | Problem:
         """An answer for the client; raises what makes it none."""
-        if 300 <= answer.status < 400 and answer.status != 304:
-            raise Moved(answer.url, answer.status, answer.headers.get("Location"))
+        status, length = answer.status, answer.headers.get("Content-Length", "")
+        if 300 <= status < 400 and status != 304:
+            raise Moved(answer.url, status, answer.headers.get("Location"))
+        large = not chat and not (length.isdecimal() and int(length) <= WHOLE)
         result: Response
-        length = answer.headers.get("Content-Length", "")
-        large = sent.path != CHAT and not (length.isdecimal() and int(length) <= WHOLE)
-        if sent.method != "HEAD" and answer.status < 300 and (large or _is_events(answer)):
+        if method == "HEAD":
+            result = Response(b"", status)
+        elif status >= 400:
+            return self._error(answer, await answer.read(self.largest))
+        elif status < 300 and (large or _is_events(answer)):
             answer.kept = True
-            result = ClosingResponse(
-                _parts(answer, self._longest_line), answer.aclose, status_code=answer.status
-            )
-        elif sent.method == "HEAD":
-            result = Response(b"", answer.status)
-        elif answer.status >= 400:
-            return self._error(answer, await answer.read(self._client.largest))
+            parts = _parts(answer, self._longest_line)
+            result = ClosingResponse(parts, answer.aclose, status_code=status)
         else:
-            body = await answer.read(self._client.largest, as_sent=True)
-            if not sound(answer, body, sent.path == CHAT):
-                raise Malformed(f"{answer.url} answered with something that is not JSON")
-            result = Response(body, answer.status)
+            body = await answer.read(self.largest, as_sent=True)
+            claims = chat or answer.headers.get("Content-Type", "").startswith("application/json")
+            if status == 200 and claims and "Content-Encoding" not in answer.headers:
+                try:
+                    json.loads(body)
+                except (ValueError, RecursionError):
+                    message = f"{answer.url} answered with something that is not JSON"
+                    raise Malformed(message) from None
+            result = Response(body, status)
         result.raw_headers = back(answer.raw_headers)
         return result
 
@@ -144,12 +121,12 @@ class RemoteBackend:
         text = body.decode("utf-8", "replace")
         if "\ufffd" in text and "Content-Encoding" in answer.headers:
             text = ""  # compressed in a way that is not known here
-        if not is_openai_error(text):
-            return upstream_problem(answer.status, text, self._client.after(answer))
+        inner = json_object(text).get("error")
+        if not (isinstance(inner, dict) and isinstance(inner.get("message"), str)):
+            return upstream_problem(answer.status, text, self.after(answer))
         result = Response(body, answer.status)
-        length = [pair for pair in result.raw_headers if pair[0] == b"content-length"]
         kept = back(answer.raw_headers, b"content-encoding", b"content-length")
-        result.raw_headers = [*kept, *length]
+        result.raw_headers = [*kept, (b"content-length", b"%d" % len(body))]
         return result
 
 
@@ -162,19 +139,7 @@ def completion(answer: Any) -> dict[str, Any]:
         raise Malformed("choices without a message")
     if not isinstance(answer.get("usage") or {}, dict):
         raise Malformed("a usage that is no object")
-    return dict(answer)
-
-
-def sound(answer: Answer, body: bytes, chat: bool) -> bool:
-    """Whether a good answer is JSON, where it claims or, as a chat completion, has to be."""
-    claims = chat or answer.headers.get("Content-Type", "").startswith("application/json")
-    if answer.status != 200 or not claims or "Content-Encoding" in answer.headers:
-        return True
-    try:
-        json.loads(body)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    return answer
 
 
 def _is_events(answer: Answer) -> bool:
@@ -190,7 +155,7 @@ async def _parts(answer: Answer, longest_line: int) -> AsyncIterator[bytes]:
             if readable:
                 first, *others = part.split(b"\n")
                 if max(line + len(first), *map(len, others), 0) > longest_line:
-                    yield b"\n\n" + error_event(too_large("max_line", longest_line))
+                    yield b"\n\n" + event(too_large("max_line", longest_line).body())
                     return
                 line = len(others[-1]) if others else line + len(first)
             yield part
@@ -199,50 +164,25 @@ async def _parts(answer: Answer, longest_line: int) -> AsyncIterator[bytes]:
             raise BrokeOff(str(lost)) from None
         logger.warning("%s", lost)
         problem = unavailable("the backend broke off", "upstream_broke_off")
-        yield b"\n\n" + error_event(problem)
+        yield b"\n\n" + event(problem.body())
 
 
-HOP = frozenset(
-    {
-        "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection",
-        "te", "trailer", "transfer-encoding", "upgrade",
-    }
-)  # fmt: skip
-OURS = frozenset(
-    {
-        "host", "content-length", "authorization", "cookie", "expect", "forwarded", "origin",
-        "referer", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip",
-    }
-)  # fmt: skip
-MADE = frozenset({"accept", "accept-encoding", "content-type"})
-
-
-def onward(headers: Mapping[str, str], trusted: bool) -> dict[str, str]:
-    """A client's headers for the backend; its own key goes along only where it is `trusted`.
-
-    It is where the gateway has no keys of its own and none for the backend: then the key that the
-    client sends can only be the backend's.
-    """
-    named = {part.strip().lower() for part in headers.get("connection", "").split(",")}
-    kept = {
-        name.lower(): value
-        for name, value in headers.items()
-        if name.lower() not in HOP | OURS | named
-    }
-    if trusted and "authorization" in headers:
-        kept["authorization"] = headers["authorization"]
-    return kept
-
-
-def for_candidates(headers: Mapping[str, str]) -> dict[str, str]:
-    """The same for calls that are made here, whose form is ours."""
-    return {name: value for name, value in headers.items() if name not in MADE}
+HOP = {
+    "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection",
+    "te", "trailer", "transfer-encoding", "upgrade",
+}  # fmt: skip
+NOT_SENT = HOP | {
+    "host", "content-length", "authorization", "cookie", "expect", "forwarded", "origin",
+    "referer", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip",
+}  # fmt: skip
+NOT_SENT_BACK = {name.encode() for name in HOP | {"set-cookie", "server", "date", "alt-svc"}}
+# What the client of all of DARC says itself.
+MADE = {"accept", "accept-encoding", "content-type"}
 
 
 def back(headers: Iterable[tuple[bytes, bytes]], *changed: bytes) -> list[tuple[bytes, bytes]]:
     """A backend's headers for the client, without those that are `changed`."""
-    left = {name.encode() for name in HOP} | {b"set-cookie", b"server", b"date", b"alt-svc"}
-    left.update(changed)
+    left = NOT_SENT_BACK.union(changed)
     # Cookies and cross-origin permissions of another site have no meaning on this one.
     return [
         (name.lower(), value)
@@ -252,15 +192,13 @@ def back(headers: Iterable[tuple[bytes, bytes]], *changed: bytes) -> list[tuple[
 
 
 NAME = "embedded"
-FORWARDED = frozenset(
-    {
-        "messages", "temperature", "top_p", "seed", "stop", "logprobs", "top_logprobs",
-        "max_tokens", "max_completion_tokens", "response_format", "tools", "tool_choice",
-        "parallel_tool_calls", "presence_penalty", "frequency_penalty", "logit_bias",
-    }
-)  # fmt: skip
+FORWARDED = {
+    "messages", "temperature", "top_p", "seed", "stop", "logprobs", "top_logprobs",
+    "max_tokens", "max_completion_tokens", "response_format", "tools", "tool_choice",
+    "parallel_tool_calls", "presence_penalty", "frequency_penalty", "logit_bias",
+}  # fmt: skip
 # These change nothing about the answer of a model that runs here.
-MEANINGLESS = frozenset({"model", "user", "metadata", "store", "service_tier", "safety_identifier"})
+MEANINGLESS = {"model", "user", "metadata", "store", "service_tier", "safety_identifier"}
 
 
 class EmbeddedBackend:
@@ -313,9 +251,11 @@ class EmbeddedBackend:
         """The one model."""
         return [{"id": NAME, "object": "model", "created": 0, "owned_by": "darc"}]
 
-    async def forward(self, sent: PassedOn) -> Response:
+    async def forward(
+        self, request: Request, path: str, headers: Mapping[str, str], content: bytes
+    ) -> Response:
         """Nothing to pass on to."""
-        raise Problem(404, f"there is no {sent.path} without a --backend", code="not_found")
+        raise Problem(404, f"there is no {path} without a --backend", code="not_found")
 
     def warm(self) -> None:
         """Load the model."""

@@ -10,18 +10,8 @@ from darc.gateway.settings import Policy
 LONGEST_NAME = 80
 MOST_CHOICES = 128
 MOST_BUDGET = 10**12
-
-
-def _whole(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value == int(value) else value
-
-
-def _metadata(value: Any) -> Any:
-    return {True: "short", False: ""}.get(value, value) if isinstance(value, bool) else value
-
-
 # JSON does not tell 2.0 from 2.
-WHOLE = BeforeValidator(_whole)
+WHOLE = BeforeValidator(lambda x: int(x) if isinstance(x, float) and x.is_integer() else x)
 # So that neither sums nor squares of scores on any scale overflow.
 LARGEST = 1e12
 Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
@@ -67,12 +57,17 @@ class Options(Body):
     budget: Budget = Budget()
     metadata: Annotated[
         Literal["", "short", "full"],
-        BeforeValidator(_metadata),
+        BeforeValidator(lambda x: {True: "short", False: ""}[x] if isinstance(x, bool) else x),
         WithJsonSchema({"enum": [True, False, "short", "full"]}),
     ] = ""
     full: bool = False
     wave: Wave = 16
     stop: Stop = "none"
+
+    @property
+    def closed(self) -> bool:
+        """Whether a part that fails is an error."""
+        return self.policy == "closed"
 
 
 class ChatMessage(Body):

@@ -1,9 +1,8 @@
 """POST /v1/chat/completions, /v1/playground and /v1/select."""
 
 import asyncio
-import json
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,16 +15,12 @@ from darc.engine.choose import FEW
 from darc.engine.deciding import Deciding
 from darc.errors import DarcError
 from darc.gateway import streaming
-from darc.gateway.backends import for_candidates, onward
 from darc.gateway.bodies import ScorerScale, SelectScores
-from darc.gateway.errors import told
 from darc.gateway.metadata import notes
 from darc.gateway.proxy import passed_through
-from darc.gateway.requests import ChatRequest, Method, count, read_prompt, split_model, wrong
-from darc.gateway.service import SMALL, Completed, Gateway
-from darc.gateway.streaming import ClosingResponse
-from darc.models.remote.protocol import Caller
-from darc.registry import rules
+from darc.gateway.requests import Method, count, read_prompt, wrong
+from darc.gateway.service import Completed, Gateway, is_large
+from darc.gateway.streaming import ClosingResponse, encoded
 from darc.types import Scores
 from darc.web.bodies import check_json, ended, read_body, read_object, unless_gone
 from darc.web.problems import Problem
@@ -33,7 +28,11 @@ from darc.web.problems import Problem
 logger = logging.getLogger(__name__)
 
 EVENTS = "text/event-stream"
+# Bytes of JSON that are read without a thread of their own.
+SMALL = 50_000
 FLAGS = "x-darc-flags"
+# What is told of a request as it is worked on; an empty step is the end.
+Steps = asyncio.Queue[bytes]
 
 
 class ChatEndpoints:
@@ -48,17 +47,32 @@ class ChatEndpoints:
         asked = self.gateway.forms.chat(body)
         if asked.k == 1 and self.gateway.backend.passes:
             return await passed_through(self.gateway, request, asked, content)
-        work = asyncio.create_task(self._completed(request, asked))
+        completing = self.gateway.complete(asked, request.headers, request.state.request_id)
+        work = asyncio.create_task(completing)
         if not asked.given.stream:
             await unless_gone(request, work)
-            return await self._whole(request, work.result())
-        done = await unless_gone(request, work, self.gateway.settings.keep_alive)
+            made, outcome = work.result()
+            content = await self.gateway.busily(is_large(outcome), encoded, made)
+            headers = _noted(request, outcome.flags)
+            return Response(content, media_type="application/json", headers=headers)
         headers = {"cache-control": "no-cache", "x-accel-buffering": "no"}
-        if done:
-            headers |= _noted(request, work.result())
-        return ClosingResponse(
-            self._stream(work, asked), partial(ended, work), media_type=EVENTS, headers=headers
-        )
+        steps: Steps = asyncio.Queue()
+        if await unless_gone(request, work, self.gateway.settings.keep_alive):
+            headers |= _noted(request, work.result()[1].flags)
+        else:
+            steps.put_nowait(streaming.KEEP_ALIVE)
+
+        def last() -> Iterator[bytes]:
+            if problem := _problem(work):
+                yield streaming.event(problem.body())
+                return
+            made, outcome = work.result()
+            if outcome.flags:
+                made = {"darc": {"flags": list(outcome.flags)}, **made}
+            usage = bool(asked.given.stream_options.get("include_usage"))
+            yield from streaming.events(made, usage)
+
+        return self._stream(work, steps, last, headers)
 
     async def playground(self, request: Request) -> Response:
         """The same as a stream of events: start, candidate, decision, or error."""
@@ -66,39 +80,54 @@ class ChatEndpoints:
         given = body.get("darc")
         if given is None or isinstance(given, dict):
             body["darc"] = {"full": True, **(given or {}), "metadata": "full"}
-        queue: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
+        steps: Steps = asyncio.Queue()
 
-        async def work_on() -> Completed:
-            asked = self.gateway.forms.chat(body)
-            queue.put_nowait(("start", {"k": asked.k, "model": asked.model}))
-            return await self._completed(request, asked, lambda *each: queue.put_nowait(each))
+        def step(name: str, data: Any) -> bytes:
+            return f"event: {name}\n".encode() + streaming.event(data)
 
-        work = asyncio.create_task(work_on())
-        work.add_done_callback(lambda _: queue.put_nowait(("end", None)))
-        return ClosingResponse(self._steps(work, queue), partial(ended, work), media_type=EVENTS)
+        async def completed() -> Completed:
+            asked, request_id = self.gateway.forms.chat(body), request.state.request_id
+            steps.put_nowait(step("start", {"k": asked.k, "model": asked.model}))
+            return await self.gateway.complete(
+                asked, request.headers, request_id, lambda *each: steps.put_nowait(step(*each))
+            )
+
+        def last() -> Iterator[bytes]:
+            if problem := _problem(work):
+                upstream = (problem.code or "").startswith("upstream_")
+                if upstream and self.gateway.settings.api_keys is None:
+                    # Whoever reads it runs the gateway, and wants to know where it called.
+                    problem.message += f" ({self.gateway.backend.name})"
+                yield step("error", problem.body())
+                return
+            made, _ = work.result()
+            yield step("decision", {**made.pop("darc"), "completion": made})
+
+        work = asyncio.create_task(completed())
+        return self._stream(work, steps, last)
 
     async def select(self, request: Request) -> Response:
         """The decision among candidates or scores of the client's own, as JSON."""
         content, body = await self._body(request)
+        gateway, request_id = self.gateway, request.state.request_id
         large = len(content) > SMALL
-        given = await self.gateway.busily(large, self.gateway.forms.select, body)
-        method = self.gateway.forms.method(body.get("darc"))
-        request_id = request.state.request_id
+        given = await gateway.busily(large, gateway.forms.select, body)
+        method = gateway.forms.method(given.darc)
+
+        async def by_own_scores(given: SelectScores) -> dict[str, Any]:
+            seed, many = gateway.settings.seed or 0, count(given.scores) > FEW
+            async with gateway.gate:
+                return await gateway.busily(many, by_scores, given, method, request_id, seed)
+
         if isinstance(given, SelectScores):
-            work = asyncio.create_task(self._by_scores(given, method, request_id))
+            work = asyncio.create_task(by_own_scores(given))
         else:
             messages = body.get("messages") or [{"role": "user", "content": body["prompt"]}]
-            headers = for_candidates(onward(request.headers, self.gateway.trusting))
-            model = split_model(given.model or self.gateway.settings.model)[1]
-            caller = Caller(self.gateway.backend.name, model, headers)
-            texts = given.candidates
-            work = asyncio.create_task(
-                self.gateway.select(
-                    method, read_prompt(messages), texts, given.n, request_id, caller
-                )
-            )
+            prompt = read_prompt(messages)
+            selecting = gateway.select(given, prompt, method, request.headers, request_id)
+            work = asyncio.create_task(selecting)
         await unless_gone(request, work)
-        made = await self.gateway.busily(large or method.n_aug > 8, as_json, work.result())
+        made = await gateway.busily(large or method.options.n_aug > 8, encoded, work.result())
         return Response(made, media_type="application/json")
 
     async def _body(self, request: Request) -> tuple[bytes, dict[str, Any]]:
@@ -106,74 +135,30 @@ class ChatEndpoints:
         content = await read_body(request, self.gateway.settings.max_body)
         return content, await self.gateway.busily(len(content) > SMALL, read_object, content)
 
-    def _placed(self, problem: Problem) -> Problem:
-        """An error with the backend's address, where the reader is whoever runs the gateway."""
-        upstream = (problem.code or "").startswith("upstream_")
-        if not upstream or self.gateway.settings.api_keys is not None:
-            return problem
-        return replace(problem, message=f"{problem.message} ({self.gateway.backend.name})")
+    def _stream(
+        self,
+        work: "asyncio.Task[Completed]",
+        steps: Steps,
+        last: Callable[[], Iterable[bytes]],
+        headers: Mapping[str, str] | None = None,
+    ) -> Response:
+        """A stream of steps as they come, comments while there are none, and the last events."""
 
-    async def _by_scores(
-        self, given: SelectScores, method: Method, request_id: str
-    ) -> dict[str, Any]:
-        seed, large = self.gateway.settings.seed or 0, count(given.scores) > FEW
-        async with self.gateway.gate:
-            return await self.gateway.busily(large, by_scores, given, method, request_id, seed)
-
-    async def _completed(self, request: Request, asked: ChatRequest, tell: Any = None) -> Completed:
-        headers = onward(request.headers, self.gateway.trusting)
-        try:
-            return await self.gateway.complete(asked, headers, request.state.request_id, tell=tell)
-        except DarcError as problem:
-            raise told(problem) from None
-
-    async def _whole(self, request: Request, completed: Completed) -> Response:
-        content = await self.gateway.busily(completed.large, as_json, completed.body)
-        headers = _noted(request, completed)
-        return Response(content, media_type="application/json", headers=headers)
-
-    async def _stream(
-        self, work: "asyncio.Task[Completed]", asked: ChatRequest
-    ) -> AsyncIterator[bytes]:
-        """Comments until the choice is made, then its events, or the error that came of it."""
-        try:
-            while not work.done():
-                yield streaming.KEEP_ALIVE
-                await asyncio.wait((work,), timeout=self.gateway.settings.keep_alive)
-            if problem := _problem(work):
-                yield streaming.error_event(problem)
-                return
-            completed = work.result()
-            body = completed.body
-            if completed.flags and "darc" not in body:
-                body = {**body, "darc": {"flags": list(completed.flags)}}
-            usage = bool(asked.given.stream_options.get("include_usage"))
-            for event in streaming.events(body, usage):
-                yield event
-        finally:
-            work.cancel()
-
-    async def _steps(
-        self, work: "asyncio.Task[Completed]", queue: "asyncio.Queue[tuple[str, Any]]"
-    ) -> AsyncIterator[bytes]:
-        try:
+        async def parts() -> AsyncIterator[bytes]:
+            work.add_done_callback(lambda _: steps.put_nowait(b""))
             while True:
                 try:
                     async with asyncio.timeout(self.gateway.settings.keep_alive):
-                        name, data = await queue.get()
+                        step = await steps.get()
                 except TimeoutError:
-                    yield streaming.KEEP_ALIVE
-                    continue
-                if name == "end":
+                    step = streaming.KEEP_ALIVE
+                if not step:
                     break
-                yield _step(name, data)
-            if problem := _problem(work):
-                yield _step("error", self._placed(problem).body())
-                return
-            body = dict(work.result().body)
-            yield _step("decision", {**body.pop("darc"), "completion": body})
-        finally:
-            work.cancel()
+                yield step
+            for event in last():
+                yield event
+
+        return ClosingResponse(parts(), partial(ended, work), media_type=EVENTS, headers=headers)
 
 
 def by_scores(given: SelectScores, method: Method, request_id: str, seed: int) -> dict[str, Any]:
@@ -196,10 +181,11 @@ def by_scores(given: SelectScores, method: Method, request_id: str, seed: int) -
     if not given.scorers:
         spec = replace(spec, rule=spec.rule_for(()), calibrations=None)
     known = given.scorers or [ScorerScale(name=f"scorer {m}") for m in range(len(values))]
+    bounds = [each.bounds for each in known]
     scores = Scores(
         values,
         tuple(each.name for each in known),
-        tuple(_bounds(*each.bounds) for each in known),
+        tuple((-np.inf if a is None else a, np.inf if b is None else b) for a, b in bounds),
         tuple(each.location for each in known),
         tuple(each.scale for each in known),
         samples=tuple(given.raters),
@@ -208,8 +194,7 @@ def by_scores(given: SelectScores, method: Method, request_id: str, seed: int) -
     deciding = Deciding(spec, options.normalize, seed, options.include_original, given.min_samples)
     try:
         decision = deciding.decide(given.prompt_id, scores, given.side)
-        means = replace(deciding, spec=replace(spec, rule=rules.get("mean"), calibrations=None))
-        best = means.decide(given.prompt_id, scores, {}).index
+        best = deciding.best_of_k.decide(given.prompt_id, scores, {}).index
     except DarcError as problem:
         raise Problem(400, str(problem), code="invalid_scores", param="scores") from None
     except (ValueError, TypeError):
@@ -224,19 +209,10 @@ def by_scores(given: SelectScores, method: Method, request_id: str, seed: int) -
     }
 
 
-def as_json(data: Any) -> bytes:
-    """The bytes of an answer."""
-    return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")
-
-
-def _bounds(low: float | None, high: float | None) -> tuple[float, float]:
-    return (-np.inf if low is None else low, np.inf if high is None else high)
-
-
-def _noted(request: Request, completed: Completed) -> Mapping[str, str]:
+def _noted(request: Request, flags: Sequence[str]) -> dict[str, str]:
     """The flags for the log, and as a header."""
-    request.state.log = {"flags": list(completed.flags)}
-    told = ",".join(completed.flags).encode("ascii", "replace").decode()
+    request.state.log = {"flags": list(flags)}
+    told = ",".join(flags).encode("ascii", "replace").decode()
     return {FLAGS: told} if told else {}
 
 
@@ -247,7 +223,3 @@ def _problem(work: "asyncio.Task[Completed]") -> Problem | None:
         return error
     logger.error("the server failed", exc_info=error)
     return Problem(500, "the server failed", "server_error")
-
-
-def _step(name: str, data: Any) -> bytes:
-    return f"event: {name}\n".encode() + streaming.event(data)

@@ -1,7 +1,6 @@
 """What is said of a choice besides the answer, to the client and in the audit log."""
 
 import json
-import math
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ import numpy as np
 from darc.engine.deciding import decided_on
 from darc.engine.outcome import WORDS, Outcome
 from darc.errors import InputError
-from darc.files import append_private, private_folder
+from darc.files import append_private, jsonable, private_folder
 from darc.gateway.candidates import Reply, Work
 from darc.runs.records import numbers, scores_row
 from darc.selection.decision import flag_words
@@ -54,8 +53,8 @@ def described(
     rows = [
         {
             **known.get(k, {"index": k}),
-            "seed": reply.seed,
-            "tokens": reply.tokens,
+            "seed": reply.candidate.seed,
+            "tokens": reply.candidate.tokens,
             "finish_reason": reply.choice.get("finish_reason"),
         }
         for k, reply in enumerate(replies)
@@ -74,7 +73,7 @@ def described(
         "candidates": rows,
         "scored": outcome.calls,
         **({"panel": outcome.panel()} if outcome.rated else {}),
-        "spent": work.spent.items(),
+        "spent": {name: {"calls": own.calls, **own.usage} for name, own in work.stages.items()},
         "milliseconds": {name: round(ms, 1) for name, ms in taken.items()},
     }
     return (data | details(outcome) if options.metadata == "full" else data), row
@@ -85,13 +84,12 @@ def notes(flags: Sequence[str]) -> list[str]:
     return [flag_words(flag, WORDS) for flag in flags]
 
 
-def audit_scores(outcome: Outcome) -> dict[str, Any]:
-    """The raw scores of a decision for the audit log, nothing where there are none."""
-    if np.isnan(outcome.scores.values).all():
-        return {}
-    row = scores_row("", outcome.scores)
-    row.pop("prompt_id")
-    return row
+def audit_row(work: Work, row: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
+    """The row of a decision for the audit log, with the raw scores where there are any."""
+    head = {"prompt_id": work.prompt.id, **row, "answer": outcome.answer}
+    scored = not np.isnan(outcome.scores.values).all()
+    scores = scores_row(work.prompt.id, outcome.scores) if scored else {}
+    return {**head, "request_id": work.request_id, **scores}
 
 
 def details(outcome: Outcome) -> dict[str, Any]:
@@ -121,7 +119,7 @@ def details(outcome: Outcome) -> dict[str, Any]:
             "name": name,
             "location": scores.location[place],
             "scale": scores.scale[place],
-            "bounds": [_finite(bound) for bound in scores.bounds[place]],
+            "bounds": jsonable(scores.bounds[place]),
             "active": f"scorer_failed:{name}" not in outcome.flags,
         }
         for place, name in enumerate(scores.scorers)
@@ -131,10 +129,6 @@ def details(outcome: Outcome) -> dict[str, Any]:
     row = scores_row("", scores)
     graded = {name: row[name] for name in row.keys() & {"raters", "criteria", "grades"}}
     return {"texts": texts, "scorers": scorers, "scores": numbers(seen), **graded}
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
 
 
 class Audit:

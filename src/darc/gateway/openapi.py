@@ -41,13 +41,10 @@ def rule_form(options: type[Options], rule: Rule, side: Collection[str], kindred
     """The `darc` object of one rule: the rule's own parameters beside the options of all."""
     own: dict[str, Any] = {}
     for name, (kind, default) in parameters_of(rule).items():
-        values = get_args(kind)
-        if values and all(isinstance(value, str) for value in values):
+        values = (True, False) if kind is bool else get_args(kind)
+        if values and all(isinstance(value, str | bool) for value in values):
             # One that asks for a side input which nobody makes would be refused.
             kept = [v for v in values if usable(rule.bind(**{name: v}), side)]
-            kind = Literal[tuple(kept)]
-        elif kind is bool:
-            kept = [v for v in (True, False) if usable(rule.bind(**{name: v}), side)]
             kind = Literal[tuple(kept)]
         own[name] = (kind, default)
     shared: Any = options.model_config.get("json_schema_extra", {})

@@ -11,19 +11,18 @@ from urllib.parse import quote, unquote_to_bytes
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from darc.gateway.backends import PassedOn, onward
-from darc.gateway.bodies import Budget
-from darc.gateway.candidates import Spent
 from darc.gateway.requests import ChatRequest
 from darc.gateway.service import Gateway
 from darc.gateway.streaming import DONE, ClosingResponse, event
 from darc.models.remote.endpoints import CHAT
-from darc.models.remote.http import METER
+from darc.models.remote.http import METER, Meter
 from darc.models.remote.problems import json_object
 from darc.web.bodies import read_body, unless_gone
 from darc.web.problems import Problem
 
 MOST_ENCODED = 4
+# What the chunks of a stream share.
+SHARED = ("id", "object", "created", "model")
 _UNFIT = re.compile(rb"[\x00-\x1f\x7f]")
 
 
@@ -31,15 +30,15 @@ async def passed_through(
     gateway: Gateway, request: Request, asked: ChatRequest, content: bytes
 ) -> Response:
     """One sample of the backend's, as it says it; `darc` is added where it was asked for."""
+    options, headers = asked.method.options, gateway.onward(request.headers)
+    meter = Meter(options.budget.upstream_calls, options.budget.upstream_tokens)
     if not asked.same:
         content = json.dumps(asked.body).encode()
-    plain, headers = not asked.method.options.metadata, onward(request.headers, gateway.trusting)
-    if not plain:
+    if options.metadata:
         headers["accept-encoding"] = "identity"
-    sent = PassedOn("POST", CHAT, _query(request), headers, content, again=True)
     with gateway.tracing.chat(asked, request.headers):
-        response = await _answered(gateway, request, sent, asked.method.budget)
-    if plain or response.status_code != 200:
+        response = await _answered(gateway, request, CHAT, headers, content, meter)
+    if not options.metadata or response.status_code != 200:
         return response
     data = {
         "request_id": request.state.request_id,
@@ -53,11 +52,9 @@ async def passed_through(
 
 async def anything(gateway: Gateway, request: Request) -> Response:
     """Any other path below /v1, unchanged."""
-    path = path_below(request.scope)
+    path, headers = path_below(request.scope), gateway.onward(request.headers)
     content = await read_body(request, gateway.settings.max_body)
-    headers, again = onward(request.headers, gateway.trusting), request.method in ("GET", "HEAD")
-    sent = PassedOn(request.method, path, _query(request), headers, content, again)
-    return await _answered(gateway, request, sent, Budget())
+    return await _answered(gateway, request, path, headers, content, Meter())
 
 
 def path_below(scope: Mapping[str, Any]) -> str:
@@ -84,39 +81,35 @@ def path_below(scope: Mapping[str, Any]) -> str:
     raise Problem(400, "the path is encoded again and again", code="bad_path")
 
 
-def _query(request: Request) -> str:
-    query = request.scope["query_string"].decode("latin-1")
-    return f"?{query}" if query else ""
+async def _answered(
+    gateway: Gateway,
+    request: Request,
+    path: str,
+    headers: Mapping[str, str],
+    content: bytes,
+    meter: Meter,
+) -> Response:
+    async with AsyncExitStack() as stack:
 
+        async def ask() -> Response:
+            # It is a task of its own, so that nobody else's calls are counted.
+            METER.set(meter)
+            await stack.enter_async_context(gateway.gate)
+            return await gateway.backend.forward(request, path, headers, content)
 
-async def _answered(gateway: Gateway, request: Request, sent: PassedOn, budget: Budget) -> Response:
-    stack = AsyncExitStack()
-
-    async def ask() -> Response:
-        # It is a task of its own, so that nobody else's calls are counted.
-        METER.set(Spent(budget).meter("candidates"))
-        await stack.enter_async_context(gateway.gate)
-        return await gateway.backend.forward(sent)
-
-    work = asyncio.create_task(ask())
-    try:
+        work = asyncio.create_task(ask())
         await unless_gone(request, work)
         response = work.result()
-    except BaseException:
-        await stack.aclose()
-        raise
-    if isinstance(response, ClosingResponse):
-        response.closers.append(stack.aclose)
-    else:
-        await stack.aclose()
-    return response
+        if isinstance(response, ClosingResponse):
+            response.closers.append(stack.pop_all().aclose)
+        return response
 
 
 def _with_metadata(response: Response, data: dict[str, Any]) -> Response:
     """A response with a `darc` object: in the JSON, or in an event of its own before the end."""
-    kept = [(n, v) for n, v in response.raw_headers if n != b"content-length"]
-    if any(name == b"content-encoding" for name, _ in kept):
+    if "content-encoding" in response.headers:
         return response
+    kept = [(n, v) for n, v in response.raw_headers if n != b"content-length"]
     if isinstance(response, StreamingResponse):
         response.body_iterator = _before_end(response.body_iterator, data)
         response.raw_headers = kept
@@ -124,8 +117,9 @@ def _with_metadata(response: Response, data: dict[str, Any]) -> Response:
     body = json_object(bytes(response.body))
     if not body:
         return response
-    made = Response(json.dumps({**body, "darc": data}).encode(), response.status_code)
-    made.raw_headers = [*kept, (b"content-length", str(len(bytes(made.body))).encode())]
+    content = json.dumps({**body, "darc": data}).encode()
+    made = Response(content, response.status_code)
+    made.raw_headers = [*kept, (b"content-length", b"%d" % len(content))]
     return made
 
 
@@ -134,11 +128,12 @@ async def _before_end(parts: Any, data: dict[str, Any]) -> AsyncIterator[bytes]:
     held, head = b"", dict[str, Any]()
 
     def lines(some: list[bytes]) -> Iterator[bytes]:
-        nonlocal head
         for line in some:
             if line.strip() == DONE.rstrip():
                 yield event({**head, "choices": [], "darc": data})
-            head = head or _head(line)
+            if not head:
+                found = json_object(line.strip().removeprefix(b"data:"))
+                head.update({name: found[name] for name in SHARED if name in found})
             yield line
 
     try:
@@ -149,9 +144,3 @@ async def _before_end(parts: Any, data: dict[str, Any]) -> AsyncIterator[bytes]:
         yield b"".join(lines([held]))
     finally:
         await parts.aclose()
-
-
-def _head(chunk: bytes) -> dict[str, Any]:
-    """What the chunks of a stream share."""
-    found = json_object(chunk.strip().removeprefix(b"data:"))
-    return {name: found[name] for name in ("id", "object", "created", "model") if name in found}

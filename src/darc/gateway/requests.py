@@ -12,24 +12,9 @@ from pydantic import BaseModel, Field, ValidationError, create_model
 
 from darc.engine.deciding import Deciding, RuleSpec, parse_rules
 from darc.engine.options import Normalize
-from darc.engine.parts import Parts
 from darc.engine.stopping import Stopping, parse_stop
 from darc.errors import DarcError
-from darc.gateway.bodies import (
-    LONGEST_NAME,
-    WHOLE,
-    Aversion,
-    Body,
-    Budget,
-    ChatBody,
-    Options,
-    SelectAnswers,
-    SelectReplies,
-    SelectScores,
-    SelectTexts,
-    Stop,
-    Wave,
-)
+from darc.gateway import bodies
 from darc.gateway.settings import Policy, ServeSettings
 from darc.selection.rule import Rule
 from darc.types import Message, Prompt, Scores
@@ -52,19 +37,8 @@ class Method:
     """A rule and its surroundings."""
 
     spec: RuleSpec
-    options: Options
-    budget: Budget
-    stopping: Stopping | None = None
-
-    @property
-    def n_aug(self) -> int:
-        """How often each candidate is rewritten."""
-        return self.options.n_aug
-
-    @property
-    def closed(self) -> bool:
-        """Whether a part that fails is an error."""
-        return self.options.policy == "closed"
+    options: bodies.Options
+    stopping: Stopping | None
 
 
 @dataclass(frozen=True)
@@ -79,7 +53,7 @@ class ChatRequest:
     body: dict[str, Any]
     model: str
     method: Method
-    given: ChatBody
+    given: bodies.ChatBody
     same: bool
 
     @property
@@ -113,24 +87,23 @@ def read(form: type[Read], given: Mapping[str, Any], prefix: str = "") -> Read:
 def _problem(
     form: type[BaseModel], problem: ValidationError, given: Mapping[str, Any], prefix: str
 ) -> Problem:
-    first, *others = problem.errors(include_url=False)
+    faults = problem.errors(include_url=False)
     # Of a union's members the one is told that fits furthest; its name is no part of the path.
-    kindred = [first, *(each for each in others if each["loc"][:1] == first["loc"][:1])]
+    kindred = [each for each in faults if each["loc"][:1] == faults[0]["loc"][:1]]
     fault = max(kindred, key=lambda each: len(each["loc"]))
     path, value = ([prefix] if prefix else []), given
     for part in fault["loc"]:
         inner = isinstance(value, Mapping) and part in value
         if inner or (isinstance(value, list) and isinstance(part, int)):
             value = value[part]  # type: ignore[index]
-            path.append(str(part)[:LONGEST_NAME])
+            path.append(str(part)[: bodies.LONGEST_NAME])
         elif fault["type"] == "missing":
             path.append(str(part))
     what = WORDS.get(fault["type"]) or fault["msg"].removeprefix("Input ")
-    field = form.model_fields.get(str(fault["loc"][0])) if fault["loc"] else None
-    extra = field.json_schema_extra if field and isinstance(field.json_schema_extra, dict) else {}
-    over = fault["type"] in ("less_than_equal", "too_long") and "x-limit" in extra
-    limit = f" ({extra['x-limit']})" if over else ""
-    return wrong(".".join(path) or "the body", f"{what[:1].lower()}{what[1:]}{limit}")
+    if fault["type"] in ("less_than_equal", "too_long"):
+        extra: Any = form.model_fields[str(fault["loc"][0])].json_schema_extra or {}
+        what += f" ({extra['x-limit']})" if "x-limit" in extra else ""
+    return wrong(".".join(path) or "the body", what[:1].lower() + what[1:])
 
 
 def wrong(param: str, what: str) -> Problem:
@@ -156,7 +129,7 @@ def parameters_of(rule: Rule) -> dict[str, Any]:
 @lru_cache(maxsize=256)
 def _parameters(function: Callable[..., Any]) -> type[BaseModel]:
     fields = parameters_of(Rule(function.__name__, function))
-    return create_model(function.__name__, __base__=Body, **fields)
+    return create_model(function.__name__, __base__=bodies.Body, **fields)
 
 
 def _is_plain(kind: Any) -> bool:
@@ -165,19 +138,6 @@ def _is_plain(kind: Any) -> bool:
         inner = (get_args(kind)[0],) if hasattr(kind, "__metadata__") else get_args(kind)
         return all(_is_plain(each) for each in inner)
     return bool(get_args(kind)) or kind in (float, int, bool, str, type(None))
-
-
-def _samples(parts: Parts) -> list[Any]:
-    """What a schema says of the samples: the original is one, or there are rewrites."""
-    rewritten = {
-        "properties": {"n_aug": {"minimum": 1}, "reward": {"not": {"const": "original"}}},
-        "required": [] if parts.n_aug else ["n_aug"],
-    }
-    original = {
-        "properties": {"include_original": {"const": True}},
-        "required": [] if parts.include_original else ["include_original"],
-    }
-    return [original, rewritten]
 
 
 def _try_out(spec: RuleSpec) -> None:
@@ -201,24 +161,33 @@ class Forms:
         def upto(limit: str, least: int) -> Any:
             most = getattr(settings, limit)
             return Annotated[
-                int, Field(ge=least, le=most, json_schema_extra={"x-limit": limit}), WHOLE
+                int, Field(ge=least, le=most, json_schema_extra={"x-limit": limit}), bodies.WHOLE
             ]
 
         self.options = create_model(
             "DarcOptions",
-            __base__=Options,
+            __base__=bodies.Options,
             k=(upto("max_k", 1), settings.k),
             n_aug=(upto("max_n_aug", 0), 0 if rated else parts.n_aug),
             include_original=(bool, parts.include_original),
-            beta=(Aversion, settings.beta),
-            gamma=(Aversion, settings.gamma),
+            beta=(bodies.Aversion, settings.beta),
+            gamma=(bodies.Aversion, settings.gamma),
             normalize=(Normalize, settings.normalize),
             policy=(Policy, settings.policy),
-            wave=(Wave, settings.wave),
-            stop=(Stop, settings.stop),
+            wave=(bodies.Wave, settings.wave),
+            stop=(bodies.Stop, settings.stop),
         )
         if not rated:
-            self.options.model_config["json_schema_extra"] = {"anyOf": _samples(parts)}
+            # The original is a sample, or there are rewrites.
+            original: Any = {
+                "properties": {"include_original": {"const": True}},
+                "required": [] if parts.include_original else ["include_original"],
+            }
+            rewritten: Any = {
+                "properties": {"n_aug": {"minimum": 1}, "reward": {"not": {"const": "original"}}},
+                "required": [] if parts.n_aug else ["n_aug"],
+            }
+            self.options.model_config["json_schema_extra"] = {"anyOf": [original, rewritten]}
             self.options.model_rebuild(force=True)
         texts = Annotated[
             list[Annotated[str, Field(max_length=settings.max_candidate_characters)]],
@@ -226,19 +195,16 @@ class Forms:
         ]
         self.answers, self.replies = (
             create_model(form.__name__, __base__=form, candidates=(texts, ...))
-            for form in (SelectAnswers, SelectReplies)
+            for form in (bodies.SelectAnswers, bodies.SelectReplies)
         )
 
-    def method(self, given: Any, named: str = "") -> Method:
+    def method(self, given: Mapping[str, Any], named: str = "") -> Method:
         """The method of a request's `darc` object and the rule in its model's name.
 
         The object wins over the name, and the name over the settings. Whatever else stands in the
-        object is a parameter of the rule. Raises a `Problem` with 400 for what cannot be used.
+        object is a parameter of the rule. What cannot be used is a `Problem` with 400.
         """
-        if given is not None and not isinstance(given, Mapping):
-            raise wrong("darc", "should be an object")
-        settings, given = self.settings, given or {}
-        known = self.options.model_fields.keys()
+        settings, known = self.settings, self.options.model_fields.keys()
         options = read(self.options, {n: v for n, v in given.items() if n in known}, PREFIX)
         parameters = {n: v for n, v in given.items() if n not in known and v is not None}
         try:
@@ -259,29 +225,27 @@ class Forms:
             raise wrong("darc.rule", f"takes one of {' and '.join(spec.rule.exclusive)} only")
         if not all(isinstance(x, int | float) and x >= 0 for x in (spec.beta, spec.gamma)):
             raise wrong("darc.beta", "and gamma must be 0 or more")
-        if settings.parts.panel is not None:
-            options = options.model_copy(update={"include_original": True})
-        if not options.include_original and options.n_aug == 0:
+        original = options.include_original or settings.parts.panel is not None
+        if not original and options.n_aug == 0:
             raise wrong("darc.n_aug", "must be 1 or more without the original")
-        if not options.include_original and spec.rule.parameters.get("reward") == "original":
+        if not original and spec.rule.parameters.get("reward") == "original":
             raise wrong("darc.reward", "cannot be original without the original")
         limits = {
-            name: min(filter(None, (getattr(options.budget, name), most)), default=None)
-            for name, most in (
-                ("upstream_calls", settings.max_upstream_calls),
-                ("upstream_tokens", settings.max_upstream_tokens),
-            )
+            name: min(filter(None, (asked, getattr(settings, f"max_{name}"))), default=None)
+            for name, asked in options.budget
+            if name.startswith("upstream_")
         }
         budget = options.budget.model_copy(update=limits)
-        return Method(spec.calibrated(settings.calibrations), options, budget, stopping)
+        options = options.model_copy(update={"include_original": original, "budget": budget})
+        return Method(spec.calibrated(settings.calibrations), options, stopping)
 
     def chat(self, body: Mapping[str, Any]) -> ChatRequest:
         """A chat completion taken apart; raises a `Problem` with 400 for what cannot be used."""
         if "best_of" in body:
             raise wrong("best_of", "is not sent to a backend; say how many candidates with darc.k")
-        given = read(ChatBody, body)
+        given = read(bodies.ChatBody, body)
         named, model = split_model(given.model or self.settings.model)
-        method = self.method(body.get("darc"), named)
+        method = self.method(given.darc, named)
         if given.n > self.settings.max_k and method.options.k > 1 and given.temperature != 0:
             raise wrong("n", f"must be at most {self.settings.max_k} (max_k), or darc.k must be 1")
         kept = {name: value for name, value in body.items() if name != "darc"}
@@ -290,7 +254,7 @@ class Forms:
         same = "darc" not in body and model == body.get("model")
         return ChatRequest(kept, model, method, given, same)
 
-    def select(self, body: Mapping[str, Any]) -> SelectScores | SelectTexts:
+    def select(self, body: Mapping[str, Any]) -> bodies.SelectScores | bodies.SelectTexts:
         """A selection; scores and candidates must not both be given."""
         given = {name for name in ("scores", "candidates") if body.get(name) is not None}
         if len(given) != 1:
@@ -300,7 +264,7 @@ class Forms:
             if not isinstance(body["scores"], list) or count(body["scores"]) > most:
                 what = f"must be a list of lists of at most {most} numbers (max_scores)"
                 raise wrong("scores", what)
-            return read(SelectScores, body)
+            return read(bodies.SelectScores, body)
         texts, longest = body["candidates"], self.settings.max_candidate_characters
         for place, text in enumerate(texts if isinstance(texts, list) else ()):
             if isinstance(text, str) and len(text) > longest:
@@ -323,9 +287,10 @@ def split_model(name: str) -> tuple[str, str]:
 
 
 def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
-    """The conversation as scorers see it; its id is a hash of the messages."""
+    """The conversation as scorers see it; its id is the beginning of a hash of the messages."""
     turns = tuple(Message(message["role"], _text(message)) for message in messages)
-    return Prompt(prompt_id(messages), turns)
+    text = json.dumps(messages, sort_keys=True, ensure_ascii=True)
+    return Prompt(hashlib.sha256(text.encode()).hexdigest()[:16], turns)
 
 
 def has_media(messages: Sequence[Mapping[str, Any]]) -> bool:
@@ -333,12 +298,6 @@ def has_media(messages: Sequence[Mapping[str, Any]]) -> bool:
     contents = (message.get("content") for message in messages)
     parts = (part for content in contents if isinstance(content, list) for part in content)
     return any(not isinstance(part.get("text", part.get("refusal")), str) for part in parts)
-
-
-def prompt_id(messages: Any) -> str:
-    """The first 16 hexadecimal digits of a hash of the messages."""
-    text = json.dumps(messages, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _text(message: Mapping[str, Any]) -> str:

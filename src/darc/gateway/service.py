@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from darc.engine.choose import FEW, FIRST
@@ -11,26 +11,28 @@ from darc.engine.deciding import Deciding
 from darc.engine.engine import Engine
 from darc.engine.outcome import Outcome
 from darc.engine.samples import PartFailed
-from darc.engine.stopping import Stopping, WaveDrawing
+from darc.engine.stopping import WaveDrawing
 from darc.errors import DarcError
 from darc.gateway import metadata
-from darc.gateway.backends import Backend, for_candidates
-from darc.gateway.candidates import (
-    Reply,
-    ReplyCalls,
-    Spent,
-    Work,
-    check_work,
-    own_reply,
-    rewrites_within,
-)
-from darc.gateway.errors import told, unavailable
+from darc.gateway.backends import MADE, NOT_SENT, Backend
+from darc.gateway.bodies import SelectTexts
+from darc.gateway.candidates import Reply, ReplyCalls, Tell, Work, read_reply
+from darc.gateway.errors import as_problems, unavailable
 from darc.gateway.metadata import Audit
-from darc.gateway.requests import ChatRequest, Forms, Method, has_media, read_prompt, unfit
+from darc.gateway.requests import (
+    ChatRequest,
+    Forms,
+    Method,
+    has_media,
+    read_prompt,
+    split_model,
+    unfit,
+    wrong,
+)
 from darc.gateway.settings import ServeSettings
 from darc.gateway.telemetry import Metrics, Tracing
 from darc.generators.base import Settings as Sampling
-from darc.generators.base import candidate_seeds
+from darc.generators.base import candidate_seeds, numbered
 from darc.models.remote.http import METER
 from darc.models.remote.problems import OverLimit
 from darc.models.remote.protocol import CALLER, Caller
@@ -39,21 +41,8 @@ from darc.web.clients import Gate
 from darc.web.problems import Problem
 
 Result = TypeVar("Result")
-Tell = Callable[[str, Any], None]
-# Bytes of JSON that are read without a thread of their own.
-SMALL = 50_000
-
-
-@dataclass(frozen=True)
-class Completed:
-    """A chosen completion, and what is to be said of it in a header.
-
-    `large` says that it takes its time to be written as JSON.
-    """
-
-    body: dict[str, Any]
-    flags: Sequence[str]
-    large: bool = False
+# A chosen completion, and how it was chosen.
+Completed = tuple[dict[str, Any], Outcome]
 
 
 class Gateway:
@@ -79,10 +68,22 @@ class Gateway:
             }
         )
 
-    @property
-    def trusting(self) -> bool:
-        """Whether a client's key is meant for the backend: there is no other that it could be."""
-        return self.settings.api_keys is None and not self.backend.key
+    def onward(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """A client's headers for the backend.
+
+        Its key goes along where the gateway has no keys of its own and none for the backend: then
+        it can only be the backend's.
+        """
+        named = {part.strip().lower() for part in headers.get("connection", "").split(",")}
+        left = NOT_SENT | named
+        if self.settings.api_keys is None and not self.backend.key:
+            left -= {"authorization"}
+        return {name.lower(): value for name, value in headers.items() if name.lower() not in left}
+
+    def caller(self, headers: Mapping[str, str], model: str = "") -> Caller:
+        """The same for calls that are made here, whose form is ours."""
+        kept = {name: value for name, value in self.onward(headers).items() if name not in MADE}
+        return Caller(self.backend.name, model, kept)
 
     async def complete(
         self,
@@ -92,39 +93,55 @@ class Gateway:
         tell: Tell | None = None,
     ) -> Completed:
         """The completion that the rule chooses; `tell` hears of candidates as they arrive."""
-        work = Work(asked.method, read_prompt(asked.body["messages"]), request_id)
-        CALLER.set(Caller(self.backend.name, asked.model, for_candidates(headers)))
+        caller, prompt = self.caller(headers, asked.model), read_prompt(asked.body["messages"])
+        work = Work(asked.method, prompt, request_id, caller.headers, tell)
+        CALLER.set(caller)
         if asked.k > 1:
             self._check(work, asked.k)
-        with self.tracing.chat(asked, headers) as span:
+        with self.tracing.chat(asked, headers) as span, as_problems():
             async with self.gate:
-                flags, replies, drawn = await self._candidates(asked, work, headers, tell)
+                replies, flags, drawn = await self._candidates(asked, work)
                 outcome = await self._chosen(asked, work, replies, flags, drawn)
                 outcome = outcome if drawn is None else replace(outcome, saved=drawn.saved)
             data = await self._told(work, replies, outcome)
-            body = completion(asked, replies, outcome, work.spent, request_id)
+            chosen = [replies[k] for k in outcome.order]
+            head, left = chosen[0].answer, ("choices", "usage", "object", "darc")
+            body = {
+                **{name: value for name, value in head.items() if name not in left},
+                "id": f"chatcmpl-{request_id}",
+                "object": "chat.completion",
+                "created": int(time.time()),
+                "model": head.get("model") or asked.model,
+                "choices": [{**each.choice, "index": place} for place, each in enumerate(chosen)],
+                "usage": work.usage(outcome.panel()["saved"] if outcome.rated else None),
+            }
             self.tracing.chosen(span, outcome, body)
-        if work.method.options.metadata or tell is not None:
+        if work.method.options.metadata:
             body["darc"] = data
-        return Completed(body, outcome.flags, is_large(outcome))
+        return body, outcome
 
     async def select(
         self,
-        method: Method,
+        given: SelectTexts,
         prompt: Prompt,
-        texts: Sequence[str],
-        n: int,
+        method: Method,
+        headers: Mapping[str, str],
         request_id: str,
-        caller: Caller,
     ) -> dict[str, Any]:
         """The decision among a client's own candidates."""
+        caller = self.caller(headers, split_model(given.model or self.settings.model)[1])
         CALLER.set(caller)
-        work = Work(method, prompt, request_id)
-        self._check(work, len(texts), texts)
-        replies = [own_reply(place, text) for place, text in enumerate(texts)]
-        async with self.gate:
-            outcome = await self._decided(work, replies, [], n, method.n_aug)
-        return {**await self._told(work, replies, outcome), "answer": outcome.answer}
+        work, replies = Work(method, prompt, request_id, caller.headers), []
+        self._check(work, len(given.candidates), given.candidates)
+        for place, text in enumerate(given.candidates):
+            choice = {"index": place, "message": {"role": "assistant", "content": text}}
+            replies.append(read_reply(prompt.id, {"choices": [choice]}, choice, place))
+            if replies[-1].endless:
+                raise wrong(f"candidates.{place}", "is a thought (<think>) that never ends")
+        with as_problems():
+            async with self.gate:
+                outcome = await self._decided(work, replies, [], given.n, method.options.n_aug)
+            return {**await self._told(work, replies, outcome), "answer": outcome.answer}
 
     async def busily(self, large: bool, function: Callable[..., Result], *arguments: Any) -> Result:
         """What a function returns, in a thread where it is `large`, one at a time."""
@@ -140,63 +157,72 @@ class Gateway:
         await self.backend.aclose()
 
     def _check(self, work: Work, k: int, texts: Sequence[str] = ()) -> None:
-        """Refuse what cannot be chosen as asked, before anything is spent."""
+        """Refuse what cannot be chosen as asked, or would be too long, before anything is spent.
+
+        Read are each of the `texts`, where they are known yet, once and for each of its rewrites,
+        and the prompt once a wave of the k candidates and theirs.
+        """
+        options, most = work.method.options, self.settings.max_work
         try:
             self.engine.side.check(work.method.spec.rule)
         except DarcError as problem:
             raise unfit(problem) from None
-        check_work(work.method, work.prompt, k, self.settings, texts)
+        samples = self._samples(options.n_aug)
+        waves = -(-k * samples // options.wave)
+        asked = sum(len(message.content) for message in work.prompt.messages)
+        characters = samples * sum(map(len, texts)) + waves * asked
+        if characters > most:
+            message = (
+                f"choosing would read {characters} characters, more than {most} (max_work): "
+                "send less text, or ask for a smaller darc.k or darc.n_aug"
+            )
+            raise Problem(400, message, code="max_work", param="darc")
+
+    def _samples(self, n_aug: int) -> int:
+        """How often each candidate is read: by all raters, or with each of its rewrites."""
+        panel = self.settings.parts.panel
+        return n_aug + 1 if panel is None else len(panel) * panel.repeats
 
     async def _candidates(
-        self, asked: ChatRequest, work: Work, headers: Mapping[str, str], tell: Tell | None
-    ) -> tuple[list[str], list[Reply], WaveDrawing | None]:
-        body = asked.sent
-        hidden = "log_likelihood" in asked.method.spec.rule.required() and asked.k > 1
-        known = "log_likelihood" in self.engine.side.scorers
-        hidden = hidden and not body.get("logprobs") and not known
+        self, asked: ChatRequest, work: Work
+    ) -> tuple[list[Reply], list[str], WaveDrawing | None]:
+        """The replies, flags that say what did not come, and how they were drawn if in waves."""
+        method, settings, body, drawn = work.method, self.settings, asked.sent, None
+        known = body.get("logprobs") or "log_likelihood" in self.engine.side.scorers
+        hidden = "log_likelihood" in method.spec.rule.required() and asked.k > 1 and not known
         if hidden:
             body["logprobs"] = True
+        if asked.given.seed is not None:
+            seeds = [asked.given.seed + i for i in range(asked.k)]
+        else:
+            name = work.request_id if settings.seed is None else work.prompt.id
+            seeds = candidate_seeds(Sampling(k=asked.k, seed=settings.seed or 0), name)
 
-        def arrived(reply: Reply) -> None:
-            if tell is not None:
-                tell("candidate", {"index": reply.index, "seed": reply.seed, "text": reply.text})
-
-        drawing, strict, sent = None, asked.method.closed, for_candidates(headers)
-        seeds = self.seeds(asked, work.prompt, work.request_id)
-        calls = ReplyCalls(self.backend, body, seeds, sent, strict, arrived, work.prompt.id)
-        token = METER.set(work.spent.meter("candidates"))
+        calls = ReplyCalls(self.backend, work, body, seeds)
+        token = METER.set(work.stages["candidates"])
         try:
             with work.clock.stage("generate"):
-                if asked.method.stopping is not None and asked.k > 1:
-                    drawing = self._drawing(asked, work, asked.method.stopping, calls)
-                    taken = [each.index for each in await drawing.candidates()]
-                    replies, flags = calls.taken(taken)
-                    flags += drawing.flags
+                if method.stopping is not None and asked.k > 1:
+                    drawn = WaveDrawing(
+                        self.engine.samples(work.prompt, method.options.budget.calls, work.meters),
+                        asked.k,
+                        method.stopping.at_least(asked.given.n),
+                        calls.wave,
+                        method.options.closed,
+                        settings.max_candidate_characters,
+                        work.deadline,
+                    )
+                    places = [each.index for each in await drawn.candidates()]
+                    replies, flags = calls.taken(places)
+                    flags += drawn.flags
                 else:
-                    several = asked.given.seed is None and tell is None
-                    replies, flags = await calls.all(several, work.deadline)
-        except PartFailed as failed:
-            raise part_failed(failed) from None
+                    several = asked.given.seed is None and work.tell is None
+                    replies, flags = await calls.all(several)
         finally:
             METER.reset(token)
         if hidden:
             replies = [replace(r, choice={**r.choice, "logprobs": None}) for r in replies]
-        return flags, replies, drawing
-
-    def _drawing(
-        self, asked: ChatRequest, work: Work, stopping: Stopping, calls: ReplyCalls
-    ) -> WaveDrawing:
-        """What takes candidates as long as they are worth their cost."""
-        meters = {name: work.spent.meter(f"{name}s") for name in ("rewrite", "score")}
-        return WaveDrawing(
-            self.engine.samples(work.prompt, work.method.budget.calls, meters),
-            asked.k,
-            stopping.at_least(asked.given.n),
-            calls.wave,
-            calls.strict,
-            self.settings.max_candidate_characters,
-            work.deadline,
-        )
+        return replies, flags, drawn
 
     async def _chosen(
         self,
@@ -209,7 +235,7 @@ class Gateway:
         """The outcome for what the backend has answered, which may be nothing to choose from."""
         if asked.k == 1:
             return self._taken(work, replies, 1, flags)
-        n_aug = asked.method.n_aug
+        n, n_aug, closed = asked.given.n, work.method.options.n_aug, work.method.options.closed
         rated = self.settings.parts.panel is not None
         if not rated and (asked.forced or any(reply.bound for reply in replies)):
             flags, n_aug = [*flags, "not_rewritten"], 0
@@ -218,23 +244,26 @@ class Gateway:
         if len(replies) == 1:
             return self._taken(work, replies, 1, [*flags, "one_candidate"])
         if not any(reply.text.strip() for reply in replies):
-            if asked.method.closed:
+            if closed:
                 raise unavailable("no answer has any text to be scored", "no_text")
-            return self._taken(work, replies, asked.given.n, [*flags, "no_text", FIRST])
-        fitting = rewrites_within(self.settings, [reply.text for reply in replies], n_aug)
-        if fitting != n_aug:
-            if asked.method.closed:
+            return self._taken(work, replies, n, [*flags, "no_text", FIRST])
+        # How often each could be read within the limits.
+        lengths = [len(reply.text) for reply in replies]
+        fits = max(lengths) <= self.settings.max_candidate_characters
+        times = self.settings.max_work // sum(lengths) if fits else 0
+        if times < self._samples(n_aug):
+            if closed:
                 raise unavailable("the answers are too long to choose among (max_work)", "max_work")
-            if fitting is None:
-                return self._taken(work, replies, asked.given.n, [*flags, "too_long", FIRST])
-            flags, n_aug = [*flags, "fewer_rewrites"], fitting
-        return await self._decided(work, replies, flags, asked.given.n, n_aug, drawn)
+            if rated or not times:
+                return self._taken(work, replies, n, [*flags, "too_long", FIRST])
+            flags, n_aug = [*flags, "fewer_rewrites"], times - 1
+        return await self._decided(work, replies, flags, n, n_aug, drawn)
 
     def _taken(self, work: Work, replies: Sequence[Reply], n: int, flags: Sequence[str]) -> Outcome:
         """The first replies, without any comparison."""
-        pool = [reply.candidate(work.prompt.id, place) for place, reply in enumerate(replies)]
-        order = list(range(min(n, len(pool))))
-        return Outcome(work.prompt, pool, {}, self.engine.tools.scores(pool, 0), None, order, flags)
+        pool = numbered([reply.candidate for reply in replies])
+        scores = self.engine.tools.scores(pool, 0)
+        return Outcome(work.prompt, pool, {}, scores, None, list(range(len(pool)))[:n], flags)
 
     async def _decided(
         self,
@@ -245,95 +274,58 @@ class Gateway:
         n_aug: int,
         drawn: WaveDrawing | None = None,
     ) -> Outcome:
-        """The engine's outcome; a part that failed is a 503 if the policy is closed."""
-        method, spent, most = work.method, work.spent, work.method.options.wave
+        """The engine's outcome; a rule that cannot be applied is the request's fault."""
+        options, rated = work.method.options, self.settings.parts.panel is not None
         try:
             return await self.engine.decide(
                 work.prompt,
-                [reply.candidate(work.prompt.id, place) for place, reply in enumerate(replies)],
+                numbered([reply.candidate for reply in replies]),
                 deciding=Deciding(
-                    method.spec,
-                    method.options.normalize,
+                    work.method.spec,
+                    options.normalize,
                     self.settings.seed or 0,
-                    include_original=method.options.include_original or n_aug == 0,
+                    include_original=options.include_original or n_aug == 0,
                     min_samples=self.settings.parts.min_samples,
                 ),
                 n=n,
                 n_aug=n_aug,
-                full=method.options.full,
-                strict=method.closed,
-                calls=method.budget.calls,
+                full=options.full,
+                strict=options.closed,
+                calls=options.budget.calls,
                 deadline=work.deadline,
                 # Of a panel no more than a grade for each answer at a time.
-                wave=min(most, len(replies)) if self.settings.parts.panel else most,
+                wave=min(options.wave, len(replies)) if rated else options.wave,
                 flags=flags,
                 clock=work.clock,
-                meters={"rewrite": spent.meter("rewrites"), "score": spent.meter("scores")},
+                meters=work.meters,
                 drawn=drawn,
             )
-        except PartFailed as failed:
-            raise part_failed(failed) from None
-        except OverLimit as limit:
-            raise told(limit) from None
+        except (PartFailed, OverLimit):
+            raise
         except DarcError as problem:
             raise unfit(problem) from None
 
     async def _told(self, work: Work, replies: Sequence[Reply], outcome: Outcome) -> dict[str, Any]:
         """What is said of a choice, counted and written down."""
-        data, row = await self.busily(is_large(outcome), metadata.described, work, replies, outcome)
+        large = is_large(outcome)
+        data, row = await self.busily(large, metadata.described, work, replies, outcome)
         if work.method.options.metadata == "full":
-            data |= await asyncio.to_thread(self._beside, outcome)
+            # What a rule may take besides scores, as far as it costs no model's call.
+            side = replace(self.engine.side, scorers={})
+            decided = [] if outcome.decision is None else list(outcome.decision.flags)
+            data |= {
+                "notes": metadata.notes(outcome.flags),
+                "decided": decided,
+                "min_samples": self.settings.parts.min_samples,
+                "side": await asyncio.to_thread(side.make, outcome.prompt, outcome.candidates),
+            }
         self.metrics.choice(data)
         if self.audit is not None:
-            head = {"prompt_id": work.prompt.id, **row, "answer": outcome.answer}
-            line = {**head, "request_id": work.request_id, **metadata.audit_scores(outcome)}
+            line = metadata.audit_row(work, row, outcome)
             await asyncio.to_thread(self.audit.add, line)
         return data
-
-    def _beside(self, outcome: Outcome) -> dict[str, Any]:
-        """What a rule may take besides scores, as far as it costs no model's call."""
-        side = replace(self.engine.side, scorers={})
-        return {
-            "notes": metadata.notes(outcome.flags),
-            "decided": [] if outcome.decision is None else list(outcome.decision.flags),
-            "min_samples": self.settings.parts.min_samples,
-            "side": side.make(outcome.prompt, outcome.candidates),
-        }
-
-    def seeds(self, asked: ChatRequest, prompt: Prompt, request_id: str) -> list[int]:
-        """A seed a candidate: the client's plus i, or derived from the request or the prompt."""
-        if asked.given.seed is not None:
-            return [asked.given.seed + i for i in range(asked.k)]
-        fixed = self.settings.seed
-        name = prompt.id if fixed is not None else request_id
-        return candidate_seeds(Sampling(k=asked.k, seed=fixed or 0), name)
-
-
-def part_failed(failed: PartFailed) -> Problem:
-    """A 503 for a part that failed, or for the limit that made it."""
-    limit = next((each for each in failed.causes.values() if isinstance(each, OverLimit)), None)
-    return told(limit) if limit else unavailable(str(failed), "part_failed")
 
 
 def is_large(outcome: Outcome) -> bool:
     """Whether there is so much to say that saying it takes a while."""
     return outcome.scores.values.size > FEW
-
-
-def completion(
-    asked: ChatRequest, replies: Sequence[Reply], outcome: Outcome, spent: Spent, request_id: str
-) -> dict[str, Any]:
-    """The chosen choices as one chat completion."""
-    chosen = [replies[k] for k in outcome.order]
-    choices = [{**reply.choice, "index": place} for place, reply in enumerate(chosen)]
-    head = dict(chosen[0].head)
-    head.pop("darc", None)
-    return {
-        **head,
-        "id": f"chatcmpl-{request_id}",
-        "object": "chat.completion",
-        "created": int(time.time()),
-        "model": head.get("model") or asked.model,
-        "choices": choices,
-        "usage": spent.total(outcome.panel()["saved"] if outcome.rated else None),
-    }

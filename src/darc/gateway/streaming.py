@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.responses import StreamingResponse
 
-from darc.web.problems import Problem
+from darc.models.remote.protocol import token_entries
 
 logger = logging.getLogger(__name__)
 
@@ -18,14 +18,14 @@ MOST_PIECES = 200
 _WORDS = re.compile(r"\s*\S+\s*\Z|\s*\S+|\s+")
 
 
+def encoded(data: Any) -> bytes:
+    """The bytes of JSON; what is no Unicode becomes a question mark."""
+    return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")
+
+
 def event(data: Any) -> bytes:
     """One event."""
-    return b"data: " + json.dumps(data, ensure_ascii=False).encode("utf-8", "replace") + b"\n\n"
-
-
-def error_event(problem: Problem) -> bytes:
-    """An error inside a stream, which OpenAI's clients raise; nothing follows it."""
-    return event(problem.body())
+    return b"data: " + encoded(data) + b"\n\n"
 
 
 def events(completion: Mapping[str, Any], include_usage: bool) -> Iterator[bytes]:
@@ -69,6 +69,7 @@ def chunks(completion: Mapping[str, Any], include_usage: bool) -> Iterator[dict[
 
 def deltas(choice: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
     """The message of a choice in pieces, each with its log-probabilities where they are given."""
+    logprobs: Any
     message, logprobs = choice["message"], choice.get("logprobs")
     content = message.get("content")
     role = message.get("role") or "assistant"
@@ -77,14 +78,19 @@ def deltas(choice: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
         if name not in ("role", "content", "tool_calls") and value is not None:
             yield {name: value}, None
     if isinstance(content, str) and content:
-        yield from _texts(content, logprobs)
+        entries = token_entries(choice)
+        tokens = [str(entry.get("token")) for entry in entries]
+        if "".join(tokens) == content:
+            for token, entry in zip(tokens, entries, strict=True):
+                yield {"content": token}, {**logprobs, "content": [entry]}
+        else:
+            for place, piece in enumerate(pieces(content)):
+                yield {"content": piece}, None if place else logprobs
     elif logprobs is not None:
         yield {}, logprobs
     for place, call in enumerate(message.get("tool_calls") or ()):
-        yield (
-            {"tool_calls": [{"index": place, **(call if isinstance(call, Mapping) else {})}]},
-            None,
-        )
+        known = call if isinstance(call, Mapping) else {}
+        yield {"tool_calls": [{"index": place, **known}]}, None
 
 
 def pieces(text: str) -> list[str]:
@@ -92,19 +98,6 @@ def pieces(text: str) -> list[str]:
     words = _WORDS.findall(text)
     size = -(-len(words) // MOST_PIECES) or 1
     return ["".join(words[i : i + size]) for i in range(0, len(words), size)]
-
-
-def _texts(content: str, logprobs: Any) -> Iterator[tuple[dict[str, Any], Any]]:
-    entries = logprobs.get("content") if isinstance(logprobs, Mapping) else None
-    if isinstance(entries, list) and entries:
-        tokens = [e.get("token") if isinstance(e, Mapping) else None for e in entries]
-        joined = "".join(token for token in tokens if isinstance(token, str))
-        if joined == content:
-            for token, entry in zip(tokens, entries, strict=True):
-                yield {"content": token}, {**logprobs, "content": [entry]}
-            return
-    for place, piece in enumerate(pieces(content)):
-        yield {"content": piece}, None if place else logprobs
 
 
 class BrokeOff(Exception):

@@ -24,8 +24,6 @@ PATHS = (
     "/v1/chat/completions", "/v1/models", "/v1/select", "/v1/playground", "/healthz", "/readyz",
     "/metrics", "/",
 )  # fmt: skip
-
-
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 PASSED_ON = ("temperature", "top_p", "max_tokens", "seed")
 
@@ -120,19 +118,15 @@ class Tracing:
         from opentelemetry.propagate import extract
         from opentelemetry.trace import SpanKind, Status, StatusCode
 
-        given = {name: asked.body.get(name) for name in PASSED_ON}
+        given = {name: asked.body[name] for name in PASSED_ON if asked.body.get(name) is not None}
         attributes: dict[str, Any] = {
             "gen_ai.operation.name": "chat",
             "gen_ai.provider.name": "darc",
             "gen_ai.request.model": asked.model,
             "gen_ai.request.choice.count": asked.k,
             "darc.rule": asked.method.spec.rule.name,
-            "darc.n_aug": asked.method.n_aug,
-            **{
-                f"gen_ai.request.{name}": value
-                for name, value in given.items()
-                if value is not None
-            },
+            "darc.n_aug": asked.method.options.n_aug,
+            **{f"gen_ai.request.{name}": value for name, value in given.items()},
         }
         with self._tracer.start_as_current_span(
             f"chat {asked.model}".strip(),

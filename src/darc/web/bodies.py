@@ -38,9 +38,8 @@ def check_json(request: Request) -> None:
     """Refuse a body that is not said to be JSON; a page of another site could send such a one."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Problem(
-            415, "send the body as Content-Type: application/json", code="unsupported_media_type"
-        )
+        message = "send the body as Content-Type: application/json"
+        raise Problem(415, message, code="unsupported_media_type")
 
 
 def read_object(content: bytes) -> dict[str, Any]:
@@ -51,7 +50,13 @@ def read_object(content: bytes) -> dict[str, Any]:
     """
     deep = Problem(400, f"the body is nested deeper than {DEEPEST}", code="invalid_json")
     try:
-        found = _parsed(content)
+        try:
+            found = json.loads(content, parse_constant=float)
+        except json.JSONDecodeError:
+            raise
+        except ValueError:
+            # Python reads no whole number of thousands of digits; as another it is infinite.
+            found = json.loads(content, parse_constant=float, parse_int=float)
     except RecursionError:
         raise deep from None
     except ValueError:
@@ -64,17 +69,6 @@ def read_object(content: bytes) -> dict[str, Any]:
     if not _is_sound(found):
         raise _unsound(found)
     return found
-
-
-def _parsed(content: bytes) -> Any:
-    """The JSON; numbers beyond what can be read are infinite."""
-    try:
-        return json.loads(content, parse_constant=float)
-    except json.JSONDecodeError:
-        raise
-    except ValueError:
-        # Python reads no whole number of thousands of digits.
-        return json.loads(content, parse_constant=float, parse_int=float)
 
 
 def _is_sound(value: Any) -> bool:
@@ -115,29 +109,28 @@ def depth(value: Any) -> int:
     return deepest
 
 
-class ClientLeft(Problem):
-    """The client has closed its connection; nobody hears the answer."""
-
-    def __init__(self) -> None:
-        super().__init__(499, "the client has left", code="client_left")
-
-
 async def unless_gone(
     request: Request, work: "asyncio.Task[Result]", seconds: float | None = None
 ) -> bool:
     """Wait for work; whether it is done after at most `seconds`.
 
-    Where the client leaves first, the work is cancelled and `ClientLeft` is raised; where the
-    waiting itself is cancelled, the work is too. The body must have been read.
+    Where the client leaves first, the work is cancelled and a `Problem` with 499 is raised, which
+    nobody hears; where the waiting itself is cancelled, the work is too. The body must have been
+    read.
     """
-    gone = asyncio.ensure_future(_gone(request))
+
+    async def left() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    gone = asyncio.ensure_future(left())
     try:
         await asyncio.wait((work, gone), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if work.done():
             return True
         if gone.done():
             await ended(work)
-            raise ClientLeft
+            raise Problem(499, "the client has left", code="client_left")
         return False
     except asyncio.CancelledError:
         await ended(work)
@@ -151,8 +144,3 @@ async def ended(work: "asyncio.Task[Any]") -> None:
     """Cancel work and wait until it has let go of everything."""
     work.cancel()
     await asyncio.gather(work, return_exceptions=True)
-
-
-async def _gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass

@@ -50,11 +50,8 @@ class Keys(tuple[Key, ...]):
     def find(self, token: str) -> Key | None:
         """The key of a token; the time taken does not depend on which one it is, or how near."""
         given = digest_of(token)
-        found = None
-        for key in self:
-            if hmac.compare_digest(given, key.sha256):
-                found = key
-        return found
+        fitting = [key for key in self if hmac.compare_digest(given, key.sha256)]
+        return fitting[-1] if fitting else None
 
 
 def digest_of(token: str) -> str:
@@ -64,10 +61,9 @@ def digest_of(token: str) -> str:
 
 def read_keys(path: Path) -> Keys:
     """The keys of a file, one JSON object a line: name, sha256, and rate and active if they are."""
-    rows = json_lines(path, "darc serve --make-key NAME makes it")
     keys = [
         made(Key, row if isinstance(row, dict) else {}, f"{path}, line {number}")
-        for number, row in rows
+        for number, row in json_lines(path, "darc serve --make-key NAME makes it")
     ]
     if not keys:
         raise InputError(f"{path} has no keys", "add one with: darc serve --make-key NAME")
@@ -148,27 +144,19 @@ class Proxies:
         if address is None:
             return peer
         if self._trusts(address):
-            told = ",".join(headers.getlist("x-forwarded-for"))
-            elements = ",".join(headers.getlist("forwarded"))
-            found = {
-                self._first(text.split(","), read)
-                for text, read in ((told, read_address), (elements, _forwarded_for))
-                if text.strip()
-            }
+            found = set()
+            for name, read in (("x-forwarded-for", read_address), ("forwarded", _forwarded_for)):
+                if (told := ",".join(headers.getlist(name))).strip():
+                    for part in reversed(told.split(",")):
+                        hop = read(part)
+                        if hop is None or not self._trusts(hop):
+                            break
+                    found.add(hop)
             if len(found) == 1:
                 address = found.pop() or address
         if isinstance(address, ipaddress.IPv6Address):
             return str(ipaddress.ip_network((int(address), IPV6_PREFIX), strict=False))
         return str(address)
-
-    def _first(self, parts: list[str], read: Callable[[str], Address | None]) -> Address | None:
-        """The right-most address that is not trusted; the left-most where all are."""
-        address = None
-        for part in reversed(parts):
-            address = read(part)
-            if address is None or not self._trusts(address):
-                break
-        return address
 
     def _trusts(self, address: Address) -> bool:
         return any(address in network for network in self.trusted)
@@ -181,9 +169,8 @@ def trusted_proxies(given: Iterable[str]) -> Proxies:
         try:
             networks.append(ipaddress.ip_network(text, strict=False))
         except ValueError:
-            raise InputError(
-                f"--trusted-proxy {text} is no address", "give one such as 127.0.0.1 or 10.0.0.0/8"
-            ) from None
+            hint = "give one such as 127.0.0.1 or 10.0.0.0/8"
+            raise InputError(f"--trusted-proxy {text} is no address", hint) from None
     return Proxies(tuple(networks))
 
 
@@ -203,8 +190,5 @@ def read_address(text: str) -> Address | None:
 
 def _forwarded_for(element: str) -> Address | None:
     """The address of an element of Forwarded, such as `for="[2001:db8::1]:4711";proto=https`."""
-    for pair in element.split(";"):
-        name, _, value = pair.partition("=")
-        if name.strip().lower() == "for":
-            return read_address(value)
-    return None
+    pairs = (pair.partition("=") for pair in element.split(";"))
+    return next((read_address(to) for name, _, to in pairs if name.strip().lower() == "for"), None)

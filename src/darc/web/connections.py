@@ -25,6 +25,8 @@ class Connection(HttpToolsProtocol):  # type: ignore[misc]
     def __init__(self, *given: Any, limits: Arrival, **named: Any) -> None:
         super().__init__(*given, **named)
         self._limits = limits
+        message = f"the headers are larger than {limits.max_header} bytes"
+        self._too_large = Problem(431, message, code="headers_too_large")
         self._useless = 0
         self._in_body = False
         self._since: float | None = self.loop.time()  # None while nothing is awaited
@@ -40,13 +42,13 @@ class Connection(HttpToolsProtocol):  # type: ignore[misc]
         self._useless += len(data)
         super().data_received(data)
         if self._useless > self._limits.max_header and self._refusal is None:
-            self._refuse(self._too_large())
+            self._refuse(self._too_large)
 
     def on_headers_complete(self) -> None:
         """Go on to the body, or refuse headers that came at once and are too large."""
         size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         if size > self._limits.max_header:
-            self._refuse(self._too_large())
+            self._refuse(self._too_large)
             raise ValueError("the headers are too large")  # ends the parsing
         self._in_body, self._useless = True, 0
         self._since = self._moved = self.loop.time()
@@ -86,10 +88,6 @@ class Connection(HttpToolsProtocol):  # type: ignore[misc]
 
     def _answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
-
-    def _too_large(self) -> Problem:
-        most = self._limits.max_header
-        return Problem(431, f"the headers are larger than {most} bytes", code="headers_too_large")
 
     def _refuse(self, problem: Problem) -> None:
         """Answer if no answer was begun, and hear no more."""

@@ -6,10 +6,9 @@ import re
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -17,17 +16,36 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from darc.errors import InputError
-from darc.web.clients import Key, Keys, Proxies, Rates, read_address
+from darc.web.clients import Keys, Proxies, Rates, read_address
 from darc.web.problems import Problem, busy
 from darc.web.server import is_loopback, path_without_secrets
+
+logger = logging.getLogger("darc.web")
+
+Observe = Callable[[str, str, int, float], None]
+Tell = Callable[[Problem], ASGIApp]
 
 EVERY_ADDRESS = ("", "0.0.0.0", "::")
 # What a browser says of a request that its user or a page of this same service made.
 OWN_SITE = ("same-origin", "none")
 _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+?)\.?(?::(\d{1,5}))?")
 _PORTS = {"http": "80", "https": "443"}
-
-Authority = tuple[str, str]
+REQUEST_ID = "x-request-id"
+_FINE_ID = re.compile(r"[\w.:-]{1,80}")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
+HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),  # with no-referrer, forms have no origin
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
 
 
 class Hosts:
@@ -39,8 +57,12 @@ class Hosts:
     """
 
     def __init__(self, bound: str = "127.0.0.1", given: Iterable[str] = ()) -> None:
-        self._given = frozenset(map(_given, given))
-        self._names = frozenset({bound.strip("[]").lower(), *(name for name, _ in self._given)})
+        self._given = {name: _split(name) for name in given}
+        for name, (host, _) in self._given.items():
+            if not host:
+                hint = "give a name such as darc.example.org, or NAME:PORT"
+                raise InputError(f"--allowed-host is {name!r}", hint)
+        self._names = {bound.strip("[]").lower(), *(host for host, _ in self._given.values())}
         self._every_address = bound.strip("[]") in EVERY_ADDRESS
 
     def check_name(self, headers: Headers) -> None:
@@ -50,12 +72,12 @@ class Hosts:
             raise Problem(400, "the request has several Host headers", code="invalid_host")
         if not names:
             return
-        found = _split(names[0])
-        if found is None or not self._has(found[0]):
-            name = "the Host of the request" if found is None else found[0]
+        name, _ = _split(names[0])
+        by_address = self._every_address and read_address(name) is not None
+        if not name or not (name in self._names or is_loopback(name) or by_address):
             raise Problem(
                 421,
-                f"{name} is not a name of this server; "
+                f"{name or 'the Host of the request'} is not a name of this server; "
                 "if it should be, start the server with --allowed-host NAME",
                 code="unknown_host",
             )
@@ -79,44 +101,28 @@ class Hosts:
                 "foreign_origin",
             )
 
-    def _has(self, name: str) -> bool:
-        if name in self._names or is_loopback(name):
-            return True
-        return self._every_address and read_address(name) is not None
-
     def _own(self, origin: str, host: str) -> bool:
         """Whether a page's origin is the name that was asked for, or a given one."""
         scheme, _, rest = origin.lower().partition("://")
-        page, asked, usual = _split(rest), _split(host), _PORTS.get(scheme, "")
-        if page is None or not usual:
-            return False
-        names = {asked, *self._given}
-        return (page[0], page[1] or usual) in {
-            (each[0], each[1] or usual) for each in names if each
+        page, usual = _split(rest), _PORTS.get(scheme)
+        own = (_split(host), *self._given.values())
+        return bool(page[0] and usual) and (page[0], page[1] or usual) in {
+            (name, port or usual) for name, port in own
         }
 
 
 def authority_of(url: str) -> str:
     """The host, and the port if there is one, of a service's public URL."""
     found = urlsplit(url).netloc.rpartition("@")[2]
-    if _split(found) is None:
+    if not _split(found)[0]:
         raise InputError(f"--url is {url!r}", "give it as https://NAME")
     return found
 
 
-def _given(name: str) -> Authority:
-    found = _split(name)
-    if found is None:
-        raise InputError(
-            f"--allowed-host is {name!r}", "give a name such as darc.example.org, or NAME:PORT"
-        )
-    return found
-
-
-def _split(authority: str) -> Authority | None:
-    """Name and port, the port empty if there is none; None for what is neither."""
+def _split(authority: str) -> tuple[str, str]:
+    """Name and port, the port empty if there is none, and both for what is neither."""
     found = _AUTHORITY.fullmatch(authority.strip().lower())
-    return None if found is None else (found[1].strip("[]"), found[2] or "")
+    return ("", "") if found is None else (found[1].strip("[]"), found[2] or "")
 
 
 @dataclass
@@ -135,12 +141,22 @@ class Guard:
     @contextmanager
     def admit(self, headers: Headers, address: str) -> Iterator[str]:
         """The client's name, held while its request runs; raises a `Problem` with 401 or 429."""
-        key = self._key(headers)
-        name = key.name if key is not None else f"address {self.proxies.client(address, headers)}"
-        early = self.rates.wait(name, key.rate if key is not None and key.rate else self.rate)
-        if early:
+        if self.keys:
+            kind, _, token = headers.get("authorization", "").partition(" ")
+            key = self.keys.find(token.strip() if kind.lower() == "bearer" else "")
+            if key is None:
+                raise Problem(
+                    401,
+                    "the API key is missing or wrong",
+                    "authentication_error",
+                    "invalid_api_key",
+                    headers={"WWW-Authenticate": "Bearer"},
+                )
+            name, rate, most = key.name, key.rate or self.rate, key.active
+        else:
+            name, rate, most = f"address {self.proxies.client(address, headers)}", self.rate, 0
+        if early := self.rates.wait(name, rate):
             raise busy("too many requests", "rate_limit_exceeded", early)
-        most = key.active if key is not None else 0
         if most and self._active[name] >= most:
             raise busy(f"more than {most} requests at a time", "rate_limit_exceeded", 1.0)
         self._active[name] += 1
@@ -150,49 +166,6 @@ class Guard:
             self._active[name] -= 1
             if not self._active[name]:
                 del self._active[name]
-
-    def _key(self, headers: Mapping[str, str]) -> Key | None:
-        if not self.keys:
-            return None
-        key = self.keys.find(bearer(headers))
-        if key is None:
-            raise Problem(
-                401,
-                "the API key is missing or wrong",
-                "authentication_error",
-                "invalid_api_key",
-                headers={"WWW-Authenticate": "Bearer"},
-            )
-        return key
-
-
-def bearer(headers: Mapping[str, str]) -> str:
-    """The token of an Authorization header, empty where there is none."""
-    kind, _, token = headers.get("authorization", "").partition(" ")
-    return token.strip() if kind.lower() == "bearer" else ""
-
-
-logger = logging.getLogger("darc.web")
-
-Observe = Callable[[str, str, int, float], None]
-Tell = Callable[[Problem], ASGIApp]
-
-REQUEST_ID = "x-request-id"
-_FINE_ID = re.compile(r"[\w.:-]{1,80}")
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
-HEADERS = {
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "same-origin",  # with no-referrer, forms have no origin
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "cache-control": "no-store",
-}
 
 
 def as_json(problem: Problem) -> Response:
@@ -235,23 +208,38 @@ class Shell:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = dressed(message.get("headers", ()), request_id)
+                kept = list(message.get("headers", ()))
+                there = {name.lower() for name, _ in kept}
+                added = (*HEADERS, (REQUEST_ID.encode(), request_id.encode()))
+                message["headers"] = kept + [pair for pair in added if pair[0] not in there]
             await send(message)
 
         try:
             await self._served(scope, headers, receive, sending)
-        except Problem as problem:
+        except Exception as problem:
+            told = Problem(500, "the server failed", "server_error")
+            if isinstance(problem, Problem):
+                told = problem
+            else:
+                logger.exception("a request failed", extra={"fields": {"request_id": request_id}})
             if status:
                 raise
-            await self.tell(problem)(scope, receive, sending)
-        except Exception:
-            logger.exception("a request failed", extra={"fields": {"request_id": request_id}})
-            if status:
-                raise
-            failure = Problem(500, "the server failed", "server_error")
-            await self.tell(failure)(scope, receive, sending)
+            await self.tell(told)(scope, receive, sending)
         finally:
-            self._told(scope, state, status, time.perf_counter() - started)
+            seconds = time.perf_counter() - started
+            if self.observe is not None:
+                self.observe(scope["method"], scope["path"], status, seconds)
+            if logger.isEnabledFor(logging.INFO):
+                fields = {
+                    "request_id": request_id,
+                    "client": state.get("client", ""),
+                    "method": scope["method"],
+                    "path": path_without_secrets(scope["path"]),
+                    "status": status,
+                    "milliseconds": round(seconds * 1000, 1),
+                    **state.get("log", {}),
+                }
+                logger.info("request", extra={"fields": fields})
 
     async def _served(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
         self.hosts.check_name(headers)
@@ -267,27 +255,3 @@ class Shell:
         with self.guard.admit(headers, address) as client:
             scope["state"]["client"] = client
             await self.app(scope, receive, send)
-
-    def _told(self, scope: Scope, state: dict[str, Any], status: int, seconds: float) -> None:
-        if self.observe is not None:
-            self.observe(scope["method"], scope["path"], status, seconds)
-        if logger.isEnabledFor(logging.INFO):
-            fields = {
-                "request_id": state["request_id"],
-                "client": state.get("client", ""),
-                "method": scope["method"],
-                "path": path_without_secrets(scope["path"]),
-                "status": status,
-                "milliseconds": round(seconds * 1000, 1),
-                **state.get("log", {}),
-            }
-            logger.info("request", extra={"fields": fields})
-
-
-def dressed(headers: Iterable[tuple[bytes, bytes]], request_id: str) -> list[tuple[bytes, bytes]]:
-    """Headers with the security headers and the request id, where they are not there already."""
-    kept = list(headers)
-    there = {name.lower() for name, _ in kept}
-    added = {**HEADERS, REQUEST_ID: request_id}
-    kept += [(n.encode(), v.encode()) for n, v in added.items() if n.encode() not in there]
-    return kept

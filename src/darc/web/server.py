@@ -80,9 +80,8 @@ def listening(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as problem:
         found.close()
         why = getattr(problem, "strerror", None) or problem
-        raise DarcError(
-            f"{host}:{port} cannot be served on ({why})", "take another --port"
-        ) from None
+        told = f"{host}:{port} cannot be served on ({why})"
+        raise DarcError(told, "take another --port") from None
     found.setblocking(False)
     return found
 
