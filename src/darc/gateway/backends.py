@@ -82,7 +82,7 @@ class RemoteBackend(AsyncClient):
                 use,
                 headers=headers,
                 content=content,
-                again=path == CHAT or request.method in ("GET", "HEAD"),
+                again=request.method in ("GET", "HEAD") or (request.method, path) == ("POST", CHAT),
             )
         if isinstance(found[-1], Problem):
             raise found[-1]
