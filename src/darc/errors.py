@@ -10,7 +10,8 @@ Each carries a message (what and where) and a hint (what to do); `str` joins the
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 DISTRIBUTION = "darc-decoding"
 
@@ -63,6 +64,15 @@ class MissingExtra(DarcError, ImportError):
             f"install it with: pip install '{installable(extra)}'",
         )
         self.extra = extra
+
+
+@contextmanager
+def extra_needed(purpose: str, extra: str) -> Iterator[None]:
+    """Imports that an extra brings: where one fails, the error says how to install it."""
+    try:
+        yield
+    except ImportError:
+        raise MissingExtra(purpose, extra) from None
 
 
 def installable(extra: str) -> str:

@@ -17,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
-from darc.errors import InputError, MissingExtra, TableError
+from darc.errors import InputError, TableError, extra_needed
 
 Entry = tuple[int | None, Any]
 
@@ -34,10 +34,8 @@ AGAIN = "restore it, or remove it and run again"
 
 def zstandard() -> Any:
     """The library that packs files."""
-    try:
+    with extra_needed("packed files (.zst)", "all"):
         import zstandard as library
-    except ImportError:
-        raise MissingExtra("packed files (.zst)", "all") from None
     return library
 
 

@@ -8,7 +8,7 @@ from darc.cli.choice import PanelOptions, ScorerOptions, add_panel, panel_of, pa
 from darc.cli.output import say
 from darc.cli.parser import Parser, add_arrival, add_calibration, arrival_of, calibrations_of
 from darc.config import add_options, made, options_of
-from darc.errors import InputError, MissingExtra
+from darc.errors import InputError, extra_needed
 
 if TYPE_CHECKING:
     from darc.gateway.service import Gateway
@@ -58,11 +58,9 @@ def run(arguments: Namespace) -> None:
         print(make_key(arguments.api_keys, arguments.make_key, arguments.rate))
         say(f"its hash is in {arguments.api_keys}; it is not shown again")
         return
-    try:
+    with extra_needed("darc serve", "serve"):
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
-    except ImportError:
-        raise MissingExtra("darc serve", "serve") from None
     from darc.engine.parts import surface_note
     from darc.gateway.app import make_app, make_gateway
     from darc.web.middleware import Hosts

@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from darc.errors import MissingExtra
+from darc.errors import extra_needed
 from darc.typing import Array, Mask
 
 
 def _stats() -> Any:
-    try:
+    with extra_needed("comparing ranks", "eval"):
         from scipy import stats
-    except ImportError:
-        raise MissingExtra("comparing ranks", "eval") from None
     return stats
 
 

@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4 as TYPE
 
 from darc.engine.outcome import Outcome
-from darc.errors import InputError, MissingExtra
+from darc.errors import InputError, extra_needed
 from darc.gateway.requests import ChatRequest
 from darc.web.problems import Problem
 
@@ -86,13 +86,11 @@ def provider_of(environment: Mapping[str, str] = os.environ) -> "TracerProvider 
     exporter = named or ("otlp" if any(environment.get(name) for name in ENDPOINTS) else "none")
     if exporter == "none" or environment.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return None
-    try:
+    with extra_needed(f"OTEL_TRACES_EXPORTER={exporter}", "otel"):
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import Resource
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter
-    except ImportError:
-        raise MissingExtra(f"OTEL_TRACES_EXPORTER={exporter}", "otel") from None
     kinds = {"otlp": OTLPSpanExporter, "console": ConsoleSpanExporter}
     if exporter not in kinds:
         raise InputError(f"OTEL_TRACES_EXPORTER is {exporter!r}", "otlp, console or none")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from darc.errors import DarcError, InputError, MissingExtra
+from darc.errors import DarcError, InputError, extra_needed
 from darc.models.completion import Completion, Report, Request, counter
 from darc.models.installed import import_asleep
 from darc.models.remote.protocol import chat_body, read_choices
@@ -96,10 +96,8 @@ class EmbeddedModel(Closing):
 
 def load(path: Path, threads: int | None, slots: int, context: int) -> Any:
     """A running llama.cpp server object; its messages are shown at log level debug only."""
-    try:
+    with extra_needed("the embedded model", "embedded"):
         xllamacpp = import_asleep("xllamacpp")
-    except ImportError:
-        raise MissingExtra("the embedded model", "embedded") from None
     if not path.is_file():
         raise InputError(f"there is no model file {path}", "run: darc models install")
     settings = xllamacpp.CommonParams()

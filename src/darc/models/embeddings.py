@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from darc.errors import MissingExtra
+from darc.errors import MissingExtra, extra_needed
 from darc.models.installed import MINILM, find, require
 
 PACKAGE = "wordllama"
@@ -93,11 +93,9 @@ def load() -> tuple[Any, Vectors]:
 
 
 def _read(tokenizer: Path, weights: Path) -> tuple[Any, Weights]:
-    try:
+    with extra_needed("embeddings", "embedded"):
         from safetensors.numpy import load_file
         from tokenizers import Tokenizer
-    except ImportError:
-        raise MissingExtra("embeddings", "embedded") from None
     made = Tokenizer.from_file(str(tokenizer))
     made.no_padding()
     return made, load_file(weights)
@@ -118,10 +116,8 @@ class MiniLM:
 
     @cached_property
     def _loaded(self) -> tuple[Any, Weights, Any]:
-        try:
+        with extra_needed("embeddings", "embedded"):
             from threadpoolctl import ThreadpoolController
-        except ImportError:
-            raise MissingExtra("embeddings", "embedded") from None
         folder = self._folder or require(MINILM).path.parent
         (weights,) = folder.glob("*.safetensors")
         tokenizer, table = _read(folder / "tokenizer.json", weights)

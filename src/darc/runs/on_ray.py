@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 import darc
 from darc.engine.deciding import parse_rules
 from darc.engine.engine import Engine
-from darc.errors import DarcError, InputError, MissingExtra
+from darc.errors import DarcError, InputError, extra_needed
 from darc.runs.folder import RunFolder
 from darc.runs.questions import Question, Questions
 from darc.runs.run import Failures, Report, counter, fill_shards, finish, waiting
@@ -69,10 +69,8 @@ def run_on_ray(
     The folder is one that every node has. `filling` are the options of `fill_shards`.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    try:
+    with extra_needed("--engine ray", "ray"):
         import ray
-    except ImportError:
-        raise MissingExtra("--engine ray", "ray") from None
     count, failures = counter("sealed", questions, report), Failures()
     data, place = folder.manifest(), folder.path.resolve()
     if data["schema"] == 1:

@@ -13,7 +13,7 @@ import numpy as np
 from darc.engine.deciding import Deciding, flagged
 from darc.engine.outcome import Outcome
 from darc.engine.stopping import STOPPED
-from darc.errors import InputError, MissingExtra
+from darc.errors import InputError, extra_needed
 from darc.files import atomic_path, atomic_writer
 from darc.runs import records
 from darc.runs.folder import RunFolder, again
@@ -162,11 +162,9 @@ def tidy(folder: RunFolder) -> Iterator[tuple[str, str, str, float, str]]:
 
 
 def _write_parquet(folder: RunFolder, path: Path) -> int:
-    try:
+    with extra_needed("writing Parquet", "parquet"):
         import pyarrow as pa
         import pyarrow.parquet as parquet
-    except ImportError:
-        raise MissingExtra("writing Parquet", "parquet") from None
     kinds = [pa.float64() if name == "rating" else pa.string() for name in COLUMNS]
     schema, rows, count = pa.schema(list(zip(COLUMNS, kinds, strict=True))), tidy(folder), 0
     with atomic_path(path) as temporary, parquet.ParquetWriter(temporary, schema) as writer:

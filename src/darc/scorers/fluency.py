@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from darc.errors import MissingExtra
+from darc.errors import extra_needed
 from darc.language.text import WORD, Text
 from darc.language.words import CLASS_OF, order_gain
 from darc.registry import scorer
@@ -36,10 +36,8 @@ class Spelling:
 
     def __init__(self, knows: Callable[[str], bool] | None = None) -> None:
         if knows is None:
-            try:
+            with extra_needed("the fluency scorer", "embedded"):
                 import harper
-            except ImportError as problem:
-                raise MissingExtra("the fluency scorer", "embedded") from problem
             # Its judgement of a single word is whether it has it; about 0.05 ms.
             knows = harper.Linter().is_likely_english
         self._knows = knows

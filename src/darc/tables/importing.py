@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from darc.errors import InputError, MissingExtra, UnknownName
+from darc.errors import InputError, UnknownName, extra_needed
 from darc.files import json_lines, read_json
 from darc.tables.database import Database, quoted
 from darc.tables.foreign import Judgements, Record, as_number, read_foreign, recognise
@@ -76,11 +76,9 @@ def _records(path: Path, suffix: str, db: Database) -> Sequence[Record]:
 
 def _dataset(path: Path, split: str) -> list[Record]:
     """The records of a folder that was saved or downloaded, or of a dataset by its name."""
-    try:
+    with extra_needed("reading a dataset of Hugging Face", "datasets"):
         import datasets
         import huggingface_hub
-    except ImportError:
-        raise MissingExtra("reading a dataset of Hugging Face", "datasets") from None
     datasets.disable_progress_bars()
     for library in (datasets, huggingface_hub):
         library.logging.set_verbosity_error()

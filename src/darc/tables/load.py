@@ -12,7 +12,7 @@ from itertools import accumulate, islice
 from pathlib import Path, PurePath
 from typing import Any
 
-from darc.errors import InputError, MissingExtra, TableError
+from darc.errors import InputError, TableError, extra_needed
 from darc.files import output_files, parse_lines
 from darc.tables.database import Database, quoted
 from darc.tables.raw import BLOCK_ROWS, RawRows, as_text, shorten
@@ -238,10 +238,8 @@ def _load_parquet(loaded: RawRows, file: PlainFile, _: Progress) -> None:
 
 def _load_sheet(loaded: RawRows, file: PlainFile, _: Progress) -> None:
     """The rows of a workbook's first sheet that are not blank; its first one is the header."""
-    try:
+    with extra_needed("reading a spreadsheet", "excel"):
         import python_calamine
-    except ImportError:
-        raise MissingExtra("reading a spreadsheet", "excel") from None
     try:
         book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(file.path.read_bytes()))
         cells = book.get_sheet_by_index(0).to_python(skip_empty_area=False)

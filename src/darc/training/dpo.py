@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.errors import InputError, MissingExtra, TableError
+from darc.errors import InputError, TableError, extra_needed
 from darc.files import atomic_writer, json_lines, read_json
 from darc.models.transformers.loading import fingerprint, quiet
 from darc.training.preferences import Row
@@ -204,11 +204,9 @@ def last_checkpoint(path: Path) -> Path | None:
 
 def draw_curves(history: Sequence[dict[str, Any]], title: str) -> "Figure":
     """Loss and margin by step, from a trainer's log: of the pairs trained on and held out."""
-    try:
+    with extra_needed("drawing a picture", "plot"):
         from matplotlib.figure import Figure
         from matplotlib.ticker import MaxNLocator
-    except ImportError:
-        raise MissingExtra("drawing a picture", "plot") from None
     figure = Figure(figsize=(9.6, 3.8), dpi=150, layout="constrained")
     styles: dict[str, dict[str, Any]] = {
         "": {"color": PALE, "lw": 1.2, "label": "trained on"},

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from darc.errors import InputError, MissingExtra
+from darc.errors import InputError, extra_needed
 from darc.views.palette import GRID, INK, PALE, SERIES
 
 if TYPE_CHECKING:
@@ -82,10 +82,8 @@ def new_figure(width: float, height: float) -> "Figure":
 
 
 def _figure_class() -> "type[Figure]":
-    try:
+    with extra_needed("drawing a picture", "plot"):
         from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("drawing a picture", "plot") from None
     return Figure
 
 

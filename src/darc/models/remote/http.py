@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from darc.errors import InputError, MissingExtra
+from darc.errors import InputError, extra_needed
 from darc.models.remote.problems import Malformed, OverLimit, TimedOut, TooLarge, Unreachable
 
 CONNECTING = 10.0
@@ -31,10 +31,8 @@ NOT_ADDED = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 
 def library() -> Any:
     """The HTTP library, which is optional."""
-    try:
+    with extra_needed("talking to a server", "remote"):
         import aiohttp
-    except ImportError:
-        raise MissingExtra("talking to a server", "remote") from None
     return aiohttp
 
 
