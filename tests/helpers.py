@@ -46,7 +46,7 @@ def check_interrupted(
     """
     out, said = running.communicate(timeout=60)
     ended = time.monotonic() - pressed
-    assert (running.returncode, out or "") == (130, "")
+    assert (running.returncode, out or "") == (130, ""), said
     assert said.splitlines()[-1] == f"darc: interrupted; {last}"
     assert "Traceback" not in said
     print(f"it ended after {ended:.1f} s; the goal is {goal:g} s")

@@ -117,8 +117,7 @@ def _done(
                     idle.append(fill)
                 yield each, _heard(ray, sent, each)
     finally:
-        for sent in () if actors else under_way:
-            ray.cancel(sent, force=True)
+        # Tasks end with this driver's job: to cancel one as it ends would crash Ray.
         for actor in actors:
             ray.kill(actor)
 
