@@ -81,10 +81,11 @@ class Case:
         return contents(self.place / "local")
 
     def asked(self) -> list[tuple[int, str]]:
-        """The process and the prompt of every score."""
+        """The process and the prompt of every score; a full disk may cut a line."""
         path = self.faults / "log"
         lines = path.read_text().splitlines() if path.exists() else []
-        return [(int(line.split()[0]), line.split()[1]) for line in lines]
+        words = [line.split() for line in lines]
+        return [(int(each[0]), each[1]) for each in words if len(each) == 2]
 
     def sealed(self) -> dict[str, set[str]]:
         """The prompts of every sealed shard."""
