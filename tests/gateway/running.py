@@ -1,5 +1,6 @@
 """A gateway that runs in a thread, on a real port of the loopback interface."""
 
+import asyncio
 import socket
 import threading
 import time
@@ -33,6 +34,7 @@ class Running:
         self._socket = listening("127.0.0.1", 0)
         self.port: int = self._socket.getsockname()[1]
         self.server = server(make_app(settings, self.gateway, hosts), grace=10)
+        self.server.main_loop = self._until_told
         self.thread = threading.Thread(target=self.server.run, args=([self._socket],))
         self.thread.start()
         while not self.server.started:
@@ -47,6 +49,11 @@ class Running:
         """Wait until everything is loaded."""
         while httpx.get(f"{self.url}/readyz").status_code != 200:
             time.sleep(0.02)
+
+    async def _until_told(self) -> None:
+        """What uvicorn does ten times a second, so that hundreds of gateways end sooner."""
+        while not await self.server.on_tick(0):
+            await asyncio.sleep(0.01)
 
     def close(self) -> None:
         self.server.should_exit = True

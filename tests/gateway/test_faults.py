@@ -10,6 +10,7 @@ from tests.gateway import scorers as slow_scorers
 from tests.gateway.running import QUESTION, Running, parts, running
 
 from darc.gateway.settings import ServeSettings
+from darc.models.remote.endpoints import Retry
 
 HERE = "python:tests.gateway.scorers:"
 
@@ -219,7 +220,10 @@ def test_other_backends_take_over(openai_server: FakeServer, k: int) -> None:
 
 
 @pytest.mark.parametrize("k", [1, 4])
-def test_request_is_tried_six_times_in_all(openai_server: FakeServer, k: int) -> None:
+def test_request_is_tried_six_times_in_all(
+    openai_server: FakeServer, k: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Retry, "pause", lambda *_: 0.0)
     again = {"Retry-After": "0"}
     kinds = (Fault(status=503, headers=again), Fault("half", 200, content=b"{"), Fault("reset"))
     openai_server.faults = [kinds[i % 3] for i in range(99)]
