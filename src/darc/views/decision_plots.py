@@ -130,6 +130,8 @@ def _names(axes: Any, data: Plane) -> None:
 
     dots = [axes.transData.transform((p.sigma, p.value)) for p in data.points]
     taken = [Bbox.from_bounds(x - 5, y - 5, 10, 10) for x, y in dots]
+    # The numbers of the axis.
+    taken.append(Bbox.from_extents(0, 0, axes.bbox.x0, axes.figure.bbox.y1))
     scale = axes.figure.dpi / 72
     pairs = sorted(zip(data.points, dots, strict=True), key=lambda pair: not pair[0].chosen_by)
     for point, (x, y) in pairs:
@@ -143,7 +145,7 @@ def _names(axes: Any, data: Plane) -> None:
             name = f"{', '.join(point.chosen_by)}: {name}"
             size, style = 8.5, {"color": color, "weight": "bold"}
         half, tall = 0.29 * size * len(name), 0.6 * size
-        sides = [(0.0, 9.0), (0.0, -9.0), (half + 9, 0.0), (-half - 9, 0.0)]
+        sides = [(0.0, 9.0), (0.0, -9.0), (half + 9, 0.0), (-half - 9, 0.0), (0, 18.0), (0, -18.0)]
         if point.chosen_by:
             sides = [(0.0, 17.0), (0.0, -17.0)]
         boxes = [
