@@ -32,6 +32,12 @@ MEND, PACKED = "mend it", ".zst"
 AGAIN = "restore it, or remove it and run again"
 
 
+def file_sha256(path: Path) -> str:
+    """The SHA-256 of a file's content, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
 def zstandard() -> Any:
     """The library that packs files."""
     with extra_needed("packed files (.zst)", "all"):

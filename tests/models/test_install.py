@@ -13,12 +13,12 @@ import pytest
 
 from darc.cli import models as listing
 from darc.errors import DarcError, InputError, UnknownName
+from darc.files import file_sha256
 from darc.models.installed import (
     CATALOGUE,
     DEFAULT,
     CatalogueEntry,
     Installed,
-    file_sha256,
     find,
     install,
     model_folder,

@@ -11,9 +11,8 @@ from typing import Protocol, runtime_checkable
 
 from darc.core.draws import prompt_seeds
 from darc.errors import DarcError, InputError, TableError
-from darc.files import output_files, read_entries
+from darc.files import file_sha256, output_files, read_entries
 from darc.models.completion import Completion, Report, without_thoughts
-from darc.models.installed import file_sha256
 from darc.registry import Capabilities, generator
 from darc.types import Candidate, Message, Prompt
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from darc.errors import DarcError, InputError, UnknownName
-from darc.files import atomic_writer, read_json
+from darc.files import atomic_writer, file_sha256, read_json
 
 VARIABLE, WAITING = "DARC_CACHE", "OMP_WAIT_POLICY"
 NOTE = "installed.json"
@@ -168,12 +168,6 @@ def stamp_of(path: Path) -> tuple[int, int, int]:
     """What of a file differs when it was written to or replaced: size, time, inode."""
     seen = path.stat()
     return seen.st_size, seen.st_mtime_ns, seen.st_ino
-
-
-def file_sha256(path: Path) -> str:
-    """The SHA-256 of a file's content, in hexadecimal."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def import_asleep(name: str) -> Any:

@@ -17,13 +17,13 @@ from darc.files import (
     append_private,
     atomic_path,
     atomic_writer,
+    file_sha256,
     json_lines,
     private_folder,
     read_json,
     reading,
     zstandard,
 )
-from darc.models.installed import file_sha256
 from darc.runs.records import Fault, check_links, check_row
 
 logger = logging.getLogger(__name__)
