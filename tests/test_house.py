@@ -94,6 +94,20 @@ def test_class_names_are_unique() -> None:
     assert twice.keys() == set(HOUSE["class_names_twice"]), twice
 
 
+def test_names_are_the_fields_own() -> None:
+    private = {"asked", "told", "telling", "story", "spotlight", "hands", "workshop", "sheet"}
+    private |= {"leaving", "passing", "meaning", "shown", "evaluated"}
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    named = [
+        f"{module}.{node.name}"
+        for module, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, kinds) and node.name.strip("_").lower() in private
+    ]
+    named += [module for module in trees() if module.rpartition(".")[2] in private]
+    assert named == []
+
+
 def test_no_module_is_named_like_a_package() -> None:
     packages = {path.parent.name for path in (ROOT / "src" / "darc").glob("*/__init__.py")}
     found = {module_of(path) for path in SOURCES if path.stem in packages}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from darc.errors import InputError, UnknownName
-from darc.evaluation.frame import Frame, joined, shown, write_frames
+from darc.evaluation.frame import Frame, cell_text, joined, write_frames
 
 FRAME = Frame.of(
     "demo",
@@ -31,9 +31,9 @@ def test_markdown_and_latex_escape() -> None:
 
 
 def test_small_numbers_do_not_become_zero() -> None:
-    assert shown(2.6e-29) == "2.6e-29"
-    assert shown(0.0) == "0.000"
-    assert shown(None) == "-"
+    assert cell_text(2.6e-29) == "2.6e-29"
+    assert cell_text(0.0) == "0.000"
+    assert cell_text(None) == "-"
 
 
 def test_where_and_records() -> None:

@@ -7,7 +7,7 @@ from tests.evaluation.helpers import make_source
 from darc.evaluation.bootstrap import average, largest
 from darc.evaluation.contest import ContestSettings, compare_rules
 from darc.evaluation.evaluate import evaluate
-from darc.evaluation.verdict import AS_GIVEN, judge, summary, told, verdicts
+from darc.evaluation.verdict import AS_GIVEN, in_words, judge, summary, verdicts
 from darc.tuning.advice import advise
 from darc.tuning.tune import gains
 
@@ -24,7 +24,7 @@ def test_a_rule_that_is_better_for_everyone_is_found() -> None:
     assert [verdict.subset for verdict in found] == ["overall", "high-variance"]
     overall = found[0]
     assert overall.methods[overall.better(0)[0]] in ("epsilon", "entropic")
-    assert "rules as given that beat Best-of-K beyond noise: by tradeoff" in told(overall)
+    assert "rules as given that beat Best-of-K beyond noise: by tradeoff" in in_words(overall)
 
 
 def test_noise_is_seldom_taken_for_a_gain() -> None:
@@ -86,7 +86,7 @@ def test_what_may_be_luck_is_said_apart() -> None:
     barely = replace(overall, delta=whole, margin=whole + 0.1, low=whole - 0.1)
     assert barely.better(0) == []
     assert barely.lucky(0) == [0, 1, 2]
-    assert "Taken alone, intervals above 0: by tradeoff mean, epsilon, entropic" in told(barely)
+    assert "Taken alone, intervals above 0: by tradeoff mean, epsilon, entropic" in in_words(barely)
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9])

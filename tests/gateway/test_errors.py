@@ -1,7 +1,7 @@
 import pytest
 
 from darc.errors import DarcError, InputError
-from darc.gateway.errors import told
+from darc.gateway.errors import problem_of
 from darc.models.remote import problems
 
 WORDS = "did not answer within 3 s"
@@ -26,11 +26,12 @@ WORDS = "did not answer within 3 s"
     ids=lambda value: type(value).__name__,
 )
 def test_type_of_a_failure_decides(problem: DarcError, status: int, code: str | None) -> None:
-    found = told(problem)
+    found = problem_of(problem)
     assert (found.status, found.code) == (status, code)
 
 
 def test_times_to_come_back_are_passed_on() -> None:
-    assert told(problems.LeftAlone("", after=2.5)).headers == {"Retry-After": "3"}
-    assert told(problems.ErrorStatus("", status=503, after=4.0)).headers == {"Retry-After": "4"}
-    assert "http://h/there" in told(problems.Moved("http://h", 307, "/there?key=1")).message
+    assert problem_of(problems.LeftAlone("", after=2.5)).headers == {"Retry-After": "3"}
+    problem = problems.ErrorStatus("", status=503, after=4.0)
+    assert problem_of(problem).headers == {"Retry-After": "4"}
+    assert "http://h/there" in problem_of(problems.Moved("http://h", 307, "/there?key=1")).message

@@ -153,7 +153,7 @@ def run(arguments: Namespace) -> None:
         rows_class = JsonRows if as_json else CsvRows
         summary, pictured = Summary(specs), PicturedPrompt(arguments.prompt)
         sinks: list[Any] = [summary, pictured]
-        shown = spool = None
+        first = spool = None
         if out is not None:
             file = stack.enter_context(atomic_writer(out))
             sinks.append(rows_class(file, table.extra_columns, detail))
@@ -164,7 +164,7 @@ def run(arguments: Namespace) -> None:
             )
             sinks.append(rows_class(cast("TextIO", spool), table.extra_columns, detail))
         elif out is None:
-            sinks.append(shown := Shown(arguments.limit, detail))
+            sinks.append(first := FirstRows(arguments.limit, detail))
         with progress("deciding", " prompts") as report:
             for decided in decide_table(table, specs, side=side, progress=report, **deciding):
                 for sink in sinks:
@@ -176,8 +176,8 @@ def run(arguments: Namespace) -> None:
         if spool is not None:
             spool.seek(0)
             shutil.copyfileobj(spool, sys.stdout)
-        elif shown is not None:
-            shown.print(summary, pictured, texts)
+        elif first is not None:
+            first.print(summary, pictured, texts)
 
 
 def _texts(source: object, prompt_id: str | None) -> dict[str, str]:
@@ -201,7 +201,7 @@ def _figure(pictured: "PicturedPrompt", texts: dict[str, str]) -> "Figure":
     return draw_plane(plane(decisions[-1], decisions[:-1], prompt_id))
 
 
-class Shown:
+class FirstRows:
     """Collects the first rows of the table, and prints it with the summary."""
 
     def __init__(self, limit: int, detail: "Detail") -> None:

@@ -44,7 +44,7 @@ def calibrate_source(source: Source, lam: float = 2.0) -> Calibrations:
         else:
             names = ("within", "within_df", "systems", "system_errors", "inflation")
             kept = {name: getattr(learnt, name) for name in names}
-            found.append(_told(replace(DEFAULT, lam=lam, **kept), ratings[:, m]))
+            found.append(_with_weights(replace(DEFAULT, lam=lam, **kept), ratings[:, m]))
     return _named(source, found)
 
 
@@ -146,10 +146,10 @@ def _with_weight(
         check=check,
         intervals={"weight": (max(0.0, middle - width), min(lam, middle + width))},
     )
-    return _told(made, features.ratings)
+    return _with_weights(made, features.ratings)
 
 
-def _told(learnt: Calibration, ratings: Array) -> Calibration:
+def _with_weights(learnt: Calibration, ratings: Array) -> Calibration:
     """The calibration with its weight and shrinkage at the counts that there are."""
     count = (~np.isnan(ratings)).sum(axis=-1)
     weight, shrink = learnt.by_count(int(count.max()), learnt.lam)

@@ -91,7 +91,7 @@ class Frame:
     def markdown(self, digits: int = 3) -> str:
         """A pipe table under the title, with the note below."""
         kinds = ["---:" if self.numeric(at) else "---" for at in range(len(self.columns))]
-        cells = [[shown(cell, digits) for cell in row] for row in self.rows]
+        cells = [[cell_text(cell, digits) for cell in row] for row in self.rows]
         plain = [[text.replace("|", "\\|").replace("\n", " ") for text in row] for row in cells]
         table = [f"| {' | '.join(row)} |" for row in (self.columns, kinds, *plain)]
         return "\n".join([f"**{self.title}**", "", *table, *["", self.note] * bool(self.note), ""])
@@ -103,7 +103,7 @@ class Frame:
             return " ".join(text.split()).translate(_LATEX)
 
         kinds = "".join("r" if self.numeric(at) else "l" for at in range(len(self.columns)))
-        cells = [self.columns, *([shown(cell, digits) for cell in row] for row in self.rows)]
+        cells = [self.columns, *([cell_text(cell, digits) for cell in row] for row in self.rows)]
         head, *rows = [" & ".join(map(escaped, row)) + " \\\\" for row in cells]
         lines = [f"% {self.title}", f"\\begin{{tabular}}{{{kinds}}}", "\\hline", f"{head} \\hline"]
         lines += [*rows, "\\hline", "\\end{tabular}", *[f"% {self.note}"] * bool(self.note)]
@@ -133,7 +133,7 @@ FORMS: Mapping[str, Callable[[Frame], str]] = {
 }
 
 
-def shown(cell: Cell, digits: int = 3) -> str:
+def cell_text(cell: Cell, digits: int = 3) -> str:
     """A cell as people read it: a dash where there is nothing, small numbers by their exponent."""
     if cell is None or cell != cell:
         return "-"

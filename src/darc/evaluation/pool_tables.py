@@ -50,7 +50,7 @@ def call_table(source: Source, specs: list[RuleSpec]) -> Frame:
     for spec in specs:
         if not _searchable(source, spec):
             continue
-        found = [_asked(source, spec, prompt) for prompt in prompts]
+        found = [_searched(source, spec, prompt) for prompt in prompts]
         # A sample that the search asks for and that does not exist is no text.
         there = np.asarray((~np.isnan(source.samples[prompts])).any(axis=1))
         lazy, whole = there[np.stack([asked for asked, _ in found])].sum(), there.sum()
@@ -130,7 +130,7 @@ def token_table(source: Source, specs: list[RuleSpec]) -> Frame:
         parts = np.mean([_spent(source, p, _needed(source, spec, p)) for p in prompts], axis=0)
         lazily = float("nan")
         if _searchable(source, spec):
-            asked = [_spent(source, p, _asked(source, spec, p)[0]) for p in prompts]
+            asked = [_spent(source, p, _searched(source, spec, p)[0]) for p in prompts]
             lazily = float(np.sum(asked, axis=1).mean())
         row: Record = {"source": source.name, "method": spec.label, "prompts": len(prompts)}
         row |= dict(zip(SPENT, parts, strict=True))
@@ -166,7 +166,7 @@ def _searchable(source: Source, spec: RuleSpec) -> bool:
     return len(source.scorers) == 1 or source.constants is not None
 
 
-def _asked(source: Source, spec: RuleSpec, prompt: int) -> tuple[Mask, bool]:
+def _searched(source: Source, spec: RuleSpec, prompt: int) -> tuple[Mask, bool]:
     """The samples (K, n) that the lazy search asks for, and whether it chooses as all would."""
     samples = clipped(source.samples[prompt : prompt + 1], source.bounds)[0]
     samples = np.ascontiguousarray(samples[:, : len(source.candidate_ids[prompt])])

@@ -17,7 +17,7 @@ from darc.evaluation.cases import clipped_text, galleries
 from darc.evaluation.contest import Report
 from darc.evaluation.evaluate import Evaluation
 from darc.evaluation.figures import draw_figures
-from darc.evaluation.frame import WORDS, Cell, Frame, Record, shown, table, write_frames
+from darc.evaluation.frame import WORDS, Cell, Frame, Record, cell_text, table, write_frames
 from darc.evaluation.pictures import Picture
 from darc.evaluation.verdict import Verdict, answer, wins_frame
 from darc.files import atomic_writer
@@ -90,7 +90,7 @@ def _groups(frame: Frame) -> list[tuple[str, list[int]]]:
     for place, name in enumerate(names):
         cells = {row[place] for row in frame.rows}
         one = name in ("source", "length_unit") and len(cells) == 1
-        if place in used or one or all(shown(cell) in ("-", "") for cell in cells):
+        if place in used or one or all(cell_text(cell) in ("-", "") for cell in cells):
             continue
         what = name.removeprefix("delta_")
         said = name if name == "value" else "change" if name == "delta" else f"{what} change"
@@ -230,7 +230,7 @@ def _shown_frame(frame: Frame) -> dict[str, Any]:
 def _cell(name: str, cells: Sequence[Cell], kinds: list[str]) -> tuple[str, str]:
     """The text and the classes of a cell, which is a number with its interval or one thing."""
     first, *ends = cells
-    value, text = name.startswith("value"), shown(first)
+    value, text = name.startswith("value"), cell_text(first)
 
     def signed(number: float) -> str:
         return f"{round(number, 9) + 0.0:{'' if value else '+'}.3f}"

@@ -99,7 +99,7 @@ def verdicts(result: Evaluation) -> list[Verdict]:
     ]
 
 
-def told(verdict: Verdict) -> str:
+def in_words(verdict: Verdict) -> str:
     """A verdict in words."""
     rules = len(verdict.methods) - 1
     where = f"{verdict.source}, {verdict.subset} ({verdict.prompts} prompts)"
@@ -133,7 +133,7 @@ def told(verdict: Verdict) -> str:
 
 def summary(result: Evaluation, found: Sequence[Verdict], advice: Sequence[str] = ()) -> list[str]:
     """The sentences that come first: the advice, what the data say, and how far to trust them."""
-    said = [*advice, *(told(verdict) for verdict in found)]
+    said = [*advice, *(in_words(verdict) for verdict in found)]
     if not found:
         why = f"there are fewer than {FEWEST} prompts or no other rule"
         return [*said, f"Whether a rule beats Best-of-K cannot be told: {why}."]

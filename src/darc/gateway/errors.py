@@ -16,10 +16,10 @@ def as_problems() -> Iterator[None]:
     try:
         yield
     except DarcError as problem:
-        raise told(problem) from None
+        raise problem_of(problem) from None
 
 
-def told(problem: DarcError) -> Problem:
+def problem_of(problem: DarcError) -> Problem:
     """The `Problem` for a failed call: the backend's status, message, type and code where known.
 
     A backend that cannot be reached is 502, one that takes too long 504, and one that is left alone

@@ -103,7 +103,7 @@ class Gateway:
                 replies, flags, drawn = await self._candidates(asked, work)
                 outcome = await self._chosen(asked, work, replies, flags, drawn)
                 outcome = outcome if drawn is None else replace(outcome, saved=drawn.saved)
-            data = await self._told(work, replies, outcome)
+            data = await self._metadata(work, replies, outcome)
             chosen = [replies[k] for k in outcome.order]
             head, left = chosen[0].answer, ("choices", "usage", "object", "darc")
             body = {
@@ -141,7 +141,7 @@ class Gateway:
         with as_problems():
             async with self.gate:
                 outcome = await self._decided(work, replies, [], given.n, method.options.n_aug)
-            return {**await self._told(work, replies, outcome), "answer": outcome.answer}
+            return {**await self._metadata(work, replies, outcome), "answer": outcome.answer}
 
     async def busily(self, large: bool, function: Callable[..., Result], *arguments: Any) -> Result:
         """What a function returns, in a thread where it is `large`, one at a time."""
@@ -305,7 +305,9 @@ class Gateway:
         except DarcError as problem:
             raise unfit(problem) from None
 
-    async def _told(self, work: Work, replies: Sequence[Reply], outcome: Outcome) -> dict[str, Any]:
+    async def _metadata(
+        self, work: Work, replies: Sequence[Reply], outcome: Outcome
+    ) -> dict[str, Any]:
         """What is said of a choice, counted and written down."""
         large = is_large(outcome)
         data, row = await self.busily(large, metadata.described, work, replies, outcome)

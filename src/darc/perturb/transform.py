@@ -266,7 +266,7 @@ def to_prose(text: str, draws: Draws) -> str:
 def running(text: str, draws: Draws) -> str:
     """The items of a list, each a sentence, as one paragraph."""
 
-    def told(match: Found) -> str:
+    def paragraph(match: Found) -> str:
         items = [item.strip() for item in PATTERNS["item"].findall(match.group())]
         if any(not item.endswith((".", "!")) or len(item.split()) < 4 for item in items):
             return match.group()
@@ -276,7 +276,7 @@ def running(text: str, draws: Draws) -> str:
     def label(match: Found) -> str:
         return match[1] + (" " if match[1].endswith((".", "!", "?")) else ": ")
 
-    return PATTERNS["items"].sub(told, text) if draws.chance(0.9) and "\n" in text else text
+    return PATTERNS["items"].sub(paragraph, text) if draws.chance(0.9) and "\n" in text else text
 
 
 def item_spacing(text: str, draws: Draws) -> str:

@@ -52,7 +52,7 @@ def auto(pools: Pools, *, lam: Level = 2.0, calibration: Given = None) -> Choice
         pools, calibrations(calibration, pools.shape[1]), check_level("lam", lam), seen
     )
     choice = largest(pools, scored.score)
-    return replace(choice, **_told(pools, scored, seen, choice.index))
+    return replace(choice, **_reasons(pools, scored, seen, choice.index))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ def _scored(pools: Pools, given: Sequence[Calibration], lam: float, seen: Mask) 
     return Scored(score, np.broadcast_to(weight, shape), calm, severe, known)
 
 
-def _told(pools: Pools, scored: Scored, seen: Mask, index: Integers) -> dict[str, Any]:
+def _reasons(pools: Pools, scored: Scored, seen: Mask, index: Integers) -> dict[str, Any]:
     """Flags and facts of the choices: what was compared, less how much disagreement, by whom."""
     rows, scorers = np.arange(len(index)), scored.each.shape[1]
     count = pools.statistics.count

@@ -77,7 +77,7 @@ def _searched_again(
     count = records.sample_counts(row, values.shape[1])
     rewritten = row.get("rewritten", range(len(count)))
 
-    def told(pairs: list[tuple[int, int]]) -> list[Array]:
+    def known_scores(pairs: list[tuple[int, int]]) -> list[Array]:
         for k, i in ((k, place + first) for k, place in pairs):
             known = not np.isnan(values[0, k, i]) or (k, i) in scores.failed
             if not known and (rated or k not in rewritten or i < count[k]):
@@ -85,7 +85,7 @@ def _searched_again(
                 raise InputError(what, f"make the rest with: {again(folder, complete=True)}")
         return [values[:, k, place + first] for k, place in pairs]
 
-    return flagged(drive(deciding.search(scores), told, values.shape[1]), scores)
+    return flagged(drive(deciding.search(scores), known_scores, values.shape[1]), scores)
 
 
 COLUMNS = ("prompt_id", "candidate_id", "rater_id", "rating", "scorer_id")

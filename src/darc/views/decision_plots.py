@@ -11,14 +11,13 @@ from darc.errors import InputError
 from darc.selection.decision import Decision
 from darc.typing import Array
 from darc.views.chart import new_figure, quiet
-from darc.views.palette import BAND, CHOICE, INK, LABEL, OTHER, PALE
+from darc.views.palette import BAND, CHOICE, INK, LABEL, OTHER, PALE, PALE_OTHER
 from darc.views.text_table import shortened
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST, WIDE, BINS = 8, 46, 40
-PALE_OTHER = "#fbe9dd"
 # The lowest part of the scale, whose ratings are drawn as those of people who are unhappy.
 UNHAPPY = 0.3
 # The lowest and the highest rating, and the upper end of those that count as unhappy.

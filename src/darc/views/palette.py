@@ -5,7 +5,7 @@ from pathlib import Path
 TEMPLATES = Path(__file__).parent / "templates"
 
 INK, PALE, LABEL, GRID = "#1f2933", "#8a94a3", "#5a6573", "#e8ecf0"
-CHOICE, OTHER, BAND = "#0b6fa4", "#c2571a", "#dcecf5"
+CHOICE, OTHER, BAND, PALE_OTHER = "#0b6fa4", "#c2571a", "#dcecf5", "#fbe9dd"
 SERIES = ("#0b5a8a", "#d1611a", "#1f2933", "#35b892", "#b0559f", "#c79a00", "#6db3e0", "#7d8794")
 
 LIGHT = {

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from tests.fakes import FakeServer, Fault
 
-from darc.models.remote.check import check_chat, shown
+from darc.models.remote.check import check_chat, one_line
 from darc.models.remote.http import METER, Meter
 
 
@@ -54,6 +54,6 @@ def test_counts_are_its_own(openai_server: FakeServer) -> None:
 
 
 def test_long_messages_are_cut() -> None:
-    assert shown("refused", "") == "refused"
-    assert shown("refused (400)", "two\n lines") == "refused (400): two lines"
-    assert len(shown("x" * 500)) == 100
+    assert one_line("refused", "") == "refused"
+    assert one_line("refused (400)", "two\n lines") == "refused (400): two lines"
+    assert len(one_line("x" * 500)) == 100

@@ -76,7 +76,7 @@ class ServerReport:
     def failed(self, what: str, problem: Refused | Failed) -> None:
         """Add what makes the server useless."""
         reason = problem.said if isinstance(problem, Refused) else problem.message
-        self.add(what, "no", shown(reason), False)
+        self.add(what, "no", one_line(reason), False)
         self.problem, self.status = str(problem), problem.status
         self.reachable = problem.status is not None
 
@@ -85,9 +85,9 @@ class ServerReport:
         try:
             self.add(what, *await check())
         except Refused as problem:
-            self.add(what, shown(f"refused ({problem.status})", problem.said), refused, False)
+            self.add(what, one_line(f"refused ({problem.status})", problem.said), refused, False)
         except Failed as problem:
-            self.add(what, "not known", shown(problem.message), None)
+            self.add(what, "not known", one_line(problem.message), None)
 
 
 @asynccontextmanager
@@ -107,7 +107,7 @@ async def trying(report: ServerReport, key_env: str, timeout: float) -> AsyncIte
         report.tokens += meter.tokens
 
 
-def shown(*parts: str) -> str:
+def one_line(*parts: str) -> str:
     """Parts that are not empty on one line, cut where they are long."""
     text = ": ".join(filter(None, (" ".join(part.split()) for part in parts)))
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
@@ -149,7 +149,7 @@ class _Trial:
                 report.failed("reachable", problem)
                 return []
             report.add("reachable", "yes")
-            told = shown(f"not listed ({problem.status})", said(problem.body, key))
+            told = one_line(f"not listed ({problem.status})", said(problem.body, key))
             report.add("models", told, name_it, None)
             return []
         report.add("reachable", "yes")
