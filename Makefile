@@ -8,16 +8,19 @@ BIN := $(VENV)/bin
 QUESTION ?= Why is it good to walk every day? Answer in two or three sentences.
 ASK := -k 12 --max-tokens 160 --seed 3
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+# The versions that the tests ran with, so that a new release of a dependency breaks nobody's first try.
+INSTALL := $(PIP) install -c constraints.txt
 
 # Tests start hundreds of processes, which are to find the code compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-slow test-model test-hf test-train test-ray test-clients test-load test-vllm chromium test-browser check docs \
+.PHONY: help demo test coverage test-slow test-model test-hf test-train test-ray test-clients test-load test-vllm chromium test-browser check docs \
   bench bench-pipeline bench-reward bench-gateway bench-scale results release clean
 
 help:
 	@echo "make demo    choose by people's ratings, with a picture, then among a small real model's answers"
 	@echo "make test    install what the tests need, check the code, run the tests"
+	@echo "make coverage   run the same tests, print which lines of the code no test runs"
 	@echo "make test-slow   run the tests that take long"
 	@echo "make test-model   install the embedded model, run the tests that need it"
 	@echo "make test-hf install torch and transformers, run the tests that need them"
@@ -44,32 +47,32 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade "pip>=25.1"
 
-$(VENV)/.demo: $(BIN)/python pyproject.toml
+$(VENV)/.demo: $(BIN)/python pyproject.toml constraints.txt
 	@echo "installing DARC, its embedded model's runtime and what the pictures need into $(VENV)"
-	$(PIP) install -e ".[plot,embedded]"
+	$(INSTALL) -e ".[plot,embedded]"
 	@touch $@
 
-$(VENV)/.test: $(BIN)/python pyproject.toml tests/plugin/pyproject.toml
+$(VENV)/.test: $(BIN)/python pyproject.toml constraints.txt tests/plugin/pyproject.toml
 	@echo "installing DARC with its extras, the test tools and the test plugin into $(VENV)"
-	$(PIP) install -e ".[all]" --group test
-	$(PIP) install -e tests/plugin
+	$(INSTALL) -e ".[all]" --group test
+	$(INSTALL) -e tests/plugin
 	@touch $@
 
 $(VENV)/.hf: $(VENV)/.test pyproject.toml
 	@echo "installing torch $(TORCH) and DARC's extra hf into $(VENV)"
-	$(PIP) install torch==$(TORCH)
-	$(PIP) install -e ".[hf]"
+	$(INSTALL) torch==$(TORCH)
+	$(INSTALL) -e ".[hf]"
 	@touch $@
 
 $(VENV)/.train: $(VENV)/.test pyproject.toml
 	@echo "installing torch $(TORCH) and DARC's extra train into $(VENV)"
-	$(PIP) install torch==$(TORCH)
-	$(PIP) install -e ".[train]"
+	$(INSTALL) torch==$(TORCH)
+	$(INSTALL) -e ".[train]"
 	@touch $@
 
 $(VENV)/.ray: $(VENV)/.test pyproject.toml
 	@echo "installing Ray into $(VENV)"
-	$(PIP) install -e ".[ray]"
+	$(INSTALL) -e ".[ray]"
 	@touch $@
 
 demo: $(VENV)/.demo
@@ -94,10 +97,18 @@ check: $(VENV)/.test
 	$(BIN)/lint-imports --no-logo
 
 # Tests run side by side: threads of small matrices would wait for each other.
-test test-slow test-train: export OPENBLAS_NUM_THREADS := 1
+test coverage test-slow test-train: export OPENBLAS_NUM_THREADS := 1
 
 test: $(VENV)/.test check
 	$(BIN)/python -m pytest -n auto --durations 10
+
+$(VENV)/.coverage: $(VENV)/.test
+	$(INSTALL) --group coverage
+	@touch $@
+
+# Branches are not counted, and neither is what only a process that a test starts has run.
+coverage: $(VENV)/.coverage
+	$(BIN)/python -m pytest -n auto --cov darc --cov-report term-missing:skip-covered
 
 test-slow: $(VENV)/.test
 	@echo "running the properties and tests that take several seconds each"
@@ -112,7 +123,7 @@ test-hf: $(VENV)/.hf
 	HF_HUB_OFFLINE=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -m hf --durations 10
 
 $(VENV)/.browser: $(VENV)/.test
-	$(PIP) install --group browser
+	$(INSTALL) --group browser
 	@touch $@
 
 chromium:
@@ -130,7 +141,7 @@ test-browser: chromium $(VENV)/.axe
 
 $(VENV)/.docs: $(VENV)/.test
 	@echo "installing what builds the documentation into $(VENV)"
-	$(PIP) install --group docs
+	$(INSTALL) --group docs
 	@touch $@
 
 docs: $(VENV)/.docs
@@ -198,11 +209,11 @@ bench-scale: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run scale $(if $(QUICK),--quick) $(if $(FULL),--full)
 
 test-load: $(VENV)/.test
-	$(BIN)/python -m pytest -m load -s tests/gateway tests/runs tests/study tests/web
+	$(BIN)/python -m pytest -m load -s tests/serve tests/runs tests/study tests/web
 
 release: $(VENV)/.test
 	@echo "building version $$($(BIN)/darc --version) and checking it; nothing is published"
-	$(PIP) install twine
+	$(INSTALL) twine
 	rm -rf dist
 	$(BIN)/python -m build -q
 	$(BIN)/twine check --strict dist/*

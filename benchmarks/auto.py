@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 import darc
 from benchmarks.report import Table
-from darc.core.statistics import batched
-from darc.selection import calibration
-from darc.selection.pools import Ids, as_ids
-from darc.simulate import Recipe, simulate
+from darc.decide.model import calibration, learning
+from darc.decide.pools import Ids, as_ids
+from darc.decide.standards import scale_of
+from darc.decide.statistics.summary import batched
+from darc.ratings.simulated import Recipe, simulate
 
 Array = NDArray[np.float64]
 
@@ -116,6 +117,7 @@ def decided(data: Ratings) -> Choices:
         yield rule, darc.select_batch(scores, rule, min_samples=1).index
     ids: dict[str, Any] = {"rater_ids": data.raters}
     yield "auto", darc.select_batch(scores, "auto").index
+    yield "auto, high caution", darc.select_batch(scores, "auto", caution="high").index
     yield "auto, raters", darc.select_batch(scores, "auto", **ids).index
     ids["system_ids"] = data.systems
     yield "auto, raters and systems", darc.select_batch(scores, "auto", **ids).index
@@ -157,6 +159,141 @@ def on_ratings(folder: Path, splits: int = SPLITS) -> Table:
     return Table("held-out tradeoff against Best-of-K", ["set", "n", *names], rows, note)
 
 
+@dataclass(frozen=True)
+class Worth:
+    """What the judging half of the raters makes of each candidate, (P, K)."""
+
+    tradeoff: Array
+    mean: Array
+    content: Array
+
+    @classmethod
+    def of(cls, scores: Array, limit: float) -> "Worth":
+        """Mean less twice sigma, mean, and the share of people who are not unhappy."""
+        rated = ~np.isnan(scores)
+        count = np.maximum(rated.sum(-1), 1)
+        mean = np.where(rated, scores, 0.0).sum(-1) / count
+        content = (rated & (scores >= limit)).sum(-1) / count
+        nobody = ~rated.any(-1)
+        return cls(
+            tradeoff(scores), np.where(nobody, np.nan, mean), np.where(nobody, np.nan, content)
+        )
+
+
+def both_versions(data: Ratings) -> Iterator[tuple[str, NDArray[np.int64], NDArray[np.int64]]]:
+    """Choices of version 1 and of version 2, with what each knows besides the ratings.
+
+    Version 1 weighs disagreement lightly whatever the ratings say; that is what the rule still does
+    with scores of rewrites.
+    """
+    scores = data.scores[:, None]
+    raters: dict[str, Any] = {"rater_ids": data.raters}
+    ids: dict[str, Any] = {**raters, "system_ids": data.systems}
+    settings: dict[str, dict[str, Any]] = {
+        "one prompt": {"calibration": calibration.DEFAULT},
+        "many prompts": {},
+        "rater and system ids": ids,
+    }
+    for name, options in settings.items():
+        old = darc.select_batch(scores, "auto", sample="rewrite", **options).index
+        new = darc.select_batch(scores, "auto", **options).index
+        yield name, old, new
+
+
+def interval(differences: Array) -> str:
+    """A mean difference with its 95 % interval over prompts."""
+    known = differences[~np.isnan(differences)]
+    error = known.std(ddof=1) / np.sqrt(len(known)) if len(known) > 1 else np.inf
+    middle = known.mean()
+    return f"{middle:+.3f} ({middle - 1.96 * error:+.3f} to {middle + 1.96 * error:+.3f})"
+
+
+def versions(folder: Path, splits: int = SPLITS) -> Table:
+    """Version 2 less version 1, judged by the other half of the raters."""
+    rows: list[list[object]] = []
+    for path in sorted(folder.glob("*.csv.gz")):
+        label = path.name.removesuffix(".csv.gz")
+        for name, worth in version_differences(read(path), splits).items():
+            cells = [interval(worth[measure]) for measure in ("tradeoff", "mean", "content")]
+            rows.append([label, name, *cells])
+    note = (
+        f"{splits} halvings of the raters; tradeoff (mean - {LAM:g} sigma) and mean in units of "
+        "the deviation within candidates; 95 % intervals over prompts"
+    )
+    header = ["set", "known besides", "tradeoff", "mean", "share not unhappy"]
+    return Table("version 2 less version 1", header, rows, note)
+
+
+def version_differences(data: Ratings, splits: int) -> dict[str, dict[str, Array]]:
+    """By what is known besides the ratings: differences by prompt, averaged over halvings."""
+    unit = float(np.sqrt(np.nanmean(np.nanvar(data.scores, axis=2, ddof=1))))
+    scale = scale_of(data.scores)
+    limit = float(np.mean(scale)) if scale else 0.0
+    found: dict[str, dict[str, list[Array]]] = {}
+    for seed in range(splits):
+        select, judge = halves(data, seed)
+        rated = [~np.isnan(half.scores) for half in (select, judge)]
+        both = np.asarray(np.any(rated[0], axis=2) & np.any(rated[1], axis=2))
+        kept = np.asarray(np.any(both, axis=1))
+        scores = np.where(both[..., None], select.scores, np.nan)[kept]
+        worth = Worth.of(judge.scores[kept], limit)
+        rows = np.arange(len(scores))
+        part = Ratings(scores, select.raters[kept], select.systems[kept])
+        for name, old, new in both_versions(part):
+            measures = {"tradeoff": unit, "mean": unit, "content": 1.0}
+            for measure, size in measures.items():
+                values = getattr(worth, measure)
+                whole = np.full(len(kept), np.nan)
+                whole[kept] = (values[rows, new] - values[rows, old]) / size
+                found.setdefault(name, {}).setdefault(measure, []).append(whole)
+    return {
+        name: {measure: np.nanmean(each, axis=0) for measure, each in own.items()}
+        for name, own in found.items()
+    }
+
+
+def weight_of_two(folder: Path, splits: int = SPLITS) -> Table:
+    """One prompt with two ratings per candidate: what disagreement should weigh there.
+
+    Two raters of each candidate select, all others judge.
+    """
+    rows: list[list[object]] = []
+    for path in sorted(folder.glob("*.csv.gz")):
+        data = read(path)
+        if (~np.isnan(data.scores)).sum(-1).max() < 3:
+            continue
+        unit = float(np.sqrt(np.nanmean(np.nanvar(data.scores, axis=2, ddof=1))))
+        gains_by_weight: dict[float, list[tuple[Array, Array]]] = {}
+        for seed in range(splits):
+            generator = np.random.default_rng([seed, 11])
+            lots = np.where(np.isnan(data.scores), 2.0, generator.random(data.scores.shape))
+            place = np.argsort(np.argsort(lots, axis=-1), axis=-1)
+            selecting = np.where(place < 2, data.scores, np.nan)
+            judging = Worth.of(np.where(place >= 2, data.scores, np.nan), 0.0)
+            usable = ((~np.isnan(data.scores)).sum(-1) > 2).sum(axis=1) > 1
+            order = np.argsort(generator.random(data.scores.shape[:2]), axis=1)
+            line = np.arange(len(order))[:, None]
+            pools = np.where(np.isnan(judging.mean)[..., None], np.nan, selecting)
+            pools = pools[line, order][usable][:, None]
+            at = np.arange(int(usable.sum()))
+            base = darc.select_batch(pools, "mean", min_samples=1).index
+            for weight in (0.06, 0.03, 0.0):
+                with mock.patch.object(calibration, "DEFAULT_WEIGHT", weight):
+                    calibration._by_count.cache_clear()
+                    index = darc.select_batch(pools, "auto", calibration=calibration.DEFAULT).index
+                values = [each[line, order][usable] for each in (judging.mean, judging.tradeoff)]
+                mean, worth = ((own[at, index] - own[at, base]) / unit for own in values)
+                gains_by_weight.setdefault(weight, []).append((mean, worth))
+        calibration._by_count.cache_clear()
+        for weight, pairs in gains_by_weight.items():
+            mean = np.mean([pair[0] for pair in pairs], axis=0)
+            worth = np.mean([pair[1] for pair in pairs], axis=0)
+            label = path.name.removesuffix(".csv.gz")
+            rows.append([label, weight, interval(mean), interval(worth)])
+    header = ["set", "weight", "mean", "tradeoff (mean - 2 sigma of the others)"]
+    return Table("weight of s at two ratings, one prompt, against Best-of-K", header, rows)
+
+
 def variants(data: Ratings) -> Choices:
     """The choices of `auto` with ids, whole and without each of its parts."""
     scores = data.scores[:, None]
@@ -166,12 +303,12 @@ def variants(data: Ratings) -> Choices:
         return darc.select_batch(scores, "auto", calibration=calibration, **ids).index
 
     yield "mean", darc.select_batch(scores, "mean", min_samples=1).index
-    whole = calibration.learn(data.scores, *_ids(data))
+    whole = learning.learn(data.scores, *_ids(data))
     yield "whole", chosen(whole)
     yield "no severity", chosen(replace(whole, raters={}))
-    yield "no systems", chosen(calibration.learn(data.scores, _ids(data)[0]))
-    with mock.patch.object(calibration, "shared_noise", return_value=1.0):
-        yield "no shared noise", chosen(calibration.learn(data.scores, *_ids(data)))
+    yield "no systems", chosen(learning.learn(data.scores, _ids(data)[0]))
+    with mock.patch.object(learning, "shared_noise", return_value=1.0):
+        yield "no shared noise", chosen(learning.learn(data.scores, *_ids(data)))
     yield "no disagreement", chosen(replace(whole, check=-9.0))
     yield "no cross-check", chosen(replace(whole, check=0.0))
     tables = darc.Calibration.by_count
@@ -265,7 +402,7 @@ def lopsided(prompts: int = 200, seeds: int = 8) -> Table:
                 noise = np.exp(generator.normal(size=(prompts, 8, raters)))
                 noise = side * (noise - noise.mean()) / noise.std()
                 data = of_people(mean[..., None] + noise, np.zeros((prompts, raters), dtype=int))
-                learnt = calibration.learn(data.scores)
+                learnt = learning.learn(data.scores)
                 pools = data.scores[:, None]
                 choices = {rule: darc.select_batch(pools, rule).index for rule in ("mean", *PAPER)}
                 for name, one in (("auto", learnt), ("no cross-check", replace(learnt, check=0.0))):
@@ -316,4 +453,4 @@ def cost(prompts: int = 4000) -> Table:
 def run(data: str = "") -> list[Table]:
     tables = [*simulated(), lopsided(), cost()]
     folder = Path(data) / "ratings"
-    return [*(f(folder) for f in (on_ratings, ablation) if data), *tables]
+    return [*(f(folder) for f in (on_ratings, versions, weight_of_two, ablation) if data), *tables]

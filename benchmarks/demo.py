@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks import EMBEDDED_SCORERS
 from benchmarks.report import Table
 from darc.cli import main
-from darc.engine.deciding import parse_rules
+from darc.decide.method import parse_rules
 from darc.runs.folder import RunFolder, deciding_of
 from darc.runs.questions import find_questions
 from darc.runs.results import read_outcome

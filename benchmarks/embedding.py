@@ -10,23 +10,23 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from tests.perturb.helpers import rows as read_rows
-from tests.scorers.answers import examples
-from tests.scorers.calibrate import ordinary_pairs
-from tests.scorers.test_discrimination import REFUSALS, accuracy
+from tests.parts.rewriters.helpers import rows as read_rows
+from tests.parts.scorers.answers import examples
+from tests.parts.scorers.calibrate import ordinary_pairs
+from tests.parts.scorers.test_discrimination import REFUSALS, accuracy
 
 from benchmarks.demo import ASKED, has_asked, whole
 from benchmarks.report import Table
 from darc.cli import main
-from darc.core.risk import entropic_value
+from darc.decide.statistics.risk import entropic_value
 from darc.engine.parts import similarity_of
 from darc.models.embeddings import Embeddings, MiniLM
+from darc.parts.scorers import Fluency, Form, Harm, Relevance, normalised
+from darc.parts.scorers.base import Pair
 from darc.runs.folder import RunFolder
 from darc.runs.records import read_candidates, read_prompt
-from darc.scorers import Fluency, Form, Harm, Relevance, normalised
-from darc.scorers.base import Pair
-from darc.training.caution import auc
-from darc.training.head import read_pairs
+from darc.train.caution import auc
+from darc.train.head import read_pairs
 from darc.types import Prompt
 from darc.typing import Array
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from benchmarks.report import Table
 
 SPREADS = ((1, 0.3), (1, 1), (2, 1), (3, 1), (3, 3), (5, 1), (5, 5))
 POOLS, CANDIDATES, SAMPLES = 40, 16, 9
+POOLS_OF_GRADES = 100
 # Each rule with its parameters, and the prototype's shares in per cent at batch 1 and 4.
 RULES: tuple[tuple[str, str, dict[str, Any], tuple[int, int], tuple[int, int]], ...] = (
     ("entropic", "entropic", {}, (22, 35), (26, 48)),
@@ -107,7 +109,87 @@ def run() -> list[Table]:
     )
     header = ["rule", "batch", "prototype", "even spread", "uneven spread"]
     title = f"share of scores asked for by the lazy search, K = {CANDIDATES}, n = {SAMPLES}"
-    return [Table(title, header, rows, note), costs()]
+    return [Table(title, header, rows, note), ratings_table(), costs()]
+
+
+@dataclass(frozen=True)
+class Grades:
+    """Made-up grades 0-10 of answers.
+
+    Attributes:
+        between: How much the answers differ.
+        within: How much raters differ about an answer.
+        uneven: How much that differs between answers, in logarithms.
+    """
+
+    between: float
+    within: float
+    uneven: float = 0.0
+
+    def draw(self, generator: np.random.Generator, candidates: int, raters: int) -> np.ndarray:
+        """Grades (K, n)."""
+        level = generator.normal(6.5, self.between, (candidates, 1))
+        spread = self.within * np.exp(generator.normal(0, self.uneven, (candidates, 1)))
+        grades = level + spread * generator.normal(size=(candidates, raters))
+        return np.clip(np.round(grades), 0, 10)
+
+
+GRADES = {
+    "raters agree": Grades(between=1.5, within=0.8),
+    "usual": Grades(between=1.5, within=1.5),
+    "raters differ": Grades(between=0.7, within=2.0),
+    "divisive answers": Grades(between=1.2, within=1.5, uneven=0.6),
+}
+
+
+def ratings_table() -> Table:
+    """The exact and the likely search of `auto` on grades: calls, and choices that differ."""
+    rows: list[list[object]] = []
+    for candidates, raters in ((8, 8), (16, 9)):
+        for label, kind in GRADES.items():
+            for batch in (1, candidates):
+                exact = searched(kind, candidates, raters, batch, "exact")
+                likely = searched(kind, candidates, raters, batch, "likely")
+                if exact.differing:
+                    raise AssertionError(f"the exact search chose wrongly on {label!r}")
+                shares = [f"{exact.share:.0%}", f"{likely.share:.0%}", f"{likely.differing:.1%}"]
+                rows.append([candidates, raters, label, batch, *shares])
+    header = ["K", "n", "grades", "batch", "exact", "likely", "likely differs"]
+    note = (
+        f"{POOLS_OF_GRADES} pools each, caution medium; exact, likely: share of grades asked for; "
+        "likely differs: choices other than with all grades (exact: none)"
+    )
+    return Table("share of grades that the default rule asks for", header, rows, note)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """The share of grades that a search asked for, and of choices that were not the full ones."""
+
+    share: float
+    differing: float
+
+
+def searched(kind: Grades, candidates: int, raters: int, batch: int, search: str) -> Searched:
+    """Search the default rule on many pools of grades."""
+    generator = np.random.default_rng(0)
+    calls = 0
+    differing = 0
+    for _ in range(POOLS_OF_GRADES):
+        grades = kind.draw(generator, candidates, raters)
+        decision = darc.select_lazily(
+            lambda pairs: [grades[pair] for pair in pairs],  # noqa: B023
+            candidates,
+            raters,
+            bounds=(0, 10),
+            batch_size=batch,
+            sample="rater",
+            search=search,
+        )
+        calls += decision.calls or 0
+        differing += decision.index != darc.select(grades, sample="rater").index
+    total = POOLS_OF_GRADES * candidates * raters
+    return Searched(share=calls / total, differing=differing / POOLS_OF_GRADES)
 
 
 def answered(search: darc.LazySearch, scores: np.ndarray, batch: int, late: int) -> darc.Decision:

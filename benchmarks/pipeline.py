@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from benchmarks import EMBEDDED_SCORERS
 from benchmarks.report import Table
 from darc.engine.engine import Engine
-from darc.generators import Settings
+from darc.parts.generators import Settings
 from darc.registry import generators
 from darc.runs.questions import find_questions
 from darc.types import Candidate, Prompt

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.report import Table
-from darc.scorers import RewardScorer
+from darc.parts.scorers import RewardScorer
 from darc.types import Message, Prompt
 
 K, N_AUG, PROMPT, ANSWER = 8, 8, 300, (40, 200)

@@ -20,7 +20,7 @@ GOAL = 2.0
 # Both versions are measured by the same lines, each in a process of its own.
 MEASURE = """
 import json, sys, time
-from darc.perturb import RulesRewriter, perturb
+from darc.parts.rewriters import RulesRewriter, perturb
 from darc.types import Candidate, Message, Prompt
 
 family, *files = sys.argv[1:]
@@ -67,7 +67,9 @@ def run(rounds: int = ROUNDS) -> list[Table]:
         before = extracted(Path(folder))
         versions = {"before": before, "now": ROOT / "src"} if before else {"now": ROOT / "src"}
         for name, stems in TEXTS.items():
-            files = [str(ROOT / "tests" / "perturb" / f"{stem}.jsonl") for stem in stems]
+            files = [
+                str(ROOT / "tests" / "parts" / "rewriters" / f"{stem}.jsonl") for stem in stems
+            ]
             for family in FAMILIES:
                 best: dict[str, list[float]] = {}
                 for _ in range(rounds):

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 from tests.checkpoints import causal
-from tests.training.policies import TINY, preferences
+from tests.train.policies import TINY, preferences
 
-from darc.training.dpo import Trained, train
-from darc.training.recipe import Loss
+from darc.train.dpo import Trained, train
+from darc.train.recipe import Loss
 from darc.views.text_table import text_table
 
 FLIPPED = 0.3

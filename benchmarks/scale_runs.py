@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.gateway import started
 from darc.engine.engine import Engine
-from darc.generators.base import Settings, numbered
+from darc.parts.generators.base import Settings, numbered
 from darc.runs.folder import RunFolder, manifest
 from darc.runs.questions import Question
 from darc.runs.run import WINDOW
@@ -22,7 +22,10 @@ from darc.runs.run import run as run_all
 from darc.types import Candidate, Prompt
 
 ROOT = Path(__file__).resolve().parent.parent
-TEXTS = [ROOT / "tests" / "perturb" / f"{stem}.jsonl" for stem in ("texts", "answers", "chat")]
+TEXTS = [
+    ROOT / "tests" / "parts" / "rewriters" / f"{stem}.jsonl"
+    for stem in ("texts", "answers", "chat")
+]
 LATENCY, K = 0.05, 4
 # So many calls at a time that both stages take equally long: a call a prompt, and K a prompt.
 WRITING, GRADING = 4, 4 * K

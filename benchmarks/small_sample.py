@@ -3,7 +3,7 @@
 import numpy as np
 
 from benchmarks.report import Table
-from darc.core import risk
+from darc.decide.statistics import risk
 
 STRENGTHS, SIZES, DRAWS = (0.5, 1.0, 2.0), (4, 8, 16, 32), 100_000
 

@@ -7,14 +7,14 @@ import numpy as np
 
 import darc
 from benchmarks.report import Table
-from darc.core.draws import prompt_seeds
-from darc.evaluation.source import Source
-from darc.selection.pools import Pools
-from darc.simulate import simulate, two_minds
-from darc.tuning.advice import recommend
-from darc.tuning.crossfit import Objective, choices
-from darc.tuning.grid import Setting, grid, scale_of, tunable
-from darc.tuning.tune import tune
+from darc.analysis.tune.advice import recommend
+from darc.analysis.tune.crossfit import Objective, choices
+from darc.analysis.tune.grid import Setting, grid, scale_of, tunable
+from darc.analysis.tune.tuning import tune
+from darc.decide.pools import Pools
+from darc.decide.statistics.draws import prompt_seeds
+from darc.ratings.ratings import Source
+from darc.ratings.simulated import simulate, two_minds
 
 SHAPE = (805, 16, 9)
 SUBSET = 200

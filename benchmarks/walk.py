@@ -21,8 +21,8 @@ from tests.fakes import FakeServer
 from benchmarks.report import Table
 from darc.cli import main as darc
 from darc.engine.parts import Parts
-from darc.gateway.app import make_app
-from darc.gateway.settings import ServeSettings
+from darc.serve.app import make_app
+from darc.serve.settings import ServeSettings
 
 # What was said of the first version, what this count finds in it (commit eaa3a85), and the goals.
 FIRST = {"darc run": "93", "darc eval": "62", "darc select": "47", "chat completion": "about 110"}

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from darc.core.bounds import lower_confidence_bound
+from darc.decide.statistics.bounds import lower_confidence_bound
 from darc.views.chart import new_figure, plainly, quiet
 from darc.views.palette import CHOICE, INK, OTHER, PALE
 

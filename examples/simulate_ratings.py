@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from darc.files import atomic_writer
-from darc.simulate import Recipe, simulate
-from darc.simulate.write import candidate_id, write_ratings
+from darc.ratings.simulated import Recipe, simulate
+from darc.ratings.simulated.write import candidate_id, write_ratings
 
 QUESTION = "Write a short toast for my sister's wedding."
 # The answer that divides people comes first, the others from the best to the worst.

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import darc
-import darc.generators
-import darc.perturb
-import darc.scorers
+import darc.parts.generators
+import darc.parts.rewriters
+import darc.parts.scorers
+from darc.decide.rule import Rule
 from darc.errors import InputError, UnknownName
 from darc.registry import Makers, Registry, generators, parse_spec, rewriters, scorers
-from darc.selection.rule import Rule
 
 
 def test_plugin_adds_a_rule_through_its_entry_point() -> None:

@@ -16,18 +16,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tests.scorers.answers import examples
+from tests.parts.scorers.answers import examples
 
 from benchmarks import EMBEDDED_SCORERS
 from benchmarks.harmless.fit import fit, ordinary_prompts
-from darc.core.risk import entropic_value
+from darc.decide.statistics.risk import entropic_value
 from darc.engine.engine import Engine
 from darc.errors import DarcError
-from darc.scorers import Fluency, Form, Harm, Relevance, Scorer, normalised
-from darc.scorers import harm as module
-from darc.scorers.base import Pair
-from darc.scorers.harm import spoken_by_user
-from darc.training.head import AnswerPair, folds, read_pairs, share_right
+from darc.parts.scorers import Fluency, Form, Harm, Relevance, Scorer, normalised
+from darc.parts.scorers import harm as module
+from darc.parts.scorers.base import Pair
+from darc.parts.scorers.harm import spoken_by_user
+from darc.train.head import AnswerPair, folds, read_pairs, share_right
 from darc.types import Message, Prompt
 
 Array = NDArray[np.float64]
@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("pairs", type=Path, metavar="PAIRS", help=".jsonl or .jsonl.gz")
     kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--fit", action="store_true", help="write src/darc/scorers/harm.npz")
+    kind.add_argument("--fit", action="store_true", help="write src/darc/parts/scorers/harm.npz")
     kind.add_argument("--held-out", action="store_true", help="PAIRS were not fitted to")
     parser.add_argument("--selection", action="store_true", help="also choose by the engine")
     given = parser.parse_args(argv)

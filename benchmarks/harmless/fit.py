@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from tests.scorers.answers import examples
+from tests.parts.scorers.answers import examples
 
-from darc.scorers import Harm
-from darc.scorers.harm import spoken_by_user
-from darc.training.head import AnswerPair, fit_preference
+from darc.parts.scorers import Harm
+from darc.parts.scorers.harm import spoken_by_user
+from darc.train.head import AnswerPair, fit_preference
 
 Array = NDArray[np.float64]
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import darc.rules  # noqa: F401  (registers the rules)
+import darc.decide.rules  # noqa: F401  (registers the rules)
 from benchmarks.results.kept import Kept
+from darc.analysis.reading import read_run, read_texts, stem, texts_beside
+from darc.decide.registry import rules
 from darc.errors import InputError
-from darc.evaluation.reading import read_run, read_texts, stem, texts_beside
-from darc.evaluation.source import Source
 from darc.models.installed import DEFAULT
-from darc.registry import rules
+from darc.ratings.ratings import Source
 from darc.runs.questions import EXAMPLES, find_questions
 
 Found = Mapping[str, Any]

@@ -13,7 +13,7 @@ from benchmarks.results.measure import (
     Ratings,
     Size,
 )
-from darc.registry import DEFAULT_RULE
+from darc.decide.registry import DEFAULT_RULE
 
 MEASURES = {"mean": "mean", "tradeoff": "tradeoff", "cvar_10": "CVaR 10 %"}
 PAPER_CORRELATION = 0.65

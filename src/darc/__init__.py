@@ -8,7 +8,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from darc.api import (
+from darc.decide.decision import Decision, Decisions
+from darc.decide.model.calibration import Calibration
+from darc.decide.pools import Pools
+from darc.decide.registry import rule, rules
+from darc.decide.rule import Choice, Rule, knob, largest, pick
+from darc.decide.search.lazy import LazySearch
+from darc.decide.select import (
     calibrate,
     lazy_search,
     select,
@@ -16,23 +22,18 @@ from darc.api import (
     select_lazily,
     select_lazily_async,
 )
-from darc.core.dro import tilted_weights as worst_case_weights
-from darc.core.statistics import statistics
+from darc.decide.statistics.summary import statistics
+from darc.decide.statistics.worst_case import tilted_weights as worst_case_weights
 from darc.errors import DarcError, InputError, MissingExtra
-from darc.registry import generator, rewriter, rule, rules, scorer
-from darc.selection.calibration import Calibration
-from darc.selection.decision import Decision, Decisions
-from darc.selection.lazy import LazySearch
-from darc.selection.pools import Pools
-from darc.selection.rule import Choice, Rule, knob, largest, pick
+from darc.registry import generator, rewriter, scorer
 from darc.types import Candidate, Certificate, Flip, Message, Prompt, Scores, Statistics
 
 if TYPE_CHECKING:
-    from darc.analysis import compare, diagnose, evaluate, tune
+    from darc.analysis.functions import compare, diagnose, evaluate, tune
     from darc.engine.engine import Engine, ask, choose
     from darc.engine.outcome import Outcome
-    from darc.scorers.panel import Panel
-    from darc.tables.read import read_ratings
+    from darc.parts.scorers.panel import Panel
+    from darc.ratings.read import read_ratings
 
 __version__ = "0.1.0"
 
@@ -84,11 +85,11 @@ __all__ = [
 
 # What loads more than numpy is loaded when it is first used.
 _LATER = {
-    "darc.analysis": ("compare", "diagnose", "evaluate", "tune"),
+    "darc.analysis.functions": ("compare", "diagnose", "evaluate", "tune"),
     "darc.engine.engine": ("Engine", "ask", "choose"),
     "darc.engine.outcome": ("Outcome",),
-    "darc.scorers.panel": ("Panel",),
-    "darc.tables.read": ("read_ratings",),
+    "darc.parts.scorers.panel": ("Panel",),
+    "darc.ratings.read": ("read_ratings",),
 }
 
 

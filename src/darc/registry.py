@@ -1,25 +1,18 @@
-"""Names for rules, generators, rewriters and scorers, in the tree or in other packages.
+"""Registries of parts by name, in the tree or in other packages, and the specs users write."""
 
-Also the texts that users write for them, and what they declare about themselves.
-"""
-
+import inspect
 import re
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import entry_points
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
 from darc.errors import InputError, UnknownName
-from darc.selection.rule import Choice, Rule, keywords_of, summary_of
 
 Item = TypeVar("Item")
 Made = TypeVar("Made", bound=Callable[..., Any])
-
-# What decides where nobody names a rule.
-DEFAULT_RULE = "auto"
-BEST_OF_K = dict.fromkeys(("best-of-k", "best-of-n", "bok", "bon"), "mean")
 
 _OPTION = re.compile(r",\s*([a-z][a-z0-9_]*)\s*=\s*([^,]*)\Z")
 
@@ -109,6 +102,18 @@ def split_pairs(texts: Sequence[str], option: str) -> dict[str, str]:
 def parse_pairs(texts: Sequence[str], option: str) -> dict[str, Any]:
     """The pairs of texts such as "key=value", with the values parsed."""
     return {key: parse_value(value) for key, value in split_pairs(texts, option).items()}
+
+
+@lru_cache(maxsize=256)
+def keywords_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """The keyword-only parameters of a function, and their defaults."""
+    signature = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in signature if p.kind is p.KEYWORD_ONLY}
+
+
+def summary_of(function: Callable[..., Any]) -> str:
+    """The first line of a docstring."""
+    return (inspect.getdoc(function) or "").split("\n", 1)[0]
 
 
 @dataclass(frozen=True)
@@ -211,81 +216,6 @@ def _converted(name: str, text: str, default: Any, where: str) -> Any:
         raise InputError(told, f"such as {name}={default}") from None
 
 
-class Closing(ABC):
-    """Closes itself at the end of a `with` block."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Give back what is held."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class Capabilities(Protocol):
-    """What scorers, rewriters and generators declare about themselves, and what holds otherwise.
-
-    `version` is what results depend on besides the input (empty, and they are not kept), `licence`
-    that of the weights; `parallel` is how many calls may run at a time, or answers a generator
-    writes at once; what is `remote` waits for a server, and its score_async, generate_async or
-    rewrite_async is awaited; `batch_size` is texts a call, 1 where it makes a call a text anyway;
-    what is `in_process` is quick to load and busy with one processor, and worker processes have
-    their own. `criteria` names the numbers a scorer gives each text, where they are more than one,
-    and `samples` (pairs) -> (n, T) are its stochastic passes; `embeddings` names those that it
-    rests on. `max_tokens` is a generator's own
-    limit of an answer, 320 if None; one that `continues` heeds `Settings.first`, and so can write
-    candidates bit by bit.
-    """
-
-    licence: str = ""
-    parallel: int = 1
-    remote: bool = False
-    batch_size: int = 16
-    in_process: bool = False
-    criteria: tuple[str, ...] = ()
-    samples: Any = None
-    embeddings: str = ""
-    max_tokens: int | None = None
-    continues: bool = False
-
-    def close(self) -> None:
-        """Give back what is held."""
-
-    async def aclose(self) -> None:
-        """Give back what is held, in the event loop that used it."""
-        from asyncio import to_thread
-
-        # In a thread: a model that is busy may take its time, and nothing else need wait for it.
-        try:
-            await to_thread(self.close)
-        except RuntimeError:  # as the interpreter exits no thread can be had
-            self.close()
-
-
-def declared(part: Any) -> Any:
-    """The part, whose class now has every capability that it did not declare, by default."""
-    for name in ("version", *Capabilities.__annotations__, "close", "aclose"):
-        if not hasattr(part, name):
-            setattr(type(part), name, getattr(Capabilities, name, ""))
-    for method in ("score", "generate", "rewrite"):
-        if hasattr(part, method) and not hasattr(part, f"{method}_async"):
-            setattr(type(part), f"{method}_async", _in_thread(method))
-    return part
-
-
-def _in_thread(method: str) -> Callable[..., Any]:
-    async def call(self: Any, *arguments: Any) -> Any:
-        from asyncio import to_thread
-
-        return await to_thread(getattr(self, method), *arguments)
-
-    return call
-
-
-rules: Registry[Rule] = Registry("rule", "darc.rules", Rule, BEST_OF_K)
 generators = Makers("generator", "darc.generators")
 rewriters = Makers("rewriter", "darc.rewriters")
 scorers = Makers("scorer", "darc.scorers")
@@ -293,12 +223,3 @@ scorers = Makers("scorer", "darc.scorers")
 generator = generators.register
 rewriter = rewriters.register
 scorer = scorers.register
-
-
-def rule(name: str, **traits: Any) -> Callable[[Callable[..., Choice]], Rule]:
-    """Decorator that makes and registers a `Rule` from a function; traits are its fields."""
-
-    def decorate(function: Callable[..., Choice]) -> Rule:
-        return rules.add(name, Rule(name, function, **traits))
-
-    return decorate

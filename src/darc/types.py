@@ -98,7 +98,8 @@ class Candidate:
 
     `truncated` marks an answer that stopped at the token limit; `log_likelihood` is the mean per
     token under the generator, where it is known; `name` is what others call an answer that was not
-    made here.
+    made here. `copies` is how many times this text was written, and `other_names` are the names of
+    the user's answers with the same text.
     """
 
     prompt_id: str
@@ -109,6 +110,8 @@ class Candidate:
     log_likelihood: float | None = None
     seed: int | None = None
     name: str = ""
+    copies: int = 1
+    other_names: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

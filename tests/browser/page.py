@@ -2,6 +2,7 @@
 
 import base64
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,10 @@ class Browser:
         self.resize(width, height)
         self.problems()
         self.driver.get(address)
+        # A page that was open before may still be there for a moment.
+        end = time.monotonic() + 10
+        while self.script("return document.readyState") != "complete" and time.monotonic() < end:
+            time.sleep(0.05)
 
     def resize(self, width: int, height: int = 900) -> None:
         """Give the window a size in CSS pixels."""

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from tests.browser.page import Browser
 from tests.fakes import FakeServer
-from tests.gateway.running import running
+from tests.serve.running import running
 from tests.study.making import config_for, new_store
 from tests.study.making import running as running_study
 from tests.web.raw import served

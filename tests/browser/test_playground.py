@@ -1,6 +1,7 @@
 """The playground in a real browser, before a real gateway."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,16 +9,15 @@ from typing import Any
 import httpx
 import pytest
 from tests.browser.page import WIDTHS, Browser
+from tests.browser.visit import PROMPT, Visit
 from tests.fakes import FakeServer, Fault
-from tests.gateway.running import Running, parts, running
+from tests.serve.running import Running, parts, running
 
-from darc.registry import rules
+from darc.decide.registry import rules
 from darc.web.clients import make_key
 
 Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
-WebDriverWait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait
 
-PROMPT = "Why do people keep a diary?"
 ANSWERS = [
     "It's a way to think slowly. You write down what happened, and you notice what matters.",
     "People don't keep one for others. They keep it because a page can't interrupt them.",
@@ -43,51 +43,11 @@ def gateway(fake: FakeServer) -> Iterator[Running]:
         yield one
 
 
-class Visit:
-    """What a reader does with the page, by keyboard alone."""
-
-    def __init__(self, browser: Browser, url: str, device: str = "desktop") -> None:
-        browser.open(url, WIDTHS[device])
-        self.browser, self.url = browser, url
-
-    def find(self, selector: str) -> Any:
-        return self.browser.driver.find_element("css selector", selector)
-
-    def text(self, selector: str) -> str:
-        return str(self.find(selector).text)
-
-    def until(self, condition: Callable[[], Any]) -> Any:
-        return WebDriverWait(self.browser.driver, 15).until(lambda _: condition())
-
-    def keys(self, selector: str, *keys: str) -> None:
-        element = self.find(selector)
-        self.browser.script("arguments[0].focus()", element)
-        element.send_keys(*keys)
-
-    def ask(self, seed: str = "0") -> None:
-        self.until(lambda: self.find("#model").get_attribute("value"))
-        self.keys("#more summary", Keys.ENTER)
-        self.keys("#seed", seed)
-        self.keys("#prompt", PROMPT, Keys.CONTROL + Keys.ENTER)
-        self.until(lambda: self.text("#status").startswith("Done"))
-        self.settled()
-
-    def settled(self) -> None:
-        """Wait until the gateway has decided by what the controls say."""
-        self.until(lambda: self.find("#answer").get_attribute("aria-busy") != "true")
-
-    def rule(self, name: str) -> None:
-        script = "let r = document.getElementById('rule'); r.value = arguments[0];"
-        self.browser.script(script + "r.dispatchEvent(new Event('change'))", name)
-        self.settled()
-
-    @property
-    def chosen(self) -> int:
-        return int(self.find(".candidate.is-chosen").get_attribute("data-index"))
-
-    @property
-    def texts(self) -> list[str]:
-        return [each.text for each in self.browser.driver.find_elements("css selector", ".why")]
+def named(explanation: str) -> str:
+    """An explanation of the API in the page's words: candidate 0 is its answer 1."""
+    return re.sub(
+        r"candidate (\d+)", lambda found: f"answer {int(found[1]) + 1}", explanation.lower()
+    )
 
 
 def decision(url: str, **method: Any) -> dict[str, Any]:
@@ -111,12 +71,13 @@ def test_a_prompt_is_answered(browser: Browser, gateway: Running, device: str) -
     expected = decision(gateway.url)
     assert visit.chosen == expected["index"]
     assert visit.text("#text") == ANSWERS[expected["index"]]
-    assert len(browser.driver.find_elements("css selector", ".candidate")) == len(ANSWERS)
-    assert len(browser.driver.find_elements("css selector", "#plane .point")) == len(ANSWERS)
-    values = [each["value"] for each in expected["candidates"]]
+    assert visit.count(".candidate") == visit.count(".answer-row") == len(ANSWERS)
+    means = [each["mean"] for each in expected["candidates"]]
     rows = browser.script(ROWS)
-    assert rows == sorted(rows, key=lambda k: (k != expected["index"], -values[k]))
-    assert sum(not why for why in visit.texts) == 1
+    assert rows == sorted(rows, key=lambda k: (k != expected["index"], -means[k]))
+    assert visit.texts(".answer-row.is-chosen b") == [f"Answer {expected['index'] + 1}"]
+    visit.keys("#numbers summary", Keys.ENTER)
+    visit.until(lambda: visit.count("#plane .point") == len(ANSWERS))
     assert browser.overflow() == 0
     assert browser.problems() == []
 
@@ -126,6 +87,8 @@ def test_candidates_are_seen_as_they_arrive(
 ) -> None:
     visit = Visit(browser, gateway.url)
     visit.until(lambda: visit.find("#model").get_attribute("value"))
+    # Without a seed of the reader's own, two answers may otherwise be the same.
+    fake.reply = lambda body, index: f"{ANSWERS[0]} That was answer {body.get('seed')}."
     fake.faults = [Fault("hang")]
     visit.keys("#prompt", PROMPT, Keys.CONTROL + Keys.ENTER)
     there = "return document.querySelectorAll('.candidate').length"
@@ -142,7 +105,10 @@ def test_sliders_decide_again_without_a_call_to_a_model(
 ) -> None:
     visit = Visit(browser, gateway.url)
     visit.ask()
-    calls, first = len(fake.received), visit.chosen
+    calls = len(fake.received)
+    first = visit.chosen
+    visit.keys("#ways summary", Keys.ENTER)
+    assert not visit.find("#reset").is_displayed()
     seen: dict[tuple[str, str, str], int] = {}
     for rule, slider in (("epsilon", "epsilon"), ("epsilon", "beta"), ("tau", "tau")):
         visit.rule(rule)
@@ -162,7 +128,7 @@ def test_sliders_decide_again_without_a_call_to_a_model(
     visit.settled()
     assert visit.chosen == first
     assert visit.find("#rule").get_attribute("value") == "auto"
-    assert visit.text("#reason").lower() == decision(gateway.url)["explanation"].lower()
+    assert visit.text("#reason").lower() == named(decision(gateway.url)["explanation"])
     assert browser.problems() == []
 
 
@@ -170,6 +136,8 @@ def test_a_candidate_opens_with_its_rewrites(browser: Browser, gateway: Running)
     visit = Visit(browser, gateway.url)
     visit.ask()
     said = decision(gateway.url)
+    visit.keys("#numbers summary", Keys.ENTER)
+    visit.until(lambda: visit.count("#plane .point"))
     point = visit.find("#plane .point[tabindex='0']")
     assert int(point.get_attribute("data-index")) == said["index"]
     browser.script("arguments[0].focus()", point)
@@ -177,7 +145,7 @@ def test_a_candidate_opens_with_its_rewrites(browser: Browser, gateway: Running)
     focused = browser.driver.switch_to.active_element
     index = int(focused.get_attribute("data-index"))
     assert index != said["index"]
-    assert visit.text("#caption").startswith(f"Candidate {index}")
+    assert visit.text("#caption").startswith(f"Answer {index + 1}")
     focused.send_keys(Keys.ENTER)
     body = visit.text(f".candidate[data-index='{index}'] .body")
     own = said["texts"][index]
@@ -194,7 +162,8 @@ def test_one_candidate_and_one_sample(browser: Browser, gateway: Running) -> Non
     visit = Visit(browser, gateway.url)
     visit.keys("#n_aug", Keys.CONTROL + "a" + Keys.NULL, "0")
     visit.ask()
-    assert "No candidate has a sigma" in visit.text("#plane")
+    visit.keys("#numbers summary", Keys.ENTER)
+    visit.until(lambda: "No answer has a sigma" in visit.text("#plane"))
     assert "did without it" in visit.text("#flags")
     visit.keys("#k", Keys.CONTROL + "a" + Keys.NULL, "1")
     visit.keys("#prompt", Keys.CONTROL + Keys.ENTER)
@@ -202,6 +171,26 @@ def test_one_candidate_and_one_sample(browser: Browser, gateway: Running) -> Non
     assert not visit.find("#picture").is_displayed()
     assert visit.text("#text") == ANSWERS[0]
     assert browser.problems() == []
+
+
+def test_wordings_are_dots_without_caution(browser: Browser, gateway: Running) -> None:
+    visit = Visit(browser, gateway.url)
+    visit.ask()
+    said = decision(gateway.url)
+    assert not visit.find("#caution").is_displayed()
+    assert "sensitivity to wording" in visit.text("#no-caution")
+    assert visit.text("#dots-title") == "What each wording scores"
+    assert visit.texts("#unhappy li") == []
+    assert visit.count(".dot.is-low") == 0
+    for place, scorer in enumerate(said["scorers"]):
+        script = "let s = document.getElementById('scorer'); s.value = arguments[0];"
+        browser.script(script + "s.dispatchEvent(new Event('change'))", str(place))
+        assert f"Answer 1, the original wording: {said['scores'][place][0][0]:.4g}" in [
+            dot.get_attribute("aria-label").replace("\N{MINUS SIGN}", "-")
+            for dot in browser.driver.find_elements("css selector", ".dot[data-index='0']")
+        ], scorer["name"]
+    known = [score for score in said["scores"][0][0] if score is not None]
+    assert visit.count(".dot[data-index='0']") == len(known)
 
 
 def test_every_rule_is_offered_and_decides_as_the_gateway_does(
@@ -325,7 +314,7 @@ def test_errors_are_sentences(browser: Browser, gateway: Running, fake: FakeServ
     fake.faults = [Fault(status=400, message="the model is asleep")] * 6
     visit.keys("#prompt", PROMPT, Keys.CONTROL + Keys.ENTER)
     visit.until(lambda: "asleep" in visit.text("#status"))
-    assert visit.text("#status").endswith(".")
+    assert "try another model" in visit.text("#status")
     assert visit.text("#go") == "Ask"
 
 
@@ -358,3 +347,16 @@ def test_the_page_is_accessible(
     for look in browser.looks("playground"):
         assert browser.overflow() == 0, look
         assert accessible() == [], look
+
+
+def test_answers_that_repeat_are_one_card(browser: Browser, fake: FakeServer) -> None:
+    fake.reply = lambda body, index: ANSWERS[body["seed"] % 2]
+    with running(fake, k=4, parts=parts(n_aug=2)) as gateway:
+        visit = Visit(browser, gateway.url)
+        visit.ask()
+        visit.settled()
+        cards = browser.script(
+            "return [...document.querySelectorAll('.candidate .times')].map(e => e.textContent)"
+        )
+    assert cards == ["written 2 times"] * 2
+    assert "repeat another one" in visit.text("#flags")

@@ -42,12 +42,25 @@ def test_answer_table_page_and_picture(answers: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(GOOD)
-    assert "candidate 1: value " in done.stdout
+    assert "candidate 1 " in done.stdout
+    assert "sigma" not in done.stdout
     html = page.read_text(encoding="utf-8")
     assert "<svg" in html
     assert "Bread needs flour" in html
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert "scored" in done.stderr
+
+
+def test_caution_is_noted_to_do_little_on_rewrites(answers: Path) -> None:
+    question = ("Why are there two tides a day?", "--answers", answers, "--n-aug", 2)
+    done = darc(*question, "--caution", "high", "--full", "--details")
+    assert done.stderr.count("Note: rewrites measure sensitivity to wording; ") == 1
+    assert "spread over wordings" in done.stdout
+    assert "unhappy" not in done.stdout
+    assert "sigma" in done.stdout
+    refused = darc(*question, "--caution", "much")
+    assert refused.returncode == 2
+    assert "caution is 'much'" in refused.stderr
 
 
 def test_what_best_of_k_would_have_taken_is_said(answers: Path) -> None:
@@ -153,3 +166,32 @@ def test_an_interrupt_ends_it_soon(presses: int, openai_server: FakeServer) -> N
         os.killpg(asking.pid, signal.SIGINT)
         time.sleep(0.1)
     check_interrupted(asking, pressed, "nothing was written", 2.0)
+
+
+def test_answers_that_repeat_are_one_row_with_their_number(tmp_path: Path) -> None:
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps([*ANSWERS, GOOD, f"{GOOD}\n"]), encoding="utf-8")
+    question = ("Why are there two tides a day?", "--answers", path)
+    done = darc(*question)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("The Moon pulls on the whole") == 2
+    assert done.stdout.count("written 3 times") == 1
+    assert "answers that repeat another one and count with it: 2" in done.stdout.lower()
+    said = json.loads(darc(*question, "--json").stdout)
+    assert [each.get("copies") for each in said["candidates"]] == [None, 3, None, None]
+    assert "copies:2" in said["flags"]
+
+
+def test_nothing_is_compared_where_all_answers_are_the_same(tmp_path: Path) -> None:
+    question = ("Why are there two tides a day?", *(["--answer", GOOD] * 3))
+    page = tmp_path / "page.html"
+    done = darc(*question, "--html", page)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{GOOD}\n\nall 3 answers are the same.\n"
+    assert "scored 0 of" in done.stderr
+    assert "--full scores them anyway" in done.stderr
+    assert not page.exists()
+    said = json.loads(darc(*question, "--json").stdout)
+    assert (said["answer"], said["index"], said["flags"]) == (GOOD, 0, ["one_answer:3"])
+    assert darc(*question, "--full", "--html", page).returncode == 0
+    assert page.exists()

@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.decide.model.test_calibration_file import older
 
 from darc.cli import main
-from darc.engine.deciding import Calibrations, parse_rules
-from darc.engine.ratings import decide_table
-from darc.tables import read_ratings
+from darc.decide.method import parse_rules
+from darc.decide.model.calibration_file import Calibrations
+from darc.ratings import read_ratings
+from darc.ratings.decisions import decide_table
 
 SEVERITY = {str(rater): offset for rater, offset in enumerate(np.linspace(-2, 2, 9).tolist(), 1)}
 SYSTEMS = {"big": 1.0, "middle": 0.0, "small": -1.0, "tiny": -0.5}
@@ -197,7 +199,7 @@ def test_numbers_are_the_same_raters_in_any_format(
         ("raters", {"1": None}, "raters"),
         ("within", -1, "within"),
         ("version", 99, "version 99"),
-        ("form", "other", "is no calibration"),
+        ("form", "other", "is not a calibration"),
     ],
 )
 def test_a_file_that_is_damaged_is_refused_by_its_field(
@@ -280,3 +282,29 @@ def test_eval_and_tune_take_it(
     assert main(["tune", str(ratings), "--rule", "auto", *shared]) == 0
     (row,) = json.loads(capsys.readouterr().out)["rules"]
     assert row["setting"] == "auto"
+
+
+def test_a_file_of_an_older_version_is_noted_once(
+    ratings: Path, calibration: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calibration.write_text(older(Calibrations.load(calibration).by_scorer[""]))
+    use = ("--calibration", str(calibration))
+    for command in (
+        ("calibrate", "--show", str(calibration)),
+        ("select", str(ratings), "--json", *use),
+        ("ask", "why?", "--answer", "Yes.", "--answer", "No.", "--panel", "--json", *use),
+    ):
+        main(list(command))
+        printed = capsys.readouterr().err
+        assert printed.count("calibration.json was written by an older version") == 1
+
+
+def test_how_answers_divide_people_is_told(
+    calibration: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["calibrate", "--show"]) == 0
+    printed = capsys.readouterr().out
+    assert "divide people differently: about 14%" in printed
+    known = told(capsys, "--show", calibration)
+    assert 0 < known["share_different"] < 1
+    assert {"spread_alike", "sigma_df_factor", "earned"} <= known.keys()

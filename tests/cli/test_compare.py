@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.evaluation.test_leaderboard import ratings
+from tests.analysis.compare.test_leaderboard import ratings
 
 from darc.cli import main
 
@@ -20,6 +20,7 @@ def test_leaderboard_is_printed_and_drawn(
     said = capsys.readouterr().out
     assert said.startswith("good is best")
     assert "unhappy: below" in said
+    assert "--scale and --threshold say otherwise" in said
     assert said.count("95 % interval") == 3
     assert picture.read_bytes().startswith(b"\x89PNG")
 
@@ -49,3 +50,14 @@ def test_many_systems_have_the_first_ones_side_by_side(
     said = capsys.readouterr().out
     assert "higher mean, of the first 8\n" in said
     assert "hardly anyone is unhappy" in said
+
+
+def test_the_scale_can_be_given(source: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", source, "--scale", "0-100"]) == 0
+    assert "unhappy: below 50, the middle of the scale 0 to 100; " in capsys.readouterr().out
+    assert main(["compare", source, "--scale", "0-100", "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert made["scale"] == [0, 100]
+    assert {each["unhappy"] for each in made["standings"]} == {1.0}
+    assert main(["compare", source, "--scale", "high"]) == 2
+    assert "is not two numbers" in capsys.readouterr().err

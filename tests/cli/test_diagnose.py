@@ -3,7 +3,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.diagnosis.panels import Array, noise_only, uneven
+from tests.analysis.diagnose.panels import Array, noise_only, uneven
 
 from darc.cli import main
 

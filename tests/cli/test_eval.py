@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from darc.cli import main
-from darc.simulate import simulate, two_minds
+from darc.ratings.simulated import simulate, two_minds
 
 
 @pytest.fixture
@@ -95,3 +95,17 @@ def test_two_raters_are_told_in_few_words(
     assert len(warnings) == 3
     assert sum("sigma" in line for line in warnings) == 1
     assert "the same choices as Best-of-K: auto, cvar, entropic, epsilon" in printed
+
+
+def test_caution_is_that_of_auto(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["eval", str(ratings), "--repeats", "2", "--draws", "50", "--json"]
+    rewards = {}
+    for caution in ("none", "9"):
+        assert main([*command, "--rule", "auto", "--caution", caution]) == 0
+        rows = json.loads(capsys.readouterr().out)["frames"]["main"]["rows"]
+        (rewards[caution],) = (
+            row["reward"] for row in rows if (row["method"], row["subset"]) == ("auto", "overall")
+        )
+    assert rewards["none"] != rewards["9"]
+    assert main([*command, "--rule", "lcb", "--caution", "high"]) == 2
+    assert "it belongs to auto" in capsys.readouterr().err

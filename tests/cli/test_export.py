@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from tests.cli.runs import darc
 
-from darc.evaluation.reading import read_any
-from darc.evaluation.split import join
+from darc.analysis.reading import read_any
+from darc.ratings.halves import join
 
 
 @pytest.mark.slow

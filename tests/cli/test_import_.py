@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.tables.test_importing import ANSWERS, written
+from tests.ratings.test_importing import ANSWERS, written
 
 from darc.cli import main
 

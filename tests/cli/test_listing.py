@@ -12,3 +12,11 @@ def test_lists(command: str, environment: dict[str, str]) -> None:
     assert all(row["summary"] for row in rows)
     assert names[command] in darc(environment, command).stdout
     assert "transformers:" in darc(environment, command, "--help").stdout
+
+
+def test_parts_that_know_english_only_say_so(environment: dict[str, str]) -> None:
+    names = {"scorers": ["relevance", "fluency", "form", "harm"], "rewriters": ["rules"]}
+    for command, parts in names.items():
+        lines = darc(environment, command, "--json").stdout.splitlines()
+        summaries = {row["name"]: row["summary"] for row in map(json.loads, lines)}
+        assert [name for name in parts if "English only" not in summaries[name]] == []

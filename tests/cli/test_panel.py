@@ -16,8 +16,8 @@ from tests.fakes.answers import number
 from tests.runs.makers import contents, rows
 
 import darc
+from darc.analysis.reading import read_run
 from darc.cli import main
-from darc.evaluation.reading import read_run
 from darc.runs.folder import RunFolder
 
 Out = pytest.CaptureFixture[str]
@@ -143,6 +143,100 @@ def test_missing_grades_are_told(server: FakeServer, capsys: Out) -> None:
     assert "missing_grades:3" in json.loads(capsys.readouterr().out)["flags"]
     assert main([*command, "--missing", "refuse"]) == 1
     assert "expert said 'no idea' where a number was asked for" in capsys.readouterr().err
+
+
+DIVISIVE = [9, 9, 9, 9, 9, 2, 2, 2]
+CALM = [5] * 8
+
+
+@pytest.fixture
+def divided(server: FakeServer, tmp_path: Path) -> list[str]:
+    """The options of two answers, of which one divides the panel."""
+    server.reply = graded(np.array([DIVISIVE, CALM]))
+    (tmp_path / "answers.json").write_text(json.dumps(ANSWERS[:2]))
+    judge = f"judge:other@{server.url},key_env="
+    return ["ask", "Why?", "--answers", str(tmp_path / "answers.json"), "--panel", judge, "--full"]
+
+
+def test_caution_decides_and_people_are_shown(divided: list[str], capsys: Out) -> None:
+    assert main(divided) == 0
+    told = capsys.readouterr()
+    answer, _, sentence, _, header, _, first, second, definition, *_ = told.out.splitlines()
+    assert answer == ANSWERS[1]
+    assert sentence.startswith("candidate 1, not candidate 0: ")
+    assert "3 of 8 are unhappy with it" in sentence
+    assert header.split()[:4] == ["answer", "mean", "unhappy", "ratings"]
+    assert "3 of 8" in first
+    assert "Best-of-K" in first
+    assert "0 of 8" in second
+    assert "auto" in second
+    assert definition.startswith("unhappy: below 5, the middle of the scale 0 to 10; ")
+    assert "sigma" not in told.out
+    assert "Note: " not in told.err
+    assert main([*divided, "--caution", "none", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["index"] == 0
+    assert data["people"]["caution"] == 0
+    assert data["held"] is False
+
+
+def test_poor_answers_are_said_to_be_poor_after_the_answer(
+    divided: list[str], server: FakeServer, capsys: Out
+) -> None:
+    server.reply = graded(np.array([[1] * 8, [2] * 8]))
+    assert main(divided) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == [ANSWERS[1], "", "None of these answers is good."]
+    assert main([*divided, "--poor-below", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["held"] is False
+
+
+def test_a_run_remembers_caution_and_standards(
+    server: FakeServer, prompts: Path, capsys: Out
+) -> None:
+    server.reply = graded(np.array([DIVISIVE, CALM] * 4))
+    options = ["--caution", "high", "--threshold", "6", "--scale", "0-10"]
+    folder = run(server, prompts, "run", *options)
+    decision = RunFolder(folder).manifest()["settings"]["decision"]
+    assert decision["caution"] == 2
+    assert decision["standards"] == {"scale": [0, 10], "threshold": 6}
+    rows_before = rows(RunFolder(folder), "decisions.jsonl")
+    assert {row["people"]["caution"] for row in rows_before.values()} == {2}
+    assert main(["run", "--config", str(folder / "run.toml"), "--out", str(folder)]) == 0
+    assert "of their ratings are of unhappy raters" in capsys.readouterr().out
+    assert main(["show", str(folder), "1", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["people"] == rows_before["1"]["people"]
+    again = ["--caution", "none", "--threshold", "5"]
+    assert main(["show", str(folder), "1", "--json", *again]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["people"]["caution"] == 0
+    assert shown["people"]["unhappy_below"] == 5
+    assert shown["people"]["scale"] == [0, 10]
+    assert main(["show", str(folder), "1", "--rule", "mean", "--details"]) == 0
+    assert "sigma" in capsys.readouterr().out
+    assert main(["show", str(folder), "1", "--rule", "mean", "--caution", "low"]) == 2
+    assert "it belongs to auto" in capsys.readouterr().err
+    files = ["--prompts", str(prompts), "--out", str(folder), "--no-cache"]
+    assert main(["run", *files, *model(server), "-k", "3"]) == 2
+    assert "its decision differs (caution" in capsys.readouterr().err
+
+
+def test_a_run_with_the_usual_caution_is_that_of_an_earlier_version(
+    server: FakeServer, prompts: Path
+) -> None:
+    folder = run(server, prompts, "run", "--caution", "medium")
+    decision = RunFolder(folder).manifest()["settings"]["decision"]
+    assert decision.keys() == {"rule", "beta", "gamma", "normalize", "min_samples"}
+    run(server, prompts, "run")
+
+
+def test_exported_grades_have_the_names_of_the_raters(server: FakeServer, prompts: Path) -> None:
+    folder = run(server, prompts, "run", "--panel", "2")
+    path = prompts.with_name("scores.csv")
+    assert main(["export", str(folder), "--format", "tidy", "--out", str(path)]) == 0
+    names = {line.split(",")[2] for line in path.read_text().splitlines()[1:]}
+    assert names == set(list(VIEWS)[:2])
 
 
 def run(server: FakeServer, prompts: Path, out: str, *more: str) -> Path:

@@ -182,3 +182,21 @@ def test_a_run_keeps_what_its_rule_goes_by(
     broken = darc(environment, "show", folder, "82")
     assert (broken.returncode, broken.stderr.count("\n")) == (2, 1)
     assert "calibration.json was changed since the run wrote it" in broken.stderr
+
+
+def test_prompts_that_are_not_english_are_flagged_and_shown(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    prompts = tmp_path / "prompts.jsonl"
+    rows = [
+        {"id": "english", "prompt": "Why is the sky blue during the day?"},
+        {"id": "german", "prompt": "Warum ist der Himmel am Tag blau?"},
+    ]
+    prompts.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    folder = tmp_path / "run"
+    options = (*ECHO, "--workers", "0", "--json")
+    done = darc(environment, "run", "--prompts", prompts, "--out", folder, *options)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["flags"]["not_english"] == 1
+    assert "do not look like English" in darc(environment, "show", folder, "german").stdout
+    assert "do not look like English" not in darc(environment, "show", folder, "english").stdout

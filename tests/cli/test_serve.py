@@ -10,6 +10,7 @@ import pytest
 from tests.fakes import FakeServer
 
 from darc.cli import main
+from darc.decide.standards import Standards
 
 pytest.importorskip("starlette")
 
@@ -34,10 +35,61 @@ def test_settings_are_checked_before_serving(
     assert capsys.readouterr().err.startswith("darc: ")
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--rule", "epsilon", "--caution", "high"], "the rule epsilon has no caution"),
+        (["--caution", "huge"], "use none, low, medium, high, or a number from 0 up"),
+        (["--scale", "5-1"], "does not rise"),
+        (["--poor-below", "nan"], "poor_below"),
+    ],
+)
+def test_what_counts_as_good_is_checked_before_serving(
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", "--backend", "http://127.0.0.1:9", *options]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_what_counts_as_good_is_an_option(capsys: pytest.CaptureFixture[str]) -> None:
+    from darc.cli import parser_of
+    from darc.cli.serve import settings_of
+
+    options = {
+        "--caution": "0.5", "--no-rating-below": "2", "--poor-below": "2.5", "--threshold": "3",
+        "--scale": "1-5", "--when-held": "more",
+    }  # fmt: skip
+    words = [word for pair in options.items() for word in pair]
+    found = settings_of(parser_of("serve").parse_args(["serve", *words]))
+    assert (found.caution, found.when_held) == ("0.5", "more")
+    assert found.standards == Standards((1, 5), 3, 2, 2.5)
+    with pytest.raises(SystemExit):
+        main(["serve", "--help"])
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in options)
+
+
+def test_the_start_says_what_more_answers_cost(
+    openai_server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from darc.cli import parser_of
+    from darc.cli.serve import _say_room, settings_of
+    from darc.serve.app import make_gateway
+
+    for when_held, calls in (("flag", 2 * 3 + 2), ("more", 2 * (2 * 3 + 2))):
+        words = ["--backend", openai_server.url, "-k", "2", "--panel", "3", "--workers", "0"]
+        words += ["--when-held", when_held, "--max-upstream-calls", "3"]
+        settings = settings_of(parser_of("serve").parse_args(["serve", *words]))
+        _say_room(settings, make_gateway(settings))
+        said = capsys.readouterr().err
+        assert f"raise it to {calls} or more" in said
+        assert ("an answer takes at most 16 calls in all" in said) == (when_held == "more")
+
+
 def test_options_have_the_defaults_of_the_settings() -> None:
     from darc.cli import parser_of
     from darc.cli.serve import settings_of
-    from darc.gateway.settings import ServeSettings
+    from darc.serve.settings import ServeSettings
 
     plain = settings_of(parser_of("serve").parse_args(["serve"]))
     assert plain == ServeSettings(parts=plain.parts)

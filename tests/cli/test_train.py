@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from darc.cli import main
-from darc.scorers.caution import read_model
+from darc.parts.scorers.caution import read_model
 
-DATA = Path(__file__).parents[1] / "scorers" / "discrimination.jsonl"
+DATA = Path(__file__).parents[1] / "parts" / "scorers" / "discrimination.jsonl"
 
 
 def test_the_command_refuses_half_of_the_labels(

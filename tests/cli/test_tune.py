@@ -8,7 +8,7 @@ import pytest
 from darc.cli import COMMANDS, main, parser_of
 from darc.cli.parser import RULE
 from darc.cli.tune import TAKERS
-from darc.simulate import simulate, two_minds
+from darc.ratings.simulated import simulate, two_minds
 
 
 @pytest.fixture
@@ -97,3 +97,12 @@ def test_bad_input(
 ) -> None:
     assert main(["tune", str(ratings), *arguments]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_caution_is_that_of_auto(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["tune", str(ratings), "--repeats", "2", "--caution", "high"]
+    assert main([*command, "--rule", "auto", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [row["setting"] for row in told["rules"]] == ["auto:caution=high"]
+    assert main([*command, "--rule", "lcb"]) == 2
+    assert "it belongs to auto" in capsys.readouterr().err

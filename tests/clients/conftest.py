@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.fakes import FakeServer
-from tests.gateway.running import Running, settings_for
+from tests.serve.running import Running, settings_for
 
 LIBRARIES = {
     "test_dspy.py": "dspy",

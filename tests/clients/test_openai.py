@@ -1,4 +1,4 @@
-"""The official client: the rest of what it can do is tested in tests/gateway/test_client.py."""
+"""The official client: the rest of what it can do is tested in tests/serve/test_client.py."""
 
 from typing import Any
 

@@ -44,7 +44,7 @@ def test_it_runs(tmp_path: Path) -> None:
     )
     print(printed)
     for words in (
-        "epsilon: calm: ",
+        "warm, not bold: ",
         "true mean above",
         "the same choice: True",
         "ratings, overall (60 prompts): ",

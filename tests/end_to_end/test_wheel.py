@@ -68,7 +68,7 @@ def test_doors_hold_with_the_oldest_starlette_that_is_allowed(tmp_path: Path) ->
         check=True,
     )
     assert seen.stdout.strip() == bound[1]
-    tests = ["tests/gateway/test_proxy.py", "tests/gateway/test_app.py"]
+    tests = ["tests/serve/test_proxy.py", "tests/serve/test_app.py"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", *tests],
         env={**os.environ, "PYTHONPATH": path},

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from darc.generators.base import Settings
+from darc.parts.generators.base import Settings
 from darc.runs.questions import Question
 from darc.types import Candidate, Message, Prompt
 

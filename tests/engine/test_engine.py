@@ -14,10 +14,19 @@ from darc.engine.choose import DecideOptions, EngineOptions, PartsOptions
 from darc.engine.engine import Engine, ask, choose
 from darc.engine.scoring import Patience
 from darc.errors import DarcError, InputError
-from darc.generators.base import Settings
+from darc.parts.generators.base import Settings
 from darc.types import Message, Prompt
 
-SET = Path(__file__).parents[1] / "scorers" / "discrimination.jsonl"
+SET = Path(__file__).parents[1] / "parts" / "scorers" / "discrimination.jsonl"
+
+
+def test_caution_is_an_option_of_engines() -> None:
+    with Engine(scorers=[Vowels()], caution="high") as engine:
+        assert engine.deciding.spec.caution == 2.0
+    with pytest.raises(InputError, match="caution is 'hihg'"):
+        Engine(scorers=[Vowels()], caution="hihg")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="'caution'"):
+        Engine(scorers=[Vowels()], rule="epsilon", caution="high")
 
 
 def test_scorer_that_fails_is_named() -> None:

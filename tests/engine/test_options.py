@@ -2,12 +2,12 @@ from typing import get_type_hints
 
 from darc.cli import parser_of
 from darc.cli.choice import ChoiceOptions, parts_of
-from darc.config import made, options_of
 from darc.engine.choose import EngineOptions, PartsOptions
 from darc.engine.engine import Engine
 from darc.engine.options import ChoosingOptions
 from darc.engine.parts import Parts
-from darc.gateway.settings import ServeSettings
+from darc.serve.settings import ServeSettings
+from darc.settings.base import made, options_of
 
 
 def test_commands_services_and_engines_have_the_same_defaults() -> None:

@@ -11,7 +11,7 @@ from tests.engine.makers import ANSWERS, PROMPT, Vowels, candidates
 from darc.engine.engine import Engine
 from darc.engine.scoring import Patience
 from darc.errors import DarcError
-from darc.scorers import CallableScorer
+from darc.parts.scorers import CallableScorer
 from darc.types import CutOff, Prompt
 
 

@@ -12,8 +12,8 @@ from darc.engine.samples import Tally
 from darc.engine.scoring import Patience, ScoreCache, Scoring, keys_of
 from darc.engine.workers import Workers
 from darc.errors import DarcError, InputError
-from darc.perturb import RulesRewriter
-from darc.registry import declared
+from darc.parts.capabilities import declared
+from darc.parts.rewriters import RulesRewriter
 from darc.types import Message, Prompt
 
 PROMPT = Prompt("tides", (Message("user", "Why are there two high tides a day?"),))

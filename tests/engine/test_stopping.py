@@ -24,7 +24,7 @@ from darc.engine.stopping import (
     worth_another,
 )
 from darc.errors import DarcError, InputError
-from darc.generators.base import Settings, candidate_seeds
+from darc.parts.generators.base import Settings, candidate_seeds
 from darc.types import Candidate, Message, Prompt, Scores
 
 NUMBERS = st.floats(-3, 3)

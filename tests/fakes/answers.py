@@ -19,10 +19,10 @@ def number(*parts: object) -> int:
 
 
 def words(body: dict[str, Any], index: int) -> list[str]:
-    """The tokens of a choice; the same seed and index give the same ones."""
+    """The tokens of a choice; the same seed and index give the same ones, others hardly ever."""
     place = number(body["messages"], body.get("seed"), body.get("temperature", 1) and index)
     length = 5 + place % 6
-    return [WORDS[(place // 7 + i * (1 + place % 3)) % len(WORDS)] for i in range(length)]
+    return [WORDS[(place >> (6 * i)) % len(WORDS)] for i in range(length)]
 
 
 def tokens(text: str) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.fakes import answers, scoring
 
-from darc.registry import Closing
+from darc.closing import Closing
 
 HANG = 30.0
 

@@ -3,9 +3,9 @@ import pytest
 from darc.language.phrases import read_rows
 from darc.language.reading import Reading
 from darc.language.words import WORDINGS, same, stem
-from darc.perturb.filters import FILTERS, overlap
-from darc.perturb.phrasing import MARKERS
-from darc.perturb.wording import Wording, pairs
+from darc.parts.rewriters.filters import FILTERS, overlap
+from darc.parts.rewriters.phrasing import MARKERS
+from darc.parts.rewriters.wording import Wording, pairs
 
 UNCHANGED = [FILTERS[name] for name in ("negations", "conditions", "quantities", "comparisons")]
 

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.perturb.helpers import TEXTS
+from tests.parts.rewriters.helpers import TEXTS
 
 from darc.language.text import Text, mask
 

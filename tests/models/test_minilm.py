@@ -48,10 +48,10 @@ def test_paraphrases_are_closer_than_other_things(tmp_path: Path) -> None:
 
 @pytest.mark.model
 def test_heads_are_fitted_on_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.training.test_head import rows
+    from tests.train.test_head import rows
 
     from darc.cli import main
-    from darc.scorers import Head
+    from darc.parts.scorers import Head
 
     pairs, head = tmp_path / "pairs.jsonl", tmp_path / "head.npz"
     pairs.write_text("".join(json.dumps(row) + "\n" for row in rows()))

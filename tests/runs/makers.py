@@ -8,7 +8,7 @@ from tests.engine.makers import IDS, QUESTIONS, Lengths, Vowels, Words
 
 from darc.engine.engine import Engine
 from darc.engine.parts import SideMaker
-from darc.generators.base import Settings
+from darc.parts.generators.base import Settings
 from darc.runs.folder import RunFolder, manifest
 from darc.runs.questions import Question
 from darc.runs.run import run

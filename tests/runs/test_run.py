@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from tests.runs.makers import (
     start,
 )
 
-from darc.engine.deciding import parse_rules
+from darc.decide.method import parse_rules
 from darc.engine.scoring import ScoreCache
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.runs.folder import RunFolder, check_complete, deciding_of
@@ -30,6 +31,7 @@ from darc.runs.questions import Question
 from darc.runs.results import read_outcome
 from darc.runs.run import summary
 from darc.runs.shard import ORDER
+from darc.types import Candidate, Prompt
 
 SCORES = "shards/00000/scores.jsonl"
 STOP = "pandora:cost=0.3,wave=1"
@@ -344,3 +346,64 @@ def test_folders_of_the_first_schema_are_read(tmp_path: Path) -> None:
     check_complete(first)
     assert summary(first, deciding_of(first))["prompts"] == 5
     assert read_outcome(first, "bread", deciding_of(first)).prompt.category == "cooking"
+
+
+class Repeats(Words):
+    """Writes its first answer to every prompt three times, and its second once."""
+
+    def _one(self, prompt: Prompt, index: int) -> Candidate:
+        made = super()._one(prompt, (0, 1, 0, 0)[index])
+        return replace(made, index=index, seed=index)
+
+
+def test_answers_that_repeat_are_recorded_once_with_their_number(tmp_path: Path) -> None:
+    scorer = Lengths()
+    folder = start(tmp_path / "run", generator=Repeats(), scorers=[scorer], normalize="none")
+    for row in rows(folder, "candidates.jsonl").values():
+        assert [each.get("copies", 1) for each in row["candidates"]] == [3, 1]
+    assert len(scorer.asked) == len(set(scorer.asked))
+    assert all(row["copies"] == [3, 1] for row in rows(folder, "side.jsonl").values())
+    assert all("copies:2" in row["flags"] for row in rows(folder, "decisions.jsonl").values())
+    total = summary(folder, deciding_of(folder))
+    assert total["answers"] == total["cost"]["generate"]["answers"] == 20
+    assert total["flags"]["copies"] == 5
+    outcome = read_outcome(folder, "bread", deciding_of(folder))
+    assert (outcome.written, [each.copies for each in outcome.candidates]) == (4, [3, 1])
+    assert "copies:2" in outcome.flags
+    majority = deciding_of(folder, parse_rules(["majority"], {})[0])
+    assert read_outcome(folder, "bread", majority).index == 0
+
+
+@pytest.mark.parametrize("stage", ["candidates", "variants", "scores", "decisions"])
+def test_run_with_repeated_answers_goes_on_to_the_same_bytes(tmp_path: Path, stage: str) -> None:
+    start(tmp_path / "whole", generator=Repeats())
+    start(tmp_path / "parts", generator=Repeats())
+    shard = RunFolder(tmp_path / "parts").shard(0)
+    shard.forget(stage)
+    start(tmp_path / "parts", generator=Repeats())
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+
+
+def test_lazy_run_with_repeated_answers_is_completed_to_the_same_bytes(tmp_path: Path) -> None:
+    start(tmp_path / "whole", generator=Repeats())
+    lazy = start(tmp_path / "lazy", generator=Repeats(), lazy=True)
+    early = {key: row["index"] for key, row in rows(lazy, "decisions.jsonl").items()}
+    start(tmp_path / "lazy", generator=Repeats())
+    assert contents(tmp_path / "lazy") == contents(tmp_path / "whole")
+    whole = rows(RunFolder(tmp_path / "whole"), "decisions.jsonl")
+    assert early == {key: row["index"] for key, row in whole.items()}
+
+
+def test_run_from_before_answers_were_merged_is_read_as_it_is(tmp_path: Path) -> None:
+    start(tmp_path / "run")
+    shard = RunFolder(tmp_path / "run").shard(0)
+    shard.forget("scores")
+    path = tmp_path / "run" / "shards" / "00000" / "candidates.jsonl"
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        line["candidates"][2]["text"] = line["candidates"][0]["text"]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    folder = start(tmp_path / "run")
+    outcome = read_outcome(folder, "bread", deciding_of(folder))
+    assert len(outcome.candidates) == 4
+    assert not any(flag.startswith("copies") for flag in outcome.flags)

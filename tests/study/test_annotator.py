@@ -215,7 +215,7 @@ def test_groups_are_columns_that_others_read(tmp_path: Path) -> None:
         "r002": ("30 or older", "30 or older", ""),
     }
     assert found == {name: expected[name] for name in found}
-    from darc.tables import read_ratings
+    from darc.ratings import read_ratings
 
     (tmp_path / "ratings.csv").write_text(made["ratings.csv"])
     with read_ratings(tmp_path / "ratings.csv") as table:

@@ -12,7 +12,7 @@ from tests.study.making import config_for, new_store, running, write_checks
 from tests.study.robots import Robot, form_of, obedient
 
 from darc.cli import main
-from darc.simulate import simulate, two_minds
+from darc.ratings.simulated import simulate, two_minds
 from darc.study import schema
 from darc.study.answers import agree
 from darc.study.answers import submit as send

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -6,7 +7,7 @@ from matplotlib.image import imread
 
 import darc
 from darc.errors import InputError, MissingExtra
-from darc.views import check_picture, draw_plane, draw_ratings, plane, save_figure
+from darc.views import check_picture, draw_plane, plane, save_figure
 
 SCORES = [
     [9.0, 1.0, 9.0, 9.0],
@@ -34,14 +35,11 @@ def test_no_floor_for_other_rules() -> None:
     assert plane(darc.select(SCORES, "entropic")).floor is None
 
 
-def test_candidates_ruled_out_early_are_marked_and_off_the_frontier() -> None:
-    scores = np.array([[5.0] * 6, [9.0, -9.0, 9.0, 9.0, 9.0, 9.0], [4.9] * 6])
-    lazy = darc.select_lazily(lambda pairs: [scores[pair] for pair in pairs], 3, 6, "entropic")
-    assert lazy.bounded is not None
+def test_candidates_ruled_out_early_have_no_place() -> None:
+    decision = darc.select(SCORES[:4], "entropic", candidate_ids=list("abcd"))
+    lazy = replace(decision, bounded=np.array([True, False, False, False]))
     data = plane(lazy)
-    assert [point.bounded for point in data.points] == lazy.bounded.tolist()
-    assert any(point.bounded for point in data.points)
-    assert not any(point.on_frontier for point in data.points if point.bounded)
+    assert [point.name for point in data.points] == ["b", "c", "d"]
 
 
 def decisions(candidates: int = 16) -> list[darc.Decision]:
@@ -88,52 +86,3 @@ def test_missing_matplotlib_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtra, match=r"\[plot\]"):
         check_picture(Path("picture.png"))
-
-
-RATINGS = [[9, 9, 9, 9, 9, 9, 9, 1, 1], [7, 7, 7, 7, 8, 7, 7, 7, 7], [6, 7, 6, 7, 6, 7, 6, 7, 6]]
-NAMES = ["the joke", "the kind one", "the dull one"]
-
-
-def words(*rules: str, **texts: str) -> list[str]:
-    made = [darc.select(RATINGS, rule, candidate_ids=NAMES, sample="rater") for rule in rules]
-    figure = draw_ratings(
-        made, "What to say?", {name.replace("_", " "): texts[name] for name in texts}
-    )
-    return [text.get_text() for text in figure.axes[0].texts] + [
-        figure.axes[0].get_title(loc="left")
-    ]
-
-
-def test_answers_and_who_takes_them_are_named() -> None:
-    found = words("mean", "auto", the_joke="Knock, knock.")
-    assert {*NAMES, "Knock, knock.", "Best-of-K takes this", "auto takes this", "What to say?"} <= {
-        *found
-    }
-    assert "mean 7.22, 2 of 9 unhappy" in found
-    assert "mean 7.11, nobody unhappy" in found
-
-
-def test_one_answer_taken_by_both_is_said_once() -> None:
-    assert "epsilon and auto take this" in words("epsilon", "auto")
-
-
-def test_every_rating_is_a_dot() -> None:
-    figure = draw_ratings([darc.select(RATINGS, "mean")], "")
-    assert sum(np.shape(dots.get_offsets())[0] for dots in figure.axes[0].collections) == 27
-
-
-@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
-def test_large_pools_are_cut_to_the_best_and_the_chosen(tmp_path: Path, suffix: str) -> None:
-    ratings = np.random.default_rng(0).normal(6, 1.5, size=(30, 40))
-    ratings[3, :5] = np.nan
-    made = [darc.select(ratings, rule) for rule in ("mean", "tau")]
-    figure = draw_ratings(made, "a prompt")
-    names = {text.get_text() for text in figure.axes[0].texts}
-    shown = {f"candidate {k}" for k in range(30)} & names
-    assert len(shown) == 8
-    assert {f"candidate {each.index}" for each in made} <= shown
-    path = tmp_path / f"picture.{suffix}"
-    save_figure(figure, path)
-    assert path.stat().st_size > 5000
-    if suffix == "png":
-        assert imread(path).std() > 0.02

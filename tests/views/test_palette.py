@@ -1,7 +1,7 @@
 from itertools import pairwise
 from pathlib import Path
 
-from darc.views.palette import DARK, LIGHT, SERIES, style_sheet
+from darc.views.palette import DARK, LIGHT, SERIES, color_variables, style_sheet
 
 
 def luminance(color: str) -> float:
@@ -40,3 +40,10 @@ def test_a_page_has_the_colours_both_ways_what_is_shared_and_its_own(tmp_path: P
     assert LIGHT.keys() == DARK.keys()
     assert sheet.startswith(style_sheet())
     assert sheet.endswith(".own { color: var(--ink) }")
+
+
+def test_colours_can_be_those_of_one_element() -> None:
+    variables = color_variables(".mine")
+    assert variables.count(".mine {") == 2
+    assert ":root" not in variables
+    assert f"--mark: {LIGHT['mark']};" in variables

@@ -11,13 +11,13 @@ import pytest
 from tests import checkpoints
 from tests.vllm.server import serving
 
-from darc.generators.base import Settings
 from darc.models.installed import Installed
 from darc.models.transformers.loading import resolve
+from darc.parts.generators.base import Settings
+from darc.parts.scorers import HttpScorer, RewardScorer
 from darc.registry import generators
-from darc.scorers import HttpScorer, RewardScorer
-from darc.training.recipe import TrainingRecipe
-from darc.training.trainer import load_base
+from darc.train.recipe import TrainingRecipe
+from darc.train.trainer import load_base
 from darc.types import Message, Prompt
 
 pytestmark = pytest.mark.vllm

@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from tests.web.raw import ask, code_of, connected, flood, heard, read, request, served, slowest
 
-from darc.config import made
 from darc.errors import InputError
+from darc.settings.base import made
 from darc.web.bodies import read_body
 from darc.web.middleware import Guard, Shell
 from darc.web.problems import Problem

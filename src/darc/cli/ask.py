@@ -3,13 +3,18 @@
 import sys
 from argparse import Namespace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from darc.cli.choice import ChoiceOptions, add_choice, say_cost
+from darc.cli.decision_view import note_wording
 from darc.cli.output import counting, say
 from darc.cli.parser import Parser
 from darc.cli.show import add_output, write_outcome
-from darc.config import made, options_of
+from darc.cli.toy_model import toy_model_note
+from darc.settings.base import made, options_of
+
+if TYPE_CHECKING:
+    from darc.engine.outcome import Outcome
 
 
 def add(parser: Parser) -> None:
@@ -33,20 +38,28 @@ def add(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Ask, choose, print."""
-    from darc.generators.base import as_prompt
     from darc.models.embeddings import Embeddings
+    from darc.parts.generators.base import as_prompt
     from darc.runs.questions import read_answers
 
     choice = made(ChoiceOptions, options_of(arguments, ChoiceOptions))
     text = sys.stdin.read() if arguments.question == "-" else arguments.question
-    prompt, full = as_prompt(text), arguments.full
-    own = bool(arguments.answers or arguments.answer)
-    with choice.engine(model=not own) as engine:
-        used = {each.name: each.embeddings for each in engine.tools.scorers if each.embeddings}
-        for name, which in used.items():
+    prompt = as_prompt(text)
+    full = arguments.full
+    has_answers = bool(arguments.answers or arguments.answer)
+    note = "" if has_answers else toy_model_note(choice.generator, "darc ask QUESTION")
+    with choice.engine(model=not has_answers) as engine:
+        if choice.caution is not None and engine.parts.panel is None:
+            note_wording("rewrite")
+        embeddings = {
+            scorer.name: scorer.embeddings for scorer in engine.tools.scorers if scorer.embeddings
+        }
+        for name, which in embeddings.items():
             if which != Embeddings.name:
                 say(f"{name} goes by the embeddings {which}")
-        if own:
+        if note:
+            say(note)
+        if has_answers:
             answers = read_answers(arguments.answers, prompt.id, arguments.answer, text)
             say_cost(engine, len(answers), full)
             outcome = engine.choose(prompt, answers, full=full, beside=True)
@@ -58,9 +71,26 @@ def run(arguments: Namespace) -> None:
             say(f"writing {most}{k} answers ({engine.generator.name}) ...")
             with counting(k, "answers written") as engine.report:
                 outcome = engine.ask(prompt, full=full, beside=True)
-    more: dict[str, Any] = {"calls": outcome.calls, "flags": list(outcome.flags)}
-    more |= {"saved": outcome.saved, "embeddings": used}
-    more |= {"panel": outcome.panel()} if outcome.rated else {}
-    more["best_of_k"] = outcome.best_of_k
-    more["milliseconds"] = {name: round(ms, 1) for name, ms in outcome.milliseconds.items()}
-    write_outcome(outcome, arguments, **more)
+    write_outcome(outcome, arguments, **_details(outcome, embeddings, note))
+
+
+def _details(outcome: "Outcome", embeddings: dict[str, str], note: str) -> dict[str, Any]:
+    """What the JSON has besides the decision and the answer."""
+    from darc.decide.decision import flag_words
+    from darc.engine.outcome import WORDS
+
+    details: dict[str, Any] = {
+        "calls": outcome.calls,
+        "flags": list(outcome.flags),
+        "saved": outcome.saved,
+        "embeddings": embeddings,
+    }
+    if outcome.rated:
+        details["panel"] = outcome.panel()
+    details["best_of_k"] = outcome.best_of_k
+    details["milliseconds"] = {name: round(ms, 1) for name, ms in outcome.milliseconds.items()}
+    notes = [{"name": flag, "text": flag_words(flag, WORDS)} for flag in outcome.flags]
+    if note:
+        notes.insert(0, {"name": "toy_model", "text": note})
+    details["notes"] = notes
+    return details

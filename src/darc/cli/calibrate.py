@@ -1,21 +1,25 @@
 """`darc calibrate`: what ratings teach the rule auto, kept in a file and told in words."""
 
+import math
 import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from darc.cli.output import print_json, print_table, say
-from darc.cli.parser import Parser, add_columns, check_least, columns_of, read_source
+from darc.cli.parser import Parser, add_columns, check_least, columns_of, read_source, say_notes
 from darc.errors import InputError
 
 if TYPE_CHECKING:
-    from darc.engine.deciding import Calibrations
-    from darc.evaluation.source import Source
-    from darc.selection.calibration import Calibration
+    from darc.decide.model.calibration import Calibration
+    from darc.decide.model.calibration_file import Calibrations
+    from darc.ratings.ratings import Source
 
 NORMAL = 1.96
-TOLD = ("lam", "weight", "shrink", "intervals", "reliability", "check", "shared", "inflation")
+TOLD = (
+    *("lam", "weight", "shrink", "intervals", "reliability", "check", "shared", "inflation"),
+    *("share_different", "spread_alike", "sigma_df_factor", "earned"),
+)
 
 
 def add(parser: Parser) -> None:
@@ -42,8 +46,8 @@ def add(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Learn or read, write, tell."""
-    from darc.engine.deciding import Calibrations
-    from darc.selection.calibration import DEFAULT
+    from darc.decide.model.calibration import DEFAULT
+    from darc.decide.model.calibration_file import Calibrations
 
     show, out = arguments.show, arguments.out
     if (show is None) == (arguments.source is None):
@@ -51,6 +55,7 @@ def run(arguments: Namespace) -> None:
     check_least(arguments, top=1)
     if show is not None:
         learnt = Calibrations.load(show) if show else Calibrations({"": DEFAULT})
+        say_notes(learnt)
         title = show or "the calibration that DARC begins with"
     else:
         learnt, title = _learnt(arguments)
@@ -73,8 +78,8 @@ def run(arguments: Namespace) -> None:
 
 
 def _learnt(arguments: Namespace) -> "tuple[Calibrations, str]":
-    from darc.evaluation.calibrating import calibrate_against, calibrate_source
-    from darc.evaluation.reading import read_any
+    from darc.analysis.calibrating import calibrate_against, calibrate_source
+    from darc.analysis.reading import read_any
 
     if not arguments.lam >= 0:
         raise InputError(f"--lam is {arguments.lam}", "give 0 or more")
@@ -102,14 +107,15 @@ def _counted(source: "Source") -> str:
 
 def _print(one: "Calibration", top: int) -> None:
     """What a calibration says, as text."""
-    from darc.selection.calibration import LOST, PANEL
+    from darc.decide.model.calibration import LOST
+    from darc.decide.model.learning import PANEL
 
     told = f"{one.reliability:.3f}"
     if "reliability" in one.intervals:
         told += " [{:.3f}, {:.3f}]".format(*one.intervals["reliability"])
     print(f"Reliability of disagreement: {told}")
     counts = list(one.weight) or [2, 3, 5, 10, 20]
-    weight, shrink = one.by_count(max(counts), one.lam)
+    weight, shrink = one.by_count(max(counts))
     print(f"Weight of disagreement beside the mean, at lam = {one.lam:g}:")
     rows = [[n, f"{weight[n]:.3f}", f"{shrink[n]:.2f}"] for n in counts[:20]]
     print_table(["ratings", "weight", "share of the mean kept"], rows)
@@ -123,6 +129,12 @@ def _print(one: "Calibration", top: int) -> None:
             f"Choosing by disagreement lost to the mean on other raters (z {one.check:.1f}), so it "
             "has no weight."
         )
+    if not one.earned:
+        print(
+            "With three ratings each, choosing by disagreement gained nothing that the rating left "
+            "out confirmed, so it has no weight there."
+        )
+    _print_division(one)
     raters, systems = _entries(one).values()
     if not raters:
         print("No rater is known.")
@@ -141,6 +153,27 @@ def _print(one: "Calibration", top: int) -> None:
     elif systems:
         print(f"Systems: how far below or above others each of {len(systems)} is")
         _print_ends(systems, top, "lowest", "highest")
+
+
+def _print_division(one: "Calibration") -> None:
+    """How answers divide people: what decides whether a prompt's ratings prove it."""
+    print(
+        f"Prompts whose answers divide people differently: about {one.share_different:.0%}; on the "
+        "others all answers divide people about equally."
+    )
+    print(
+        "There the standard deviations of two answers' ratings typically differ by "
+        f"{_typical_ratio(one.spread_alike):.0%}."
+    )
+    print(
+        f"A standard deviation of ratings says {one.sigma_df_factor:.0%} of what it would if "
+        "ratings were normally distributed."
+    )
+
+
+def _typical_ratio(spread: float) -> float:
+    """By what share two numbers typically differ whose logarithms have this deviation."""
+    return math.expm1(spread * math.sqrt(2))
 
 
 def _entries(one: "Calibration") -> dict[str, list[dict[str, Any]]]:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from darc.cli.output import say
-from darc.cli.parser import Parser
-from darc.config import Model, add_options, made, option
-from darc.engine.options import SPEC, ChoosingOptions, SampleOptions
+from darc.cli.parser import Parser, read_calibrations
+from darc.engine.options import SPEC, ChoosingOptions, PeopleOptions, SampleOptions
+from darc.settings.base import Model, add_options, made, option
 
 if TYPE_CHECKING:
     from darc.engine.engine import Engine
     from darc.engine.parts import Parts
-    from darc.scorers.panel import Panel
+    from darc.parts.scorers.panel import Panel
 
 
 class PanelOptions(Model):
@@ -77,14 +77,14 @@ class ChoiceOptions(ChoosingOptions, PanelOptions, ScorerOptions, WorkOptions, A
     """Everything that a choice among answers depends on."""
 
     calibration: Path | None = option(
-        None, "what the rule auto goes by, made by darc calibrate", "FILE"
+        None, "calibration file for the default rule, written by darc calibrate", "FILE"
     )
     seed: int = option(0, "of everything that is drawn")
 
     def engine_options(self, model: bool = True) -> dict[str, Any]:
         """The options of an `Engine` but its rule, as plain values that can be sent elsewhere."""
         from darc.engine.scoring import Patience
-        from darc.generators.base import Settings
+        from darc.parts.generators.base import Settings
         from darc.registry import parse_spec
 
         sampling = ("k", "temperature", "top_p", "max_tokens", "seed")
@@ -93,6 +93,8 @@ class ChoiceOptions(ChoosingOptions, PanelOptions, ScorerOptions, WorkOptions, A
             **dict(parts_of(self, panel_of(self, self.scorer, own), self.seed)),
             "model": self.generator if model else None,
             "normalize": self.normalize,
+            "standards": self.standards,
+            "search": self.search,
             "sampling": Settings(**{name: getattr(self, name) for name in sampling}),
             "stop": self.stop,
             "cache": not self.no_cache,
@@ -101,17 +103,19 @@ class ChoiceOptions(ChoosingOptions, PanelOptions, ScorerOptions, WorkOptions, A
 
     def engine(self, model: bool = True, **changes: Any) -> "Engine":
         """The engine that the options stand for; without a `model` it has no generator."""
-        from darc.engine.deciding import as_calibrations, parse_rules
+        from darc.decide.method import parse_rules
         from darc.engine.engine import Engine
 
-        known = as_calibrations(self.calibration)
-        (spec,) = parse_rules([self.rule], {}, self.beta, self.gamma, known)
+        known = read_calibrations(self.calibration)
+        (spec,) = parse_rules([self.rule], self.rule_parameters, self.beta, self.gamma, known)
         return Engine(**{**self.engine_options(model), "rule": spec, **changes})
 
 
 def add_choice(parser: Parser) -> None:
     """Add the options, in groups."""
+    add_options(parser, PeopleOptions)
     add_options(parser, ChoiceOptions, "rule", "calibration", "beta", "gamma", "normalize", "seed")
+    add_options(parser, ChoiceOptions, "search")
     add_panel(parser)
     parts = parser.add_argument_group("rewriting and scoring")
     add_options(parts, ScorerOptions)
@@ -130,7 +134,7 @@ def add_panel(parser: Parser) -> None:
 def panel_of(options: PanelOptions, scorers: Sequence[str], own: bool) -> "Panel | None":
     """The panel that was asked for, or that there is by default, where the model's `own` is."""
     from darc.errors import InputError
-    from darc.scorers.panel import as_panel
+    from darc.parts.scorers.panel import as_panel
 
     criteria = options.criteria and [name.strip() for name in options.criteria.split(",")]
     given = {"repeats": options.repeats, "missing": options.missing, "criteria": criteria}

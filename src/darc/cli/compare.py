@@ -5,12 +5,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from darc.cli.decision_view import unhappy_definition
 from darc.cli.output import draw, print_json, print_table
 from darc.cli.parser import Parser, add_columns, check_least, read_source
 from darc.errors import InputError
 
 if TYPE_CHECKING:
-    from darc.evaluation.leaderboard import Leaderboard
+    from darc.analysis.compare.leaderboard import Leaderboard
 
 MOST_WINS = 8
 FEW = 0.05
@@ -18,12 +19,11 @@ FEW = 0.05
 
 def add(parser: Parser) -> None:
     """Add the options."""
+    from darc.engine.options import PeopleOptions
+    from darc.settings.base import add_options
+
     parser.add_argument("source", type=Path, help="ratings, a run folder or an audit log")
-    parser.add_argument(
-        "--threshold",
-        type=float,
-        help="people below it are unhappy (default: the middle of the ratings' range)",
-    )
+    add_options(parser, PeopleOptions, "threshold", "scale")
     parser.add_argument(
         "--by", choices=("rater_group",), help="a leaderboard for each group of raters too"
     )
@@ -37,11 +37,18 @@ def add(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Read, compare, draw and print."""
-    from darc.evaluation.leaderboard import draw_leaderboard, leaderboard
+    from darc.analysis.compare.leaderboard import draw_leaderboard, leaderboard
 
     check_least(arguments, top=0, draws=100)
     source = read_source(arguments)
-    found = leaderboard(source, arguments.threshold, arguments.draws, arguments.seed, arguments.top)
+    found = leaderboard(
+        source,
+        arguments.threshold,
+        arguments.draws,
+        arguments.seed,
+        arguments.top,
+        scale=arguments.scale,
+    )
     if arguments.by and not found.by_group:
         raise InputError(f"{arguments.source} has no column rater_group", "see --column")
     draw(arguments.plot, lambda: draw_leaderboard(found), "drew")
@@ -53,15 +60,20 @@ def run(arguments: Namespace) -> None:
 
 def _print(found: "Leaderboard", by_group: bool) -> None:
     print(f"{found.verdict}\n")
-    _print_standings(found.standings)
-    taken = "; raters' severity is taken out of the means" if found.severity else ""
-    print(f"unhappy: below {found.threshold:g}{taken}")
-    if max(each.unhappy for each in found.standings) < FEW:
+    low_title = "unhappy" if found.of_people else "low scores"
+    _print_standings(found.standings, low_title)
+    if found.of_people:
+        print(unhappy_definition(found.standards))
+    else:
+        print(f"low scores: below {found.threshold:g}; --threshold says otherwise")
+    if found.severity:
+        print("raters' severity is taken out of the means")
+    if found.of_people and max(each.unhappy for each in found.standings) < FEW:
         print("hardly anyone is unhappy by this: --threshold says from where on people are")
     if by_group:
         for group, standings in found.by_group.items():
             print(f"\n{group}")
-            _print_standings(standings)
+            _print_standings(standings, low_title)
     names = [each.system for each in found.standings[:MOST_WINS]]
     few = f", of the first {MOST_WINS}" if len(names) < len(found.standings) else ""
     print(f"\nshare of prompts on which the system of the row has the higher mean{few}")
@@ -72,9 +84,9 @@ def _print(found: "Leaderboard", by_group: bool) -> None:
         print_table(["prompt", "by"], found.turns)
 
 
-def _print_standings(standings: Any) -> None:
+def _print_standings(standings: Any, low_title: str) -> None:
     grouped = any(each.worst_group for each in standings)
-    header = ["rank", "system", "mean", "95 % interval", "unhappy", "worst tenth", "disagreement"]
+    header = ["rank", "system", "mean", "95 % interval", low_title, "worst tenth", "disagreement"]
     rows = [
         [
             each.rank,
@@ -98,6 +110,7 @@ def _plain(found: "Leaderboard") -> dict[str, Any]:
         "name": found.name,
         "verdict": found.verdict,
         "threshold": found.threshold,
+        "scale": found.standards.scale,
         "severity_taken_out": found.severity,
         "standings": list(map(asdict, found.standings)),
         "wins": {

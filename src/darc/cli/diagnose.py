@@ -11,9 +11,9 @@ from darc.cli.output import draw, print_json, print_table, progress, say
 from darc.cli.parser import Parser, add_columns, check_least, read_source
 
 if TYPE_CHECKING:
-    from darc.diagnosis.diagnose import Diagnosis
-    from darc.diagnosis.words import Words
-    from darc.tuning.advice import Advice
+    from darc.analysis.diagnose.diagnosis import Diagnosis
+    from darc.analysis.diagnose.words import Words
+    from darc.analysis.tune.advice import Advice
 
 # A table's header and rows, and lines to print below them.
 Section = tuple[list[str], list[list[object]], list[str]]
@@ -34,11 +34,11 @@ def add(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Read, diagnose, write and print."""
-    from darc.diagnosis.diagnose import PARTS, diagnose
-    from darc.diagnosis.output import draw_diagnosis, frames
-    from darc.diagnosis.words import words
-    from darc.evaluation.frame import joined, write_frames
-    from darc.tuning.advice import advise
+    from darc.analysis.diagnose.diagnosis import PARTS, diagnose
+    from darc.analysis.diagnose.output import draw_diagnosis, frames
+    from darc.analysis.diagnose.words import words
+    from darc.analysis.frame import joined, write_frames
+    from darc.analysis.tune.advice import advise
 
     check_least(arguments, top=1, splits=1, draws=1)
     source = read_source(arguments)
@@ -65,7 +65,7 @@ def run(arguments: Namespace) -> None:
 
 def _plain(diagnosis: "Diagnosis", said: "Words", advice: "Advice") -> dict[str, Any]:
     """What JSON holds: the words, single numbers, and every table but the candidates'."""
-    from darc.diagnosis.output import frames
+    from darc.analysis.diagnose.output import frames
 
     panel = diagnosis.panel
     groups = None if diagnosis.groups is None else asdict(diagnosis.groups)

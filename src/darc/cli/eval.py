@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from darc.cli.decision_view import note_wording
 from darc.cli.output import print_json, print_table, progress, say
 from darc.cli.parser import (
     RULE,
@@ -17,15 +18,16 @@ from darc.cli.parser import (
 from darc.errors import InputError
 
 if TYPE_CHECKING:
-    from darc.evaluation.contest import Contest, ContestSettings
-    from darc.evaluation.evaluate import Evaluation
-    from darc.evaluation.frame import Frame
+    from darc.analysis.evaluate.contest import Contest, ContestSettings
+    from darc.analysis.evaluate.evaluation import Evaluation
+    from darc.analysis.frame import Frame
 
 
 def add(parser: Parser) -> None:
     """Add the options."""
-    from darc.config import add_options
-    from darc.evaluation.contest import ContestSettings
+    from darc.analysis.evaluate.contest import ContestSettings
+    from darc.engine.options import PeopleOptions
+    from darc.settings.base import add_options
 
     parser.add_argument(
         "sources", nargs="*", type=Path, metavar="SOURCE", help="a file of ratings or a run folder"
@@ -39,6 +41,7 @@ def add(parser: Parser) -> None:
         metavar=RULE,
         help="a rule, repeat to compare (default: all); Best-of-K is always there",
     )
+    add_options(group, PeopleOptions, "caution")
     add_calibration(group)
     add_options(group, ContestSettings, "beta", "gamma", "normalize")
     group = parser.add_argument_group("measuring")
@@ -70,22 +73,24 @@ def run(arguments: Namespace) -> None:
         _check_paper(arguments)
         return
     from darc import __version__
-    from darc.evaluation.evaluate import evaluate
-    from darc.evaluation.reading import read_any
-    from darc.evaluation.report import write_evaluation
-    from darc.evaluation.verdict import summary, verdicts
-    from darc.tuning.advice import advise
-    from darc.tuning.crossfit import Objective
+    from darc.analysis.evaluate.evaluation import evaluate
+    from darc.analysis.evaluate.verdict import summary, verdicts
+    from darc.analysis.reading import read_any
+    from darc.analysis.report.page import write_evaluation
+    from darc.analysis.tune.advice import advise
+    from darc.analysis.tune.crossfit import Objective
 
     settings, out = _settings(arguments), arguments.out
     given = arguments.texts, columns_of(arguments), arguments.system
     sources = [read_any(path, *given) for path in arguments.sources]
+    if settings.caution is not None and not any(source.rated for source in sources):
+        note_wording("rewrite")
     with progress("evaluating", " tables") as report:
         every = arguments.json or out is not None
         result = evaluate(sources, settings, report, ablations=every)
     advices = []
     objective = None if settings.lam in (None, 2.0) else Objective(lam=settings.lam)
-    options = {"seed": settings.seed, "split": settings.split}
+    options = {"seed": settings.seed, "split": settings.split, "caution": settings.caution}
     for source in sources:
         with progress(f"comparing rules on {source.name}", " settings") as report:
             advices.append(advise(source, objective, **options, progress=report))
@@ -110,8 +115,8 @@ def run(arguments: Namespace) -> None:
 
 
 def _settings(arguments: Namespace) -> "ContestSettings":
-    from darc.config import made, options_of
-    from darc.evaluation.contest import ContestSettings
+    from darc.analysis.evaluate.contest import ContestSettings
+    from darc.settings.base import made, options_of
 
     try:
         lam = None if arguments.lam == "median" else float(arguments.lam)
@@ -124,8 +129,8 @@ def _settings(arguments: Namespace) -> "ContestSettings":
 
 
 def _check_paper(arguments: Namespace) -> None:
-    from darc.evaluation.frame import write_frames
-    from darc.evaluation.paper import check_frame, checks, summary
+    from darc.analysis.frame import write_frames
+    from darc.analysis.paper import check_frame, checks, summary
 
     found = checks()
     if arguments.out is not None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from darc.cli.parser import Parser
 
 if TYPE_CHECKING:
+    from darc.decide.rule import Rule
     from darc.registry import Maker
-    from darc.selection.rule import Rule
 
 
 def add(parser: Parser) -> None:
@@ -18,13 +18,20 @@ def add(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Print how each is written, what it is, its options, and the side inputs of rules."""
-    import darc.generators
-    import darc.perturb
-    import darc.rules
-    import darc.scorers  # noqa: F401
-    from darc import registry
+    import darc.decide.rules
+    import darc.parts.generators
+    import darc.parts.rewriters
+    import darc.parts.scorers  # noqa: F401
+    from darc.decide.registry import rules
+    from darc.registry import generators, rewriters, scorers
 
-    known = getattr(registry, arguments.command)
+    registries: dict[str, Any] = {
+        "rules": rules,
+        "generators": generators,
+        "rewriters": rewriters,
+        "scorers": scorers,
+    }
+    known = registries[arguments.command]
     for name in known:
         row, form, more = (_rule if arguments.command == "rules" else _maker)(known.get(name))
         if arguments.json:

@@ -10,8 +10,8 @@ from darc.cli.parser import Parser
 
 def add(parser: Parser) -> None:
     """Add the options."""
-    from darc.config import add_options
-    from darc.training.preferences import PairChoosing
+    from darc.settings.base import add_options
+    from darc.train.preferences import PairChoosing
 
     parser.add_argument("source", type=Path, help="a file of ratings, or a folder of darc run")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines")
@@ -22,11 +22,11 @@ def add(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Read, pair, write, count."""
-    from darc.config import made, options_of
+    from darc.analysis.reading import read_any
     from darc.errors import InputError
-    from darc.evaluation.reading import read_any
     from darc.files import atomic_writer
-    from darc.training.preferences import PairChoosing, make_pairs
+    from darc.settings.base import made, options_of
+    from darc.train.preferences import PairChoosing, make_pairs
 
     choosing = made(PairChoosing, options_of(arguments, PairChoosing))
     source = read_any(arguments.source, arguments.texts)

@@ -9,14 +9,15 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from darc.cli.output import say
 from darc.errors import InputError
 
 if TYPE_CHECKING:
-    from darc.engine.deciding import Calibrations
-    from darc.evaluation.source import Source
+    from darc.decide.model.calibration_file import Calibrations
+    from darc.ratings.ratings import Source
     from darc.web.server import Arrival
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parent
 LEVELS = ("debug", "info", "warning", "error")
 RULE = "NAME[:KEY=VALUE,...]"
 
@@ -73,7 +74,7 @@ class Parser(argparse.ArgumentParser):
 
     def _configure(self, path: Path) -> None:
         from darc.cli import COMMANDS
-        from darc.config import read_settings
+        from darc.settings.base import read_settings
 
         options = (action for action in self._actions if action.option_strings)
         actions = {each.dest: each for each in options if each.dest not in ("help", "config")}
@@ -156,7 +157,7 @@ def columns_of(arguments: Namespace) -> dict[str, str]:
 
 def read_source(arguments: Namespace) -> "Source":
     """The ratings or the run that a command is given."""
-    from darc.evaluation.reading import read_any
+    from darc.analysis.reading import read_any
 
     return read_any(arguments.source, None, columns_of(arguments), arguments.system)
 
@@ -174,20 +175,34 @@ def add_calibration(parser: Any) -> None:
         "--calibration",
         type=Path,
         metavar="FILE",
-        help="what the rule auto goes by, made by darc calibrate",
+        help="calibration file for the default rule, written by darc calibrate",
     )
 
 
 def calibrations_of(arguments: Namespace) -> "Calibrations | None":
     """The calibrations of the file that was named."""
-    from darc.engine.deciding import as_calibrations
+    return read_calibrations(arguments.calibration)
 
-    return as_calibrations(arguments.calibration)
+
+def read_calibrations(path: Path | None) -> "Calibrations | None":
+    """The calibrations of a file, after saying what is to be known about the file."""
+    from darc.decide.model.calibration_file import as_calibrations
+
+    calibrations = as_calibrations(path)
+    if calibrations is not None:
+        say_notes(calibrations)
+    return calibrations
+
+
+def say_notes(calibrations: "Calibrations") -> None:
+    """Say on standard error what is to be known about a file of calibrations."""
+    for note in calibrations.notes:
+        say(note)
 
 
 def add_arrival(parser: Any) -> None:
     """Options of every service: names, whom it counts, and limits before anyone is known."""
-    from darc.config import add_options
+    from darc.settings.base import add_options
     from darc.web.server import Arrival
 
     parser.add_argument(
@@ -209,7 +224,7 @@ def add_arrival(parser: Any) -> None:
 
 def arrival_of(arguments: Namespace) -> "Arrival":
     """The limits that the options stand for."""
-    from darc.config import made, options_of
+    from darc.settings.base import made, options_of
     from darc.web.server import Arrival
 
     return made(Arrival, options_of(arguments, Arrival))

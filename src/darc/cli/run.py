@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from darc.cli.choice import AnswerOptions, ChoiceOptions, WorkOptions, add_choice, say_cost
+from darc.cli.decision_view import note_wording
 from darc.cli.output import print_json, print_table, progress, say
 from darc.cli.parser import Parser
 from darc.cli.show import saved_words
-from darc.config import Model, add_options, made, option, options_of
+from darc.cli.toy_model import toy_model_note
 from darc.errors import InputError
+from darc.settings.base import Model, add_options, made, option, options_of
 
 if TYPE_CHECKING:
     from darc.engine.engine import Engine
@@ -112,6 +114,8 @@ def run(arguments: Namespace) -> None:
     folder = RunFolder(arguments.out)
     filling = {"lazy": lazy, "keep": arguments.keep, "pack": arguments.compress}
     with settings.engine(workers=workers) as engine, closing(folder):
+        if settings.caution is not None and engine.parts.panel is None:
+            note_wording("rewrite")
         normalize = _normalize(arguments, engine, folder)
         engine.deciding = replace(engine.deciding, normalize=normalize)
         engine.deciding.scale(engine.tools.scores((), 0), lazily=lazy)
@@ -119,13 +123,20 @@ def run(arguments: Namespace) -> None:
         folder.open(made_of, arguments.restart)
         kept = {"normalize": normalize, "calibration": keep_calibration(folder, engine)}
         settings = settings.model_copy(update=kept)
+        if note := toy_model_note(settings.generator, "darc run ..."):
+            say(note)
         say_cost(engine, engine.sampling.k, full=not lazy)
         _write_settings(settings, arguments.out)
         with progress("", " prompts") as report:
             if on_ray:
                 recipe = {
                     **settings.engine_options(),
-                    "rule": (settings.rule, settings.beta, settings.gamma),
+                    "rule": (
+                        settings.rule,
+                        settings.rule_parameters,
+                        settings.beta,
+                        settings.gamma,
+                    ),
                     "calibration": engine.deciding.spec.calibrations,
                     "workers": workers,
                 }
@@ -195,11 +206,13 @@ def _write_settings(settings: RunSettings, folder: Path) -> None:
 
 def _print(told: dict[str, Any]) -> None:
     """Print the summary as text."""
-    numbers = ", ".join(
-        f"{name} {'-' if value is None else format(value, '.3f')}"
-        for name, value in told["choices"].items()
-    )
-    print(f"{told['prompts']} prompts by {told['rule']}; choices: {numbers}")
+    mean = told["choices"]["mean"]
+    sentence = f"{told['prompts']} prompts by {told['rule']}"
+    if mean is not None:
+        sentence += f"; mean of the choices {mean:.3f}"
+    if told["unhappy"] is not None:
+        sentence += f"; {told['unhappy']:.1%} of their ratings are of unhappy raters"
+    print(sentence)
     refused = sum(told["refused"].values())
     if told["saved"]:
         print(saved_words(told["answers"], told["saved"]))
@@ -211,7 +224,8 @@ def _print(told: dict[str, Any]) -> None:
     if told["clipped"]:
         print(f"scores beyond their scorer's bounds, clipped: {told['clipped']:.1%}")
     for name, count in told["flags"].items():
-        print(f"flagged {name}: {count}")
+        meaning = ": none of the answers is good" if name == "held" else ""
+        print(f"flagged {name}: {count}{meaning}")
     if not told["complete"]:
         print("scores that cannot matter were left out")
     total = sum(stage["seconds"] for stage in told["cost"].values()) or 1.0

@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING
 from darc.cli.choice import PanelOptions, ScorerOptions, add_panel, panel_of, parts_of, say_cost
 from darc.cli.output import say
 from darc.cli.parser import Parser, add_arrival, add_calibration, arrival_of, calibrations_of
-from darc.config import add_options, made, options_of
+from darc.cli.toy_model import toy_model_note
+from darc.engine.options import PeopleOptions
 from darc.errors import InputError, extra_needed
+from darc.settings.base import add_options, made, options_of
 
 if TYPE_CHECKING:
-    from darc.gateway.service import Gateway
-    from darc.gateway.settings import ServeSettings
+    from darc.serve.service import Gateway
+    from darc.serve.settings import ServeSettings
 
 
 ANSWERS = (
     "backend", "backend_key_env", "model", "timeout", "concurrency", "attempts", "max_tokens",
 )  # fmt: skip
-RULE = ("rule", "beta", "gamma", "k", "stop")
-CHOICE = ("normalize", "workers", "wave", "scorer_timeout", "seed", "policy")
+RULE = (
+    "rule", *PeopleOptions.model_fields, "when_held", "beta", "gamma", "k", "stop",
+)  # fmt: skip
+CHOICE = ("normalize", "workers", "search", "wave", "scorer_timeout", "seed", "policy")
 CLIENTS = (
     "api_keys", "rate", "active", "queue", "max_body", "max_k", "max_n_aug",
     "max_candidate_characters", "max_work", "max_scores", "max_upstream_calls",
@@ -29,7 +33,7 @@ CLIENTS = (
 
 def add(parser: Parser) -> None:
     """Add the options."""
-    from darc.gateway.settings import ServeSettings
+    from darc.serve.settings import ServeSettings
 
     parser.add_argument("--host", default="127.0.0.1", help="address")
     parser.add_argument("--port", type=int, default=8000, help="of the service")
@@ -62,7 +66,7 @@ def run(arguments: Namespace) -> None:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     from darc.engine.parts import surface_note
-    from darc.gateway.app import make_app, make_gateway
+    from darc.serve.app import make_app, make_gateway
     from darc.web.middleware import Hosts
     from darc.web.server import check_address, listening, log_as_json, serve, url_of
 
@@ -77,9 +81,12 @@ def run(arguments: Namespace) -> None:
     url = url_of(arguments.host, bound.getsockname()[1])
     say(f"serving {source}: open {url}/ in a browser, or give clients the base URL {url}/v1")
     _say_room(settings, gateway)
-    if note := surface_note(settings.parts.scorers):
-        # In the log, of which every line after the first is JSON.
-        logging.getLogger("darc.gateway").warning(note)
+    notes = [surface_note(settings.parts.scorers)]
+    if not settings.backend:
+        notes.append(toy_model_note("embedded", "darc serve", servers_only=True))
+    # In the log, of which every line after the first is JSON.
+    for note in filter(None, notes):
+        logging.getLogger("darc.serve").warning(note)
     serve(app, bound, arguments.grace, limits)
 
 
@@ -87,16 +94,25 @@ def _say_room(settings: "ServeSettings", gateway: "Gateway") -> None:
     """Say what an answer costs with a panel, and what to raise where that is not allowed."""
     k, cap = settings.k, settings.max_upstream_calls
     most = say_cost(gateway.engine, k, wave=min(settings.wave, k))
-    if most and 0 < cap < most + k:
+    if not most:
+        return
+    calls = most + k
+    if settings.when_held == "more":
+        calls *= 2
+        say(
+            f"--when-held more: where none of the {k} answers is good, {k} more are written and "
+            f"graded, so that an answer takes at most {calls} calls in all"
+        )
+    if 0 < cap < calls:
         say(
             f"--max-upstream-calls {cap} is less than an answer may take: what is best by then is "
-            f"chosen, and flagged; raise it to {most + k} or more, or give a smaller --panel"
+            f"chosen, and flagged; raise it to {calls} or more, or give a smaller --panel"
         )
 
 
 def settings_of(arguments: Namespace) -> "ServeSettings":
     """The settings that the options stand for."""
-    from darc.gateway.settings import ServeSettings
+    from darc.serve.settings import ServeSettings
 
     _read_backend(arguments)
     options = made(ScorerOptions, options_of(arguments, ScorerOptions))

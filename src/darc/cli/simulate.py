@@ -101,8 +101,8 @@ def _settings(arguments: Namespace) -> dict[str, Any]:
 
 def _write(arguments: Namespace) -> None:
     """Write ratings, and what else was asked for, whole or not at all."""
-    from darc.simulate import preset, proxy_scores, simulate
-    from darc.simulate.write import write_proxy, write_ratings, write_truth
+    from darc.ratings.simulated import preset, proxy_scores, simulate
+    from darc.ratings.simulated.write import write_proxy, write_ratings, write_truth
 
     chosen = preset(arguments.preset or "paper").changed(_settings(arguments))
     people = simulate(chosen.people, arguments.seed)
@@ -127,9 +127,9 @@ def _write(arguments: Namespace) -> None:
 
 def _experiment(arguments: Namespace) -> None:
     """Run an experiment and print its table and what it found."""
-    from darc.experiments import EXPERIMENTS
-    from darc.experiments.result import draw_result
-    from darc.simulate import preset
+    from darc.analysis.experiments import EXPERIMENTS
+    from darc.analysis.experiments.result import draw_result
+    from darc.ratings.simulated import preset
 
     name, rules = arguments.experiment, arguments.rule or []
     taken = {"hacking": {"rules": rules}, "buckets": {"rule": rules[0] if rules else ""}}
@@ -157,7 +157,7 @@ def _experiment(arguments: Namespace) -> None:
 
 def _list() -> None:
     """Print each preset with what sets it apart, then all settings and their defaults."""
-    from darc.simulate import PRESETS, Preset, ProxyRecipe, Recipe
+    from darc.ratings.simulated import PRESETS, Preset, ProxyRecipe, Recipe
 
     plain = Preset("", Recipe(), ProxyRecipe()).settings()
     told = {}

@@ -9,7 +9,7 @@ from darc.cli.parser import Parser, texts_of
 from darc.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
-    from darc.scorers.caution import Model
+    from darc.parts.scorers.caution import Model
 
 POLICIES = {
     "dpo": "plain DPO, to compare with",
@@ -33,8 +33,8 @@ def add(parser: Parser) -> None:
 
 
 def _add_policy(parser: Parser, kind: str) -> None:
-    from darc.config import add_options
-    from darc.training.recipe import NOISE, OPTIONS, PRESETS, TrainingRecipe
+    from darc.settings.base import add_options
+    from darc.train.recipe import NOISE, OPTIONS, PRESETS, TrainingRecipe
 
     parser.add_argument(
         "--data", required=True, metavar="FILE", help=".jsonl, .parquet, or OWNER/NAME of the hub"
@@ -101,7 +101,7 @@ def _add_head(parser: Parser) -> None:
 
 def run_presets(arguments: Namespace) -> None:
     """Print what each preset stands for."""
-    from darc.training.recipe import DATA, PRESETS
+    from darc.train.recipe import DATA, PRESETS
 
     for name, recipe in PRESETS.items():
         settings = {**recipe.model_dump(), "data": DATA[name]}
@@ -116,10 +116,10 @@ def run_presets(arguments: Namespace) -> None:
 
 def run_policy(arguments: Namespace) -> None:
     """Check, read, train, draw, tell."""
-    from darc.training.dpo import draw_curves, train
-    from darc.training.preferences import read_preferences, split
-    from darc.training.recipe import OPTIONS, PRESETS, Loss
-    from darc.training.trainer import check_training
+    from darc.train.dpo import draw_curves, train
+    from darc.train.preferences import read_preferences, split
+    from darc.train.recipe import OPTIONS, PRESETS, Loss
+    from darc.train.trainer import check_training
 
     form = arguments.form if arguments.loss == "rdpo" else arguments.loss
     loss = Loss(form) if form == "dpo" else Loss(form, arguments.noise)
@@ -157,9 +157,9 @@ def _check_out(path: Path, suffix: str) -> None:
 
 def run_caution(arguments: Namespace) -> None:
     """Read, fit, write, tell."""
-    from darc.scorers.caution import write_model
-    from darc.training.caution import fit_classifier, fit_encoder, fit_predictor
-    from darc.training.examples import read_examples
+    from darc.parts.scorers.caution import write_model
+    from darc.train.caution import fit_classifier, fit_encoder, fit_predictor
+    from darc.train.examples import read_examples
 
     encoder = arguments.form == "encoder"
     if encoder != (arguments.encoder is not None):
@@ -197,8 +197,8 @@ def run_caution(arguments: Namespace) -> None:
 
 def run_head(arguments: Namespace) -> None:
     """Read, fit, write, tell."""
-    from darc.scorers.head import write_preference
-    from darc.training.head import fit_head, read_pairs
+    from darc.parts.scorers.head import write_preference
+    from darc.train.head import fit_head, read_pairs
 
     _check_out(arguments.out, ".npz")
     pairs = read_pairs(arguments.pairs, arguments.texts)

@@ -5,12 +5,13 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from darc.cli.decision_view import note_wording
 from darc.cli.output import draw, print_json, print_table, progress, say
 from darc.cli.parser import Parser, add_calibration, add_columns, calibrations_of, read_source
 
 if TYPE_CHECKING:
-    from darc.tuning.advice import Advice
-    from darc.tuning.tune import Tuned
+    from darc.analysis.tune.advice import Advice
+    from darc.analysis.tune.tuning import Tuned
 
 # The commands that take a rule with its parameters, and whether they take several.
 TAKERS = dict.fromkeys(("ask", "run", "serve", "show"), False)
@@ -19,6 +20,9 @@ TAKERS |= dict.fromkeys(("select", "eval", "simulate"), True)
 
 def add(parser: Parser) -> None:
     """Add the options."""
+    from darc.engine.options import PeopleOptions
+    from darc.settings.base import add_options
+
     parser.add_argument("source", type=Path, help="file of ratings, or folder made by darc run")
     parser.add_argument("--objective", choices=("tradeoff", "cvar", "mean"), help="see below")
     parser.add_argument(
@@ -40,6 +44,7 @@ def add(parser: Parser) -> None:
     splits = ("auto", "rater", "sample")
     parser.add_argument("--split", default="auto", choices=splits, help="what is split")
     parser.add_argument("--seed", type=int, default=0, help="of folds and splits")
+    add_options(parser, PeopleOptions, "caution")
     add_calibration(parser)
     add_columns(parser)
     output = parser.add_argument_group("output")
@@ -50,12 +55,12 @@ def add(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Read, tune, tell."""
-    from darc.evaluation.calibrating import leak
+    from darc.analysis.calibrating import leak
+    from darc.analysis.tune.advice import recommend, settings_toml
+    from darc.analysis.tune.crossfit import Objective
+    from darc.analysis.tune.surface import draw_tuned
+    from darc.analysis.tune.tuning import tune
     from darc.files import atomic_writer
-    from darc.tuning.advice import recommend, settings_toml
-    from darc.tuning.crossfit import Objective
-    from darc.tuning.surface import draw_tuned
-    from darc.tuning.tune import tune
 
     lam, cap = 2.0 if arguments.lam is None else arguments.lam, arguments.risk_cap
     objective = None
@@ -65,6 +70,9 @@ def run(arguments: Namespace) -> None:
     names = ("folds", "repeats", "seed", "split")
     options = {name: getattr(arguments, name) for name in names}
     options |= {"rules": arguments.rule, "size": arguments.grid, "calibrations": calibrations}
+    options["caution"] = arguments.caution
+    if arguments.caution is not None and not source.rated:
+        note_wording("rewrite")
     with progress("tuning", " settings") as report:
         tuned = tune(source, objective, **options, progress=report)
     if said := leak(source, calibrations):

@@ -8,20 +8,23 @@ from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 
-from darc.engine.deciding import Deciding, RuleSpec, flagged
+from darc.decide.caution import Caution
+from darc.decide.decision import Decision
+from darc.decide.method import Deciding, RuleSpec, flagged, with_raters
+from darc.decide.search.lazy import SearchMode
+from darc.decide.standards import Standards
 from darc.engine.parts import SideMaker
 from darc.engine.samples import REWRITER, UPSTREAM, Clock, OutOfCalls, PartFailed, Samples
 from darc.engine.scoring import Patience, ScoreCache
 from darc.engine.stopping import Stopping, WaveDrawing
 from darc.errors import DarcError
-from darc.generators.base import Settings
 from darc.models.completion import ChatModel
 from darc.models.remote.http import Meter
 from darc.models.remote.problems import OverLimit
-from darc.perturb import Rewriter
-from darc.scorers.base import Scorer
-from darc.scorers.panel import Panel
-from darc.selection.decision import Decision
+from darc.parts.generators.base import Settings
+from darc.parts.rewriters import Rewriter
+from darc.parts.scorers.base import Scorer
+from darc.parts.scorers.panel import Panel
 from darc.types import Scores
 
 Result = TypeVar("Result")
@@ -52,8 +55,11 @@ class EngineOptions(PartsOptions, total=False):
     """The options of an `Engine`, for whatever passes them on."""
 
     rule: str | RuleSpec
+    caution: Caution | None
     calibration: Any
     normalize: str
+    standards: Standards
+    search: SearchMode
     sampling: Settings | None
     stop: str | Stopping | None
     cache: bool | ScoreCache
@@ -78,6 +84,7 @@ class DecideOptions(TypedDict, total=False):
     clock: Clock | None
     meters: dict[str, Meter] | None
     drawn: WaveDrawing | None
+    samples: Samples | None
     beside: bool
 
 
@@ -151,29 +158,35 @@ class Choosing:
         return await self._computed(self._best_of_k, left)
 
     async def _search(self, left: Sequence[int]) -> Decision:
-        samples, n = self.samples, self.samples.values.shape[2]
+        """The rule's decision among some candidates, from as few samples as its search needs."""
+        samples = self.samples
+        n_samples = samples.values.shape[2]
         scores = samples.scores.only(samples.active, left)
         deciding = self._settled(scores)
         wave = self.wave or len(left)
-        if self.full or len(left) * n <= wave or not deciding.can_search(scores):
+        if self.full or len(left) * n_samples <= wave or not deciding.can_search(scores):
             return await self._decide_all(deciding, left)
-        search, asked = deciding.search(scores), list[tuple[int, int]]()
+        search = deciding.search(scores)
+        places: list[tuple[int, int]] = []
         while True:
             with samples.clock.stage("decide"):
                 pairs = await self._computed(search.ask, wave)
             if not pairs:
                 break
-            places = [(left[k], i + samples.first) for k, i in pairs]
-            await samples.fill(places)
-            asked += places
-            search.tell(pairs, [samples.values[samples.active, k, i] for k, i in places])
+            wave_places = [(left[k], i + samples.first) for k, i in pairs]
+            await samples.fill(wave_places)
+            places += wave_places
+            search.tell(pairs, [samples.values[samples.active, k, i] for k, i in wave_places])
         # Severities cancel only among candidates that the same raters have graded.
-        known = bool(deciding.ids(scores))
-        unlike = known and np.isnan([samples.values[:, k, i] for k, i in asked]).any()
-        if unlike or (samples.first and await samples.originals_if_alone(left)):
+        severities_known = bool(deciding.ids(scores))
+        missing = np.isnan([samples.values[:, k, i] for k, i in places]).any()
+        if severities_known and missing:
+            return await self._decide_all(deciding, left)
+        if samples.first and await samples.originals_if_alone(left):
             return await self._decide_all(deciding, left)
         with samples.clock.stage("decide"):
-            return flagged(await self._computed(search.decision), samples.scores)
+            decision = flagged(await self._computed(search.decision), samples.scores)
+            return with_raters(decision, samples.scores)
 
     async def _computed(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """What a function returns, in a thread where that might take long."""

@@ -6,11 +6,19 @@ from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Sequen
 from dataclasses import replace
 from typing import Any, Self, TypeVar, Unpack
 
-import darc.generators
-import darc.scorers  # noqa: F401  (register what users name)
-from darc.config import made
+import darc.parts.generators
+import darc.parts.scorers  # noqa: F401  (register what users name)
+from darc.closing import Closing
+from darc.decide.caution import Caution, parse_caution
+from darc.decide.method import Deciding, RuleSpec, as_spec
+from darc.decide.model.calibration_file import as_calibrations
+from darc.decide.registry import DEFAULT_RULE
+from darc.decide.rule import Rule
+from darc.decide.search.lazy import SearchMode
+from darc.decide.standards import NO_STANDARDS, Standards
 from darc.engine.choose import Choosing, DecideOptions, EngineOptions, PartsOptions
-from darc.engine.deciding import Deciding, RuleSpec, as_calibrations, as_spec
+from darc.engine.copies import copies_input, copy_flags, merge_copies
+from darc.engine.languages import language_flags
 from darc.engine.outcome import Outcome
 from darc.engine.panel_samples import PanelSamples
 from darc.engine.parts import Parts, SideMaker
@@ -19,7 +27,11 @@ from darc.engine.scoring import Batcher, Patience, ScoreCache, Scoring
 from darc.engine.stopping import FEWER, Stopping, WaveDrawing, parse_stop, waves_of
 from darc.engine.workers import Owner, Turns, Workers
 from darc.errors import InputError
-from darc.generators.base import (
+from darc.models.completion import ChatModel, Report
+from darc.models.remote.http import Meter
+from darc.models.remote.openai import Background, OpenAIModel
+from darc.parts.capabilities import declared
+from darc.parts.generators.base import (
     MAX_TOKENS,
     Answers,
     Generator,
@@ -30,12 +42,9 @@ from darc.generators.base import (
     numbered,
     spoken,
 )
-from darc.models.completion import ChatModel, Report
-from darc.models.remote.http import Meter
-from darc.models.remote.openai import Background, OpenAIModel
-from darc.registry import DEFAULT_RULE, Closing, declared, generators
-from darc.scorers.panel import as_panel
-from darc.selection.rule import Rule
+from darc.parts.scorers.panel import as_panel
+from darc.registry import generators
+from darc.settings.base import made
 from darc.types import Candidate, Prompt
 
 Result = TypeVar("Result")
@@ -51,11 +60,15 @@ class Engine(Closing):
     is rewritten up to `n_aug` times, and what cannot change the choice is neither rewritten nor
     scored. With a `panel` (a `Panel`, or what `--panel` takes) the samples are its raters' grades
     instead; a model on a server is its own panel where neither is given, and `judge` the model of
-    raters that name none. `calibration`, a `Calibration` or a file of `darc calibrate`, is what the
-    rule `auto` goes by. Candidates with fewer samples than `min_samples` are left out where another
-    has as many. With `workers` the rewriting and the scorers that ship with DARC run in so many
-    processes. `cache` keeps scores for later. With `stop`, such as "pandora:cost=0.05", a model
-    writes further candidates only while they are worth their cost. All other options are those of
+    raters that name none. `caution` ("none", "low", "medium", "high" or a number) says how much
+    average the rule `auto` gives up for an answer that divides people less. `calibration`, a
+    `Calibration` or a file of `darc calibrate`, is what that rule goes by, and `standards` say what
+    counts as a good rating. With search="likely" it stops asking a panel when its choice is final
+    with an estimated probability of 99 %, and the decision is flagged. Candidates with fewer
+    samples than `min_samples` are left out where another has as many. With `workers` the rewriting
+    and the scorers that ship with DARC run in so many processes. `cache` keeps scores for later.
+    With `stop`, such as "pandora:cost=0.05", a model writes further candidates only while they are
+    worth their cost. All other options are those of
     `Parts`. Use an engine in a `with` block or, with the methods that end in `_async`, in an
     `async with` block of one event loop.
     """
@@ -65,8 +78,11 @@ class Engine(Closing):
         model: str | Generator | None = None,
         *,
         rule: str | RuleSpec = DEFAULT_RULE,
+        caution: Caution | None = None,
         calibration: Any = None,
         normalize: str = "auto",
+        standards: Standards = NO_STANDARDS,
+        search: SearchMode = "exact",
         sampling: Settings | None = None,
         stop: str | Stopping | None = None,
         cache: bool | ScoreCache = False,
@@ -89,9 +105,21 @@ class Engine(Closing):
         rewriter, scorers = parts.get("rewriter", ""), scorers or ()
         self.tools = self.parts.tools(rewriter, scorers, own or judge)
         self.side = side if isinstance(side, SideMaker) else self.parts.side_maker()
-        spec, seed = as_spec(rule, as_calibrations(calibration)), self.parts.seed
+        spec = as_spec(rule, as_calibrations(calibration))
+        if caution is not None:
+            parse_caution(caution)
+            spec = replace(spec, rule=spec.rule.bind(caution=caution))
+        seed = self.parts.seed
         original = self.parts.include_original or rated
-        self.deciding = Deciding(spec, normalize, seed, original, self.parts.min_samples)
+        self.deciding = Deciding(
+            spec,
+            normalize,
+            seed,
+            include_original=original,
+            min_samples=self.parts.min_samples,
+            standards=standards,
+            search_mode=search,
+        )
         self.side.check(spec.rule)
         named = all(isinstance(part, str) for part in (rewriter, *scorers)) and not rated
         pinned = self.parts.pinned(self.tools) if named else None
@@ -138,7 +166,7 @@ class Engine(Closing):
             there = numbered(made)
             return there, len(made) - len(there), None
         wave, stopping = waves_of(self, samples.prompt), self.stopping.at_least(n)
-        drawn = WaveDrawing(samples, self.sampling.k, stopping, wave, strict)
+        drawn = WaveDrawing(samples, self.sampling.k, stopping, wave, strict, choices=n or 1)
         there = numbered(await drawn.candidates())
         return there, self.sampling.k - drawn.saved - len(there), drawn
 
@@ -171,7 +199,9 @@ class Engine(Closing):
     ) -> Outcome:
         """The outcome for answers of one's own; `options` are those of `decide`.
 
-        Answers are texts, texts by their names, or `Candidate`s; their names are kept.
+        Answers are texts, texts by their names, or `Candidate`s; their names are kept. Answers with
+        the same text become one candidate, so that `Outcome.place`, not `Outcome.index`, is the
+        place of the choice among the `answers`.
         """
         return self.run(self.choose_async(prompt, answers, **options))
 
@@ -233,6 +263,7 @@ class Engine(Closing):
         clock: Clock | None = None,
         meters: dict[str, Meter] | None = None,
         drawn: WaveDrawing | None = None,
+        samples: Samples | None = None,
         beside: bool = False,
     ) -> Outcome:
         """The `Outcome` of choosing `n` of a prompt's candidates.
@@ -241,9 +272,13 @@ class Engine(Closing):
         (of the event loop's clock) the time; what is best by then is taken, and flagged. `strict`
         raises `PartFailed`; otherwise the choice goes on without the part, and is flagged. Choices
         take turns, those with few characters first. `meters` hear of the remote calls of the stages
-        rewrite and score. What scorers said when the candidates were `drawn` is kept. With
-        `beside`, what Best-of-K takes of the same samples is found too.
+        rewrite and score. What scorers said when the candidates were `drawn` is kept, and what
+        `samples` know from an earlier decision on some of the candidates. With `beside`, what
+        Best-of-K takes of the same samples is found too. Candidates with the same text are merged
+        first; where one is left of several, nothing is scored unless `full`.
         """
+        merged = merge_copies(candidates)
+        candidates = merged.candidates
         deciding = deciding or self.deciding
         if rule is not None:
             learnt, spec = deciding.spec.calibrations, as_spec(rule)
@@ -252,21 +287,35 @@ class Engine(Closing):
             n_aug, deciding = None, replace(deciding, include_original=True)
         n_aug = self.parts.n_aug if n_aug is None else n_aug
         characters = (n_aug + 1) * sum(len(each.text) for each in candidates)
+        if drawn is not None:
+            samples = drawn.samples
         samples = replace(
-            self.samples(prompt, calls, meters) if drawn is None else drawn.samples,
+            samples or self.samples(prompt, calls, meters),
             candidates=candidates,
             n_aug=n_aug,
             owner=Owner(characters),
             first=deciding.first if n_aug != 0 else 0,
             clock=clock or Clock(),
         )
-        told = [*flags, *(() if drawn is None else drawn.flags)]
-        choosing = Choosing(samples, deciding, full, strict, wave, told)
-        order, decision = await choosing.best(n, deadline)
+        known_flags = list(flags)
+        if drawn is not None:
+            known_flags += drawn.flags
+        known_flags += copy_flags(candidates, n)
+        if len(candidates) == 1 and candidates[0].copies > 1 and not full:
+            order, decision = [0], None
+        else:
+            known_flags += language_flags(self.tools, prompt, candidates, n_aug)
+            choosing = Choosing(samples, deciding, full, strict, wave, known_flags)
+            order, decision = await choosing.best(n, deadline)
+            known_flags = choosing.flags
         other = None
         if beside and decision is not None:
-            beside_it = Choosing(samples, deciding.best_of_k, full, strict, wave)
-            (other, *_), _ = await beside_it.best(1, deadline)
+            if decision.is_likely and decision.opinions is not None:
+                # To find the largest mean for certain would take the grades that were saved.
+                other = decision.opinions.best_mean
+            else:
+                beside_it = Choosing(samples, deciding.best_of_k, full, strict, wave)
+                (other, *_), _ = await beside_it.best(1, deadline)
         return Outcome(
             prompt,
             candidates,
@@ -274,13 +323,14 @@ class Engine(Closing):
             samples.scores,
             decision,
             order,
-            choosing.flags,
+            known_flags,
             samples.clock.milliseconds,
             samples.tally.calls,
             samples.tally.asked,
             samples.tally.kept,
             0 if drawn is None else drawn.saved,
             other,
+            merged.places,
         )
 
     def samples(
@@ -295,7 +345,7 @@ class Engine(Closing):
     ) -> dict[str, Any]:
         """What rules want to know besides the scores; with a rule, nothing that it does not use."""
         if rule is not None and not (rule.required() or set(rule.takes) & set(self.side.scorers)):
-            return {}
+            return copies_input(candidates)
         return dict(await self.workers.in_thread(self.side.make, prompt, candidates))
 
     async def warm(self) -> None:

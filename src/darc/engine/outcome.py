@@ -1,20 +1,26 @@
 """What came of choosing for one prompt: the answer, the decision, and everything behind them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from textwrap import shorten
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from darc.core.repeats import components
+from darc.decide.decision import FLAGS, Decision, flag_words
+from darc.decide.statistics.repeats import components
 from darc.engine.parts import surface_note
 from darc.errors import MissingExtra
 from darc.files import jsonable
-from darc.perturb import Perturbed
-from darc.selection.decision import FLAGS, Decision, flag_words
+from darc.parts.rewriters import Perturbed
 from darc.types import Candidate, Prompt, Scores, Variant
 from darc.typing import Array
+
+if TYPE_CHECKING:
+    from darc.decide.opinions import AnswerOpinions
+    from darc.views.chart import ShownFigure
+    from darc.views.dots import DotPicture
 
 WORDS = {
     **FLAGS,
@@ -31,11 +37,18 @@ WORDS = {
     "first_candidate": "nothing could be scored, so the first answer was taken",
     "few_rewrites": "answers that can be rewritten few times only were judged on what they have",
     "not_rewritten": "answers of a prescribed form are not rewritten: each was scored once",
+    "more_candidates": "none of the first {} answers was good, so more were written",
     "one_candidate": "there was one candidate only",
+    "one_answer": "all {} answers are the same",
+    "copies": "answers that repeat another one and count with it: {}",
+    "same_text": "{} have the same text and count as one answer",
+    "fewer_choices": "different answers that could be returned: {}",
     "fewer_rewrites": "the answers are long, so each was rewritten fewer times",
     "too_long": "the answers are too long to be scored",
     "text_only": "scorers saw the text of the conversation only, not its images or sounds",
     "no_text": "no answer has any text to be scored",
+    "not_english": "the question or the answers do not look like English, which is the only "
+    "language that these scorers and the rule rewriter know",
 }
 NOTHING = Perturbed((), ())
 
@@ -48,7 +61,8 @@ class Outcome:
     compared. `rewrites` holds those of the candidates that were rewritten. `milliseconds` is by
     stage; `calls` counts the texts scored, `kept` those whose scores were kept from earlier;
     `saved` counts the candidates that were not written. `best_of_k` is what Best-of-K takes of the
-    same samples, None where that was not asked for.
+    same samples, None where that was not asked for. Answers with the same text are one candidate;
+    `places` has for each candidate the place of its first copy among the answers that were given.
     """
 
     prompt: Prompt
@@ -64,14 +78,25 @@ class Outcome:
     kept: int = 0
     saved: int = 0
     best_of_k: int | None = None
+    places: Sequence[int] = ()
 
     def __repr__(self) -> str:
         return f"Outcome({self.name(self.index)}: {self.answer[:60]!r})"
 
     @property
     def index(self) -> int:
-        """The place of the chosen candidate."""
+        """The place of the chosen candidate among the `candidates`."""
         return self.order[0]
+
+    @property
+    def place(self) -> int:
+        """The place of the chosen answer among the answers that were given, copies included."""
+        return self.places[self.index] if self.places else self.index
+
+    @property
+    def written(self) -> int:
+        """How many answers there were, copies included."""
+        return sum(candidate.copies for candidate in self.candidates)
 
     @property
     def answer(self) -> str:
@@ -131,6 +156,35 @@ class Outcome:
         """What a candidate is called."""
         return self.candidates[index].name or f"candidate {index}"
 
+    def to_dict(self) -> dict[str, Any]:
+        """The decision as plain data, ready for JSON, with all flags.
+
+        It has the form of `Decision.to_dict`, also where nothing was compared. A candidate that
+        was written several times has `copies`.
+        """
+        if self.decision is not None:
+            row = self.decision.to_dict()
+        else:
+            names = ("value", "mean", "sigma", "risk_premium")
+            row = {
+                "rule": "first",
+                "parameters": {},
+                "index": self.index,
+                "candidate": self.name(self.index),
+                "candidates": [
+                    {"index": k, "id": None, **dict.fromkeys(names), "samples": 0, "feasible": True}
+                    for k in range(len(self.candidates))
+                ],
+            }
+        candidates = [{**each, **self.copies_field(each["index"])} for each in row["candidates"]]
+        explained = {"flags": list(self.flags), "explanation": self.explain()}
+        return {**row, **explained, "candidates": candidates}
+
+    def copies_field(self, index: int) -> dict[str, int]:
+        """The field `copies` of a candidate that was written several times, else nothing."""
+        copies = self.candidates[index].copies
+        return {"copies": copies} if copies > 1 else {}
+
     def explain(self) -> str:
         """Why this answer, in words, with everything that went wrong."""
         told = [] if self.decision is None else [self.decision.explain().rstrip(".")]
@@ -148,28 +202,81 @@ class Outcome:
         taken = self.candidates[other]
         cut = ", cut off at the token limit" if taken.truncated else ""
         opening = shorten(taken.text, 160, placeholder=" ...")
+        start = f"Best-of-K would have taken {self.name(other)}{cut}: {opening}\n"
+        people = self._people_beside(other)
+        if people:
+            return start + people
         scores = "; ".join(
             f"{name} {_range(self.scores.values[m, other])} against the chosen answer's "
             f"{_range(self.scores.values[m, self.index])}"
             for m, name in enumerate(self.scores.scorers)
         )
-        return (
-            f"Best-of-K would have taken {self.name(other)}{cut}: {opening}\n"
-            f"Its scores under rewording: {scores}."
-        )
+        return f"{start}Its scores under rewording: {scores}."
+
+    def _people_beside(self, other: int) -> str:
+        """What people think of another answer and of the chosen one; empty if not known."""
+        from darc.views.dots import number_text, unhappy_words
+
+        opinions = None if self.decision is None else self.decision.opinions
+        if opinions is None:
+            return ""
+        span = opinions.high - opinions.low
+        parts = []
+        for index, whose in ((other, "Its"), (self.index, "the chosen answer's")):
+            answer = opinions.answer(index)
+            average = f"{whose} average is {number_text(answer.mean, span)}"
+            parts.append(f"{average} ({unhappy_words(answer, opinions.known_scale)})")
+        return f"{', '.join(parts)}."
 
     def why_not(self, index: int) -> str:
         """Why a candidate was not chosen, in a few words; empty for the choice."""
+        from darc.views.dots import incomplete_words
+
         decision = self.decision
         if index == self.index:
             return ""
         if decision is None:
             return "not compared"
-        statistics = decision.statistics
         if decision.pools.left_out[0, index]:
-            return "too few rewrites"
-        if decision.bounded is not None and decision.bounded[index]:
-            return "ruled out early"
+            return "too few ratings" if self.rated else "too few rewrites"
+        incomplete = incomplete_words(decision, index)
+        if incomplete:
+            return incomplete
+        if decision.opinions is not None:
+            return self._why_not_by_people(index)
+        return self._why_not_by_scores(decision, index)
+
+    def _why_not_by_people(self, index: int) -> str:
+        """What people have against a candidate, in a few words."""
+        from darc.views.dots import unhappy_words
+
+        assert self.decision is not None
+        opinions = self.decision.opinions
+        assert opinions is not None
+        answer = opinions.answer(index)
+        chosen = opinions.answer(self.index)
+        floor = self.decision.pools.standards.no_rating_below
+        if floor is not None and not answer.eligible:
+            low = sum(rating.value < floor for rating in answer.ratings)
+            verb = "rates" if low == 1 else "rate"
+            return f"{low} of {answer.count} {verb} it below {floor:g}"
+        reasons = []
+        if answer.mean < chosen.mean - 1e-9 * (1 + abs(chosen.mean)):
+            reasons.append("lower average")
+        if _unhappy_share(answer) > _unhappy_share(chosen):
+            reasons.append(unhappy_words(answer, opinions.known_scale, names=False))
+        if reasons:
+            return ", ".join(reasons)
+        if answer.count < chosen.count:
+            return "fewer ratings"
+        sigma = self.decision.statistics.sigma
+        if sigma[index] > sigma[self.index]:
+            return "its ratings lie further apart"
+        return "ranked lower"
+
+    def _why_not_by_scores(self, decision: Decision, index: int) -> str:
+        """What speaks against a candidate by its scores, in a few words."""
+        statistics = decision.statistics
         if not decision.feasible[index]:
             gap = np.nanmax(statistics.value) - statistics.value[index]
             return f"value {gap:.2f} below the best"
@@ -179,50 +286,127 @@ class Outcome:
         )
         if goes_by_it and statistics.sigma[index] > statistics.sigma[self.index]:
             return "higher sigma"
+        if statistics.mean[index] < statistics.mean[self.index]:
+            return "lower average"
         return "ranked lower"
 
-    def to_html(self) -> str:
-        """Everything as a self-contained page."""
-        from darc.views import draw_plane, plane
-        from darc.views.chart import inline_svg, svg_of
-        from darc.views.html import CandidateView, decision_page
+    def dots(self) -> "DotPicture":
+        """How every answer was rated or scored, as data for a picture."""
+        from darc.views import dot_picture
 
         assert self.decision is not None
-        try:
-            # Small, so that its words are still read on a telephone.
-            figure = draw_plane(plane(self.decision, (), ""), width=5.2)
-            picture = inline_svg(svg_of(figure, "decision"), "decision", "value and disagreement")
-        except MissingExtra:
-            picture = ""
-        shown = []
-        for k, candidate in enumerate(self.candidates):
-            made = self.rewrites.get(k, NOTHING)
-            texts = [candidate.text, *(variant.text for variant in made.variants)]
-            texts += [""] * (len(self.scores.samples) - 1) if self.rated else []
-            numbers = jsonable(self.scores.values[:, k].T.tolist())
-            samples = list(zip(self.scores.samples, texts, numbers, strict=False))
-            refused = [(each.reason, each.text) for each in made.rejections]
-            text, why = candidate.text, self.why_not(k)
-            shown.append(CandidateView(text, candidate.truncated, why, samples, refused))
-        what = "grades were asked for" if self.rated else "texts were scored"
-        others = "; the others could not matter" if self.calls < self.most else ""
-        note = f"{self.calls} of {self.most} {what}{others}."
-        notes = [each for each in (self.limits, note, self.beside_best_of_k()) if each]
-        return decision_page(
-            self.prompt.question, self.decision, shown, self.scores.scorers, picture, notes
+        width = self.decision.pools.shape[3]
+        return dot_picture(
+            self.decision,
+            [candidate.text for candidate in self.candidates],
+            title=self.prompt.question,
+            notes=[written_times(candidate) for candidate in self.candidates],
+            # The original may be left out of the decision: it is the first sample.
+            sample_names=self.scores.samples[-width:] if self.scores.samples else None,
         )
 
-    def _repr_html_(self) -> str:
-        """The answer and why, for a notebook."""
-        from darc.views.html import render
+    def plot(self, path: str | Path | None = None) -> "ShownFigure":
+        """Draw how every answer was rated or scored, one dot per rater or wording.
 
-        rows = [
-            [self.name(k), self.why_not(k) or "chosen", " ".join(candidate.text.split())[:80]]
-            for k, candidate in enumerate(self.candidates)
-        ]
-        kinds = ["chosen" if k == self.index else "" for k in range(len(rows))]
-        told = self.explain()
-        return render("outcome.html", answer=self.answer, explanation=told, rows=rows, kinds=kinds)
+        Args:
+            path: Where to save the picture (.png, .svg or .pdf), None for nowhere.
+
+        Returns:
+            The picture, which a notebook shows; its `figure` is matplotlib's own.
+
+        Raises:
+            MissingExtra: If matplotlib is not installed.
+        """
+        from darc.views import ShownFigure, draw_ratings
+
+        figure = draw_ratings(self.dots())
+        shown = ShownFigure(figure, "decision")
+        if path is not None:
+            shown.save(path)
+        return shown
+
+    def to_html(self) -> str:
+        """Everything as a self-contained page: the answer, why, the picture, then the numbers."""
+        from darc.views.decision_page import CandidateView, decision_page
+
+        assert self.decision is not None
+        candidates = []
+        for k, candidate in enumerate(self.candidates):
+            rewrites = self.rewrites.get(k, NOTHING)
+            texts = [candidate.text, *(variant.text for variant in rewrites.variants)]
+            if self.rated:
+                texts = [""] * len(self.scores.samples)
+            scores = jsonable(self.scores.values[:, k].T.tolist())
+            candidates.append(
+                CandidateView(
+                    text=candidate.text,
+                    truncated=candidate.truncated,
+                    why_not=self.why_not(k),
+                    samples=list(zip(self.scores.samples, texts, scores, strict=False)),
+                    rejected=[(each.reason, each.text) for each in rewrites.rejections],
+                    copies=candidate.copies,
+                )
+            )
+        what = "grades were asked for" if self.rated else "texts were scored"
+        others = "; the others could not matter" if self.calls < self.most else ""
+        cost = f"{self.calls} of {self.most} {what}{others}."
+        notes = [self.limits, cost]
+        if self.decision.opinions is None:
+            notes.insert(0, self.beside_best_of_k())
+        return decision_page(
+            self.decision,
+            self.dots(),
+            candidates,
+            explanation=self._page_explanation(),
+            scorers=self.scores.scorers,
+            plane=self._plane_svg(),
+            notes=[note for note in notes if note],
+        )
+
+    def _page_explanation(self) -> str:
+        """Why this answer, for pages, which say in another place that no answer is good."""
+        flags = [flag for flag in self.flags if flag != "held"]
+        decision = None if self.decision is None else self.decision.without_flag("held")
+        return replace(self, decision=decision, flags=flags).explain()
+
+    def _plane_svg(self) -> str:
+        """The value-sigma plane as an SVG element, empty where it cannot be drawn."""
+        from darc.views import draw_plane, plane
+        from darc.views.chart import inline_svg, svg_of
+
+        assert self.decision is not None
+        points = plane(self.decision, (), "")
+        if not points.points:
+            return ""
+        try:
+            # Small, so that its words are still read on a telephone.
+            figure = draw_plane(points, width=5.2)
+        except MissingExtra:
+            return ""
+        return inline_svg(svg_of(figure, "decision"), "decision", "value and disagreement")
+
+    def _repr_html_(self) -> str:
+        """The answer, why, and the picture, for a notebook."""
+        from darc.views.dots_html import notebook_html
+
+        rows: list[list[str]] = []
+        if self.decision is None:
+            rows = [
+                [self.name(k), self.why_not(k) or "chosen", shorten(candidate.text, 80)]
+                for k, candidate in enumerate(self.candidates)
+            ]
+        picture = None if self.decision is None else self.dots()
+        explanation = self._page_explanation()
+        return notebook_html(picture, answer=self.answer, explanation=explanation, rows=rows)
+
+
+def _unhappy_share(answer: "AnswerOpinions") -> float:
+    return answer.unhappy / max(answer.count, 1)
+
+
+def written_times(candidate: Candidate) -> str:
+    """How often a candidate was written, in words; empty for once."""
+    return f"written {candidate.copies} times" if candidate.copies > 1 else ""
 
 
 def _range(samples: Array) -> str:

@@ -12,8 +12,8 @@ from numpy.random import default_rng
 from darc.engine.samples import OutOfCalls, Pair, PartFailed, Samples, words
 from darc.errors import InputError, MissingExtra
 from darc.models.remote.problems import OverLimit
-from darc.perturb import Perturbed
-from darc.scorers.panel import PESSIMISTIC, REFUSE
+from darc.parts.rewriters import Perturbed
+from darc.parts.scorers.panel import PESSIMISTIC, REFUSE
 from darc.types import Candidate, Scores
 from darc.typing import Array
 
@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-POOLS, SPREAD = 20, 1.5
+# Made-up pools of grades that the cost of a choice is estimated by: how many, of at most how many
+# grades in all, and how much answers and raters differ.
+POOLS = 20
+LEAST_POOLS = 4
+MOST_GRADES = 2560
+SPREAD = 1.5
 # A judge's place among the tools, and a text.
 Grade = tuple[int, str]
 
@@ -79,6 +84,13 @@ class PanelSamples(Samples):
     def firsts(self, candidates: Sequence[Candidate]) -> Array:
         """What the first rater says of each."""
         return replace(self, candidates=candidates).values[:, :, 0]
+
+    def share_scores(self, text: str, copy: str) -> None:
+        """Take over for a copy of a text its grades, and which of them failed."""
+        super().share_scores(text, copy)
+        for place in range(len(self.known)):
+            if (place, text) in self.failures:
+                self.failures.setdefault((place, copy), self.failures[place, text])
 
     async def rewrite(self, wanted: Sequence[int]) -> None:
         """Nothing is rewritten here."""
@@ -166,19 +178,30 @@ def grades_of(engine: "Engine", k: int, wave: int | None = None) -> tuple[int, i
 
     The average is that of made-up grades: answers that differ by a deviation of 1.5, and raters by
     as much again.
+
+    Args:
+        engine: The engine, which has a panel.
+        k: How many answers there are.
+        wave: How many grades the search asks for at a time, by default one of each answer.
     """
-    panel, deciding = engine.parts.panel, engine.deciding
+    panel = engine.parts.panel
     assert panel is not None
-    empty, most = engine.tools.scores((), 0), k * len(panel) * panel.repeats
-    if panel.repeats > 1 or not deciding.can_search(empty) or k * len(panel) <= (wave or k):
+    raters = len(panel)
+    most = k * raters * panel.repeats
+    batch = wave or k
+    empty = engine.tools.scores((), 0)
+    if panel.repeats > 1 or not engine.deciding.can_search(empty) or k * raters <= batch:
         return most, most
-    scores, asked, random = replace(empty, values=np.zeros((1, k, len(panel)))), 0, default_rng(0)
-    pools = max(4, min(POOLS, 2560 // most))
+    scores = replace(empty, values=np.zeros((1, k, raters)))
+    random = default_rng(0)
+    pools = max(LEAST_POOLS, min(POOLS, MOST_GRADES // most))
+    calls = 0
     for _ in range(pools):
-        table = random.normal(6.5, SPREAD, (k, 1)) + random.normal(0, SPREAD, (k, len(panel)))
-        told = np.clip(np.round(table), *empty.bounds[0])
-        search = deciding.search(scores)
-        while pairs := search.ask(wave or k):
-            search.tell(pairs, [told[pair] for pair in pairs])
-        asked += search.calls
-    return most, -(-asked // pools)
+        answers = random.normal(6.5, SPREAD, (k, 1))
+        grades = answers + random.normal(0, SPREAD, (k, raters))
+        grades = np.clip(np.round(grades), *empty.bounds[0])
+        search = engine.deciding.search(scores)
+        while pairs := search.ask(batch):
+            search.tell(pairs, [grades[pair] for pair in pairs])
+        calls += search.calls
+    return most, -(-calls // pools)

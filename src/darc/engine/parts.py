@@ -13,18 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, InstanceOf, model_validator
 
+from darc.decide.rule import Rule
+from darc.decide.side_inputs import SIDE_SCORERS, missing_side_input
+from darc.engine.copies import copies_input
 from darc.engine.options import SampleOptions
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.completion import ChatModel
 from darc.models.embeddings import Embeddings, MiniLM, installed
-from darc.perturb import Perturbed, Rewriter, Slice, perturb_slice
-from darc.perturb.accept import ReadyRewriter
-from darc.perturb.filters import Entities, Similarity
-from darc.registry import declared, rewriters, scorers
-from darc.scorers.base import Embedder, Pair, ReadyScorer, Scorer
-from darc.scorers.judge import Judge
-from darc.scorers.panel import Panel
-from darc.selection.rule import Rule
+from darc.parts.capabilities import declared
+from darc.parts.rewriters import Perturbed, Rewriter, Slice, perturb_slice
+from darc.parts.rewriters.accept import ReadyRewriter
+from darc.parts.rewriters.filters import Entities, Similarity
+from darc.parts.scorers.base import Embedder, Pair, ReadyScorer, Scorer
+from darc.parts.scorers.judge import Judge
+from darc.parts.scorers.panel import Panel
+from darc.registry import rewriters, scorers
 from darc.types import Candidate, Message, Prompt, Scores
 from darc.typing import Array
 
@@ -82,14 +85,6 @@ def same_answers(texts: Sequence[str], without: Sequence[str] = ()) -> dict[str,
     }
 
 
-SIDE_NAMES = {
-    "log_likelihood": "loglik:MODEL",
-    "atypicality": "SCORER",
-    "dropout": "dropout:MODEL",
-    "same_call": "without:ARGUMENT,...",
-}
-
-
 @dataclass(frozen=True)
 class SideMaker:
     """Makes side inputs: what the candidates carry, similarities, and what scorers are named for.
@@ -108,13 +103,14 @@ class SideMaker:
             if name == "similarity" and self.embedder is None:
                 raise MissingExtra(f"rule {rule.name!r} (similarities of answers)", "embedded")
             if name in ("atypicality", "dropout") and name not in self.scorers:
-                raise _missing(f"rule {rule.name!r} needs {name!r}", name)
+                raise missing_side_input(f"rule {rule.name!r} needs {name!r}", name)
 
     def make(self, prompt: Prompt, candidates: Sequence[Candidate]) -> dict[str, Any]:
         """The side inputs of one prompt's candidates, as lists: those that can be had."""
         texts = [candidate.text for candidate in candidates]
         side: dict[str, Any] = {"tokens": [candidate.tokens for candidate in candidates]}
         side |= same_answers(texts, self.without)
+        side |= copies_input(candidates)
         known = [candidate.log_likelihood for candidate in candidates]
         if None not in known:
             side["log_likelihood"] = known
@@ -131,22 +127,6 @@ class SideMaker:
             pairs = [(prompt, text) for text in texts]
             side[name] = np.asarray(draw(pairs), dtype=np.float64).tolist()
         return side
-
-
-def wanted(rule: Rule, side: Mapping[str, Any]) -> dict[str, Any]:
-    """What a rule needs or takes of a prompt's side inputs, as arrays."""
-    for name in rule.required():
-        if name not in side:
-            raise _missing(
-                f"rule {rule.name!r} needs {name!r}, which the generator does not give", name
-            )
-    names = [name for name in (*rule.required(), *rule.takes) if name in side]
-    return {name: np.asarray(side[name], dtype=np.float64) for name in names}
-
-
-def _missing(what: str, name: str) -> InputError:
-    scorer = SIDE_NAMES.get(name, "SCORER")
-    return InputError(what, f"name a scorer for it: --side {name}={scorer}")
 
 
 def checked(where: str, answer: object, pairs: Sequence[Pair], criteria: int = 0) -> Array:
@@ -253,7 +233,7 @@ class Parts(SampleOptions):
             )
         find_entities: Entities | None = None
         if self.entities:
-            from darc.perturb.ner import entity_finder
+            from darc.parts.rewriters.ner import entity_finder
 
             find_entities = entity_finder(self.entities)
         maker, makers = rewriter or self.rewriter, given or self.scorers
@@ -278,9 +258,9 @@ class Parts(SampleOptions):
         """What makes the side inputs of rules."""
         made, without = dict[str, Scorer](), tuple[str, ...]()
         for name, text in self.side.items():
-            if name not in SIDE_NAMES:
+            if name not in SIDE_SCORERS:
                 what = f"--side {name}: there is no such side input"
-                raise InputError(what, f"one of {', '.join(SIDE_NAMES)}")
+                raise InputError(what, f"one of {', '.join(SIDE_SCORERS)}")
             if name == "same_call":
                 kind, _, names = text.partition(":")
                 if kind != "without" or not names:

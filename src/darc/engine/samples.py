@@ -16,7 +16,7 @@ from darc.engine.workers import WorkTimedOut
 from darc.errors import DarcError
 from darc.models.remote.http import METER, Meter
 from darc.models.remote.problems import OverLimit
-from darc.perturb import Perturbed
+from darc.parts.rewriters import Perturbed
 from darc.types import Candidate, CutOff, Prompt, Scores
 from darc.typing import Array
 
@@ -144,6 +144,12 @@ class Samples:
     def firsts(self, candidates: Sequence[Candidate]) -> Array:
         """The first sample of each candidate by each scorer, (M, candidates), NaN if not there."""
         return np.array([[known.get(c.text, np.nan) for c in candidates] for known in self.known])
+
+    def share_scores(self, text: str, copy: str) -> None:
+        """Take over for a copy of a text what is known of the text."""
+        for known in self.known:
+            if text in known:
+                known.setdefault(copy, known[text])
 
     def without_rewrites(self) -> None:
         """Go on with the originals alone."""

@@ -17,13 +17,13 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from darc.closing import Closing
 from darc.engine.parts import Tools, checked, shortened
 from darc.engine.samples import Tally, words
 from darc.engine.workers import Shares, Turns, Workers, WorkTimedOut
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.installed import cache_folder
-from darc.registry import Closing
-from darc.scorers.base import Pair
+from darc.parts.scorers.base import Pair
 from darc.types import CutOff, Prompt
 from darc.typing import Array
 

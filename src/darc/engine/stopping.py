@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import Field
 
-from darc.config import Model, made
+from darc.engine.copies import copy_key
 from darc.engine.samples import UPSTREAM, OutOfCalls, PartFailed, Samples
 from darc.errors import InputError
 from darc.registry import parse_pairs
+from darc.settings.base import Model, made
 from darc.types import Candidate, Prompt, Scores
 from darc.typing import Array
 
@@ -117,8 +118,8 @@ class WaveDrawing:
     first, so that the same ones are taken every time; what is still being written is cancelled. All
     `k` are written where nothing can be said about them: a scorer has failed (unless `strict`), or
     a text is longer than `longest`. A budget that is used up ends the writing, and so does the
-    `deadline`; `flags` say why it ended, and `saved` how many were not written. What scorers have
-    said stays in `samples`.
+    `deadline`; `flags` say why it ended, and `saved` how many were not written. Writing goes on
+    until there are `choices` different answers. What scorers have said stays in `samples`.
     """
 
     samples: Samples
@@ -128,10 +129,12 @@ class WaveDrawing:
     strict: bool = True
     longest: int | None = None
     deadline: float | None = None
+    choices: int = 1
     flags: list[str] = field(default_factory=list)
     saved: int = 0
     _there: dict[int, Candidate] = field(default_factory=dict)
     _scoring: "dict[str, asyncio.Task[None]]" = field(default_factory=dict)
+    _scored_texts: dict[str, str] = field(default_factory=dict)
 
     async def candidates(self) -> list[Candidate]:
         """Those that were worth it, in order."""
@@ -172,7 +175,8 @@ class WaveDrawing:
         taken, left = self._first(places), self.k - places
         if self.flags or not left:
             return True
-        if len(taken) < self.stopping.least:
+        different = {copy_key(candidate.text) for candidate in taken}
+        if len(taken) < self.stopping.least or len(different) < self.choices:
             return False
         scores = replace(self.samples.scores, values=self.samples.firsts(taken)[:, :, None])
         rewards = rewards_of(scores)
@@ -189,11 +193,17 @@ class WaveDrawing:
     async def _one(self, place: int, coming: Awaitable[Candidate | None]) -> None:
         if (candidate := await coming) is None:
             return
-        self._there[place], text = candidate, candidate.text
-        if self.longest is None or len(text) <= self.longest:
-            if text not in self._scoring:
-                self._scoring[text] = asyncio.ensure_future(self._score(candidate))
-            await self._scoring[text]
+        self._there[place] = candidate
+        text = candidate.text
+        if self.longest is not None and len(text) > self.longest:
+            return
+        key = copy_key(text)
+        if key not in self._scoring:
+            self._scoring[key] = asyncio.ensure_future(self._score(candidate))
+            self._scored_texts[key] = text
+        await self._scoring[key]
+        # A copy may have other white space around it.
+        self.samples.share_scores(self._scored_texts[key], text)
 
     async def _score(self, candidate: Candidate) -> None:
         try:

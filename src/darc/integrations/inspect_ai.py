@@ -7,7 +7,7 @@ from inspect_ai.scorer import Score, ScoreReducer, score_reducer
 from inspect_ai.scorer import value_to_float as to_float
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from darc.core.statistics import statistics
+from darc.decide.statistics.summary import statistics
 from darc.engine.engine import Engine
 from darc.types import Message, Prompt
 

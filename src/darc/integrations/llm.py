@@ -6,7 +6,7 @@ from typing import Any
 import llm
 
 from darc.engine.engine import Engine
-from darc.generators.base import Settings
+from darc.parts.generators.base import Settings
 from darc.types import Message, Prompt
 
 EMBEDDED = "embedded"
@@ -46,6 +46,7 @@ class Darc(llm.Model):
             "index": outcome.index,
             "explanation": outcome.explain(),
             "candidates": [each.text for each in outcome.candidates],
+            "copies": [each.copies for each in outcome.candidates],
         }
         yield outcome.answer
 

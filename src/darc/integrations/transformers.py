@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from darc.engine.engine import Engine
-from darc.generators.base import as_prompt
+from darc.parts.generators.base import as_prompt
 from darc.types import Candidate
 
 
@@ -38,7 +38,7 @@ def best_of(tokenizer: Any, k: int = 8, **options: Any) -> Callable[..., Any]:
             prompt = as_prompt(tokenizer.decode(asked, skip_special_tokens=True))
             texts = tokenizer.batch_decode(samples[:, length:], skip_special_tokens=True)
             candidates = [Candidate(prompt.id, place, text) for place, text in enumerate(texts)]
-            chosen.append(samples[engine.choose(prompt, candidates).index])
+            chosen.append(samples[engine.choose(prompt, candidates).place])
         return torch.stack(chosen)
 
     return decode

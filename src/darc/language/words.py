@@ -162,7 +162,7 @@ def gains() -> Array:
     """
     stored = json.loads((DATA / "order.json").read_text(encoding="utf-8"))
     if stored["classes"] != CLASSES:
-        raise ValueError("order.json was made for other classes; run tests.scorers.calibrate")
+        raise ValueError("order.json was made for other classes; run tests.parts.scorers.calibrate")
     return log_lift(np.array(stored["counts"], dtype=np.float64))
 
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from darc.closing import Closing
 from darc.errors import DarcError, InputError, extra_needed
 from darc.models.completion import Completion, Report, Request, counter
 from darc.models.installed import import_asleep
 from darc.models.remote.protocol import chat_body, read_choices
-from darc.registry import Closing
 
 logger = logging.getLogger(__name__)
 

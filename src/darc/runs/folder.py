@@ -11,7 +11,10 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 import darc
-from darc.engine.deciding import Calibrations, Deciding, RuleSpec, parse_rules
+from darc.decide.caution import MEDIUM
+from darc.decide.method import Deciding, RuleSpec, parse_rules
+from darc.decide.model.calibration_file import Calibrations
+from darc.decide.standards import Standards
 from darc.engine.engine import Engine
 from darc.engine.parts import PANEL
 from darc.errors import InputError, TableError
@@ -209,9 +212,38 @@ def manifest(digest: str, engine: Engine) -> dict[str, Any]:
                 **_named(deciding.spec, "beta", "gamma"),
                 **_named(deciding, "normalize", "min_samples"),
                 **({} if learnt is None else {"calibration": learnt.digest}),
+                **_people_settings(deciding),
+                **({} if deciding.search_mode == "exact" else {"search": deciding.search_mode}),
             },
         },
     }
+
+
+def _people_settings(deciding: Deciding) -> dict[str, Any]:
+    """Caution and standards for the manifest, where they are not the usual ones.
+
+    A folder of an earlier version has neither, and is the same run.
+    """
+    settings: dict[str, Any] = {}
+    if deciding.spec.caution not in (None, MEDIUM):
+        settings["caution"] = deciding.spec.caution
+    standards = {
+        name: value for name, value in asdict(deciding.standards).items() if value is not None
+    }
+    if "scale" in standards:
+        standards["scale"] = list(standards["scale"])
+    if standards:
+        settings["standards"] = standards
+    return settings
+
+
+def standards_of(decision: Mapping[str, Any]) -> Standards:
+    """What counts as a good rating, by the decision settings of a manifest."""
+    settings = dict(decision.get("standards", {}))
+    if "scale" in settings:
+        low, high = settings["scale"]
+        settings["scale"] = (low, high)
+    return Standards(**settings)
 
 
 def _named(item: Any, *names: str) -> dict[str, Any]:
@@ -226,13 +258,25 @@ def keep_calibration(folder: RunFolder, engine: Engine) -> Path | None:
     return path
 
 
-def deciding_of(folder: RunFolder, spec: RuleSpec | None = None) -> Deciding:
-    """How the decisions of a run are made, by its own rule or by another."""
+def deciding_of(
+    folder: RunFolder, spec: RuleSpec | None = None, standards: Standards | None = None
+) -> Deciding:
+    """How the decisions of a run are made.
+
+    Args:
+        folder: The run.
+        spec: The rule, None for the run's own.
+        standards: What counts as a good rating, None for the run's own.
+
+    Raises:
+        TableError: If the manifest has a rule or settings that cannot be used.
+    """
     data = folder.manifest()
     settings, decision = data["settings"], data["settings"]["decision"]
     try:
         if spec is None:
-            (spec,) = parse_rules([decision["rule"]], {}, decision["beta"], decision["gamma"])
+            caution = {"caution": decision["caution"]} if "caution" in decision else {}
+            (spec,) = parse_rules([decision["rule"]], caution, decision["beta"], decision["gamma"])
         if spec.learns and spec.calibrations is None and "calibration" in decision:
             learnt = Calibrations.load(path := folder.path / CALIBRATION)
             if learnt.digest != decision["calibration"]:
@@ -241,7 +285,17 @@ def deciding_of(folder: RunFolder, spec: RuleSpec | None = None) -> Deciding:
         original = bool(settings["rewrites"].get("include_original", True))
         # A run of an earlier version says nothing of it, and left out by half of the most.
         least = decision.get("min_samples")
-        deciding = Deciding(spec, decision["normalize"], data["seed"], original, least)
+        if standards is None:
+            standards = standards_of(decision)
+        deciding = Deciding(
+            spec,
+            decision["normalize"],
+            data["seed"],
+            include_original=original,
+            min_samples=least,
+            standards=standards,
+            search_mode=decision.get("search", "exact"),
+        )
         nothing = np.zeros((len(settings["scorers"]), 1, 1))
         deciding.scale(scores_of(settings, nothing), lazily=False)
         return deciding

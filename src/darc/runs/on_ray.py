@@ -15,7 +15,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 import darc
-from darc.engine.deciding import parse_rules
+from darc.decide.method import parse_rules
 from darc.engine.engine import Engine
 from darc.errors import DarcError, InputError, extra_needed
 from darc.runs.folder import RunFolder
@@ -198,8 +198,8 @@ def _engine(recipe: Mapping[str, Any]) -> Engine:
     if key not in _KEPT:
         while _KEPT:
             _KEPT.popitem()[1].close()
-        label, beta, gamma = recipe["rule"]
-        (rule,) = parse_rules([label], {}, beta, gamma)
+        label, parameters, beta, gamma = recipe["rule"]
+        (rule,) = parse_rules([label], parameters, beta, gamma)
         _KEPT[key] = Engine(**{**recipe, "rule": rule})
     return _KEPT[key]
 

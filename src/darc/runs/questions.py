@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from darc.core.draws import prompt_seeds
+from darc.decide.statistics.draws import prompt_seeds
 from darc.errors import InputError, TableError
 from darc.files import output_files, read_entries
 from darc.types import Candidate, Message, Prompt
@@ -84,7 +84,7 @@ class Questions:
 def find_questions(place: str, sample: int | None = None, seed: int = 0) -> Questions:
     """The questions of a file, or those that come with DARC for "examples"."""
     if place == EXAMPLES and not Path(place).is_file():
-        with as_file(files("darc") / "data" / "prompts.jsonl") as path:
+        with as_file(files("darc.runs") / "prompts.jsonl") as path:
             return Questions(path, sample, seed)
     return Questions(Path(place), sample, seed)
 

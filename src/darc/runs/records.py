@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError, create_model
 
 from darc.engine.parts import called
-from darc.perturb import Perturbed
+from darc.parts.rewriters import Perturbed
 from darc.types import Candidate, Message, Prompt, Rejection, Scores, Variant
 from darc.typing import Array
 
@@ -30,9 +30,16 @@ def candidates_row(
     prompt_id: str, candidates: Sequence[Candidate], failed: int = 0, saved: int = 0
 ) -> dict[str, Any]:
     """The candidates of a prompt as a row, with how many failed and how many were not worth it."""
-    rows = [{k: v for k, v in _plain(each).items() if k != "name" or v} for each in candidates]
+    rows = [_candidate_fields(each) for each in candidates]
     told = {"failed": failed, "saved": saved}
     return {"prompt_id": prompt_id, "candidates": rows, **{k: n for k, n in told.items() if n}}
+
+
+def _candidate_fields(candidate: Candidate) -> dict[str, Any]:
+    """A candidate as a part of a row; names, and copies beyond one, only where there are any."""
+    row = _plain(candidate)
+    usual = {"name": "", "copies": 1, "other_names": ()}
+    return {key: value for key, value in row.items() if key not in usual or value != usual[key]}
 
 
 def rewrite_rows(
@@ -79,7 +86,8 @@ def read_prompt(shard: "Shard", prompt_id: str) -> Prompt:
 def read_candidates(shard: "Shard", prompt_id: str) -> list[Candidate]:
     """The candidates of a prompt."""
     rows = shard.rows("candidates.jsonl")[prompt_id]["candidates"]
-    return [Candidate(prompt_id, **row) for row in rows]
+    made = [Candidate(prompt_id, **row) for row in rows]
+    return [replace(each, other_names=tuple(each.other_names)) for each in made]
 
 
 def read_perturbed(shard: "Shard", prompt_id: str, count: int) -> dict[int, Perturbed]:
@@ -162,6 +170,7 @@ def _list(fields: Mapping[str, Any], closed: bool = False, least: int = 0) -> An
 def _plain_list(record: type, least: int = 0) -> Any:
     """Records as `_plain` writes them; a field with a default may be absent."""
     kinds: Any = {int: Count, int | None: Whole | None, float | None: Number | None}
+    kinds[tuple[str, ...]] = list[str]
     named = {
         each.name + "?" * (each.default is not MISSING): kinds.get(each.type, each.type)
         for each in fields(record)
@@ -227,7 +236,18 @@ SCORER = {
     "bounds": Annotated[list[Level], Field(min_length=2, max_length=2)],
 }
 PANEL = {"criteria": list[str], "repeats": Count, "missing": str}
-DECISION = {"rule": str, "beta": Level, "gamma": Level, "normalize": str, "calibration?": str}
+ENDS = Annotated[list[Number], Field(min_length=2, max_length=2)]
+LIMITS = ("threshold", "no_rating_below", "poor_below")
+STANDARDS = {"scale?": ENDS, **{f"{name}?": Number for name in LIMITS}}
+DECISION = {
+    "rule": str,
+    "beta": Level,
+    "gamma": Level,
+    "normalize": str,
+    "calibration?": str,
+    "caution?": Annotated[Number, Field(ge=0)],
+    "standards?": _object(STANDARDS, closed=True),
+}
 SETTINGS = {
     "generator": _object({"name": str}),
     "sampling": dict[str, Any],

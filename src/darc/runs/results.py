@@ -10,7 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from darc.engine.deciding import Deciding, flagged
+from darc.decide.decision import Decision
+from darc.decide.method import Deciding, flagged, with_raters
+from darc.decide.search.lazy import drive
+from darc.engine.copies import copy_flags
+from darc.engine.languages import NOT_ENGLISH
 from darc.engine.outcome import Outcome
 from darc.engine.stopping import STOPPED
 from darc.errors import InputError, extra_needed
@@ -18,8 +22,6 @@ from darc.files import atomic_path, atomic_writer
 from darc.runs import records
 from darc.runs.folder import RunFolder, again
 from darc.runs.run import decide
-from darc.selection.decision import Decision
-from darc.selection.lazy import drive
 from darc.types import Scores
 from darc.typing import Array
 
@@ -44,6 +46,13 @@ def read_outcome(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Outco
         variants = shard.rows("variants.jsonl")[prompt_id]
         decision = _searched_again(folder, variants, scores, deciding)
     saved = int(shard.rows("candidates.jsonl")[prompt_id].get("saved", 0))
+    flags = list(decision.flags)
+    if saved:
+        flags.append(STOPPED)
+    flags += copy_flags(candidates)
+    # It is about the texts, and holds whatever rule they are shown with.
+    if NOT_ENGLISH in shard.rows("decisions.jsonl")[prompt_id]["flags"]:
+        flags.append(NOT_ENGLISH)
     return Outcome(
         records.read_prompt(shard, prompt_id),
         candidates,
@@ -51,7 +60,7 @@ def read_outcome(folder: RunFolder, prompt_id: str, deciding: Deciding) -> Outco
         scores,
         decision,
         [decision.index],
-        [*decision.flags, *([STOPPED] if saved else [])],
+        flags,
         spent,
         _calls(scores),
         saved=saved,
@@ -85,7 +94,8 @@ def _searched_again(
                 raise InputError(what, f"make the rest with: {again(folder, complete=True)}")
         return [values[:, k, place + first] for k, place in pairs]
 
-    return flagged(drive(deciding.search(scores), known_scores, values.shape[1]), scores)
+    decision = drive(deciding.search(scores), known_scores, values.shape[1])
+    return with_raters(flagged(decision, scores), scores)
 
 
 COLUMNS = ("prompt_id", "candidate_id", "rater_id", "rating", "scorer_id")
@@ -152,13 +162,17 @@ def mt_bench(folder: RunFolder, name: str) -> Iterator[dict[str, Any]]:
 
 
 def tidy(folder: RunFolder) -> Iterator[tuple[str, str, str, float, str]]:
-    """One row a score, as `darc select` reads ratings; rewrite 0 is the original."""
+    """One row per score, as `darc select` reads ratings; rewrite 0 is the original."""
     for shard in folder.shards():
         for prompt_id, row in shard.rows("scores.jsonl").items():
-            scores = records.read_scores(shard, prompt_id).values
+            scores = records.read_scores(shard, prompt_id)
+            names = [f"rewrite {place}" for place in range(scores.values.shape[2])]
+            if scores.sample == records.RATER:
+                names = list(scores.samples)
             ids = [candidate.id for candidate in records.read_candidates(shard, prompt_id)]
-            for m, k, i in np.argwhere(~np.isnan(scores)).tolist():
-                yield prompt_id, ids[k], f"rewrite {i}", float(scores[m, k, i]), row["scorers"][m]
+            for m, k, i in np.argwhere(~np.isnan(scores.values)).tolist():
+                score = float(scores.values[m, k, i])
+                yield prompt_id, ids[k], names[i], score, row["scorers"][m]
 
 
 def _write_parquet(folder: RunFolder, path: Path) -> int:

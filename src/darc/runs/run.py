@@ -4,17 +4,20 @@ import asyncio
 import itertools
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from darc.core.repeats import components
+from darc.decide.decision import Decision
+from darc.decide.method import Deciding
+from darc.decide.statistics.repeats import components
 from darc.engine.choose import Choosing
-from darc.engine.deciding import Deciding
+from darc.engine.copies import copy_flags, merge_copies
 from darc.engine.engine import Engine
+from darc.engine.languages import language_flags
 from darc.engine.samples import Samples, plainly
 from darc.engine.stopping import FEWER, STOPPED
 from darc.errors import DarcError, InputError, MissingExtra
@@ -22,7 +25,6 @@ from darc.runs import records
 from darc.runs.folder import RunFolder
 from darc.runs.questions import Question
 from darc.runs.shard import Shard
-from darc.selection.decision import Decision
 from darc.types import Prompt, Scores
 
 logger = logging.getLogger(__name__)
@@ -69,11 +71,12 @@ class Stages:
             made = records.read_candidates(shard, prompt.id)
         else:
             with samples.clock.stage("generate"):
-                made, failed, drawn = await engine.draw(samples)
+                written, failed, drawn = await engine.draw(samples)
+            made = merge_copies(written).candidates
             saved = 0 if drawn is None else drawn.saved
             shard.append("candidates.jsonl", records.candidates_row(prompt.id, made, failed, saved))
-            tokens = sum(candidate.tokens for candidate in made)
-            self._note(samples, "generate", answers=len(made), tokens=tokens)
+            tokens = sum(candidate.tokens for candidate in written)
+            self._note(samples, "generate", answers=len(written), tokens=tokens)
         return replace(
             samples, candidates=made, n_aug=engine.parts.n_aug, first=engine.deciding.first
         )
@@ -120,6 +123,10 @@ class Stages:
         answer, made = samples.candidates[decision.index].text, self.shard.rows("candidates.jsonl")
         row = {"prompt_id": samples.prompt.id, **decision.to_dict(), "answer": answer}
         row["flags"] += [flag for key, flag in FLAGS.items() if made[samples.prompt.id].get(key)]
+        row["flags"] += copy_flags(samples.candidates)
+        row["flags"] += language_flags(
+            self.engine.tools, samples.prompt, samples.candidates, self.engine.parts.n_aug
+        )
         grades = samples.scores.grades
         if grades is not None and grades.shape[3] > 1:
             within = components(grades.mean(axis=0)).within
@@ -303,6 +310,7 @@ def summary(folder: RunFolder, deciding: Deciding) -> dict[str, Any]:
         "prompts": prompts,
         "rule": deciding.spec.label,
         "choices": {n: sums[n] / counts[n] if counts[n] else None for n in NUMBERS},
+        "unhappy": counts["unhappy"] / counts["ratings"] if counts["ratings"] else None,
         "flags": dict(flags),
         "answers": counts["answers"],
         "saved": counts["saved"],
@@ -323,6 +331,10 @@ def totals(shard: Shard) -> dict[str, dict[str, Any]]:
         chosen = next(c for c in row["candidates"] if c["index"] == row["index"])
         counts["prompts"] += 1
         flags.update(flag.partition(":")[0] for flag in row["flags"])
+        opinions = _opinions_of_choice(row)
+        if opinions is not None:
+            counts["unhappy"] += opinions["unhappy"]
+            counts["ratings"] += opinions["ratings"]
         for name in NUMBERS:
             if chosen[name] is not None:
                 sums[name] += chosen[name]
@@ -331,7 +343,7 @@ def totals(shard: Shard) -> dict[str, dict[str, Any]]:
             sums["clipped"] += records.read_scores(shard, prompt_id).share_clipped
     if "candidates.jsonl" in kept:
         for row in shard.rows("candidates.jsonl").values():
-            counts["answers"] += len(row["candidates"])
+            counts["answers"] += sum(each.get("copies", 1) for each in row["candidates"])
             if row.get("saved"):
                 counts["saved"] += row["saved"]
     if "variants.jsonl" in kept:
@@ -340,6 +352,17 @@ def totals(shard: Shard) -> dict[str, dict[str, Any]]:
         for row in shard.rows("rejected.jsonl").values():
             refused.update(each["reason"].split(":", 1)[0] for each in row["rejected"])
     return {name: dict(sorted(part.items())) for name, part in found.items()}
+
+
+def _opinions_of_choice(row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What a decision's row says of people's opinions about the choice, None where it does not.
+
+    The scores of rewrites are not people's, and a folder of an earlier version has no opinions.
+    """
+    people = row.get("people")
+    if people is None or people["unhappy_below"] is None:
+        return None
+    return next(answer for answer in people["answers"] if answer["index"] == row["index"])
 
 
 def cost_by_stage(shards: Iterable[Shard]) -> dict[str, dict[str, float]]:

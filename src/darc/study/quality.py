@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from darc.core.agreement import alpha_interval, krippendorff_alpha
+from darc.decide.statistics.agreement import alpha_interval, krippendorff_alpha
 from darc.study.schema import passed, side_of
 from darc.study.settings import QualitySettings
 

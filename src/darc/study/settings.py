@@ -15,8 +15,8 @@ from pydantic import (
     field_validator,
 )
 
-from darc.config import Model, made, read_toml
 from darc.errors import InputError
+from darc.settings.base import Model, made, read_toml
 
 SCALE = (0, 10)
 QUESTIONS = 20

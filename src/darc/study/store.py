@@ -26,9 +26,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import make_url
 
+from darc.closing import Closing
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.files import append_private, atomic_path
-from darc.registry import Closing
 from darc.study import schema
 from darc.study.settings import StudySettings, study_settings, template_of
 from darc.web.problems import Problem

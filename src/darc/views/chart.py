@@ -1,6 +1,7 @@
 """What all charts share: series told apart without colour, quiet axes, the same bytes each time."""
 
 import io
+import os
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -29,6 +30,8 @@ DASHES: tuple[Any, ...] = (
 )
 MOST_SERIES = len(MARKERS)
 FORMATS = (".png", ".svg", ".pdf")
+# What matplotlib warns of where its font lacks a letter, which it draws as a box.
+MISSING_GLYPH = "Glyph .* missing from"
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ def plainly(salt: str = "") -> Iterator[None]:
         mpl.rc_context({"text.parse_math": False, "svg.hashsalt": salt, "svg.fonttype": "none"}),
         warnings.catch_warnings(),
     ):
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        warnings.filterwarnings("ignore", message=MISSING_GLYPH)
         yield
 
 
@@ -100,7 +103,29 @@ def check_picture(path: Path) -> None:
 def save_figure(figure: "Figure", path: Path) -> None:
     """Write a figure as PNG, SVG or PDF, by the file's ending."""
     check_picture(path)
-    figure.savefig(path, metadata={"Software": None} if path.suffix == ".png" else None)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=MISSING_GLYPH)
+        figure.savefig(path, metadata={"Software": None} if path.suffix == ".png" else None)
+
+
+@dataclass(frozen=True, eq=False)
+class ShownFigure:
+    """A figure that a notebook shows as SVG.
+
+    Attributes:
+        figure: The matplotlib figure.
+        name: What its ids in an SVG begin with.
+    """
+
+    figure: "Figure"
+    name: str
+
+    def _repr_svg_(self) -> str:
+        return svg_of(self.figure, self.name)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the figure; the ending says how (.png, .svg, .pdf)."""
+        save_figure(self.figure, Path(path))
 
 
 def quiet(axes: Any, title: str = "", across: str = "", up: str = "") -> None:

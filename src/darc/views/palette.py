@@ -20,15 +20,19 @@ DARK = {
 }  # fmt: skip
 
 
-def style_sheet(*own: Path) -> str:
-    """The colours as CSS variables, light and dark, what all pages share, and the page's own."""
+def color_variables(selector: str = ":root") -> str:
+    """The colours as CSS variables of whatever a selector selects, light and dark."""
     light, dark = (
         "".join(f"--{name}: {color}; " for name, color in colors.items())
         for colors in (LIGHT, DARK)
     )
-    colors = (
-        f":root {{ color-scheme: light dark; {light}}}\n"
-        f"@media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}\n"
+    return (
+        f"{selector} {{ color-scheme: light dark; {light}}}\n"
+        f"@media (prefers-color-scheme: dark) {{ {selector} {{ {dark}}} }}\n"
     )
+
+
+def style_sheet(*own: Path) -> str:
+    """The colours as CSS variables, light and dark, what all pages share, and the page's own."""
     files = (TEMPLATES / "shared.css", *own)
-    return colors + "".join(path.read_text(encoding="utf-8") for path in files)
+    return color_variables() + "".join(path.read_text(encoding="utf-8") for path in files)

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, StringConstraints
 
-from darc.config import Model, made
 from darc.errors import InputError
 from darc.files import append_private, json_lines
+from darc.settings.base import Model, made
 from darc.web.problems import busy
 
 if TYPE_CHECKING:

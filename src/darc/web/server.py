@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any, TextIO
 
-from darc.config import Model, option
 from darc.errors import DarcError, InputError
+from darc.settings.base import Model, option
 
 logger = logging.getLogger("darc.web")
 

@@ -9,12 +9,12 @@ import pytest
 from tests.fakes import FakeServer, Fault
 
 from darc.errors import DarcError
-from darc.generators import ChatGenerator, Settings
-from darc.generators.chat import openai
 from darc.models.remote.endpoints import Retry
 from darc.models.remote.problems import Failed
-from darc.perturb import LlmRewriter
-from darc.scorers import HttpScorer, Judge
+from darc.parts.generators import ChatGenerator, Settings
+from darc.parts.generators.chat import openai
+from darc.parts.rewriters import LlmRewriter
+from darc.parts.scorers import HttpScorer, Judge
 from darc.types import Message, Prompt
 
 SEA = Prompt("sea", (Message("user", "Write of the sea."),))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import wait
 from typing import Any, TypeVar
 
+from darc.closing import Closing
 from darc.models.completion import Completion, Report, Request, counter
 from darc.models.remote.client import AsyncClient, together
 from darc.models.remote.endpoints import CHAT, parse_address
@@ -22,7 +23,6 @@ from darc.models.remote.protocol import (
     samples,
     unknown_field,
 )
-from darc.registry import Closing
 
 Result = TypeVar("Result")
 Finish = Callable[[], Coroutine[Any, Any, None]]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import darc
-from darc.generators import Settings, candidate_seeds
+from darc.parts.generators import Settings, candidate_seeds
 from darc.types import Candidate, Prompt
 
 

@@ -1,0 +1,1 @@
+"""What many prompts show: comparison, evaluation, tuning and diagnosis."""

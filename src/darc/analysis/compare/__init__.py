@@ -1,0 +1,1 @@
+"""Which system leaves the fewest people unhappy."""

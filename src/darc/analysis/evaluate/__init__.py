@@ -1,0 +1,1 @@
+"""Which rule does best on ratings that did not select."""

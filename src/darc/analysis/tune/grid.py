@@ -1,0 +1,120 @@
+"""The settings that are tried, on the scale of the data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import floor, log10
+
+import numpy as np
+
+from darc.decide.registry import rules
+from darc.decide.rule import BETAS, STRENGTHS, Knob, Rule, Scale, steps
+from darc.decide.select import SIDE_INPUTS
+from darc.decide.statistics import risk
+from darc.errors import InputError, UnknownName
+from darc.typing import Array
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A rule's name and parameters, and beta, None for rules that do not depend on it."""
+
+    rule: str
+    parameters: Mapping[str, Knob] = field(default_factory=dict)
+    beta: float | None = None
+
+    @property
+    def knobs(self) -> dict[str, Knob]:
+        """The parameters, and beta where it matters."""
+        beta = {} if self.beta is None else {"beta": self.beta}
+        return {**self.parameters, **beta}
+
+    @property
+    def text(self) -> str:
+        """As every command takes it, such as "epsilon:epsilon=0.5,beta=2"."""
+        given = ",".join(
+            f"{name}={value if isinstance(value, str) else format(value, '.6g')}"
+            for name, value in self.knobs.items()
+        )
+        return f"{self.rule}:{given}" if given else self.rule
+
+    @cached_property
+    def bound(self) -> Rule:
+        """The rule with its parameters, beta apart."""
+        return rules.get(self.rule).bind(**self.parameters)
+
+
+BEST_OF_K = Setting("mean")
+
+
+def scale_of(samples: Array, side: Mapping[str, Array], normalized: bool) -> Scale:
+    """The `Scale` of samples (P, M, K, n); `normalized` says that the rules see them in units of 1.
+
+    Raises an `InputError` where nothing varies.
+    """
+    prompts, candidates = len(samples), samples.shape[2]
+    deviation = _typical(samples.reshape(prompts * samples.shape[1], -1))
+    if not deviation > 0:
+        raise InputError("the ratings do not vary within a prompt", "there is nothing to tune")
+    spreads = {
+        name: _typical(array.reshape(prompts, -1))
+        for name, array in side.items()
+        if SIDE_INPUTS.get(name) != "KT"
+    }
+    found = tuple((name, one_two_five(value)) for name, value in spreads.items() if value > 0)
+    return Scale(1.0 if normalized else one_two_five(deviation), candidates, found)
+
+
+def one_two_five(value: float) -> float:
+    """The nearest of 1, 2 and 5 times a power of ten, by ratio."""
+    power = floor(log10(value))
+    near = [digit * 10.0**place for place in (power, power + 1) for digit in (1, 2, 5)]
+    return float(f"{min(near, key=lambda number: abs(np.log(number / value))):.1e}")
+
+
+def tunable(scorers: int, side: Mapping[str, object]) -> tuple[list[str], dict[str, str]]:
+    """The rules that can be tuned, and those that cannot, with the reason."""
+    known, absent = [], {}
+    scale = Scale(1.0, 2, tuple((name, 1.0) for name in side))
+    for name in rules:
+        rule = rules.get(name)
+        if rule.grid is None:
+            continue
+        needs = [rule.bind(**each).required() for each in rule.grid(scale, "coarse")]
+        if not any(set(names) <= side.keys() for names in needs):
+            missing = next(each for each in rule.required() if each not in side)
+            absent[name] = f"needs the side input {missing!r}"
+        elif scorers < rule.scorers:
+            absent[name] = "needs several scorers"
+        else:
+            known.append(name)
+    return known, absent
+
+
+def grid(
+    rule: str, scale: Scale, size: str = "coarse", shared: Mapping[str, Knob] | None = None
+) -> list[Setting]:
+    """The settings of one rule, the mildest first; the first one is, or is nearly, Best-of-K.
+
+    Args:
+        rule: The name of the rule.
+        scale: The scale of the data.
+        size: How fine the grid is, "coarse" or "fine".
+        shared: Parameters that are the same in all settings, where the rule has them.
+    """
+    if size not in STRENGTHS:
+        raise UnknownName("grid", size, STRENGTHS)
+    found = rules.get(rule)
+    if found.grid is None:
+        raise InputError(f"rule {rule!r} has no grid", "give its decorator a grid")
+    betas = steps(0.05, 20.0, BETAS[size], 1 / scale.unit) if found.by_value else [None]
+    variants = found.grid(scale, size)
+    own = {name: value for name, value in (shared or {}).items() if found.has_parameter(name)}
+    return [Setting(rule, {**own, **variant}, beta) for beta in betas for variant in variants]
+
+
+def _typical(rows: Array) -> float:
+    """The median deviation of the rows that vary; 0 where none does."""
+    deviation = risk.sigma(rows)
+    varied = deviation[deviation > 0]
+    return float(np.median(varied)) if len(varied) else 0.0

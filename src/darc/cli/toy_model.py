@@ -1,0 +1,100 @@
+"""What is said where the small embedded model answers: that it is a toy, and what is better."""
+
+import os
+import shlex
+from collections.abc import Mapping
+
+# Environment variables that hold the key of an OpenAI-compatible API, and the URL of that API.
+API_URLS = {
+    "OPENROUTER_API_KEY": "https://openrouter.ai/api/v1",
+    "GROQ_API_KEY": "https://api.groq.com/openai/v1",
+    "MISTRAL_API_KEY": "https://api.mistral.ai/v1",
+    "DEEPSEEK_API_KEY": "https://api.deepseek.com/v1",
+    "TOGETHER_API_KEY": "https://api.together.xyz/v1",
+    "GEMINI_API_KEY": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "ANTHROPIC_API_KEY": "https://api.anthropic.com/v1",
+}
+LOCAL_SERVER = "openai:MODEL@http://localhost:11434/v1"
+
+
+def toy_model_note(
+    generator: str,
+    command: str,
+    *,
+    servers_only: bool = False,
+    environment: Mapping[str, str] | None = None,
+) -> str:
+    """Say that the embedded model is a toy, and name what is better.
+
+    What this machine has already, a larger model or an API key, comes first, with the command line
+    that uses it.
+
+    Args:
+        generator: Where the answers come from, as --generator takes it.
+        command: The beginning of the command line, such as "darc ask QUESTION".
+        servers_only: Whether the command takes no generators but servers.
+        environment: The environment variables; by default those of this process.
+
+    Returns:
+        Two sentences; empty if another model answers.
+
+    """
+    from darc.models.installed import DEFAULT
+    from darc.registry import parse_spec
+
+    spec = parse_spec(generator)
+    if spec.name != "embedded" or spec.argument.lower() not in ("", DEFAULT.lower()):
+        return ""
+    ready = _servers_with_key(os.environ if environment is None else environment)
+    if not servers_only:
+        ready = {**_installed_generators(), **ready}
+    ways = [
+        f"{command} --generator {shlex.quote(better)} ({reason})"
+        for better, reason in ready.items()
+    ]
+    ways.append(
+        f"a local server such as Ollama, llama.cpp or vLLM (--generator {LOCAL_SERVER}, with the "
+        "server's own port)"
+    )
+    if not ready:
+        ways.append("an API key (set OPENAI_API_KEY, then --generator openai:MODEL)")
+    return (
+        f"The embedded model {DEFAULT} is a toy for trying things out: its answers are often "
+        f"wrong. Better: {', or '.join(ways)}."
+    )
+
+
+def _servers_with_key(environment: Mapping[str, str]) -> dict[str, str]:
+    """The generators on servers that the environment has a key or a URL for, and the reason."""
+    from darc.models.remote.endpoints import BASE_URL, KEY
+
+    ready: dict[str, str] = {}
+    # Without @URL, openai goes to OPENAI_BASE_URL, or to OpenAI where there is a key for it.
+    names = [name for name in (KEY, BASE_URL) if environment.get(name)]
+    if names:
+        ready["openai:MODEL"] = f"{names[0]} is set"
+    for name, url in API_URLS.items():
+        if environment.get(name):
+            ready[f"openai:MODEL@{url},key_env={name}"] = f"{name} is set"
+    return ready
+
+
+def _installed_generators() -> dict[str, str]:
+    """The generators of installed chat models that are larger than the default, and the reason."""
+    import darc.parts.generators  # noqa: F401  (registers them)
+    from darc.models.installed import CATALOGUE, DEFAULT, find
+    from darc.registry import generators
+
+    ready: dict[str, str] = {}
+    for model in CATALOGUE.values():
+        is_chat_model = model.file_name.endswith(".gguf")
+        if not is_chat_model or model.size <= CATALOGUE[DEFAULT].size:
+            continue
+        installed = find(model.name)
+        if installed is None:
+            continue
+        # A weights file is a generator of transformers where `embedded` has the default one only.
+        named = bool(generators.get("embedded").argument)
+        generator = f"embedded:{model.name}" if named else f"transformers:{installed.path}"
+        ready[generator] = f"{model.name} is installed"
+    return ready

@@ -1,0 +1,1 @@
+"""What the default rule assumes and learns about ratings."""

@@ -1,0 +1,141 @@
+"""Rules over raters, who each count alike; some look at ranks alone, whatever the scales."""
+
+import numpy as np
+
+from darc.decide.pools import Pools, over_scorers
+from darc.decide.registry import rule
+from darc.decide.rule import Choice, largest
+from darc.decide.statistics.arrays import check_number, stacked
+from darc.decide.statistics.kernel import ROUNDING
+from darc.typing import Array, Integers, Number
+
+
+@rule(
+    "borda",
+    because="the largest share of others that raters rank below it",
+    unasked=False,
+    raters=True,
+)
+def borda(pools: Pools) -> Choice:
+    """Largest mean over raters of the share of other candidates that they rate lower (Borda).
+
+    Only each rater's order counts; a tie counts half. A rater is an id, or a sample's place where
+    there are no ids. J.-C. de Borda, Memoire sur les elections au scrutin (1784). O(P K^2 n).
+    """
+    ratings = by_rater(pools)
+    gap = ratings[:, :, None] - ratings[:, None]
+    known = ~np.isnan(gap) & ~np.eye(ratings.shape[1], dtype=bool)[..., None]
+    below = np.where(known, (np.sign(gap) + 1) / 2, 0.0).sum(axis=2)
+    others = known.sum(axis=2)
+    voted = others > 0
+    share = np.where(voted, below / np.maximum(others, 1), 0.0).sum(axis=2)
+    # Whom nobody compared is as good as the average.
+    return largest(pools, np.where(voted.any(2), share / np.maximum(voted.sum(2), 1), 0.5))
+
+
+def averaged(pools: Pools) -> Array:
+    """The mean over scorers of the normalised samples of eligible candidates, (P, K, n)."""
+    mean = over_scorers(pools.normalized(pools.samples))
+    return np.where(pools.eligible[..., None], mean, np.nan)
+
+
+def by_rater(pools: Pools) -> Array:
+    """`averaged` with a column for each of a prompt's raters, (P, K, R), NaN where there is none.
+
+    What nobody known gave is left out, unless no rater of the prompt is known.
+    """
+    ratings = averaged(pools)
+    if pools.raters is None:
+        return ratings
+    return stacked([_columns(*each) for each in zip(ratings, pools.raters.codes, strict=True)])
+
+
+def _columns(ratings: Array, raters: Integers) -> Array:
+    """Ratings (K, n) by rater, (K, R); the mean where one rated a candidate twice."""
+    known = ~np.isnan(ratings) & (raters >= 0)
+    if not known.any():
+        return ratings
+    people, column = np.unique(raters[known], return_inverse=True)
+    place = np.nonzero(known)[0], column
+    total, times = np.zeros((2, len(ratings), len(people)))
+    np.add.at(total, place, ratings[known])
+    np.add.at(times, place, 1.0)
+    return np.where(times > 0, total / np.maximum(times, 1.0), np.nan)
+
+
+@rule("leximin", because="the best sorted samples, compared from the worst up", unasked=False)
+def leximin(pools: Pools) -> Choice:
+    """Largest lowest sample, ties by the next lowest, and so on (leximin).
+
+    With different numbers of samples their quantiles are compared. Sen, Collective Choice and
+    Social Welfare (1970). Sorts.
+    """
+    ordered = np.sort(averaged(pools), axis=2)
+    count = (~np.isnan(ordered)).sum(axis=2)
+    size = ordered.shape[2]
+    # The middles of `size` equal parts, which are the samples themselves where there are as many.
+    place = ((np.arange(size) + 0.5) / size * count[..., None]).astype(np.int64)
+    levels = np.take_along_axis(ordered, np.minimum(place, size - 1), axis=2)
+    scale = np.nanmax(np.abs(ordered), axis=(1, 2), keepdims=True, initial=1e-300)
+    levels = np.where(np.isnan(levels), -np.inf, np.round(levels / scale / ROUNDING) * ROUNDING)
+    rank = [np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1) for rows in levels]
+    return largest(pools, np.asarray(rank, dtype=np.float64))
+
+
+BELOW = 0.1
+
+
+@rule("nash", because="the largest mean log of its samples above the floor", unasked=False)
+def nash(pools: Pools, *, floor: Number | None = None) -> Choice:
+    """Largest mean of log(sample - floor), the product of what raters have above a floor (Nash).
+
+    A sample at or below the floor rules a candidate out while another has none. Without a `floor`
+    it is the prompt's lowest sample less a tenth of its range. Nash, The bargaining problem (1950);
+    Kaneko and Nakamura, The Nash social welfare function (1979).
+    """
+    samples = averaged(pools)
+    known = ~np.isnan(samples)
+    if floor is None:
+        low = np.min(samples, axis=(1, 2), keepdims=True, where=known, initial=np.inf)
+        high = np.max(samples, axis=(1, 2), keepdims=True, where=known, initial=-np.inf)
+        base = low - np.where(high > low, BELOW * (high - low), 1.0)
+    else:
+        base = np.full((1, 1, 1), check_number("floor", floor))
+    with np.errstate(divide="ignore"):
+        gain = np.log(np.where(known, np.maximum(samples - base, 0.0), 1.0))
+    return largest(pools, gain.sum(axis=2) / np.maximum(known.sum(axis=2), 1))
+
+
+NOTHING = 1e-9
+
+
+@rule(
+    "veto",
+    because="stood longest while raters used up what they like least",
+    unasked=False,
+    raters=True,
+)
+def veto(pools: Pools) -> Choice:
+    """The last one standing while raters consume their least liked candidates at equal speed.
+
+    A rater with several least liked ones consumes them alike, and leaves alone what they did not
+    rate. Only each rater's order counts, and a group of raters can rule out as large a share of the
+    candidates as it is of the raters. Ianovski and Kondratev, Computing the proportional veto core
+    (AAAI 2021), after Moulin (1981). O(P K^2 n).
+    """
+    ratings, standing = by_rater(pools), pools.eligible.copy()
+    left, until = standing.astype(float), np.zeros(standing.shape)
+    clock = np.zeros((len(ratings), 1))
+    for _ in range(ratings.shape[1]):
+        liked = np.where(standing[..., None] & ~np.isnan(ratings), ratings, np.inf)
+        least = liked.min(axis=1, keepdims=True)
+        consumed = (liked == least) & np.isfinite(least)
+        speed = (consumed / np.maximum(consumed.sum(axis=1, keepdims=True), 1)).sum(axis=2)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            time = np.where(speed > 0, left / speed, np.inf).min(axis=1, keepdims=True)
+        time = np.where(np.isfinite(time), time, 0.0)
+        left, clock = left - speed * time, clock + time
+        until = np.where(standing, clock, until)
+        standing &= ~((speed > 0) & (left <= NOTHING))
+    # Whom nobody consumed outlasts the others.
+    return largest(pools, np.where(standing, until + 1.0, until))

@@ -1,0 +1,1 @@
+"""Searches that decide without asking for every sample."""

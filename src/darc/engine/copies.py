@@ -1,0 +1,96 @@
+"""Answers that are the same: merged into one candidate that knows how often it was written."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from darc.types import Candidate
+
+
+@dataclass(frozen=True)
+class MergedCandidates:
+    """Candidates with different texts, and where they come from.
+
+    Attributes:
+        candidates: The first of each group of equal answers, numbered in their order.
+        places: The place of each one in the list that was merged.
+        owners: For each entry of that list, the merged candidate that it belongs to.
+
+    """
+
+    candidates: list[Candidate]
+    places: list[int]
+    owners: list[int]
+
+
+def copy_key(text: str) -> str:
+    """The part of a text by which copies are recognised: all but the white space around it."""
+    return text.strip()
+
+
+def merge_copies(candidates: Sequence[Candidate]) -> MergedCandidates:
+    """Merge candidates with the same text.
+
+    Args:
+        candidates: The candidates of one prompt, in order. Some may be merged already.
+
+    Returns:
+        The first candidate of each text. Its `copies` is the sum over its group, and its
+        `other_names` has the different names of the rest of the group.
+
+    """
+    groups: dict[str, list[int]] = {}
+    for place, candidate in enumerate(candidates):
+        groups.setdefault(copy_key(candidate.text), []).append(place)
+    owners = [0] * len(candidates)
+    merged = []
+    for index, places in enumerate(groups.values()):
+        for place in places:
+            owners[place] = index
+        group = [candidates[place] for place in places]
+        merged.append(_merge_group(group, index))
+    return MergedCandidates(merged, [places[0] for places in groups.values()], owners)
+
+
+def _merge_group(group: Sequence[Candidate], index: int) -> Candidate:
+    first = group[0]
+    if len(group) == 1:
+        return replace(first, index=index)
+    names = [name for each in group for name in (each.name, *each.other_names) if name]
+    name, *other_names = dict.fromkeys(names) or [""]
+    copies = sum(each.copies for each in group)
+    return replace(first, index=index, name=name, copies=copies, other_names=tuple(other_names))
+
+
+def copy_flags(candidates: Sequence[Candidate], n: int = 1) -> list[str]:
+    """The flags that say which answers were merged.
+
+    Args:
+        candidates: Merged candidates.
+        n: How many choices are wanted.
+
+    Returns:
+        `one_answer:8` where all 8 answers are the same, else `copies:3` where 3 answers repeat
+        another; `same_text:a and b` for each group of names; `fewer_choices:2` where there are
+        only 2 different answers to choose from and more are wanted.
+
+    """
+    written = sum(each.copies for each in candidates)
+    if written == len(candidates):
+        return []
+    flags = []
+    unnamed = written - sum(1 + len(each.other_names) for each in candidates)
+    if len(candidates) == 1:
+        flags.append(f"one_answer:{written}")
+    elif unnamed:
+        flags.append(f"copies:{unnamed}")
+    groups = [(each.name, *each.other_names) for each in candidates if each.other_names]
+    flags += [f"same_text:{' and '.join(names)}" for names in groups]
+    if n > len(candidates):
+        flags.append(f"fewer_choices:{len(candidates)}")
+    return flags
+
+
+def copies_input(candidates: Sequence[Candidate]) -> dict[str, list[int]]:
+    """The side input `copies`, how often each candidate was written; none where all were once."""
+    copies = [candidate.copies for candidate in candidates]
+    return {"copies": copies} if max(copies, default=1) > 1 else {}

@@ -1,1 +1,0 @@
-"""`darc eval`: what decisions are worth, in tables, figures and one page."""

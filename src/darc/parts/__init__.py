@@ -1,0 +1,1 @@
+"""Generators, rewriters and scorers: the exchangeable parts of a run."""

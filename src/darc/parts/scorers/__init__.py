@@ -1,0 +1,40 @@
+"""Scorers of an answer to a prompt; importing this package registers them.
+
+`relevance`, `fluency`, `form` and `harm` need no language model; `http`, `judge` and `python` ask a
+server, a language model or a function of yours; `reward` (or `transformers`), `dropout` and
+`loglik` need the extra `hf`;
+`caution` and `head` read what `darc train` fitted.
+None loads anything before it is made.
+"""
+
+from darc.parts.scorers.base import Embedder, Scorer, normalised
+from darc.parts.scorers.callable import CallableScorer
+from darc.parts.scorers.caution import Caution
+from darc.parts.scorers.dropout import DropoutScorer
+from darc.parts.scorers.fluency import Fluency
+from darc.parts.scorers.form import Form
+from darc.parts.scorers.harm import Harm
+from darc.parts.scorers.head import Head
+from darc.parts.scorers.http import HttpScorer
+from darc.parts.scorers.judge import Judge
+from darc.parts.scorers.loglik import LogLikelihood
+from darc.parts.scorers.relevance import Relevance
+from darc.parts.scorers.reward import RewardScorer
+
+__all__ = [
+    "CallableScorer",
+    "Caution",
+    "DropoutScorer",
+    "Embedder",
+    "Fluency",
+    "Form",
+    "Harm",
+    "Head",
+    "HttpScorer",
+    "Judge",
+    "LogLikelihood",
+    "Relevance",
+    "RewardScorer",
+    "Scorer",
+    "normalised",
+]

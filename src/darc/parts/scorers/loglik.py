@@ -1,0 +1,59 @@
+"""How likely a language model finds an answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from darc.models.transformers.batching import prompt_ids, tokens
+from darc.parts.scorers import model_scorer
+from darc.parts.scorers.base import Pair, finite
+from darc.parts.scorers.model_scorer import ModelScorer
+from darc.registry import scorer
+from darc.typing import Array
+
+SOURCES = ("loglik.py", *model_scorer.SOURCES)
+LEAST = -20.0
+
+
+@scorer("loglik", "MODEL")
+@dataclass(eq=False, repr=False, kw_only=True)
+class LogLikelihood(ModelScorer):
+    """The mean log-probability of an answer's tokens given the prompt, in nats; or their sum.
+
+    The end of the answer, as a token, is not counted. At most `max_length` tokens are read: a
+    longer prompt loses its beginning, but keeps half of them; a longer answer loses its end. An
+    answer without tokens gets the lower bound.
+    """
+
+    sum: bool = False
+
+    prefix = "loglik"
+    sources = SOURCES
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.bounds = (LEAST * (self.max_length if self.sum else 1), 0.0)
+
+    def _counting(self) -> tuple[object, ...]:
+        return self.sum, "prefix"
+
+    def score(self, pairs: Sequence[Pair]) -> Array:
+        """One number of at most 0 a pair, (n,); rows of similar length share a forward pass.
+
+        A prompt is read once for all its answers.
+        """
+        from darc.models.transformers.scoring import fit, token_sums
+
+        if not pairs:
+            return np.empty(0)
+        loaded = self.checkpoint.loaded
+        limit, tokenizer = self.limit(loaded), loaded.tokenizer
+        rows = [
+            fit(prompt_ids(tokenizer, prompt.messages), tokens(tokenizer, answer), limit)
+            for prompt, answer in pairs
+        ]
+        sums = np.array(token_sums(loaded, rows, self.most(loaded)))
+        counts = np.array([len(answer) for _, answer in rows])
+        scores = sums if self.sum else sums / np.maximum(counts, 1)
+        return finite(np.where(counts == 0, self.bounds[0], scores), self.name)

@@ -1,5 +1,0 @@
-"""Every selection rule, by family; importing this package registers them by name."""
-
-from darc.rules import auto, group, means, sampled, side, value, welfare
-
-__all__ = ["auto", "group", "means", "sampled", "side", "value", "welfare"]

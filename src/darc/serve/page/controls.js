@@ -1,0 +1,169 @@
+/** The rules that the gateway has, each with its parameters as sliders, lists and boxes. */
+
+import { Caution, cautionNumber } from "./caution.js";
+import { byId, element } from "./elements.js";
+import { Choices, Floor, Slider } from "./fields.js";
+
+const BETA = { default: 1, minimum: 0, low: 0.01, high: 100, logarithmic: true };
+const NAMES = { mean: "mean (Best-of-K)", caution: "the Caution baseline", lam: "lambda" };
+const WORDING =
+  "Rewrites measure sensitivity to wording; use the rule epsilon for the paper’s rule, or calibrate against ratings.";
+const ABOUT = {
+  beta: "how much low scores weigh",
+  epsilon: "how far below the best value is still near",
+  tau: "the largest risk premium allowed",
+  quantile: "the share of candidates under the cap",
+  lam: "how much disagreement costs",
+};
+
+/** The rules of an OpenAPI document: name, words, needs, and fields by name. */
+export function rulesOf({ components: { schemas } }) {
+  const forms = Object.values(schemas).filter((each) => each["x-parameters"] && !each["x-scores"]);
+  return forms.map((form) => {
+    const own = form["x-parameters"].map((name) => [name, form.properties[name]]);
+    const fields = [...(form["x-by-value"] ? [["beta", BETA]] : []), ...own];
+    return {
+      name: form.properties.rule.const,
+      about: form.description,
+      needs: form["x-needs"],
+      exclusive: form.not?.required ?? [],
+      fields: Object.fromEntries(fields.map(([name, field]) => [name, plain(field)])),
+    };
+  });
+}
+
+/** A field with its type and bounds, whether or not it may be null. */
+function plain(field) {
+  const kind = field.anyOf?.find((each) => each.type !== "null") ?? field;
+  const choices = kind.enum ?? (kind.const === undefined ? null : [kind.const]);
+  return { ...kind, choices, default: field.default ?? null };
+}
+
+/** What is said in place of caution where another rule decides. */
+const otherRule = (name) => `The rule ${NAMES[name] ?? name} decides, which takes no caution.`;
+
+/** The controls; `changed` is called after every move of the reader's. */
+export class Controls {
+  constructor(container, changed) {
+    this.touched = false;
+    this.rules = new Map();
+    this.fields = {};
+    this.rated = false;
+    this.defaultFloor = null;
+    this.notify = changed;
+    this.caution = new Caution(byId("caution-control"), () => this.change("caution"));
+    this.list = element("select", {
+      id: "rule", "aria-describedby": "rule-about",
+      change: () => {
+        this.show();
+        this.change("rule");
+      },
+    });
+    this.about = element("span", { class: "pale", id: "rule-about" });
+    this.own = element("div");
+    this.floor = new Floor(() => this.change("no_rating_below"));
+    container.append(
+      element("label", { for: "rule" }, "Rule"), this.list, this.about, this.own, this.floor.element,
+    );
+  }
+
+  /** Note a move of the reader's; of parameters that exclude each other the last one stays. */
+  change(name) {
+    const { exclusive } = this.rules.get(this.list.value);
+    const others = exclusive.includes(name) ? exclusive.filter((each) => each !== name) : [];
+    for (const other of others) this.fields[other].set(null);
+    this.touched = true;
+    this.notify();
+  }
+
+  /** Offer rules, and show the one that decides by default. */
+  begin(rules, { rule, beta, caution, no_rating_below: floor }) {
+    this.rules = new Map(rules.map((each) => [each.name, each]));
+    BETA.default = beta.default;
+    const options = rules.map((each) => element("option", { value: each.name }, NAMES[each.name] ?? each.name));
+    this.list.replaceChildren(...options);
+    const [name] = rule.default.split(":");
+    this.list.value = name;
+    this.caution.set(cautionNumber(caution?.default ?? this.rules.get(name)?.fields.caution?.default ?? 1));
+    this.defaultFloor = floor?.default ?? null;
+    this.floor.set(this.defaultFloor);
+    this.show();
+  }
+
+  /** Say whether the samples are ratings: caution and a lowest rating make sense of those only. */
+  describe(rated) {
+    this.rated = rated;
+    this.showCaution();
+  }
+
+  /** Rules whose side inputs are not there cannot be asked for. */
+  allow(side) {
+    for (const option of this.list.options) {
+      option.disabled = !this.rules.get(option.value).needs.every((name) => name in side);
+    }
+  }
+
+  /** Whether the rule takes a caution and the samples give it a meaning. */
+  get cautious() {
+    const rule = this.rules.get(this.list.value);
+    return this.rated && rule !== undefined && "caution" in rule.fields;
+  }
+
+  /** Show the control of caution, or why there is none. */
+  showCaution() {
+    const rule = this.rules.get(this.list.value);
+    const takesCaution = rule === undefined || "caution" in rule.fields;
+    byId("caution-control").hidden = !this.cautious;
+    byId("no-caution").hidden = this.cautious;
+    byId("no-caution").textContent = takesCaution ? WORDING : otherRule(rule.name);
+    this.floor.element.hidden = !this.rated;
+  }
+
+  show() {
+    const rule = this.rules.get(this.list.value);
+    this.about.textContent = rule?.about ?? "";
+    this.fields = {};
+    const others = Object.entries(rule?.fields ?? {}).filter(([name]) => name !== "caution");
+    this.own.replaceChildren(...others.map(([name, field]) => this.row(name, field)));
+    for (const [name, reach] of Object.entries(this.reach ?? {})) this.fields[name]?.fit?.(reach);
+    this.showCaution();
+  }
+
+  /** A parameter of the rule: its name, what sets it, and what it means. */
+  row(name, field) {
+    const Kind = field.choices || field.type === "boolean" ? Choices : Slider;
+    const control = new Kind(name, field, (changed) => this.change(changed));
+    this.fields[name] = control;
+    const label = element("label", { for: name }, NAMES[name] ?? name);
+    const about = element("span", { class: "pale", id: `${name}-about` }, ABOUT[name] ?? "");
+    return element("div", { class: "slider" }, label, control.element, about);
+  }
+
+  /** The method that the controls say. */
+  method() {
+    const set = Object.entries(this.fields).filter(([, field]) => field.value !== null);
+    const method = { rule: this.list.value, ...Object.fromEntries(set.map(([name, { value }]) => [name, value])) };
+    if (this.cautious) method.caution = this.caution.value;
+    if (this.rated && this.floor.value !== null) method.no_rating_below = this.floor.value;
+    return method;
+  }
+
+  /** What a request says of the method: nothing until the reader has set or seen something. */
+  request() {
+    return this.touched ? this.method() : {};
+  }
+
+  /** Show the method that the gateway decided by; `reach` has how far sliders go for its pool. */
+  set(rule, parameters, reach) {
+    this.reach = reach;
+    if (!this.rules.has(rule)) return;
+    this.list.value = rule;
+    this.show();
+    for (const [name, field] of Object.entries(this.fields)) {
+      if (typeof parameters[name] !== "string" || field instanceof Choices) field.set(parameters[name] ?? null);
+    }
+    if ((parameters.caution ?? null) !== null) this.caution.set(cautionNumber(parameters.caution));
+    for (const [name, far] of Object.entries(reach)) this.fields[name]?.fit?.(far);
+    this.touched = true;
+  }
+}

@@ -1,0 +1,1 @@
+"""Options: one declaration for the command line, files, requests and Python."""

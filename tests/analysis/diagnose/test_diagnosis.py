@@ -1,0 +1,77 @@
+import math
+
+import numpy as np
+import pytest
+from tests.analysis.diagnose.panels import Array, noise_only, panel, source
+
+from darc.analysis.diagnose.diagnosis import contention
+from darc.analysis.diagnose.panel import panel_of
+from darc.analysis.diagnose.reliability import reliabilities
+from darc.ratings.ratings import restrict
+
+
+def test_a_contentious_prompt_comes_first() -> None:
+    ratings = noise_only(0, prompts=30)
+    centre = ratings[12].mean(axis=1, keepdims=True)
+    ratings[12] = centre + 4 * (ratings[12] - centre)
+    made = panel(ratings)
+    sigmas = reliabilities(made)[1]
+    rows, _ = contention(made, sigmas["prompt"], sigmas["within"])
+    assert rows[0].prompt == "p12"
+    assert rows[0].low > rows[1].high
+
+
+def test_noise_is_drawn_in() -> None:
+    made = panel(noise_only(1, prompts=100))
+    sigmas = reliabilities(made)[1]
+    rows, items = contention(made, sigmas["prompt"], sigmas["within"])
+    seen, shrunk = (np.array([getattr(one, name) for one in rows]) for name in ("sigma", "shrunk"))
+    assert shrunk.std() < 0.5 * seen.std()
+    assert items.std() < 0.5 * made.sigmas().std()
+
+
+def spread_prompts(seed: int, raters: int) -> tuple[Array, Array]:
+    draw = np.random.default_rng(seed)
+    scale = np.exp(draw.normal(0, 0.4, 200))
+    return scale, scale[:, None, None] * draw.normal(size=(200, 5, raters))
+
+
+@pytest.mark.parametrize("raters", [3, 6])
+def test_shrinkage_comes_nearer_to_the_truth(raters: int) -> None:
+    scale, ratings = spread_prompts(3, raters)
+    made = panel(ratings)
+    sigmas = reliabilities(made)[1]
+    rows, _ = contention(made, sigmas.get("prompt"), sigmas.get("within"))
+    truth = {f"p{i}": value for i, value in enumerate(scale)}
+    factor = np.mean([one.sigma for one in rows]) / scale.mean()
+    raw = np.mean([(one.sigma - factor * truth[one.prompt]) ** 2 for one in rows])
+    drawn = np.mean([(one.shrunk - factor * truth[one.prompt]) ** 2 for one in rows])
+    inside = np.mean([one.low <= factor * truth[one.prompt] <= one.high for one in rows])
+    assert drawn < raw
+    assert inside > 0.85
+
+
+def test_without_a_second_rating_there_is_no_contention() -> None:
+    rows, items = contention(panel(noise_only(0, raters=1)), None, None)
+    assert rows == []
+    assert np.isnan(items).all()
+
+
+def test_one_prompt_has_no_interval() -> None:
+    rows, _ = contention(panel(noise_only(0, prompts=1)), None, None)
+    assert len(rows) == 1
+    assert math.isnan(rows[0].low)
+
+
+def test_of_equal_candidates_the_widest_is_drawn_by_lot() -> None:
+    made = source(np.tile([1.0, 5.0, 2.0, 4.0], (200, 4, 1)))
+    turned = restrict(made, range(200), [[2, 3, 1, 0]] * 200)
+    named = [
+        {row.prompt: row.widest for row in contention(panel_of(each), None, None)[0]}
+        for each in (made, turned)
+    ]
+    assert named[0] == named[1]
+    times = [list(named[0].values()).count(f"c{k}") for k in range(4)]
+    assert min(times) > 25
+    again = contention(panel_of(made, seed=1), None, None)[0]
+    assert {row.prompt: row.widest for row in again} != named[0]

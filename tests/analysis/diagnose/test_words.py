@@ -1,0 +1,115 @@
+import dataclasses
+import time
+
+import numpy as np
+import pytest
+from tests.analysis.diagnose.panels import Array, noise_only, source, uneven
+
+from darc.analysis.diagnose.diagnosis import diagnose
+from darc.analysis.diagnose.words import Words, words
+from darc.ratings.ratings import NOBODY, Source
+
+
+def said(given: Source) -> Words:
+    return words(diagnose(given, splits=50, draws=100))
+
+
+def test_noise_is_called_noise() -> None:
+    found = said(source(noise_only(5, prompts=100, raters=4)))
+    assert found.sentences[0].startswith(
+        "With 4 raters your disagreement estimate is mostly noise (reliability "
+    )
+    assert found.sentences[0].endswith("near-tie breaking by sigma will not help.")
+    assert found.verdict == "noise"
+
+
+def test_signal_is_called_signal() -> None:
+    found = said(source(uneven(1, raters=10)))
+    assert "is mostly signal" in found.sentences[0]
+    assert found.verdict == "signal"
+
+
+def test_part_of_both() -> None:
+    found = said(source(uneven(1, prompts=150, raters=4, strength=0.4)))
+    assert "part signal, part noise" in found.sentences[0]
+    assert any(" 0.7 with about " in sentence for sentence in found.sentences)
+    assert found.verdict == "some"
+
+
+def test_three_raters_are_said_to_be_too_few() -> None:
+    found = said(source(uneven(1, raters=3)))
+    assert "cannot be checked, which takes 4" in found.sentences[0]
+    noise = said(source(noise_only(5, prompts=100, raters=3)))
+    assert noise.verdict == "noise"
+    assert "if the ratings are Gaussian" in noise.sentences[0]
+
+
+@pytest.mark.parametrize(
+    ("ratings", "sentence", "note"),
+    [
+        (noise_only(0, raters=1), "There is one rating a candidate", "There is one rater"),
+        (noise_only(0, prompts=1), "With 6 raters", "There is one prompt"),
+        (noise_only(0, candidates=1), "Every prompt has one candidate", "one candidate"),
+        (np.full((12, 4, 5), 3.0), "All ratings are equal", ""),
+        (np.full((1, 1, 1), 3.0), "All ratings are equal", "There is one prompt"),
+        (noise_only(0, prompts=3), "With 6 raters", "only 3 prompts"),
+    ],
+)
+def test_thin_data_gets_a_sentence(ratings: Array, sentence: str, note: str) -> None:
+    found = said(source(ratings))
+    assert found.sentences[0].startswith(sentence)
+    assert note in " ".join(found.notes)
+
+
+def test_unknown_raters_are_noted_and_the_rest_is_made() -> None:
+    given = source(uneven(1))
+    hidden = np.full_like(given.givers, NOBODY)
+    for one in (
+        dataclasses.replace(given, givers=hidden),
+        dataclasses.replace(given, giver_names=["", *given.giver_names[1:]]),
+    ):
+        found = words(made := diagnose(one, splits=50, draws=100))
+        assert found.verdict == "signal"
+        assert any("no rater" in note for note in found.notes)
+        assert made.raters == []
+        assert made.prompts
+
+
+def test_rewrites_are_not_people() -> None:
+    found = said(source(uneven(1), kind="rewrite"))
+    assert found.sentences[0].startswith("With 10 samples")
+    assert any("rewrites, not people" in note for note in found.notes)
+
+
+def test_copied_ratings_are_noticed() -> None:
+    once = noise_only(1, raters=3)
+    found = said(source(np.concatenate([once, once], axis=2)))
+    assert any("every rating is there twice" in note for note in found.notes)
+    assert not any("twice" in note for note in said(source(noise_only(1))).notes)
+
+
+def test_a_mean_at_the_end_of_the_scale_is_mentioned() -> None:
+    draw = np.random.default_rng(0)
+    quality = draw.normal(8, 2, (80, 8, 1))
+    ratings = np.minimum(quality + draw.normal(0, 1.5, (80, 8, 9)), 10.0)
+    assert any("follows the mean" in sentence for sentence in said(source(ratings)).sentences)
+
+
+def test_groups_and_odd_raters_are_named() -> None:
+    ratings = noise_only(0, 40, 6, 10)
+    ratings += np.random.default_rng(1).normal(size=(40, 6, 1)) * np.where(np.arange(10) < 5, 1, -1)
+    ratings[..., 9] -= 5
+    groups = {f"r{j}": "old" if j < 5 else "new" for j in range(10)}
+    text = " ".join(said(source(ratings, groups=groups)).sentences)
+    assert "Groups prefer different candidates: new and old" in text
+    assert "Raters seem to be of two kinds" in text
+    assert "r9 (severe)" in text
+
+
+def test_a_large_panel_is_done_in_time() -> None:
+    ratings = np.rint(noise_only(0, 100, 16, 8))
+    started = time.perf_counter()
+    diagnose(source(ratings))
+    taken = time.perf_counter() - started
+    print(f"100 x 16 x 8: {taken:.1f} s")
+    assert taken < 30

@@ -1,0 +1,169 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.analysis.helpers import make_source
+
+import darc
+from darc.analysis.evaluate.ablations import (
+    FRONTIER,
+    ablation_table,
+    budget_table,
+    fewer_candidates,
+    fewer_samples,
+    frontier_table,
+    size_table,
+    sizes_up_to,
+    sweep_contest,
+    swept,
+)
+from darc.analysis.evaluate.contest import ContestSettings, Splits, compare_rules
+from darc.analysis.report.pool_tables import calibration_table, density, density_table
+from darc.ratings.halves import draw_halves, join
+
+SETTINGS = ContestSettings(rules=("epsilon", "lcb"), repeats=3, draws=40)
+
+
+def test_every_setting_is_the_rule_by_itself() -> None:
+    source = make_source(15, 4, 6)
+    halves = list(Splits(source, SETTINGS))
+    sweep = sweep_contest(source, halves, SETTINGS, FRONTIER)
+    frame = frontier_table(sweep)
+    alone = compare_rules(source, ContestSettings(rules=("penalty:lam=4",), repeats=3, draws=5))
+    row = frame.where(subset="overall", method="penalty", setting=4.0).records()[0]
+    assert row["reward"] == pytest.approx(alone.reward[:, 1].mean())
+    base = frame.where(subset="overall", method="mean").records()
+    assert len(base) == 1
+    assert base[0]["reward"] == pytest.approx(sweep.reward[:, 0].mean())
+    same = frame.where(subset="overall", method="lcb", setting=0.0).records()[0]
+    assert same["reward"] == pytest.approx(base[0]["reward"])
+
+
+def test_ablations_are_against_best_of_k() -> None:
+    source = make_source(15, 4, 6)
+    sweep = swept("lcb", "lam", (0.0, 1.0))
+    contest = sweep_contest(source, list(Splits(source, SETTINGS)), SETTINGS, sweep)
+    frame = ablation_table(contest, sweep).where(subset="overall")
+    assert frame.column("setting") == [0.0, 1.0]
+    assert frame.column("delta_tradeoff")[0] == 0.0
+    assert frame.column("delta_tradeoff")[1] == pytest.approx(
+        (contest.tradeoff[:, 2] - contest.tradeoff[:, 0]).mean()
+    )
+
+
+def test_smaller_pools() -> None:
+    halves = draw_halves(make_source(6, 5, 8), "rater", 0)
+    fewer = fewer_candidates(halves, 2, 0)
+    assert ((~np.isnan(fewer.select)).any(axis=(1, 3)).sum(axis=1) == 2).all()
+    there = ~np.isnan(fewer.judge)
+    assert np.array_equal(there.any(axis=3), (~np.isnan(fewer.select)).any(axis=3))
+    short = fewer_samples(halves, 3, 0)
+    assert short.select.shape == (6, 1, 5, 3)
+    assert np.isin(short.select, halves.select).all()
+    assert np.array_equal(short.judge, halves.judge)
+    assert np.array_equal(
+        np.sort(fewer_samples(halves, 4, 0).select, axis=3), np.sort(halves.select, axis=3)
+    )
+
+
+def test_sizes() -> None:
+    assert sizes_up_to(16, 2) == [2, 3, 5, 7, 11, 16]
+    assert sizes_up_to(1, 1) == [1]
+    assert sizes_up_to(1, 2) == []
+
+
+def test_size_table_ends_with_the_whole_pool() -> None:
+    source = make_source(12, 4, 6)
+    halves = list(Splits(source, SETTINGS))
+    frame = size_table(source, halves, SETTINGS).where(subset="overall", method="epsilon")
+    contest = compare_rules(source, SETTINGS)
+    expected = (contest.tradeoff[:, 1] - contest.tradeoff[:, 0]).mean()
+    assert frame.where(knob="K", setting=4).column("delta_tradeoff")[0] == pytest.approx(expected)
+    assert frame.where(knob="samples").column("setting")[-1] == 3
+    # One sample has no sigma to match lambda by: it is that of the whole half.
+    matched = size_table(source, halves, SETTINGS.model_copy(update={"lam": None})).where(
+        knob="samples"
+    )
+    assert matched.column("setting") == size_table(source, halves, SETTINGS).where(
+        knob="samples"
+    ).column("setting")
+
+
+def test_rewrites_from_none_to_all_judged_by_people() -> None:
+    proxy = make_source(15, 4, 9, kind="rewrite", name="run")
+    human = make_source(15, 4, 5, seed=3, name="people")
+    pair = join(proxy, human)
+    frame = budget_table(proxy, SETTINGS, pair.halves).where(subset="overall", method="entropic")
+    assert frame.column("setting") == [0, 1, 2, 3, 5, 8]
+    assert set(frame.column("judged_by")) == {"people"}
+    found = dict(zip(frame.column("setting"), frame.column("delta_tradeoff"), strict=True))
+    assert found[0] == 0.0
+    for size in (3, 8):
+        decided = (
+            darc.select_batch(proxy.samples[..., : size + 1], r) for r in ("mean", "entropic")
+        )
+        rows = np.arange(15)
+        chosen = [human.samples[rows, 0, each.index] for each in decided]
+        base, other = (c.mean(axis=1) - 2 * c.std(axis=1, ddof=1) for c in chosen)
+        assert found[size] == pytest.approx((other - base).mean())
+
+
+def test_a_run_alone_says_by_what_its_rewrites_are_judged() -> None:
+    one = budget_table(make_source(15, 4, 5, kind="rewrite"), SETTINGS)
+    assert set(one.column("judged_by")) == {"the samples that select"}
+    assert "gains are partly luck" in one.note
+    source = make_source(15, 4, 5, scorers=3, kind="rewrite")
+    several = budget_table(source, SETTINGS)
+    assert set(several.column("judged_by")) == {
+        f"scorer s{m}, which does not select" for m in range(3)
+    }
+    assert set(several.column("setting")) == {0, 1, 2, 3, 4}
+    assert "luck" not in several.note
+    # What the left-out scorer says is all that judges: turned around, so are the gains.
+    turned = source.samples.copy()
+    turned[:, 1] *= -1
+    again = budget_table(replace(source, samples=turned), SETTINGS.model_copy(update={"lam": 0.0}))
+    plain = budget_table(source, SETTINGS.model_copy(update={"lam": 0.0}))
+    by = "scorer s1, which does not select"
+    frames = (f.where(judged_by=by, subset="overall", setting=4) for f in (plain, again))
+    ends = [np.array(f.column("delta_tradeoff"), dtype=np.float64) for f in frames]
+    assert np.allclose(ends[0], -ends[1])
+    assert np.abs(ends[0]).max() > 0
+
+
+def test_calibration_by_loops() -> None:
+    source = make_source(12, 4, 6)
+    halves = list(Splits(source, SETTINGS))
+    contest = compare_rules(source, SETTINGS)
+    frame = calibration_table(contest, halves)
+    held = []
+    for r in range(3):
+        for p in range(12):
+            seen = halves[r].select[p, 0, contest.choice[r, 1, p]]
+            bound = seen.mean() - seen.std(ddof=1) * np.sqrt(np.log(4 / 0.2) / 3)
+            held.append(contest.reward[r, 1, p] >= bound)
+    found = frame.where(method="epsilon", nominal=0.8).records()[0]
+    assert found["observed"] == pytest.approx(np.mean(held))
+    observed = np.array(frame.where(method="epsilon").column("observed"), dtype=float)
+    assert (np.diff(observed) >= 0).all()
+
+
+def test_density_against_scipy() -> None:
+    values = np.random.default_rng(0).normal(size=200)
+    grid = np.linspace(-5, 5, 401)
+    found = density(values, grid)
+    low, high = np.quantile(values, [0.25, 0.75])
+    width = 0.9 * min(values.std(ddof=1), (high - low) / 1.349) * 200**-0.2
+    kernel = stats.gaussian_kde(values, bw_method=width / values.std(ddof=1))
+    assert np.allclose(found, kernel(grid))
+    assert np.trapezoid(found, grid) == pytest.approx(1.0, abs=1e-6)
+    assert np.isfinite(density(np.full(5, 3.0), grid)).all()
+
+
+def test_density_table_has_every_method() -> None:
+    source = make_source(6, 3, 4, scorers=2)
+    contest = compare_rules(source, SETTINGS)
+    frame = density_table(contest, list(Splits(source, SETTINGS)))
+    assert len(frame) == 2 * 3 * 101
+    assert set(frame.column("scorer")) == {"s0", "s1"}

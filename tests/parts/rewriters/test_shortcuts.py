@@ -1,0 +1,134 @@
+"""What is remembered by sentence against the same worked out on the whole text."""
+
+import re
+from itertools import chain
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.parts.rewriters.helpers import PROMPT, TEXTS, rows
+from tests.parts.rewriters.test_rewrites import ROWS
+
+from darc.language.reading import Reading, Stretch
+from darc.language.text import _MARKER, PATTERNS, each_statement, mask, pieces
+from darc.language.words import phrases
+from darc.parts.rewriters import RulesRewriter, phrasing, sentences, transform, wording
+from darc.parts.rewriters.filters import FILTERS
+from darc.parts.rewriters.transform import occurring
+
+ANSWERS = [*TEXTS, *(row["text"] for row in (*rows("answers.jsonl"), *rows("chat.jsonl")))]
+SENTENCES = sorted({piece for text in ANSWERS for piece in re.split(r"(?<=\.) |\n", text) if piece})
+ODD = [
+    "e.g.",
+    "at 5 p.m.",
+    "No.",
+    "May 3",
+    "Sept.",
+    "5",
+    "km",
+    "$",
+    "a",
+    "million.",
+    "The U.S.",
+    "*",
+]
+# Sentences of different answers after each other, and what may be mistaken for their ends.
+SIGNS = "ab 1'\"“”<>=$`\\|@.:/[](){}\n\t-\U000f0001"
+PROSE = st.lists(
+    st.tuples(
+        st.one_of(st.sampled_from(SENTENCES), st.sampled_from(ODD)),
+        st.sampled_from([" ", " ", " ", "\n", "\n\n", "  ", ". ", ".. ", ", "]),
+    ),
+    max_size=8,
+).map(lambda pairs: "".join(chain.from_iterable(pairs)))
+
+WHOLE = {"question", "twice"}
+REMEMBERED = [
+    (phrasing.PATTERNS, " ".join(phrasing.PATTERNS.keys() - WHOLE)),
+    (sentences.PATTERNS, "couple triple of genitive join join_plain part but"),
+    (transform.PATTERNS, "serial plain_list"),
+    (wording.PATTERNS, "contract expand"),
+]
+OCCURS = [
+    (patterns[name], occurring(patterns[name]))
+    for patterns, names in REMEMBERED
+    for name in names.split()
+]
+
+
+class Whole(Reading):
+    """A text read in one stretch, as if no two texts had any in common."""
+
+    @property
+    def stretches(self) -> list[Stretch]:
+        return [Stretch(self.bare)]
+
+
+def reasons(kind: type[Reading], original: str, rewrite: str, family: str) -> list[str | None]:
+    first, second = kind(original), kind(rewrite)
+    return [refuse(first, second, family) for refuse in FILTERS.values()]
+
+
+@settings(deadline=None, max_examples=150)
+@given(PROSE)
+def test_no_occurrence_is_missed(text: str) -> None:
+    for pattern, occurs in OCCURS:
+        assert occurs(text) or pattern.search(text) is None, pattern.pattern
+
+
+@settings(deadline=None, max_examples=150)
+@given(PROSE, st.booleans())
+def test_wordings_are_found_in_pieces_as_in_the_whole(text: str, shorter_only: bool) -> None:
+    whole = wording._exchangeable.__wrapped__(text, 0, shorter_only)
+    assert list(wording._places(text, shorter_only)) == whole
+
+
+@settings(deadline=None, max_examples=60)
+@given(PROSE, PROSE, PROSE)
+def test_filters_say_the_same_of_stretches_as_of_the_whole(a: str, b: str, c: str) -> None:
+    for original, rewrite in ((a + b + c, a + c), (a + b, b + a), (a + b, a + c), (a, b)):
+        told = reasons(Reading, original, rewrite, "style")
+        assert told == reasons(Whole, original, rewrite, "style")
+
+
+@pytest.mark.parametrize("family", ["style", "targeted"])
+def test_rewrites_are_judged_as_a_whole(family: str) -> None:
+    made = [
+        (text, proposal)
+        for text in ANSWERS[::3]
+        for proposal in RulesRewriter().rewrite(PROMPT, text, 3, family, 1)
+    ]
+    for original, rewrite in [*made, *((row["original"], row["rewrite"]) for row in ROWS)]:
+        told = reasons(Reading, original, rewrite, family)
+        assert told == reasons(Whole, original, rewrite, family)
+
+
+def test_no_phrase_goes_on_after_a_stop() -> None:
+    known = {word for index in phrases().values() for words, _, _ in index for word in words}
+    assert known.isdisjoint({".", "\n"})
+    assert not any(". " in wording.phrase or "\n" in wording.phrase for wording in wording.pairs())
+
+
+@settings(deadline=None)
+@given(
+    st.one_of(PROSE, st.text(alphabet="ab 1'\"“”<>=$`\\|@.:/[](){}\n\t-\U000f0001", max_size=60))
+)
+def test_spans_are_those_of_all_patterns(text: str) -> None:
+    every = re.compile("|".join([_MARKER, *(f"(?:{each})" for each in PATTERNS.values())]))
+    found = [m.group() for m in every.finditer(text) if m["marker"] is None and m.group()]
+    assert list(mask(text).hidden) == found
+
+
+def test_statements_that_stay_are_joined_alike() -> None:
+    text = "It rains.  We stay in.\nDr. Lee left."
+    kept = "It rains. We stay in.\nDr. Lee left."
+    assert each_statement(text, str.upper, lambda sentence: False) == kept
+    assert each_statement(text, str, lambda sentence: True) == kept
+    assert each_statement(text, str.upper, lambda sentence: "stay" in sentence) == (
+        "It rains. WE STAY IN.\nDr. Lee left."
+    )
+
+
+def test_long_sentences_are_not_remembered() -> None:
+    assert pieces("Short. " + "long " * 300) == ()
+    assert pieces("It rains. We stay.") == ("It rains. ", "s. We stay.")

@@ -1,0 +1,99 @@
+"""Headings, emphasis, lists, paragraphs and punctuation; what holds of every transform."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.parts.rewriters.helpers import TEXTS, applied, changes_of
+
+from darc.language.text import mask
+from darc.parts.rewriters import transform
+from darc.parts.rewriters.phrasing import STRIPS
+from darc.parts.rewriters.rules_rewriter import FORM, WORDS
+from darc.parts.rewriters.transform import Draws, Transform
+
+test_what_each_does = changes_of(transform)
+
+EVERY = list(
+    dict.fromkeys(each for tables in (WORDS, FORM) for family in tables.values() for each in family)
+)
+
+
+@pytest.mark.parametrize(
+    "change", [*STRIPS, transform.strip_emphasis, transform.to_bold, transform.title_case]
+)
+def test_strips_do_nothing_the_second_time(change: Transform) -> None:
+    for text in TEXTS:
+        once = applied(change, text, Draws(1))
+        assert applied(change, once, Draws(2)) == once
+
+
+@pytest.mark.parametrize(
+    ("there", "back"),
+    [
+        (transform.apostrophes, transform.apostrophes),
+        (transform.to_bold, transform.to_headings),
+        (transform.emphasis_marks, transform.emphasis_marks),
+    ],
+)
+def test_inverses(there: Transform, back: Transform) -> None:
+    text = "## Why it's so\n\nIt isn't long." if there is transform.to_bold else "It's **not** so."
+    assert text in {
+        applied(back, applied(there, text, Draws(0)), Draws(seed)) for seed in range(10)
+    }
+
+
+PLANTED = st.sampled_from(
+    [
+        "`do not, in addition`",
+        "$do not + 1$",
+        '"However, it is not large. It is numerous."',
+        "https://example.com/in-addition?do=not",
+        "someone@example.org",
+        "7:45 p.m.",
+        "$1,299.50",
+        "3 March 2024",
+        "\n```\n- do not\n# title\n```\n",
+        "\n> However, I think it is large.\n",
+        "\n| do not | in addition |\n",
+        "y = 2x + 1",
+    ]
+)
+FREE = st.sampled_from(
+    [
+        "However, it is not large.",
+        " It's **very** important, and it is red, blue, and green. ",
+        "\n\n- Cost: low\n- Time: long\n\n",
+        "\n\n## A title of it\n\n",
+        " Great question! I think that numerous people do not utilize it \u2014 often. ",
+        "\n\n1. Open it.\n2. Close it.\n\n",
+        " I hope this helps! ",
+        " They are here. It isn't so, but it may be. ",
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(FREE, PLANTED), min_size=1, max_size=6), st.integers(0, 1000))
+def test_protected_spans_are_never_touched(pairs: list[tuple[str, str]], seed: int) -> None:
+    text = "".join(f"{free} {planted} " for free, planted in pairs)
+    before = mask(text).hidden
+    for change in EVERY:
+        after = applied(change, text, Draws(seed))
+        kept = iter(after[after.find(span) :] if span in after else "" for span in before)
+        gone = [span for span, found in zip(before, kept, strict=True) if not found]
+        # A courtesy may be stripped with a number or address inside it, never a changed one.
+        assert not gone or change in STRIPS, (change, gone)
+        assert all(span in before or span.strip() in text for span in mask(after).hidden)
+
+
+@pytest.mark.parametrize("change", EVERY)
+def test_transforms_are_deterministic(change: Transform) -> None:
+    for text in TEXTS:
+        assert applied(change, text, Draws(4)) == applied(change, text, Draws(4))
+
+
+@given(st.text(max_size=200))
+@settings(max_examples=40, deadline=None)
+def test_any_text_is_survived(text: str) -> None:
+    for change in EVERY:
+        applied(change, text, Draws(0))

@@ -1,0 +1,66 @@
+import pytest
+from tests.parts.rewriters.helpers import HERE, PROMPT
+from tests.parts.rewriters.variety import LONG, answers_in, measure, plain_answers
+
+from darc.parts.rewriters import RulesRewriter
+from darc.parts.rewriters.rules_rewriter import Varied, distance, neighbours
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["plain", "model", "chat"])
+def test_style_rewrites_differ_in_words_and_scores(name: str) -> None:
+    files = {"model": "answers.jsonl", "chat": "chat.jsonl"}
+    answers = plain_answers() if name == "plain" else answers_in(HERE / files[name])
+    found = measure(answers, "style", LONG)
+    print(name, found)
+    assert found.accepted >= 7.5
+    assert found.worded >= 0.8
+    assert found.distinct >= 5.5
+    assert found.apart >= 0.1
+    assert found.any_spread >= 0.95
+    assert found.worded_spread >= 0.85
+
+
+@pytest.mark.slow
+def test_hybrid_pools_are_nearly_full() -> None:
+    for answers in (plain_answers(), answers_in(HERE / "answers.jsonl")):
+        assert measure(answers, "hybrid", LONG).accepted >= 6.0
+
+
+def test_chat_answers_have_much_to_strip() -> None:
+    rewriter = RulesRewriter()
+    for _, text in answers_in(HERE / "chat.jsonl"):
+        assert len(rewriter.rewrite(PROMPT, text, 8, "targeted", 0)) >= 4
+
+
+def test_short_plain_answers_get_new_words() -> None:
+    tides = (
+        "The Moon pulls hardest on the near side of the Earth, so the water there heaps up. On the"
+        " far side it pulls least, and a second bulge is left behind. As the planet turns, a coast"
+        " passes through both."
+    )
+    for text in (
+        tides,
+        "Tides are a fascinating topic, and there are many things one could say about them.",
+    ):
+        found = RulesRewriter().rewrite(PROMPT, text, 8, "style", 0)
+        assert sum(neighbours(each) != neighbours(text) for each in found) >= 6
+
+
+def test_texts_that_lie_apart_come_first() -> None:
+    varied = Varied("a b c d", 3)
+    for text in ("a *b* c d", "a b c e", "x y z w"):
+        assert not varied.full
+        varied.add(text)
+    assert varied.chosen == ["a b c e", "x y z w", "a *b* c d"]
+    single = Varied("a b c d", 1)
+    single.add("a b c e")
+    assert single.full
+    assert single.chosen == ["a b c e"]
+    assert Varied("a b c d", 2).chosen == []
+
+
+def test_distances() -> None:
+    assert distance(neighbours("It\u2019s **so**."), neighbours("it's so")) == 0
+    assert distance(neighbours("a b"), neighbours("c d")) == 1
+    assert neighbours("a b") == {("", "a"), ("a", "b"), ("b", "")}
