@@ -1,5 +1,6 @@
 """A gateway that every client calls, in front of the fake server."""
 
+import os
 from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
@@ -19,6 +20,9 @@ LIBRARIES = {
     "test_lm_eval.py": "lm_eval",
 }
 collect_ignore = [name for name, library in LIBRARIES.items() if not find_spec(library)]
+
+# LiteLLM otherwise downloads its price list in the background, and logs that it could not.
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 KEY = "not-a-secret"
 SENTENCE = "The Moon and the Sun pull on the sea, so there are two tides a day."

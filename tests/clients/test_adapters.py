@@ -63,7 +63,8 @@ def test_llm_plugin(server: FakeServer, tmp_path: Path, monkeypatch: pytest.Monk
     options = [word for name, value in chosen.items() for word in ("-o", name, value)]
     made = CliRunner().invoke(cli, ["-m", "darc", *options, "Why are there two tides?"])
     assert made.exit_code == 0, made.output
-    assert made.output.strip() == ANSWERS[2]
+    # Only standard output: other libraries may log while the command runs.
+    assert made.stdout.strip() == ANSWERS[2]
 
 
 def test_inspect_ai_solver_and_reducer(server: FakeServer, tmp_path: Path) -> None:
