@@ -8,6 +8,7 @@ from typing import Any, Self, TypeVar, Unpack
 
 import darc.parts.generators
 import darc.parts.scorers  # noqa: F401  (register what users name)
+from darc.background import BackgroundLoop
 from darc.closing import Closing
 from darc.decide.caution import Caution, parse_caution
 from darc.decide.method import Deciding, RuleSpec, as_spec
@@ -29,7 +30,6 @@ from darc.engine.workers import Owner, Turns, Workers
 from darc.errors import InputError
 from darc.models.completion import ChatModel, Report
 from darc.models.remote.http import Meter
-from darc.models.remote.openai import Background, OpenAIModel
 from darc.parts.capabilities import declared
 from darc.parts.generators.base import (
     MAX_TOKENS,
@@ -95,7 +95,7 @@ class Engine(Closing):
             declared(generators.make(model) if isinstance(model, str) else model) if model else None
         )
         own = getattr(self.generator, "model", None)
-        own = own if isinstance(own, OpenAIModel) else None
+        own = own if getattr(own, "remote", False) else None
         panel, scorers, side = parts.get("panel"), parts.get("scorers"), parts.get("side")
         rated = bool(own) and scorers is None if panel is None else panel is not False
         if rated and scorers:
@@ -138,7 +138,7 @@ class Engine(Closing):
         )
         self.rewriting = Turns(self.tools.rewriter.parallel)
         self.report: Report | None = None
-        self._background = Background(self.aclose)
+        self._background = BackgroundLoop(self.aclose)
 
     async def generate(
         self, prompt: Prompt, sampling: Settings | None = None

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from darc.background import LOOP_HOST
 from darc.errors import DarcError, InputError
-from darc.models.remote.protocol import HOST
 
 if TYPE_CHECKING:
     from darc.engine.parts import Parts, Tools
@@ -178,7 +178,7 @@ class Workers:
     ) -> Any:
         """What a function returns, in a thread of this process."""
         calls, context = _Calls(), contextvars.copy_context()
-        context.run(HOST.set, calls)
+        context.run(LOOP_HOST.set, calls)
         result: concurrent.futures.Future[Any] = concurrent.futures.Future()
         _inbox().put((result, functools.partial(context.run, function, *arguments)))
         work = asyncio.wrap_future(result)

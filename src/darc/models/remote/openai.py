@@ -1,20 +1,15 @@
 """Chat models on any server that speaks OpenAI's chat completions."""
 
-import asyncio
-import threading
-import weakref
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import wait
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from darc.closing import Closing
+from darc.background import BackgroundLoop
 from darc.models.completion import Completion, Report, Request, counter
 from darc.models.remote.client import AsyncClient, together
 from darc.models.remote.endpoints import CHAT, parse_address
 from darc.models.remote.problems import Refused
 from darc.models.remote.protocol import (
     CALLER,
-    HOST,
     DrawnChoice,
     adapted,
     chat_body,
@@ -24,95 +19,11 @@ from darc.models.remote.protocol import (
     unknown_field,
 )
 
-Result = TypeVar("Result")
-Finish = Callable[[], Coroutine[Any, Any, None]]
-
 # Stands for the model that the request in scope names, asked with its headers.
 NAMED = "*"
-HEARING = 0.2
 
 
-class Background(Closing):
-    """Runs coroutines for synchronous callers, from any number of threads.
-
-    The thread starts with the first of them. `finish` runs in the loop before it ends: at `close`,
-    when the object is collected, or as the interpreter exits. In the scope of a host it is the host
-    that runs them, in its own loop: a background is used inside a host or outside, never both.
-    """
-
-    def __init__(self, finish: Finish) -> None:
-        self._finish = finish
-        self._lock = threading.Lock()
-        self._stop: Callable[[], Any] | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """The coroutine's result; whatever interrupts the wait for it cancels it."""
-        host = HOST.get()
-        if host is not None:
-            return host.run(work)
-        future = asyncio.run_coroutine_threadsafe(work, self._start())
-        try:
-            # An interrupt that another thread received is heard at the next turn.
-            while not wait([future], HEARING).done:
-                pass
-            return future.result()
-        except BaseException:
-            future.cancel()
-            raise
-
-    def close(self) -> None:
-        """Cancel what runs, run `finish`, and end the thread; the next `run` starts another."""
-        host = HOST.get()
-        if host is not None:
-            host.run(self._finish())
-        with self._lock:
-            stop, self._stop, self._loop = self._stop, None, None
-        if stop is not None:
-            stop()
-
-    def _start(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                thread = threading.Thread(
-                    target=_serve, args=(self._loop, self._finish), name="darc-remote", daemon=True
-                )
-                thread.start()
-                self._stop = weakref.finalize(self, _end, self._loop, thread)
-            return self._loop
-
-
-def _serve(loop: asyncio.AbstractEventLoop, finish: Finish) -> None:
-    """Run the loop until it is stopped, and leave nothing open.
-
-    Not an `asyncio.Runner`, which would wait for the threads of parts that are busy.
-    """
-
-    async def wind_up() -> None:
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
-        await finish()
-
-    asyncio.set_event_loop(loop)
-    try:
-        loop.run_forever()
-    finally:
-        loop.run_until_complete(wind_up())
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
-
-
-def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
-    """Stop the loop; a collector that runs in the loop's own thread does not wait for it."""
-    loop.call_soon_threadsafe(loop.stop)
-    if threading.current_thread() is not thread:
-        thread.join()
-
-
-class OpenAIModel(Background):
+class OpenAIModel(BackgroundLoop):
     """The model of a MODEL@URL; what the server turns out not to understand is not sent again.
 
     `lacks` are such fields: n, logprobs, max_tokens. The `options` (concurrency, time-outs,

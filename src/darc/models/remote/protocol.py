@@ -3,11 +3,11 @@
 import asyncio
 import math
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence, Set
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from darc.models.completion import THOUGHT, Completion, Request
 from darc.models.remote.client import together
@@ -240,13 +240,6 @@ async def samples(
     return found
 
 
-class Host(Protocol):
-    """Runs coroutines for threads that wait for them."""
-
-    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """The coroutine's result."""
-
-
 @dataclass(frozen=True)
 class Caller:
     """The model that a request names, empty where it names none, and headers that go with it.
@@ -260,4 +253,3 @@ class Caller:
 
 
 CALLER: ContextVar[Caller | None] = ContextVar("darc_caller", default=None)
-HOST: ContextVar[Host | None] = ContextVar("darc_host", default=None)

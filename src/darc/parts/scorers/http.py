@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from darc.background import BackgroundLoop
 from darc.closing import Closing
 from darc.errors import InputError, UnknownName
 from darc.models.remote.client import KEY, AsyncClient, together
 from darc.models.remote.endpoints import SEVERAL, checked_url
-from darc.models.remote.openai import Background
 from darc.models.remote.problems import Malformed
 from darc.parts.scorers.base import Pair, conversation, source_version
 from darc.parts.scorers.callable import checked_scale
@@ -222,7 +222,7 @@ class HttpScorer(Closing):
         self._client = AsyncClient(
             self.url, key_env=key_env, timeout=timeout, concurrency=concurrency
         )
-        self._background = Background(self._client.aclose)
+        self._background = BackgroundLoop(self._client.aclose)
 
     @property
     def version(self) -> str:
