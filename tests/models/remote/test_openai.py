@@ -127,7 +127,7 @@ def test_model_says_where_it_is_and_no_more(openai_server: FakeServer) -> None:
 
 def test_thread_ends_with_the_model(openai_server: FakeServer) -> None:
     def alive() -> int:
-        return sum(thread.name == "darc-remote" for thread in threading.enumerate())
+        return sum(thread.name == "darc-loop" for thread in threading.enumerate())
 
     before = alive()
     remote = model(openai_server)
