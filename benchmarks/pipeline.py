@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from benchmarks import EMBEDDED_SCORERS
 from benchmarks.report import Table
 from darc.engine.engine import Engine
-from darc.parts.generators import Settings
+from darc.parts.generators import SamplingParameters
 from darc.registry import generators
 from darc.runs.questions import find_questions
 from darc.types import Candidate, Prompt
@@ -20,9 +20,9 @@ GOAL = 0.30
 def run() -> Iterator[Table]:
     questions = list(find_questions("examples"))[:: 40 // PROMPTS][:PROMPTS]
     prompts = [question.prompt() for question in questions]
-    settings = Settings(k=16, max_tokens=TOKENS)
+    settings = SamplingParameters(k=16, max_tokens=TOKENS)
     generator = generators.make("embedded")
-    generator.generate(prompts[:1], Settings(k=2, max_tokens=8))
+    generator.generate(prompts[:1], SamplingParameters(k=2, max_tokens=8))
     started = time.perf_counter()
     pools = [generator.generate([prompt], settings)[0] for prompt in prompts]
     writing = (time.perf_counter() - started) * 1000 / len(prompts)

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.gateway import started
 from darc.engine.engine import Engine
-from darc.parts.generators.base import Settings, numbered
+from darc.parts.generators.base import SamplingParameters, drop_failed
 from darc.runs.folder import RunFolder, manifest
 from darc.runs.questions import Question
 from darc.runs.run import WINDOW
@@ -173,7 +173,7 @@ def overlap(prompts: int, earlier: Path | None = None) -> Overlap:
         model = f"openai:fake@http://127.0.0.1:{writer}/v1,concurrency={WRITING},key_env="
         judge = f"judge:fake@http://127.0.0.1:{grader}/v1,concurrency={GRADING},key_env="
         questions = [Question(str(i), (f"What is known about {i}?",)) for i in range(prompts)]
-        sampling = Settings(k=K, max_tokens=64)
+        sampling = SamplingParameters(k=K, max_tokens=64)
         with (
             tempfile.TemporaryDirectory() as name,
             Engine(
@@ -183,7 +183,7 @@ def overlap(prompts: int, earlier: Path | None = None) -> Overlap:
             written: dict[str, list[Candidate]] = {}
 
             async def write(prompt: Prompt) -> None:
-                written[prompt.id] = numbered(await engine.generate(prompt))
+                written[prompt.id] = drop_failed(await engine.generate(prompt))
 
             async def grade(prompt: Prompt) -> None:
                 await engine.decide(prompt, written[prompt.id], full=True)

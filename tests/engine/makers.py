@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from darc.parts.generators.base import Settings
+from darc.parts.generators.base import SamplingParameters
 from darc.runs.questions import Question
 from darc.types import Candidate, Message, Prompt
 
@@ -35,7 +35,7 @@ class Words:
         self._log, self._seconds = log, seconds
 
     def generate(
-        self, prompts: Sequence[Prompt], settings: Settings, report: Any = None
+        self, prompts: Sequence[Prompt], settings: SamplingParameters, report: Any = None
     ) -> list[list[Candidate]]:
         time.sleep(self._seconds)
         if self._log is not None:

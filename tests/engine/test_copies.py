@@ -9,7 +9,7 @@ from tests.fakes.openai_server import FakeServer
 
 from darc.engine.copies import copies_input, copy_flags, merge_copies
 from darc.engine.engine import Engine
-from darc.parts.generators.base import Settings
+from darc.parts.generators.base import SamplingParameters
 from darc.types import Candidate, Prompt
 
 FIRST = "The water rises because the Moon pulls on it, and it rises on both sides."
@@ -26,7 +26,7 @@ class Repeating:
         self.texts = texts
 
     def generate(
-        self, prompts: Sequence[Prompt], settings: Settings, report: Any = None
+        self, prompts: Sequence[Prompt], settings: SamplingParameters, report: Any = None
     ) -> list[list[Candidate]]:
         places = range(settings.first, settings.first + settings.k)
         return [
@@ -36,7 +36,7 @@ class Repeating:
 
 
 def engine_for(texts: Sequence[str], scorer: Lengths, **options: Any) -> Engine:
-    given = {"n_aug": 2, "guard": False, "sampling": Settings(k=len(texts)), **options}
+    given = {"n_aug": 2, "guard": False, "sampling": SamplingParameters(k=len(texts)), **options}
     return Engine(Repeating(texts), scorers=[scorer], **given)
 
 
@@ -187,7 +187,9 @@ def test_a_panel_grades_copies_once(stop: str | None) -> None:
         server.reply = lambda body, _: "7"
         panel = [f"judge:fake@{server.url},key_env=", "3"]
         texts = [FIRST, f"{FIRST} ", SECOND, FIRST]
-        with Engine(Repeating(texts), panel=panel, sampling=Settings(k=4), stop=stop) as engine:
+        with Engine(
+            Repeating(texts), panel=panel, sampling=SamplingParameters(k=4), stop=stop
+        ) as engine:
             outcome = engine.ask("Why are there two tides?", full=True)
     assert len(server.bodies) == 2 * 3
     assert outcome.calls == outcome.most == 6

@@ -14,7 +14,7 @@ from darc.engine.choose import DecideOptions, EngineOptions, PartsOptions
 from darc.engine.engine import Engine, ask, choose
 from darc.engine.scoring import Patience
 from darc.errors import DarcError, InputError
-from darc.parts.generators.base import Settings
+from darc.parts.generators.base import SamplingParameters
 from darc.types import Message, Prompt
 
 SET = Path(__file__).parents[1] / "parts" / "scorers" / "discrimination.jsonl"
@@ -55,7 +55,7 @@ def test_good_answers_win_with_the_embedded_scorers() -> None:
 
 def test_many_prompts_are_answered_in_order_by_a_model() -> None:
     questions = [f"Why are there {i} tides a day?" for i in range(30)]
-    with Engine(Words(), scorers=[Vowels()], n_aug=2, sampling=Settings(k=4)) as engine:
+    with Engine(Words(), scorers=[Vowels()], n_aug=2, sampling=SamplingParameters(k=4)) as engine:
         outcomes = list(engine.map(iter(questions), window=7))
         alone = engine.ask(questions[3], rule="mean")
     assert [outcome.prompt.question for outcome in outcomes] == questions
@@ -75,7 +75,7 @@ def test_a_prompt_that_fails_does_not_keep_the_engine_from_the_others() -> None:
             Words(),
             scorers=[Picky()],
             n_aug=2,
-            sampling=Settings(k=4),
+            sampling=SamplingParameters(k=4),
             patience=Patience(sleep=at_once),
         )
         asked = [engine.ask_async(f"Why are there {i} tides?") for i in range(10, 16)]
@@ -97,7 +97,9 @@ def test_an_engine_left_open_ends_quietly() -> None:
 
 def test_an_event_loop_of_ones_own_uses_the_engine_and_closes_it() -> None:
     async def main() -> list[object]:
-        async with Engine(Words(), scorers=[Vowels()], n_aug=2, sampling=Settings(k=2)) as engine:
+        async with Engine(
+            Words(), scorers=[Vowels()], n_aug=2, sampling=SamplingParameters(k=2)
+        ) as engine:
             asked = await engine.ask_async("Why?")
             chosen = await engine.choose_async("Why?", {"a": asked.answer})
             many = [each.prompt.id async for each in engine.map_async(["Why?", "How?"])]

@@ -16,7 +16,7 @@ from darc.decide.search.lazy import SearchMode
 from darc.engine.engine import Engine
 from darc.engine.samples import PartFailed
 from darc.errors import DarcError, InputError
-from darc.parts.generators.base import Settings
+from darc.parts.generators.base import SamplingParameters
 from darc.parts.scorers.judge import Unreadable
 
 QUESTION = "Why are there two tides?"
@@ -396,9 +396,9 @@ def test_grades_are_kept_for_later(server: FakeServer, tmp_path: Path) -> None:
 def test_a_model_on_a_server_is_its_own_panel(server: FakeServer) -> None:
     server.reply = graded(pool(5))
     model = f"openai:fake@{server.url},key_env="
-    with Engine(model, sampling=Settings(k=4)) as engine:
+    with Engine(model, sampling=SamplingParameters(k=4)) as engine:
         assert engine.ask(QUESTION).scores.scorers == ("panel",)
-    with Engine(model, scorers=["form"], sampling=Settings(k=2), n_aug=1) as engine:
+    with Engine(model, scorers=["form"], sampling=SamplingParameters(k=2), n_aug=1) as engine:
         assert engine.ask(QUESTION).scores.scorers == ("form",)
     assert {body["model"] for body in server.bodies} == {"fake"}
 
@@ -415,7 +415,7 @@ def test_stopping_goes_by_the_first_rater(server: FakeServer) -> None:
         "9" if "grade answers" in body["messages"][0]["content"] else f"Answer {body['seed']}."
     )
     model = f"openai:fake@{server.url},key_env=,n=false"
-    with Engine(model, sampling=Settings(k=8), stop="pandora:cost=10", panel=2) as engine:
+    with Engine(model, sampling=SamplingParameters(k=8), stop="pandora:cost=10", panel=2) as engine:
         outcome = engine.ask(QUESTION)
     assert outcome.saved == 6
     assert "stopped_early" in outcome.flags
@@ -442,7 +442,7 @@ def test_thoughts_are_no_part_of_an_answer(form: str) -> None:
 
     with Thinking() as fake:
         model = f"openai:fake@{fake.url},key_env="
-        with Engine(model, scorers=["form"], sampling=Settings(k=3), n_aug=0) as engine:
+        with Engine(model, scorers=["form"], sampling=SamplingParameters(k=3), n_aug=0) as engine:
             outcome = engine.ask(QUESTION)
     assert len(outcome.candidates) == (3 if form == "template" else 2)
     assert [c.index for c in outcome.candidates] == list(range(len(outcome.candidates)))

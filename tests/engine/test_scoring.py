@@ -12,7 +12,7 @@ from darc.engine.samples import Tally
 from darc.engine.scoring import Patience, ScoreCache, Scoring, keys_of
 from darc.engine.workers import Workers
 from darc.errors import DarcError, InputError
-from darc.parts.capabilities import declared
+from darc.parts.ready import as_ready_rewriter, as_ready_scorer
 from darc.parts.rewriters import RulesRewriter
 from darc.types import Message, Prompt
 
@@ -61,7 +61,7 @@ def patience(waits: list[float] | None = None, seconds: float = 60.0) -> Patienc
 
 
 def patient_scores(scorer: Any, prompt: Prompt, texts: list[str], patience: Patience) -> Any:
-    tools = Tools(declared(RulesRewriter()), [declared(scorer)])
+    tools = Tools(as_ready_rewriter(RulesRewriter()), [as_ready_scorer(scorer)])
     scoring = Scoring(tools, Workers(tools), patience=patience)
     return asyncio.run(scoring.score(0, prompt, texts, "owner", Tally()))
 

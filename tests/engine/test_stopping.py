@@ -24,7 +24,7 @@ from darc.engine.stopping import (
     worth_another,
 )
 from darc.errors import DarcError, InputError
-from darc.parts.generators.base import Settings, candidate_seeds
+from darc.parts.generators.base import SamplingParameters, candidate_seeds
 from darc.types import Candidate, Message, Prompt, Scores
 
 NUMBERS = st.floats(-3, 3)
@@ -104,13 +104,18 @@ class Grades:
 
 def grading(server: FakeServer, grades: list[float], name: str = "question") -> None:
     """Let the answer with candidate i's seed hold grade i."""
-    seeds = candidate_seeds(Settings(k=len(grades)), name)
+    seeds = candidate_seeds(SamplingParameters(k=len(grades)), name)
     server.reply = lambda body, _: f"Answer {grades[seeds.index(body['seed'])]}"
 
 
 def engine_for(server: FakeServer, scorer: Any, k: int, stop: str, **options: Any) -> Engine:
     model = f"openai:fake@{server.url},key_env=,n=false"
-    given: dict[str, Any] = {"sampling": Settings(k=k), "n_aug": 0, "rule": "mean", "guard": False}
+    given: dict[str, Any] = {
+        "sampling": SamplingParameters(k=k),
+        "n_aug": 0,
+        "rule": "mean",
+        "guard": False,
+    }
     return Engine(model, scorers=[scorer], stop=stop, **{**given, **options})
 
 
@@ -132,7 +137,7 @@ def test_excellent_early_answers_end_the_writing(openai_server: FakeServer) -> N
         # What was scored while writing is not asked for again, and is counted.
         assert scorer.asked.count("Answer 6.0") == 1
         assert 2 <= len(scorer.asked) <= outcome.calls <= 3
-        seeds = candidate_seeds(Settings(k=12), "question")
+        seeds = candidate_seeds(SamplingParameters(k=12), "question")
         assert [each.seed for each in outcome.candidates] == seeds[:2]
         assert len(engine.ask("Which grade?", n=3).candidates) == 3
 
@@ -152,7 +157,7 @@ def test_open_requests_are_cancelled(openai_server: FakeServer) -> None:
     grading(openai_server, EXCELLENT)
     openai_server.latency = 0.2
     with engine_for(openai_server, Grades(), 12, "pandora:wave=12") as engine:
-        seeds = candidate_seeds(Settings(k=12), "question")
+        seeds = candidate_seeds(SamplingParameters(k=12), "question")
         reply = openai_server.reply
         assert reply is not None
 
@@ -219,14 +224,16 @@ def test_deadline_that_has_passed_leaves_nothing_under_way() -> None:
 
 
 def test_generator_that_cannot_continue_writes_all() -> None:
-    with Engine(Words(), sampling=Settings(k=4), n_aug=0, stop="pandora", cache=False) as engine:
+    with Engine(
+        Words(), sampling=SamplingParameters(k=4), n_aug=0, stop="pandora", cache=False
+    ) as engine:
         outcome = engine.ask("Why are there two tides?")
     assert (len(outcome.candidates), outcome.saved) == (4, 0)
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_command_tells_what_was_saved(openai_server: FakeServer, form: list[str]) -> None:
-    seeds = candidate_seeds(Settings(k=8), "question")
+    seeds = candidate_seeds(SamplingParameters(k=8), "question")
     openai_server.reply = lambda body, _: (
         "The Moon pulls on the near side of the Earth, so the water there heaps up, and a second "
         "bulge of water is left behind on the far side. A coast passes through both each day."

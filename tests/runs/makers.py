@@ -8,7 +8,7 @@ from tests.engine.makers import IDS, QUESTIONS, Lengths, Vowels, Words
 
 from darc.engine.engine import Engine
 from darc.engine.parts import SideMaker
-from darc.parts.generators.base import Settings
+from darc.parts.generators.base import SamplingParameters
 from darc.runs.folder import RunFolder, manifest
 from darc.runs.questions import Question
 from darc.runs.run import run
@@ -43,7 +43,7 @@ def start(
         n_aug=n_aug,
         include_original=include_original,
         normalize=normalize,
-        sampling=Settings(k=4),
+        sampling=SamplingParameters(k=4),
         stop=stop,
         guard=False,
         side=SideMaker({}, None),

@@ -13,7 +13,7 @@ from tests.vllm.server import serving
 
 from darc.models.installed import Installed
 from darc.models.transformers.loading import resolve
-from darc.parts.generators.base import Settings
+from darc.parts.generators.base import SamplingParameters
 from darc.parts.scorers import HttpScorer, RewardScorer
 from darc.registry import generators
 from darc.train.recipe import TrainingRecipe
@@ -80,7 +80,7 @@ def test_check_says_what_a_chat_server_can_do(chat: str) -> None:
 
 def test_one_call_writes_candidates_with_likelihoods(chat: str) -> None:
     generator = generators.make(f"openai:tiny@{chat}")
-    settings = Settings(k=4, max_tokens=24, seed=3)
+    settings = SamplingParameters(k=4, max_tokens=24, seed=3)
     (found,) = generator.generate([PROMPT], settings)
     assert len({one.text for one in found}) == 4
     assert all(one.log_likelihood is not None and one.log_likelihood < 0 for one in found)

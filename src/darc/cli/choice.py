@@ -84,7 +84,7 @@ class ChoiceOptions(ChoosingOptions, PanelOptions, ScorerOptions, WorkOptions, A
     def engine_options(self, model: bool = True) -> dict[str, Any]:
         """The options of an `Engine` but its rule, as plain values that can be sent elsewhere."""
         from darc.engine.scoring import Patience
-        from darc.parts.generators.base import Settings
+        from darc.parts.generators.base import SamplingParameters
         from darc.registry import parse_spec
 
         sampling = ("k", "temperature", "top_p", "max_tokens", "seed")
@@ -95,7 +95,7 @@ class ChoiceOptions(ChoosingOptions, PanelOptions, ScorerOptions, WorkOptions, A
             "normalize": self.normalize,
             "standards": self.standards,
             "search": self.search,
-            "sampling": Settings(**{name: getattr(self, name) for name in sampling}),
+            "sampling": SamplingParameters(**{name: getattr(self, name) for name in sampling}),
             "stop": self.stop,
             "cache": not self.no_cache,
             "patience": Patience(seconds=self.timeout),

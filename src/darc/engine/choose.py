@@ -21,7 +21,7 @@ from darc.errors import DarcError
 from darc.models.completion import ChatModel
 from darc.models.remote.http import Meter
 from darc.models.remote.problems import OverLimit
-from darc.parts.generators.base import Settings
+from darc.parts.generators.base import SamplingParameters
 from darc.parts.rewriters import Rewriter
 from darc.parts.scorers.base import Scorer
 from darc.parts.scorers.panel import Panel
@@ -60,7 +60,7 @@ class EngineOptions(PartsOptions, total=False):
     normalize: str
     standards: Standards
     search: SearchMode
-    sampling: Settings | None
+    sampling: SamplingParameters | None
     stop: str | Stopping | None
     cache: bool | ScoreCache
     workers: int

@@ -30,18 +30,17 @@ from darc.engine.workers import Owner, Turns, Workers
 from darc.errors import InputError
 from darc.models.completion import ChatModel, Report
 from darc.models.remote.http import Meter
-from darc.parts.capabilities import declared
 from darc.parts.generators.base import (
     MAX_TOKENS,
     Answers,
     Generator,
-    ReadyGenerator,
-    Settings,
+    SamplingParameters,
     as_candidates,
     as_prompt,
-    numbered,
-    spoken,
+    drop_failed,
+    strip_thoughts,
 )
+from darc.parts.ready import ReadyGenerator, as_ready_generator, close_part
 from darc.parts.scorers.panel import as_panel
 from darc.registry import generators
 from darc.settings.base import made
@@ -83,7 +82,7 @@ class Engine(Closing):
         normalize: str = "auto",
         standards: Standards = NO_STANDARDS,
         search: SearchMode = "exact",
-        sampling: Settings | None = None,
+        sampling: SamplingParameters | None = None,
         stop: str | Stopping | None = None,
         cache: bool | ScoreCache = False,
         workers: int = 0,
@@ -92,9 +91,11 @@ class Engine(Closing):
         **parts: Unpack[PartsOptions],
     ) -> None:
         self.generator: ReadyGenerator | None = (
-            declared(generators.make(model) if isinstance(model, str) else model) if model else None
+            as_ready_generator(generators.make(model) if isinstance(model, str) else model)
+            if model
+            else None
         )
-        own = getattr(self.generator, "model", None)
+        own = None if self.generator is None else getattr(self.generator.part, "model", None)
         own = own if getattr(own, "remote", False) else None
         panel, scorers, side = parts.get("panel"), parts.get("scorers"), parts.get("side")
         rated = bool(own) and scorers is None if panel is None else panel is not False
@@ -129,11 +130,11 @@ class Engine(Closing):
         self.patience = patience or Patience()
         self.scoring = Scoring(self.tools, self.workers, self.cache, self.patience)
         limit = MAX_TOKENS if self.generator is None else self.generator.max_tokens or MAX_TOKENS
-        sampling = sampling or Settings(k=8, seed=seed)
+        sampling = sampling or SamplingParameters(k=8, seed=seed)
         self.sampling = replace(sampling, max_tokens=sampling.tokens(limit))
         self.stopping = parse_stop(stop) if isinstance(stop, str) else stop
         at_once = 1 if self.generator is None else int(self.generator.parallel)
-        self._writing: Batcher[tuple[Prompt, Settings], list[Candidate]] = Batcher(
+        self._writing: Batcher[tuple[Prompt, SamplingParameters], list[Candidate]] = Batcher(
             self._write, size=max(1, -(-at_once // self.sampling.k))
         )
         self.rewriting = Turns(self.tools.rewriter.parallel)
@@ -141,7 +142,7 @@ class Engine(Closing):
         self._background = BackgroundLoop(self.aclose)
 
     async def generate(
-        self, prompt: Prompt, sampling: Settings | None = None
+        self, prompt: Prompt, sampling: SamplingParameters | None = None
     ) -> list[Candidate | None]:
         """K candidates of the model, in order; `sampling` asks for others than the engine's.
 
@@ -155,7 +156,7 @@ class Engine(Closing):
             (made,) = await self.generator.generate_async([prompt], settings, report)
         else:
             (made,) = await self._writing.ask([(prompt, settings)], object())
-        return [spoken(each) for each in made]
+        return [strip_thoughts(each) for each in made]
 
     async def draw(
         self, samples: Samples, n: int | None = None, strict: bool = True
@@ -163,11 +164,11 @@ class Engine(Closing):
         """The model's candidates for the `n` best, how many failed, and how they were drawn."""
         if self.stopping is None or not (self.generator and self.generator.continues):
             made = await self.generate(samples.prompt)
-            there = numbered(made)
+            there = drop_failed(made)
             return there, len(made) - len(there), None
         wave, stopping = waves_of(self, samples.prompt), self.stopping.at_least(n)
         drawn = WaveDrawing(samples, self.sampling.k, stopping, wave, strict, choices=n or 1)
-        there = numbered(await drawn.candidates())
+        there = drop_failed(await drawn.candidates())
         return there, self.sampling.k - drawn.saved - len(there), drawn
 
     async def ask_async(self, prompt: str | Prompt, **options: Unpack[DecideOptions]) -> Outcome:
@@ -362,9 +363,9 @@ class Engine(Closing):
         await self.scoring.aclose()
         await self._writing.aclose()
         parts: list[Any] = [self.tools.rewriter, *self.tools.scorers]
-        parts += [*map(declared, self.side.scorers.values()), *filter(None, [self.generator])]
+        parts += [*self.side.scorers.values(), *filter(None, [self.generator])]
         # A model that is busy is not waited for: it closes when it is done.
-        closing = (asyncio.wait_for(part.aclose(), CLOSING_SECONDS) for part in parts)
+        closing = (asyncio.wait_for(close_part(part), CLOSING_SECONDS) for part in parts)
         for ended in await asyncio.gather(*closing, return_exceptions=True):
             if isinstance(ended, BaseException) and not isinstance(ended, TimeoutError):
                 raise ended
@@ -392,7 +393,9 @@ class Engine(Closing):
         """What a coroutine returns, run in the engine's own event loop."""
         return self._background.run(work)
 
-    async def _write(self, wishes: list[tuple[Prompt, Settings]]) -> list[list[Candidate]]:
+    async def _write(
+        self, wishes: list[tuple[Prompt, SamplingParameters]]
+    ) -> list[list[Candidate]]:
         assert self.generator is not None
         made: dict[int, list[Candidate]] = {}
         for sampling in dict.fromkeys(settings for _, settings in wishes):
@@ -412,7 +415,9 @@ def ask(
     prompt: str | Prompt, model: str | Generator, k: int = 8, **options: Unpack[EngineOptions]
 ) -> Outcome:
     """The outcome for a prompt that a model answers `k` times; `options` are `Engine`'s."""
-    options["sampling"] = options.get("sampling") or Settings(k=k, seed=options.get("seed", 0))
+    options["sampling"] = options.get("sampling") or SamplingParameters(
+        k=k, seed=options.get("seed", 0)
+    )
     with Engine(model, **options) as engine:
         return engine.ask(prompt)
 

@@ -20,11 +20,10 @@ from darc.engine.options import SampleOptions
 from darc.errors import DarcError, InputError, MissingExtra
 from darc.models.completion import ChatModel
 from darc.models.embeddings import Embeddings, MiniLM, installed
-from darc.parts.capabilities import declared
+from darc.parts.ready import ReadyRewriter, ReadyScorer, as_ready_rewriter, as_ready_scorer
 from darc.parts.rewriters import Perturbed, Rewriter, Slice, perturb_slice
-from darc.parts.rewriters.accept import ReadyRewriter
 from darc.parts.rewriters.filters import Entities, Similarity
-from darc.parts.scorers.base import Embedder, Pair, ReadyScorer, Scorer
+from darc.parts.scorers.base import Embedder, Pair, Scorer
 from darc.parts.scorers.judge import Judge
 from darc.parts.scorers.panel import Panel
 from darc.registry import rewriters, scorers
@@ -224,8 +223,8 @@ class Parts(SampleOptions):
         the answers, for a panel that is to judge by it.
         """
         if self.panel is not None:
-            judges = [declared(judge) for judge in self.panel.judges(own, self.seed)]
-            return Tools(declared(rewriters.make("rules")), judges, self)
+            judges = [as_ready_scorer(judge) for judge in self.panel.judges(own, self.seed)]
+            return Tools(as_ready_rewriter(rewriters.make("rules")), judges, self)
         if not (self.n_aug or self.include_original):
             raise InputError(
                 "with neither the original nor a rewrite there is nothing to score",
@@ -238,8 +237,8 @@ class Parts(SampleOptions):
             find_entities = entity_finder(self.entities)
         maker, makers = rewriter or self.rewriter, given or self.scorers
         return Tools(
-            declared(rewriters.make(maker) if isinstance(maker, str) else maker),
-            [declared(scorers.make(m) if isinstance(m, str) else m) for m in makers],
+            as_ready_rewriter(rewriters.make(maker) if isinstance(maker, str) else maker),
+            [as_ready_scorer(scorers.make(m) if isinstance(m, str) else m) for m in makers],
             self,
             similarity_of(Embeddings()) if self.guard and installed() else None,
             find_entities,
@@ -351,7 +350,7 @@ class Tools:
             prompt,
             candidate,
             n_aug,
-            self.rewriter,
+            self.rewriter.part,
             family=self.parts.family,
             seed=self.parts.seed,
             max_attempts=self.parts.max_attempts,

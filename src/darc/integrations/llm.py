@@ -6,7 +6,7 @@ from typing import Any
 import llm
 
 from darc.engine.engine import Engine
-from darc.parts.generators.base import Settings
+from darc.parts.generators.base import SamplingParameters
 from darc.types import Message, Prompt
 
 EMBEDDED = "embedded"
@@ -36,7 +36,7 @@ class Darc(llm.Model):
     def execute(self, prompt: Any, stream: bool, response: Any, conversation: Any) -> Iterator[str]:
         """The chosen answer, in one piece."""
         chosen = prompt.options
-        sampling = Settings(k=chosen.k, max_tokens=chosen.max_tokens)
+        sampling = SamplingParameters(k=chosen.k, max_tokens=chosen.max_tokens)
         given: dict[str, Any] = {"sampling": sampling}
         given |= {"rule": chosen.rule} if chosen.rule else {}
         given |= {"scorers": [chosen.scorer]} if chosen.scorer else {}

@@ -17,8 +17,8 @@ from darc.errors import DarcError
 from darc.models.remote.http import METER
 from darc.models.remote.problems import OverLimit
 from darc.models.remote.protocol import CALLER, Caller
-from darc.parts.generators.base import Settings as Sampling
-from darc.parts.generators.base import candidate_seeds, numbered
+from darc.parts.generators.base import SamplingParameters as Sampling
+from darc.parts.generators.base import candidate_seeds, drop_failed
 from darc.serve import metadata
 from darc.serve.backends import MADE, NOT_SENT, Backend
 from darc.serve.bodies import SelectTexts
@@ -313,7 +313,7 @@ class Gateway:
 
     def _taken(self, work: Work, replies: Sequence[Reply], n: int, flags: Sequence[str]) -> Outcome:
         """The first replies, without any comparison."""
-        pool = numbered([reply.candidate for reply in replies])
+        pool = drop_failed([reply.candidate for reply in replies])
         scores = self.engine.tools.scores(pool, 0)
         order = list(range(len(pool)))[:n]
         flags = [*flags, *copy_flags(pool, n)]
@@ -335,7 +335,7 @@ class Gateway:
         try:
             return await self.engine.decide(
                 work.prompt,
-                numbered([reply.candidate for reply in replies]),
+                drop_failed([reply.candidate for reply in replies]),
                 deciding=Deciding(
                     work.method.spec,
                     options.normalize,

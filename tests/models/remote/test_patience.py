@@ -11,7 +11,7 @@ from tests.fakes import FakeServer, Fault
 from darc.errors import DarcError
 from darc.models.remote.endpoints import Retry
 from darc.models.remote.problems import Failed
-from darc.parts.generators import ChatGenerator, Settings
+from darc.parts.generators import ChatGenerator, SamplingParameters
 from darc.parts.generators.chat import openai
 from darc.parts.rewriters import LlmRewriter
 from darc.parts.scorers import HttpScorer, Judge
@@ -19,7 +19,7 @@ from darc.types import Message, Prompt
 
 SEA = Prompt("sea", (Message("user", "Write of the sea."),))
 PAIRS = [(SEA, "Blue."), (SEA, "It is blue."), (SEA, "Wide.")]
-ONE = Settings(k=1)
+ONE = SamplingParameters(k=1)
 Part = Judge | HttpScorer | ChatGenerator | LlmRewriter
 # Each part by the URLs of its servers, what it does at once, and the same awaited.
 PARTS: dict[str, tuple[Callable[[str], Part], Callable[[Any], Any], Callable[[Any], Any]]] = {

@@ -1,14 +1,16 @@
 import pytest
 
 from darc.errors import InputError
-from darc.parts.generators import Settings, candidate_seeds
+from darc.parts.generators import SamplingParameters, candidate_seeds
 
 
 def test_seeds_depend_on_seed_prompt_and_index_alone() -> None:
-    few, many = candidate_seeds(Settings(k=4), "a"), candidate_seeds(Settings(k=64), "a")
+    few = candidate_seeds(SamplingParameters(k=4), "a")
+    many = candidate_seeds(SamplingParameters(k=64), "a")
     assert many[:4] == few
-    others = candidate_seeds(Settings(k=64), "b") + candidate_seeds(Settings(k=64, seed=1), "a")
-    assert len({*many, *others}) == 192
+    other_prompt = candidate_seeds(SamplingParameters(k=64), "b")
+    other_seed = candidate_seeds(SamplingParameters(k=64, seed=1), "a")
+    assert len({*many, *other_prompt, *other_seed}) == 192
     assert all(0 <= seed < 2**31 for seed in many)
 
 
@@ -17,4 +19,4 @@ def test_seeds_depend_on_seed_prompt_and_index_alone() -> None:
 )
 def test_settings_that_make_no_sense(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
-        Settings(**wrong)  # type: ignore[arg-type]
+        SamplingParameters(**wrong)  # type: ignore[arg-type]

@@ -6,18 +6,18 @@ from tests.fakes import FakeServer, Fault
 from darc.errors import InputError
 from darc.models.remote.openai import OpenAIModel
 from darc.models.remote.problems import Refused
-from darc.parts.generators import ChatGenerator, Generator, Settings, candidate_seeds
+from darc.parts.generators import ChatGenerator, Generator, SamplingParameters, candidate_seeds
 from darc.parts.generators.chat import openai
 from darc.registry import generators
 from darc.types import Candidate, Message, Prompt
 
 SEA = Prompt("sea", (Message("user", "Write one line about the sea."),))
 EGG = Prompt("egg", (Message("user", "How do I boil an egg?"),))
-FOUR = Settings(k=4, seed=7, max_tokens=50)
+FOUR = SamplingParameters(k=4, seed=7, max_tokens=50)
 
 
 def generate(
-    server: FakeServer, settings: Settings = FOUR, **options: Any
+    server: FakeServer, settings: SamplingParameters = FOUR, **options: Any
 ) -> list[list[Candidate]]:
     generator = openai(f"fake@{server.url}", **options)
     try:
@@ -90,13 +90,13 @@ def test_same_answer_again_and_again_is_no_n(openai_server: FakeServer) -> None:
 
 
 def test_greedy_duplicates_are_kept(openai_server: FakeServer) -> None:
-    made = generate(openai_server, Settings(k=3, temperature=0))
+    made = generate(openai_server, SamplingParameters(k=3, temperature=0))
     assert all(len({one.text for one in row}) == 1 for row in made)
     assert len(openai_server.received) == 2
 
 
 def test_one_candidate_needs_no_n(openai_server: FakeServer) -> None:
-    generate(openai_server, Settings(k=1))
+    generate(openai_server, SamplingParameters(k=1))
     assert not any("n" in body for body in openai_server.bodies)
 
 

@@ -11,7 +11,7 @@ import darc.parts.scorers  # noqa: F401 - registers the default reward
 from darc.errors import InputError
 from darc.models.transformers import Checkpoint
 from darc.models.transformers.batching import prompt_ids
-from darc.parts.generators import DealGenerator, Settings
+from darc.parts.generators import DealGenerator, SamplingParameters
 from darc.parts.generators.deal import Cost, shortened
 from darc.registry import generators
 from darc.types import Message, Prompt
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.hf
 
 HELLO = Prompt("hello", (Message("user", "Hello"),))
 SEA = Prompt("sea", (Message("user", "The sea?"),))
-ONE = Settings(k=1, max_tokens=24)
+ONE = SamplingParameters(k=1, max_tokens=24)
 END = 2
 
 
@@ -112,7 +112,7 @@ def test_without_weight_it_is_greedy(checkpoint: Checkpoint) -> None:
     from darc.parts.generators import ChatGenerator
 
     greedy = ChatGenerator(TransformersModel(checkpoint.source.text)).generate(
-        [HELLO], Settings(k=1, max_tokens=24, temperature=0)
+        [HELLO], SamplingParameters(k=1, max_tokens=24, temperature=0)
     )
     deal = DealGenerator(checkpoint, reward=Vowels(), **plan(4, 1, 0.0)).generate([HELLO], ONE)
     assert deal[0][0].text == greedy[0][0].text
@@ -126,9 +126,9 @@ def test_it_writes_up_to_its_own_limit_unless_fewer_are_asked_for(checkpoint: Ch
 
     generator = DealGenerator(checkpoint, reward=Long(), lookahead=0, g=100.0, reward_tokens=2000)
     assert generator.max_tokens == 512
-    ((one,),) = generator.generate([HELLO], Settings(k=1))
+    ((one,),) = generator.generate([HELLO], SamplingParameters(k=1))
     assert (one.tokens, one.truncated) == (512, True)
-    ((few,),) = generator.generate([HELLO], Settings(k=1, max_tokens=7))
+    ((few,),) = generator.generate([HELLO], SamplingParameters(k=1, max_tokens=7))
     assert few.tokens == 7
 
 
@@ -164,7 +164,7 @@ def test_the_reward_sees_few_tokens(checkpoint: Checkpoint) -> None:
 def test_one_answer_only(checkpoint: Checkpoint) -> None:
     generator = DealGenerator(checkpoint, reward=Vowels())
     with pytest.raises(InputError, match="one answer a prompt, not 4; use -k 1"):
-        generator.generate([HELLO], Settings(k=4))
+        generator.generate([HELLO], SamplingParameters(k=4))
     with pytest.raises(InputError, match="at least 1"):
         DealGenerator(checkpoint, k=0)
 

@@ -2,13 +2,13 @@ import pytest
 
 from darc.errors import InputError
 from darc.models.embedded import EmbeddedModel
-from darc.parts.generators import ChatGenerator, Generator, Settings, candidate_seeds
+from darc.parts.generators import ChatGenerator, Generator, SamplingParameters, candidate_seeds
 from darc.registry import generators
 from darc.types import Message, Prompt
 
 SEA = Prompt("sea", (Message("user", "Write one line about the sea."),))
 EGG = Prompt("egg", (Message("user", "How do I boil an egg?"),))
-SHORT = Settings(k=3, max_tokens=10, seed=7)
+SHORT = SamplingParameters(k=3, max_tokens=10, seed=7)
 
 
 def test_candidates_are_in_order_and_complete(model: EmbeddedModel) -> None:
@@ -25,12 +25,12 @@ def test_candidates_are_in_order_and_complete(model: EmbeddedModel) -> None:
         assert all(one.log_likelihood is not None and one.log_likelihood < 0 for one in row)
     assert any(one.truncated for row in made for one in row)
     assert made[::-1] == generator.generate([EGG, SEA], SHORT)
-    more = generator.generate([SEA], Settings(k=4, max_tokens=10, seed=7))
+    more = generator.generate([SEA], SamplingParameters(k=4, max_tokens=10, seed=7))
     assert more[0][:3] == made[0]
 
 
 def test_greedy_duplicates_are_kept(model: EmbeddedModel) -> None:
-    settings = Settings(k=2, max_tokens=6, temperature=0)
+    settings = SamplingParameters(k=2, max_tokens=6, temperature=0)
     (row,) = ChatGenerator(model).generate([SEA], settings)
     assert row[0].text == row[1].text
     assert ChatGenerator(model).generate([], settings) == []

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from darc.errors import InputError, TableError
-from darc.parts.generators import Generator, GivenGenerator, Settings
+from darc.parts.generators import Generator, GivenGenerator, SamplingParameters
 from darc.registry import generators
 from darc.runs.questions import Questions
 from darc.types import Message, Prompt
@@ -31,16 +31,16 @@ def prompt(name: str) -> Prompt:
 def test_answers_keep_their_names_and_order(path: Path) -> None:
     made = generators.make(f"given:{path}")
     assert isinstance(made, Generator)
-    first, second = made.generate([prompt("a"), prompt("b")], Settings(k=16))
+    first, second = made.generate([prompt("a"), prompt("b")], SamplingParameters(k=16))
     assert [(one.index, one.name, one.text) for one in first] == [
         (0, "M1", "So it is."),
         (1, "M2", "Who knows."),
     ]
     assert [one.tokens for one in second] == [1]
-    (few,) = made.generate([prompt("a")], Settings(k=1))
+    (few,) = made.generate([prompt("a")], SamplingParameters(k=1))
     assert len(few) == 1
     with pytest.raises(InputError, match="no answer to prompt 'c'"):
-        made.generate([prompt("c")], Settings())
+        made.generate([prompt("c")], SamplingParameters())
 
 
 def test_an_id_that_comes_twice_is_refused(tmp_path: Path) -> None:

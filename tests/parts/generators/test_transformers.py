@@ -1,7 +1,7 @@
 import pytest
 from tests.checkpoints import causal
 
-from darc.parts.generators import ChatGenerator, Generator, Settings, candidate_seeds
+from darc.parts.generators import ChatGenerator, Generator, SamplingParameters, candidate_seeds
 from darc.registry import generators
 from darc.types import Message, Prompt
 
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.hf
 
 SEA = Prompt("sea", (Message("user", "Write one line about the sea."),))
 EGG = Prompt("egg", (Message("user", "Egg?"),))
-SHORT = Settings(k=3, max_tokens=20, seed=7)
+SHORT = SamplingParameters(k=3, max_tokens=20, seed=7)
 
 
 @pytest.fixture(scope="module")
@@ -36,12 +36,12 @@ def test_candidates_are_in_order_and_complete(generator: ChatGenerator) -> None:
 
 def test_more_candidates_keep_the_first(generator: ChatGenerator) -> None:
     few = generator.generate([EGG], SHORT)[0]
-    many = generator.generate([SEA, EGG], Settings(k=9, max_tokens=20, seed=7))[1]
+    many = generator.generate([SEA, EGG], SamplingParameters(k=9, max_tokens=20, seed=7))[1]
     assert [one.text for one in many[:3]] == [one.text for one in few]
     assert [one.tokens for one in many[:3]] == [one.tokens for one in few]
 
 
 def test_greedy_candidates_are_one_text(generator: ChatGenerator) -> None:
-    (row,) = generator.generate([SEA], Settings(k=3, max_tokens=9, temperature=0))
+    (row,) = generator.generate([SEA], SamplingParameters(k=3, max_tokens=9, temperature=0))
     assert len({one.text for one in row}) == 1
     generator.close()

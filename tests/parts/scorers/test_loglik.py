@@ -7,7 +7,7 @@ from tests.checkpoints import causal, real, texts, tiny
 from darc.errors import InputError
 from darc.models.installed import Installed
 from darc.models.transformers import TransformersModel
-from darc.parts.generators import ChatGenerator, Settings
+from darc.parts.generators import ChatGenerator, SamplingParameters
 from darc.parts.scorers import LogLikelihood
 from darc.parts.scorers.base import source_version
 from darc.parts.scorers.loglik import SOURCES
@@ -25,7 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     return causal(tmp_path_factory.mktemp("causal"))
 
 
-def agreement(generator: ChatGenerator, scorer: LogLikelihood, settings: Settings) -> int:
+def agreement(generator: ChatGenerator, scorer: LogLikelihood, settings: SamplingParameters) -> int:
     """Compare where encoding the text gives back its tokens; how many those were."""
     rows = generator.generate([HELLO, SEA], settings)
     tokenizer = scorer.checkpoint.loaded.tokenizer
@@ -45,14 +45,14 @@ def agreement(generator: ChatGenerator, scorer: LogLikelihood, settings: Setting
 
 def test_it_agrees_with_the_generator(folder: str) -> None:
     generator = ChatGenerator(TransformersModel(folder))
-    settings = Settings(k=16, max_tokens=10, temperature=1.3, top_p=1.0)
+    settings = SamplingParameters(k=16, max_tokens=10, temperature=1.3, top_p=1.0)
     assert agreement(generator, LogLikelihood(folder, batch_size=5), settings) > 8
 
 
 def test_it_agrees_on_a_real_model(installed: Installed) -> None:
     model, scorer = TransformersModel(str(installed.path)), LogLikelihood(str(installed.path))
     model.checkpoint = scorer.checkpoint = real(str(installed.path))
-    assert agreement(ChatGenerator(model), scorer, Settings(k=4, max_tokens=16)) > 2
+    assert agreement(ChatGenerator(model), scorer, SamplingParameters(k=4, max_tokens=16)) > 2
     right, wrong = scorer.score([(SEA, "The sea is deep."), (SEA, "Deep the is sea qx.")])
     assert right > wrong + 1
 

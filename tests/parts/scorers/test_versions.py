@@ -25,7 +25,7 @@ SHIPPED = (
 CARRIERS = (
     "errors", "files", "types", "typing", "registry", "models.remote",
     "models.completion", "models.installed", "models.transformers.generation",
-    "parts.scorers.callable", "parts.capabilities", "closing",
+    "parts.scorers.callable", "closing",
 )  # fmt: skip
 # Reached through its own version, and only by models that are built on it.
 BY_VERSION = {"caution": ("parts.scorers.reward",)}

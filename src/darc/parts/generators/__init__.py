@@ -1,6 +1,11 @@
 """Generators: from prompts to candidate answers."""
 
-from darc.parts.generators.base import Generator, GivenGenerator, Settings, candidate_seeds
+from darc.parts.generators.base import (
+    Generator,
+    GivenGenerator,
+    SamplingParameters,
+    candidate_seeds,
+)
 from darc.parts.generators.chat import ChatGenerator
 from darc.parts.generators.deal import DealGenerator
 
@@ -9,6 +14,6 @@ __all__ = [
     "DealGenerator",
     "Generator",
     "GivenGenerator",
-    "Settings",
+    "SamplingParameters",
     "candidate_seeds",
 ]

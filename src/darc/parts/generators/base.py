@@ -13,7 +13,6 @@ from darc.decide.statistics.draws import prompt_seeds
 from darc.errors import DarcError, InputError, TableError
 from darc.files import file_sha256, output_files, read_entries
 from darc.models.completion import Completion, Report, without_thoughts
-from darc.parts.capabilities import Capabilities
 from darc.registry import generator
 from darc.types import Candidate, Message, Prompt
 
@@ -22,14 +21,14 @@ MAX_TOKENS = 320
 
 
 @dataclass(frozen=True)
-class Settings:
+class SamplingParameters:
     """How many answers a prompt gets, and how they are sampled.
 
     `max_tokens` is None for the generator's own limit: its `max_tokens`, or else 320. Where a
     generator `continues`, `first` leaves out so many candidates before the k.
     """
 
-    k: int = 16
+    k: int = 8
     temperature: float = 0.8
     top_p: float = 0.98
     max_tokens: int | None = None
@@ -69,21 +68,12 @@ class Generator(Protocol):
         """What the answers depend on besides name, prompt and settings: the weights' hash, say."""
 
     def generate(
-        self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
+        self, prompts: Sequence[Prompt], settings: SamplingParameters, report: Report | None = None
     ) -> list[list[Candidate]]:
         """K candidates a prompt, in the order of the prompts; duplicates are kept.
 
         `report(done, total)` counts the answers.
         """
-
-
-class ReadyGenerator(Generator, Capabilities, Protocol):
-    """A generator that has declared all of its capabilities."""
-
-    async def generate_async(
-        self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
-    ) -> list[list[Candidate]]:
-        """`generate`, awaited."""
 
 
 def candidate(prompt_id: str, index: int, seed: int | None, completion: Completion) -> Candidate:
@@ -99,7 +89,7 @@ def candidate(prompt_id: str, index: int, seed: int | None, completion: Completi
     )
 
 
-def candidate_seeds(settings: Settings, prompt_id: str) -> list[int]:
+def candidate_seeds(settings: SamplingParameters, prompt_id: str) -> list[int]:
     """One seed a candidate, (K,), from (seed, prompt_id) and its index alone.
 
     They fit into 31 bits, which every server takes; a larger K keeps the first seeds.
@@ -132,14 +122,14 @@ def as_candidates(prompt: Prompt, answers: Answers) -> list[Candidate]:
         answer if isinstance(answer, Candidate) else Candidate(prompt.id, index, answer)
         for index, answer in enumerate(answers)
     ]
-    said = [spoken(each) for each in made]
+    said = [strip_thoughts(each) for each in made]
     if None in said:
         where = f"answer {said.index(None) + 1}"
         raise InputError(f"{where} is a thought (<think>) that never ends", "leave it out")
-    return numbered(said)
+    return drop_failed(said)
 
 
-def spoken(candidate: Candidate) -> Candidate | None:
+def strip_thoughts(candidate: Candidate) -> Candidate | None:
     """The candidate without what its model thought aloud; None where that never ends."""
     if "think>" not in candidate.text:
         return candidate
@@ -147,7 +137,7 @@ def spoken(candidate: Candidate) -> Candidate | None:
     return None if text is None else replace(candidate, text=text)
 
 
-def numbered(made: Sequence[Candidate | None]) -> list[Candidate]:
+def drop_failed(made: Sequence[Candidate | None]) -> list[Candidate]:
     """The candidates that there are, numbered in their order; there must be one."""
     there = [each for each in made if each is not None]
     if not there:
@@ -191,7 +181,7 @@ class GivenGenerator:
         self.version = hashlib.sha256(digests).hexdigest()[:16]
 
     def generate(
-        self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
+        self, prompts: Sequence[Prompt], settings: SamplingParameters, report: Report | None = None
     ) -> list[list[Candidate]]:
         """The first K answers of the file to each prompt, in its order."""
         return [self._of(prompt, settings.k) for prompt in prompts]

@@ -13,7 +13,7 @@ from darc.models.installed import require
 from darc.models.remote.client import KEY
 from darc.models.remote.openai import NAMED, OpenAIModel
 from darc.models.transformers import TransformersModel
-from darc.parts.generators.base import Settings, candidate, candidate_seeds
+from darc.parts.generators.base import SamplingParameters, candidate, candidate_seeds
 from darc.registry import generator
 from darc.types import Candidate, Prompt
 
@@ -45,7 +45,7 @@ class ChatGenerator(ChatUser):
         return self._version or str(getattr(self.model, "version", ""))
 
     def generate(
-        self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
+        self, prompts: Sequence[Prompt], settings: SamplingParameters, report: Report | None = None
     ) -> list[list[Candidate]]:
         """K candidates a prompt, in the order of the prompts; `report` counts the answers."""
         if isinstance(self.model, OpenAIModel):
@@ -63,7 +63,7 @@ class ChatGenerator(ChatUser):
         ]
 
     async def generate_async(
-        self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
+        self, prompts: Sequence[Prompt], settings: SamplingParameters, report: Report | None = None
     ) -> list[list[Candidate]]:
         """`generate`, awaited."""
         if not isinstance(self.model, OpenAIModel):
@@ -76,7 +76,7 @@ class ChatGenerator(ChatUser):
         ]
 
 
-def _requests(prompts: Sequence[Prompt], settings: Settings) -> list[Request]:
+def _requests(prompts: Sequence[Prompt], settings: SamplingParameters) -> list[Request]:
     sampling = settings.tokens(), settings.temperature, settings.top_p
     return [Request(prompt.messages, *sampling) for prompt in prompts]
 

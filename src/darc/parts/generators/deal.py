@@ -13,7 +13,7 @@ from darc.errors import InputError
 from darc.models.completion import Report
 from darc.models.transformers import Checkpoint, Loaded
 from darc.models.transformers.batching import prompt_ids, tokens
-from darc.parts.generators.base import Settings, candidate_seeds
+from darc.parts.generators.base import SamplingParameters, candidate_seeds
 from darc.registry import generator, scorers
 from darc.types import Candidate, Message, Prompt
 
@@ -100,7 +100,7 @@ class DealGenerator:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def generate(
-        self, prompts: Sequence[Prompt], settings: Settings, report: Report | None = None
+        self, prompts: Sequence[Prompt], settings: SamplingParameters, report: Report | None = None
     ) -> list[list[Candidate]]:
         """One candidate a prompt; more are refused."""
         if settings.k != 1:
@@ -122,7 +122,7 @@ class DealGenerator:
         """Free the model's memory."""
         self.checkpoint.close()
 
-    def _answer(self, prompt: Prompt, settings: Settings) -> tuple[Candidate, Cost]:
+    def _answer(self, prompt: Prompt, settings: SamplingParameters) -> tuple[Candidate, Cost]:
         from darc.models.transformers.generation import LookaheadPrefix, decoded, end_tokens
 
         started = time.perf_counter()

@@ -1,16 +1,16 @@
-"""What rewriters offer, and their rewrites judged and asked for again until there are enough."""
+"""Rewrites of a candidate, judged and asked for again until there are enough."""
 
 import math
 import time
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
-from typing import Protocol, TypedDict, Unpack, runtime_checkable
+from typing import TypedDict, Unpack
 
 import numpy as np
 
 from darc.decide.statistics.draws import prompt_seeds
 from darc.errors import InputError, UnknownName
-from darc.parts.capabilities import Capabilities
+from darc.parts.rewriters.base import Drawing, DrawingRewriter, Rewriter
 from darc.parts.rewriters.filters import (
     ACCEPTED,
     LEAST_SIMILARITY,
@@ -38,53 +38,6 @@ def parts(family: str, count: int) -> list[tuple[str, int]]:
 def derived(seed: int, *parts: object) -> int:
     """A 64-bit seed that depends on the seed and all the parts."""
     return int(prompt_seeds(seed, ["\0".join(map(str, parts))])[0])
-
-
-class Rewriter(Protocol):
-    """Proposes rewrites of an answer; filters decide which are kept."""
-
-    @property
-    def name(self) -> str:
-        """The name that variants carry."""
-
-    def rewrite(self, prompt: Prompt, text: str, count: int, family: str, seed: int) -> list[str]:
-        """Up to `count` proposals; the same for the same arguments."""
-
-
-class Drawing(Protocol):
-    """Proposals for one text under one family, made in small steps; it can be pickled."""
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether there is nothing new to expect."""
-
-    def ask(self, count: int, seed: int) -> None:
-        """Begin a round for up to `count` proposals."""
-
-    def step(self, seen: Container[str]) -> list[str] | None:
-        """The round's proposals, or None if it needs further steps.
-
-        `seen` has what was proposed before, white space normalised; it is not proposed again.
-        """
-
-
-@runtime_checkable
-class DrawingRewriter(Rewriter, Protocol):
-    """A rewriter that can also propose in small steps, remembering what it proposed."""
-
-    def drawing(self, prompt: Prompt, text: str, family: str) -> Drawing:
-        """What draws proposals for the text; `family` is a simple one."""
-
-
-class ReadyRewriter(Rewriter, Capabilities, Protocol):
-    """A rewriter that has declared all of its capabilities."""
-
-    version: str
-
-    async def rewrite_async(
-        self, prompt: Prompt, text: str, count: int, family: str, seed: int
-    ) -> list[str]:
-        """`rewrite`, awaited."""
 
 
 @dataclass(frozen=True)

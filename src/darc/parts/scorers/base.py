@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.errors import DarcError, InputError
-from darc.parts.capabilities import Capabilities
 from darc.types import Prompt
 from darc.typing import Array
 
@@ -57,13 +56,6 @@ class Scorer(Protocol):
 
     def score(self, pairs: Sequence[Pair]) -> Array:
         """One finite number a pair of prompt and answer, (n,)."""
-
-
-class ReadyScorer(Scorer, Capabilities, Protocol):
-    """A scorer that has declared all of its capabilities."""
-
-    async def score_async(self, pairs: Sequence[Pair]) -> Array:
-        """`score`, awaited."""
 
 
 def normalised(scorer: Scorer, scores: Array) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import darc
-from darc.parts.generators import Settings, candidate_seeds
+from darc.parts.generators import SamplingParameters, candidate_seeds
 from darc.types import Candidate, Prompt
 
 
@@ -86,7 +86,7 @@ class Echo:
     def generate(
         self,
         prompts: Sequence[Prompt],
-        settings: Settings,
+        settings: SamplingParameters,
         report: Callable[[int, int], None] | None = None,
     ) -> list[list[Candidate]]:
         """K echoes a prompt."""
