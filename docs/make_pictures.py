@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from darc.decide.statistics.bounds import lower_confidence_bound
-from darc.views.chart import new_figure, plainly, quiet
+from darc.views.chart import new_figure, plain_drawing, style_axes
 from darc.views.palette import CHOICE, INK, OTHER, PALE
 
 FOLDER = Path(__file__).parent / "images"
@@ -20,7 +20,7 @@ def disagreement() -> None:
     """Two answers with nearly the same mean, and how nine people rated each."""
     figure = new_figure(6.4, 2.2)
     axes = figure.add_subplot()
-    quiet(axes, across="rating by each of nine people")
+    style_axes(axes, across="rating by each of nine people")
     for row, (name, ratings) in enumerate(RATINGS.items()):
         values, counts = np.unique(ratings, return_counts=True)
         color = (OTHER, CHOICE)[row]
@@ -37,7 +37,7 @@ def noise() -> None:
     generator = np.random.default_rng(0)
     figure = new_figure(6.4, 2.8)
     axes = figure.add_subplot()
-    quiet(axes, across="raters of each answer", up="disagreement that shows")
+    style_axes(axes, across="raters of each answer", up="disagreement that shows")
     for place, raters in enumerate((3, 5, 10, 20, 50)):
         shown = generator.normal(0, 1, (200, raters)).std(axis=1, ddof=1)
         spread = generator.uniform(-0.22, 0.22, 200)
@@ -55,7 +55,7 @@ def certificate() -> None:
     generator = np.random.default_rng(1)
     figure = new_figure(6.4, 2.8)
     axes = figure.add_subplot()
-    quiet(axes, across="raters", up="rating, of 0 to 10")
+    style_axes(axes, across="raters", up="rating, of 0 to 10")
     counts = np.array([3, 5, 10, 20, 50, 100, 200, 500, 1000])
     people = np.clip(generator.normal(7, 1.2, 1000), 0, 10)
     means = np.array([people[:n].mean() for n in counts])
@@ -80,7 +80,7 @@ def certificate() -> None:
 def save(figure: Any, name: str) -> None:
     """Write the picture beside the others."""
     FOLDER.mkdir(exist_ok=True)
-    with plainly():
+    with plain_drawing():
         figure.savefig(FOLDER / f"{name}.png", metadata={"Software": None})
 
 

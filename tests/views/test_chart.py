@@ -2,29 +2,31 @@ from pathlib import Path
 
 import pytest
 
+from darc.errors import InputError, MissingExtra
 from darc.views.chart import (
     DASHES,
     MARKERS,
-    MOST_SERIES,
+    MAX_SERIES,
+    check_picture,
+    figure_svg,
     inline_svg,
-    looks,
     new_figure,
-    svg_of,
+    series_styles,
     write_picture,
 )
 from darc.views.palette import SERIES
 
 
 def test_every_series_is_told_apart_without_colour() -> None:
-    found = looks([f"s{i}" for i in range(MOST_SERIES)]).values()
-    assert len({look.marker for look in found}) == MOST_SERIES
-    assert len({str(look.dashes) for look in found}) == MOST_SERIES
+    found = series_styles([f"s{i}" for i in range(MAX_SERIES)]).values()
+    assert len({look.marker for look in found}) == MAX_SERIES
+    assert len({str(look.dashes) for look in found}) == MAX_SERIES
     assert len(SERIES) == len(MARKERS) == len(DASHES)
 
 
 def test_too_many_series_are_refused() -> None:
     with pytest.raises(ValueError, match="told apart"):
-        looks([str(i) for i in range(MOST_SERIES + 1)])
+        series_styles([str(i) for i in range(MAX_SERIES + 1)])
 
 
 def figure_of(title: str):  # type: ignore[no-untyped-def]
@@ -45,10 +47,21 @@ def test_the_same_figure_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_an_inline_picture_has_ids_of_its_own_and_text_is_escaped() -> None:
-    svg = svg_of(figure_of("<script>alert(1)</script>"), "line")
+    svg = figure_svg(figure_of("<script>alert(1)</script>"), "line")
     inline = inline_svg(svg, "line", 'a "line" & <more>')
     assert "<script" not in inline
     assert 'aria-label="a &quot;line&quot; &amp; &lt;more&gt;"' in inline
     assert "<metadata" not in inline
     assert all(part.startswith("line-") for part in inline.split('id="')[1:])
     assert "url(#line-" in inline
+
+
+def test_other_endings_are_refused() -> None:
+    with pytest.raises(InputError, match=r"\.png, \.svg or \.pdf"):
+        check_picture(Path("picture.doc"))
+
+
+def test_missing_matplotlib_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtra, match=r"\[plot\]"):
+        check_picture(Path("picture.png"))

@@ -3,26 +3,30 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from tests.views.test_dots import decide, ruled_out
+from tests.decide.test_pictures import decide, ruled_out
 
 import darc
-from darc.views.decision_page import CandidateView, decision_page
-from darc.views.dots import dot_picture
+from darc.decide.pictures import candidate_numbers, candidate_order, dot_picture
+from darc.views.decision_page import CandidateView, SampleView, decision_page
+from darc.views.dots import DotPicture
 
 
 def page(decision: darc.Decision, question: str = "a question", **how: Any) -> str:
     views = [
         CandidateView(
+            name=decision.labels.candidate(k),
             text=f"text {k} <b>",
+            numbers=candidate_numbers(decision, k),
+            outcome="chosen" if k == decision.index else "lower average",
+            chosen=k == decision.index,
             truncated=k == 1,
-            why_not="" if k == decision.index else "lower average",
-            samples=[("ann", "", [3.0]), ("bob", "", [None])],
+            samples=[SampleView("ann", "", [3.0]), SampleView("bob", "", [None])],
             rejected=[("number", "9")] if k == 0 else [],
         )
-        for k in range(decision.pools.shape[2])
+        for k in candidate_order(decision)
     ]
     options: dict[str, Any] = {"explanation": decision.explain(), "scorers": ["taste"], **how}
-    return decision_page(decision, dot_picture(decision, title=question), views, **options)
+    return decision_page(dot_picture(decision, title=question), views, **options)
 
 
 def test_page_has_everything_and_escapes_it() -> None:
@@ -60,26 +64,31 @@ def test_bounds_are_not_shown_as_numbers() -> None:
     html = page(ruled_out())
     row = re.search("<tr><td>poem</td>.*?</tr>", html)
     assert row is not None
-    assert "ruled out early, after 3 of 8 ratings" in row.group()
     assert row.group().count("<td>-</td>") == 4
 
 
 def test_texts_of_samples_have_a_column_only_where_there_are_any() -> None:
     assert "<th>text</th>" in page(decide())  # that of the refused rewrites
-    decision = darc.select([[1.0, 2.0], [2.0, 3.0]])
-    view = CandidateView("a", False, "", [("original", "a text", [1.0])], [])
-    html = decision_page(
-        decision, dot_picture(decision), [view, view], explanation="", scorers=["taste"]
+    picture = DotPicture(rows=(), dot_label="one wording")
+    view = CandidateView(
+        name="a",
+        text="a",
+        numbers=[1.0, 1.0, 0.0, 0.0],
+        outcome="chosen",
+        chosen=True,
+        truncated=False,
+        samples=[SampleView("original", "a text", [1.0])],
     )
+    html = decision_page(picture, [view, view], explanation="", scorers=["taste"])
     assert html.count("<th>text</th>") == 2
-    plain = [replace(view, samples=[("ann", "", [1.0])])] * 2
-    html = decision_page(decision, dot_picture(decision), plain, explanation="", scorers=["taste"])
+    plain = [replace(view, samples=[SampleView("ann", "", [1.0])])] * 2
+    html = decision_page(picture, plain, explanation="", scorers=["taste"])
     assert "<th>text</th>" not in html
 
 
 def test_it_is_said_prominently_when_no_answer_is_good() -> None:
     held = darc.select(np.full((3, 9), 2.0), scale="0-10")
     html = page(held)
-    said = html.index('<p class="held">None of these answers is good.</p>')
-    assert said < html.index('<p class="answer">')
+    warning = html.index('<p class="held">None of these answers is good.</p>')
+    assert warning < html.index('<p class="answer">')
     assert 'class="held"' not in page(decide())

@@ -3,11 +3,11 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
-from tests.views.test_dots import NAMES, decide
+from tests.decide.test_pictures import NAMES, decide
 
 import darc
-from darc.views.dots import dot_picture
-from darc.views.dots_html import MOST_OPEN_ROWS, dots_figure, notebook_html, read_out
+from darc.decide.pictures import dot_picture
+from darc.views.dots_html import MAX_OPEN_ROWS, dots_figure, notebook_html, picture_label
 
 
 class Tags(HTMLParser):
@@ -46,9 +46,9 @@ def test_the_unhappy_are_named_and_the_limit_is_labelled_once() -> None:
     assert html.count('<line class="dots-mean"') == 3
 
 
-def test_the_picture_is_read_out() -> None:
+def test_the_picture_is_picture_label() -> None:
     picture = dot_picture(decide())
-    label = read_out(picture)
+    label = picture_label(picture)
     assert "story, chosen by auto: average 6.0, nobody unhappy." in label
     assert "joke, highest average (Best-of-K): average 6.4, 3 of 8 unhappy" in label
     assert 'aria-label="joke: 2 3 times, 9 5 times; average 6.4' in dots_figure(picture)
@@ -71,8 +71,8 @@ def test_answers_after_the_first_are_folded_away() -> None:
     ratings = np.random.default_rng(0).integers(0, 11, (16, 9))
     html = dots_figure(dot_picture(darc.select(ratings, scale="0-10")))
     start, fold = html.split('<details class="dots-more">')
-    assert start.count('class="dots-row') == MOST_OPEN_ROWS
-    assert fold.count('class="dots-row') == 16 - MOST_OPEN_ROWS
+    assert start.count('class="dots-row') == MAX_OPEN_ROWS
+    assert fold.count('class="dots-row') == 16 - MAX_OPEN_ROWS
     assert "8 more answers" in fold
 
 

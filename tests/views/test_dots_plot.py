@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.image import imread
-from tests.views.test_dots import NAMES, decide
+from tests.decide.test_pictures import NAMES, decide
 
 import darc
-from darc.views import dot_picture, draw_ratings, save_figure
+from darc.decide.pictures import dot_picture
+from darc.views import draw_ratings, save_figure
 from darc.views.dots import DotPicture
-from darc.views.dots_plot import MOST_ROWS, WIDTH
+from darc.views.dots_plot import MAX_ROWS, WIDTH
 
 
 def words(picture: DotPicture) -> list[str]:
@@ -52,7 +53,7 @@ def test_large_pools_are_cut_to_the_chosen_and_the_best(tmp_path: Path, suffix: 
     figure = draw_ratings(dot_picture(last, others=[mean], title="a prompt"))
     written = {text.get_text() for text in figure.axes[0].texts}
     names = {f"candidate {k}" for k in range(30)} & written
-    assert len(names) == MOST_ROWS
+    assert len(names) == MAX_ROWS
     assert {f"candidate {last.index}", f"candidate {mean.index}"} <= names
     assert "22 more answers are not shown." in written
     path = tmp_path / f"picture.{suffix}"

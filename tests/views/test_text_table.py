@@ -1,6 +1,6 @@
 import math
 
-from darc.views.text_table import text_table, width
+from darc.views.text_table import display_width, text_table
 
 
 def test_columns_are_aligned() -> None:
@@ -18,7 +18,7 @@ def test_columns_are_aligned() -> None:
 
 def test_long_and_wide_and_strange_text() -> None:
     assert text_table(["t"], [["x" * 60]]).splitlines()[2] == "x" * 39 + "…"
-    assert width("日本") == 4
+    assert display_width("日本") == 4
     assert text_table(["t", "u"], [["日本", "a"], ["abcd", "b"]]).splitlines()[2] == "日本  a"
     assert "\x1b" not in text_table(["t"], [["red \x1b[31m"]])
 

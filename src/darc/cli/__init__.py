@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from darc.cli.parser import Parser, add_general, texts_of
 from darc.errors import DarcError, nearest
-from darc.views.text_table import bold, red
+from darc.views.terminal import bold, red
 
 # The files of commands that are not named like them.
 FILES = {"import": "import_"}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from darc.cli.output import print_table, say
-from darc.views.text_table import bold
+from darc.views.terminal import bold
 
 if TYPE_CHECKING:
     from darc.decide.decision import Decision

@@ -219,7 +219,8 @@ def _texts(source: object, prompt_id: str | None) -> dict[str, str]:
 
 
 def _figure(pictured: "PicturedPrompt", texts: dict[str, str]) -> "Figure":
-    from darc.views import dot_picture, draw_ratings
+    from darc.decide.pictures import dot_picture
+    from darc.views import draw_ratings
 
     decisions, prompt_id = pictured.decisions, str(pictured.prompt_id)
     assert decisions is not None

@@ -13,7 +13,7 @@ from darc.cli.decision_view import (
 )
 from darc.cli.output import print_table
 from darc.decide.decision import FLAGS
-from darc.views.dots import unhappy_words
+from darc.decide.phrases import unhappy_phrase
 from darc.views.text_table import text_table
 
 if TYPE_CHECKING:
@@ -180,5 +180,5 @@ class FirstRows:
                 people = ""
                 if last.opinions is not None:
                     answer = last.opinions.answer(index)
-                    people = f" ({unhappy_words(answer, last.opinions.known_scale)})"
+                    people = f" ({unhappy_phrase(answer, last.opinions.known_scale)})"
                 print(f"\n{takers} took {name}{people}: {texts[name]}")

@@ -176,7 +176,8 @@ class Decision:
         Raises:
             MissingExtra: If matplotlib is not installed.
         """
-        from darc.views import ShownFigure, dot_picture, draw_ratings
+        from darc.decide.pictures import dot_picture
+        from darc.views import ShownFigure, draw_ratings
 
         figure = draw_ratings(dot_picture(self, texts))
         shown = ShownFigure(figure, "decision")
@@ -186,7 +187,7 @@ class Decision:
 
     def _repr_html_(self) -> str:
         """Why this candidate, and how every answer was rated, for a notebook."""
-        from darc.views import dot_picture
+        from darc.decide.pictures import dot_picture
         from darc.views.dots_html import notebook_html
 
         explanation = self.without_flag("held").explain()

@@ -215,7 +215,8 @@ class Outcome:
 
     def _people_beside(self, other: int) -> str:
         """What people think of another answer and of the chosen one; empty if not known."""
-        from darc.views.dots import number_text, unhappy_words
+        from darc.decide.phrases import unhappy_phrase
+        from darc.views.numbers import number_text
 
         opinions = None if self.decision is None else self.decision.opinions
         if opinions is None:
@@ -225,12 +226,12 @@ class Outcome:
         for index, whose in ((other, "Its"), (self.index, "the chosen answer's")):
             answer = opinions.answer(index)
             average = f"{whose} average is {number_text(answer.mean, span)}"
-            parts.append(f"{average} ({unhappy_words(answer, opinions.known_scale)})")
+            parts.append(f"{average} ({unhappy_phrase(answer, opinions.known_scale)})")
         return f"{', '.join(parts)}."
 
     def why_not(self, index: int) -> str:
         """Why a candidate was not chosen, in a few words; empty for the choice."""
-        from darc.views.dots import incomplete_words
+        from darc.decide.phrases import incomplete_phrase
 
         decision = self.decision
         if index == self.index:
@@ -239,7 +240,7 @@ class Outcome:
             return "not compared"
         if decision.pools.left_out[0, index]:
             return "too few ratings" if self.rated else "too few rewrites"
-        incomplete = incomplete_words(decision, index)
+        incomplete = incomplete_phrase(decision, index)
         if incomplete:
             return incomplete
         if decision.opinions is not None:
@@ -248,7 +249,7 @@ class Outcome:
 
     def _why_not_by_people(self, index: int) -> str:
         """What people have against a candidate, in a few words."""
-        from darc.views.dots import unhappy_words
+        from darc.decide.phrases import unhappy_phrase
 
         assert self.decision is not None
         opinions = self.decision.opinions
@@ -264,7 +265,7 @@ class Outcome:
         if answer.mean < chosen.mean - 1e-9 * (1 + abs(chosen.mean)):
             reasons.append("lower average")
         if _unhappy_share(answer) > _unhappy_share(chosen):
-            reasons.append(unhappy_words(answer, opinions.known_scale, names=False))
+            reasons.append(unhappy_phrase(answer, opinions.known_scale, names=False))
         if reasons:
             return ", ".join(reasons)
         if answer.count < chosen.count:
@@ -292,7 +293,7 @@ class Outcome:
 
     def dots(self) -> "DotPicture":
         """How every answer was rated or scored, as data for a picture."""
-        from darc.views import dot_picture
+        from darc.decide.pictures import dot_picture
 
         assert self.decision is not None
         width = self.decision.pools.shape[3]
@@ -327,26 +328,32 @@ class Outcome:
 
     def to_html(self) -> str:
         """Everything as a self-contained page: the answer, why, the picture, then the numbers."""
-        from darc.views.decision_page import CandidateView, decision_page
+        from darc.decide.phrases import incomplete_phrase
+        from darc.decide.pictures import candidate_numbers, candidate_order
+        from darc.views.decision_page import CandidateView, SampleView, decision_page
 
         assert self.decision is not None
         candidates = []
-        for k, candidate in enumerate(self.candidates):
+        for k in candidate_order(self.decision):
+            candidate = self.candidates[k]
             rewrites = self.rewrites.get(k, NOTHING)
             texts = [candidate.text, *(variant.text for variant in rewrites.variants)]
             if self.rated:
                 texts = [""] * len(self.scores.samples)
             scores = jsonable(self.scores.values[:, k].T.tolist())
-            candidates.append(
-                CandidateView(
-                    text=candidate.text,
-                    truncated=candidate.truncated,
-                    why_not=self.why_not(k),
-                    samples=list(zip(self.scores.samples, texts, scores, strict=False)),
-                    rejected=[(each.reason, each.text) for each in rewrites.rejections],
-                    copies=candidate.copies,
-                )
+            samples = zip(self.scores.samples, texts, scores, strict=False)
+            view = CandidateView(
+                name=self.decision.labels.candidate(k),
+                text=candidate.text,
+                numbers=candidate_numbers(self.decision, k),
+                outcome=incomplete_phrase(self.decision, k) or self.why_not(k) or "chosen",
+                chosen=k == self.index,
+                truncated=candidate.truncated,
+                samples=[SampleView(*sample) for sample in samples],
+                rejected=[(each.reason, each.text) for each in rewrites.rejections],
+                copies=candidate.copies,
             )
+            candidates.append(view)
         what = "grades were asked for" if self.rated else "texts were scored"
         others = "; the others could not matter" if self.calls < self.most else ""
         cost = f"{self.calls} of {self.most} {what}{others}."
@@ -354,7 +361,6 @@ class Outcome:
         if self.decision.opinions is None:
             notes.insert(0, self.beside_best_of_k())
         return decision_page(
-            self.decision,
             self.dots(),
             candidates,
             explanation=self._page_explanation(),
@@ -371,11 +377,12 @@ class Outcome:
 
     def _plane_svg(self) -> str:
         """The value-sigma plane as an SVG element, empty where it cannot be drawn."""
-        from darc.views import draw_plane, plane
-        from darc.views.chart import inline_svg, svg_of
+        from darc.decide.pictures import decision_plane
+        from darc.views import draw_plane
+        from darc.views.chart import figure_svg, inline_svg
 
         assert self.decision is not None
-        points = plane(self.decision, (), "")
+        points = decision_plane(self.decision)
         if not points.points:
             return ""
         try:
@@ -383,7 +390,7 @@ class Outcome:
             figure = draw_plane(points, width=5.2)
         except MissingExtra:
             return ""
-        return inline_svg(svg_of(figure, "decision"), "decision", "value and disagreement")
+        return inline_svg(figure_svg(figure, "decision"), "decision", "value and disagreement")
 
     def _repr_html_(self) -> str:
         """The answer, why, and the picture, for a notebook."""

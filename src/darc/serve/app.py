@@ -28,7 +28,7 @@ from darc.serve.requests import PREFIX, Forms
 from darc.serve.service import Gateway
 from darc.serve.settings import ServeSettings
 from darc.serve.telemetry import TYPE, Tracing, provider_of
-from darc.views.palette import style_sheet
+from darc.views.style_sheet import style_sheet
 from darc.web.clients import Keys, read_keys, trusted_proxies
 from darc.web.middleware import Guard, Hosts, Shell
 from darc.web.problems import Problem

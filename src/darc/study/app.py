@@ -18,7 +18,7 @@ from darc.study.lead import LeadPages
 from darc.study.settings import TEMPLATES
 from darc.study.site import Site
 from darc.study.store import Refusal, Store, Unavailable
-from darc.views.palette import style_sheet
+from darc.views.style_sheet import style_sheet
 from darc.web.bodies import read_body
 from darc.web.clients import Proxies
 from darc.web.middleware import Guard, Hosts, Shell, as_json, authority_of

@@ -3,40 +3,68 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from darc.decide.decision import Decision
-from darc.views.dots import DotPicture, incomplete_words
+from darc.views.dots import DotPicture
 from darc.views.dots_html import STYLE, dots_figure
-from darc.views.html import render
+from darc.views.html import render_page
 
-NUMBERS = ("value", "mean", "sigma", "risk_premium")
+# The numbers of a candidate, in the order of `CandidateView.numbers`.
+NUMBERS = ("value", "mean", "sigma", "premium")
+
+
+@dataclass(frozen=True)
+class SampleView:
+    """A rating, or an original or rewrite with its scores.
+
+    Attributes:
+        name: Who gave it, or which wording it is.
+        text: The wording, empty for ratings.
+        scores: One score per scorer, None if it was never looked at.
+    """
+
+    name: str
+    text: str
+    scores: Sequence[float | None]
 
 
 @dataclass(frozen=True)
 class CandidateView:
-    """A candidate as the page of a decision shows it.
+    """A candidate as the page shows it.
 
     Attributes:
+        name: What the candidate is called.
         text: What it says.
+        numbers: Its numbers, in the order of `NUMBERS`; None if unknown.
+        outcome: "chosen", or why it was not.
+        chosen: Whether it was chosen.
         truncated: Whether it was cut off at the token limit.
-        why_not: Why it was not chosen, empty for the choice.
-        samples: A name, a text (empty for ratings) and one score per scorer each, None where it was
-            never looked at.
+        samples: Its samples.
         rejected: Refused rewrites, each as the reason and the text.
         copies: How often it was written.
     """
 
+    name: str
     text: str
+    numbers: Sequence[float | None]
+    outcome: str
+    chosen: bool
     truncated: bool
-    why_not: str
-    samples: Sequence[tuple[str, str, Sequence[float | None]]]
-    rejected: Sequence[tuple[str, str]]
+    samples: Sequence[SampleView]
+    rejected: Sequence[tuple[str, str]] = ()
     copies: int = 1
+
+    @property
+    def complete_samples(self) -> int:
+        """The number of samples that every scorer has scored."""
+        return sum(all(score is not None for score in sample.scores) for sample in self.samples)
+
+
+@dataclass(frozen=True)
+class _Table:
+    header: list[str]
+    rows: list[list[str]]
 
 
 def decision_page(
-    decision: Decision,
     dots: DotPicture,
     candidates: Sequence[CandidateView],
     *,
@@ -45,65 +73,64 @@ def decision_page(
     plane: str = "",
     notes: Sequence[str] = (),
 ) -> str:
-    """One decision as a page that needs no other file; every text is escaped.
+    """Render one decision as a page that needs no other file.
 
     Args:
-        decision: The decision.
         dots: Its picture, with the question as the title.
-        candidates: What to show of each candidate, in the decision's order.
+        candidates: The candidates in the order of the page, exactly one of them chosen.
         explanation: Why the answer was chosen.
         scorers: The names of the scorers.
-        plane: The value-sigma plane as an SVG element of our own making, empty for none.
-        notes: What else to say, a paragraph each.
+        plane: The plane of value and sigma as an SVG element of our own making, empty for none.
+        notes: What else to say, one paragraph each.
+
+    Returns:
+        The page, in which every text is escaped.
     """
-    mean = np.nan_to_num(decision.statistics.mean, nan=-np.inf)
-
-    def place(k: int) -> tuple[bool, bool, float]:
-        return k != decision.index, bool(incomplete_words(decision, k)), -mean[k]
-
-    order = sorted(range(len(candidates)), key=place)
-    return render(
+    chosen = next(candidate for candidate in candidates if candidate.chosen)
+    row_classes = ["chosen" if candidate.chosen else "" for candidate in candidates]
+    return render_page(
         "decision.html",
-        styles=[STYLE],
+        part_styles=[STYLE],
         title=dots.title,
         held=dots.held,
-        candidates=candidates,
-        names=[decision.labels.candidate(k) for k in range(len(candidates))],
-        chosen=decision.index,
+        answer=chosen.text,
         explanation=explanation,
         notes=notes,
         dots=dots_figure(dots),
         plane=plane,
-        order=order,
-        rows=[_row(decision, k, candidates[k]) for k in order],
-        kinds=["chosen" if k == decision.index else "" for k in order],
+        numbers=_numbers_table(candidates),
+        row_classes=row_classes,
+        candidates=candidates,
         samples=[_sample_table(candidate, scorers) for candidate in candidates],
     )
 
 
-def _row(decision: Decision, index: int, candidate: CandidateView) -> list[str]:
-    """The numbers of a candidate; of one that was ruled out early only bounds are known."""
-    numbers = [_number(getattr(decision.statistics, name)[index]) for name in NUMBERS]
-    words = incomplete_words(decision, index)
-    if words:
-        numbers = ["-"] * len(NUMBERS)
-    count = sum(all(score is not None for score in scores) for _, _, scores in candidate.samples)
-    why = words or candidate.why_not or "chosen"
-    return [decision.labels.candidate(index), *numbers, str(count), why]
+def _numbers_table(candidates: Sequence[CandidateView]) -> _Table:
+    rows = []
+    for candidate in candidates:
+        numbers = [_number_text(number) for number in candidate.numbers]
+        samples = str(candidate.complete_samples)
+        rows.append([candidate.name, *numbers, samples, candidate.outcome])
+    return _Table(["answer", *NUMBERS, "samples", ""], rows)
 
 
-def _sample_table(
-    candidate: CandidateView, scorers: Sequence[str]
-) -> tuple[list[str], list[list[str]]]:
-    """The header and the rows of a candidate's samples, with their texts if they have any."""
+def _sample_table(candidate: CandidateView, scorers: Sequence[str]) -> _Table:
+    """A candidate's samples, with their texts if they have any."""
     header = ["", *scorers]
-    rows = [[name, *map(_number, scores)] for name, _, scores in candidate.samples]
-    texts = [text for _, text, _ in candidate.samples]
-    if any(texts):
+    with_texts = any(sample.text for sample in candidate.samples)
+    if with_texts:
         header.append("text")
-        rows = [[*row, text] for row, text in zip(rows, texts, strict=True)]
-    return header, rows
+    rows = []
+    for sample in candidate.samples:
+        row = [sample.name, *(_number_text(score) for score in sample.scores)]
+        if with_texts:
+            row.append(sample.text)
+        rows.append(row)
+    return _Table(header, rows)
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None or value != value else f"{value:.3f}"
+def _number_text(number: float | None) -> str:
+    # NaN is the only number that differs from itself.
+    if number is None or number != number:
+        return "-"
+    return f"{number:.3f}"

@@ -1,49 +1,77 @@
 """The dot picture as HTML with inline SVG, which needs no drawing library."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup
 
-from darc.views.dots import DotPicture, DotRow, DotStrip, axis_ticks, stack_dots
+from darc.views.dot_layout import axis_ticks, stack_dots
+from darc.views.dots import Dot, DotPicture, DotRow, DotStrip
 from darc.views.html import environment
-from darc.views.palette import TEMPLATES, color_variables
+from darc.views.style_sheet import TEMPLATES, color_variables
 
 STYLE = TEMPLATES / "dots.css"
 # Rows after these are folded away.
-MOST_OPEN_ROWS = 8
-# A longer text is folded after its beginning.
-LONGEST_TEXT = 240
-BEGINNING = 150
-# Dots of this width do not cover each other on a strip of this width, that of a telephone.
+MAX_OPEN_ROWS = 8
+# A longer text is folded after its beginning, which has at most so many letters.
+MAX_TEXT_LENGTH = 240
+BEGINNING_LENGTH = 150
+# Dots of this width in pixels do not cover each other on a strip as wide as on a telephone.
 STRIP_WIDTH = 310
 DOT_WIDTH = 9.0
-TALLEST_STACK = 72.0
-# Piles of more dots than this become wider where there is room.
-TALLEST_PILE = 6
-SMALLEST_RADIUS = 2.0
-# More different values than this are not read out one by one.
-MOST_VALUES_READ = 12
-# The label of the limit ends at its line, unless the line is so close to the left end.
+MAX_STACK_HEIGHT = 72.0
+# Piles of more dots than this become wider if there is room.
+MAX_PILE = 6
+MIN_RADIUS = 2.0
+# A screen reader is given this many different values one by one, and a range if there are more.
+MAX_VALUES_READ = 12
+# The label of the limit ends at its line, unless the line is closer than this to the left end.
 ROOM_FOR_LABEL = 0.35
 
 
 @dataclass(frozen=True)
 class _Mark:
-    """One dot in its place: `across` in per cent of the strip, `down` in pixels."""
+    """One dot in its place.
 
-    across: str
-    down: str
+    Attributes:
+        x: Its place along the strip, such as "12.50%".
+        y: Its place below the top of the strip in pixels.
+        title: What is shown when the pointer rests on it.
+    """
+
+    x: str
+    y: str
     title: str
 
 
 @dataclass(frozen=True)
-class _DrawnStrip:
-    """A strip with everything in its place: per cent across, pixels down.
+class _Tick:
+    """A number on the axis: `x` is its place along the strip, such as "12.50%"."""
 
-    `limit_label` is empty where the line needs no label, and `limit_anchor` the side of it that
-    touches the line.
+    x: str
+    text: str
+
+
+@dataclass(frozen=True)
+class _DrawnStrip:
+    """A strip with everything in its place: per cent along it, pixels down.
+
+    Attributes:
+        caption: What the strip shows, empty for the only strip.
+        summary: The numbers in words.
+        label: What a screen reader says.
+        content: The marks of people who are content, and of scores.
+        unhappy: The marks of unhappy people.
+        radius: The radius of a mark.
+        top: Where the marks begin.
+        base: Where the axis is.
+        height: The height of the strip.
+        mean: Where the bar of the average stands, empty for no bar.
+        limit: Where the line of the limit stands, empty for no line.
+        limit_label: What the line means, empty if it needs no label.
+        limit_anchor: The end of the label that touches the line.
+        ticks: The numbers on the axis.
     """
 
     caption: str
@@ -59,83 +87,146 @@ class _DrawnStrip:
     limit: str
     limit_label: str
     limit_anchor: str
-    ticks: list[tuple[str, str]]
+    ticks: list[_Tick]
+
+
+@dataclass(frozen=True)
+class _DrawnRow:
+    """An answer as the template shows it.
+
+    Attributes:
+        answer: The answer.
+        beginning: Its text, or the beginning of a long one.
+        full_text: The whole of a long text, empty if the beginning is all.
+        strips: Its strips.
+    """
+
+    answer: DotRow
+    beginning: str
+    full_text: str
+    strips: list[_DrawnStrip]
 
 
 def dots_figure(picture: DotPicture) -> Markup:
-    """The picture as a `<figure>` element, whose style is in `STYLE`; every text is escaped."""
-    rows = [
-        (row, _text_parts(row.text), [_draw_strip(row, strip, place == 0) for strip in row.strips])
-        for place, row in enumerate(picture.rows)
-    ]
+    """Render a picture as a `<figure>` element, whose style is in `STYLE`.
+
+    Args:
+        picture: The picture; every text in it is escaped.
+
+    Returns:
+        The element.
+    """
+    # The line of the limit is the same for all answers, so only the first one labels it.
+    rows = [_draw_row(row, label_limit=number == 0) for number, row in enumerate(picture.rows)]
     html = (
         environment()
         .get_template("dots.html")
         .render(
             picture=picture,
-            rows=rows[:MOST_OPEN_ROWS],
-            folded=rows[MOST_OPEN_ROWS:],
-            label=read_out(picture),
+            rows=rows[:MAX_OPEN_ROWS],
+            folded=rows[MAX_OPEN_ROWS:],
+            label=picture_label(picture),
         )
     )
     return Markup(html)
 
 
-def notebook_html(picture: DotPicture | None, **values: Any) -> str:
-    """An answer, why it was chosen, and the picture, with their own style.
+def notebook_html(
+    picture: DotPicture | None,
+    *,
+    answer: str,
+    explanation: str,
+    rows: Sequence[Sequence[str]] = (),
+) -> str:
+    """Render an answer, why it was chosen, and the picture, with their own style.
 
     Args:
-        picture: The picture, None where nothing could be compared.
-        **values: What else the template "notebook.html" shows.
+        picture: The picture, None if nothing could be compared.
+        answer: The text of the answer, empty to leave it out.
+        explanation: Why it was chosen.
+        rows: Rows of a table with the answers (name, why not, beginning), empty for no table.
+
+    Returns:
+        An element that a notebook shows.
     """
+    figure = Markup("")
+    held = False
+    if picture is not None:
+        figure = dots_figure(picture)
+        held = picture.held
     style = color_variables(".darc") + STYLE.read_text(encoding="utf-8")
-    figure = "" if picture is None else dots_figure(picture)
-    held = picture is not None and picture.held
-    template = environment().get_template("notebook.html")
-    return template.render(style=Markup(style), figure=figure, held=held, **values)
+    return (
+        environment()
+        .get_template("notebook.html")
+        .render(
+            style=Markup(style),
+            figure=figure,
+            held=held,
+            answer=answer,
+            explanation=explanation,
+            rows=rows,
+        )
+    )
 
 
-def read_out(picture: DotPicture) -> str:
+def picture_label(picture: DotPicture) -> str:
     """What a screen reader says of the whole picture."""
-    answers = "1 answer" if len(picture.rows) == 1 else f"{len(picture.rows)} answers"
-    sentences = [f"How {answers} were rated, one dot per sample."]
+    answers = f"{len(picture.rows)} answers"
+    if len(picture.rows) == 1:
+        answers = "1 answer"
+    sentences = []
+    if picture.held:
+        sentences.append("None of these answers is good.")
+    sentences.append(f"How {answers} were rated, one dot per sample.")
     for row in picture.rows:
         if row.badges:
             badges = " and ".join(badge[0].lower() + badge[1:] for badge in row.badges)
             summaries = "; ".join(strip.summary for strip in row.strips)
             sentences.append(f"{row.name}, {badges}: {summaries}.")
-    if picture.held:
-        sentences.insert(0, "None of these answers is good.")
     return " ".join(sentences)
 
 
-def _text_parts(text: str) -> tuple[str, str]:
-    """The beginning of a text and the whole of it, which is empty where the beginning is all."""
-    if len(text) <= LONGEST_TEXT:
-        return text, ""
-    beginning = " ".join(text[:BEGINNING].split(" ")[:-1]) or text[:BEGINNING]
-    return f"{beginning.rstrip()} …", text
+def _draw_row(row: DotRow, label_limit: bool) -> _DrawnRow:
+    strips = [_draw_strip(row, strip, label_limit) for strip in row.strips]
+    if len(row.text) <= MAX_TEXT_LENGTH:
+        return _DrawnRow(row, row.text, "", strips)
+    return _DrawnRow(row, _beginning(row.text), row.text, strips)
+
+
+def _beginning(text: str) -> str:
+    """The first words of a long text."""
+    start = text[:BEGINNING_LENGTH]
+    complete_words = " ".join(start.split(" ")[:-1])
+    return f"{(complete_words or start).rstrip()} …"
 
 
 def _draw_strip(row: DotRow, strip: DotStrip, label_limit: bool) -> _DrawnStrip:
     """Put the dots of a strip in their places."""
-    places = [STRIP_WIDTH * strip.share(dot.value) for dot in strip.dots]
-    places, levels = stack_dots(places, DOT_WIDTH, TALLEST_PILE)
-    tallest = max(levels, default=0)
-    step = min(DOT_WIDTH, TALLEST_STACK / (tallest + 1))
-    radius = max(SMALLEST_RADIUS, step / 2 - 0.2)
-    limit_label = strip.limit_label if label_limit else ""
-    top = 20.0 if limit_label else 6.0
-    floor = top + step * max(tallest, 1) + radius
-    base = floor + radius + 3
+    positions = [STRIP_WIDTH * strip.position(dot.value) for dot in strip.dots]
+    positions, levels = stack_dots(positions, DOT_WIDTH, MAX_PILE)
+    highest_level = max(levels, default=0)
+    step = min(DOT_WIDTH, MAX_STACK_HEIGHT / (highest_level + 1))
+    radius = max(MIN_RADIUS, step / 2 - 0.2)
+    limit_label = ""
+    if label_limit:
+        limit_label = strip.limit_label
+    top = 6.0
+    if limit_label:
+        top = 20.0
+    lowest_dots = top + step * max(highest_level, 1) + radius
+    base = lowest_dots + radius + 3
     content: list[_Mark] = []
     unhappy: list[_Mark] = []
-    for dot, place, level in zip(strip.dots, places, levels, strict=True):
-        title = f"{dot.name}: {dot.value:.4g}" if dot.name else f"{dot.value:.4g}"
-        mark = _Mark(_percent(place / STRIP_WIDTH), f"{floor - step * level:.1f}", title)
-        (unhappy if dot.unhappy else content).append(mark)
-    limit = None if strip.limit is None else strip.share(strip.limit)
-    ticks = axis_ticks(strip.low, strip.high)
+    for dot, position, level in zip(strip.dots, positions, levels, strict=True):
+        mark = _Mark(
+            x=_percent(position / STRIP_WIDTH),
+            y=f"{lowest_dots - step * level:.1f}",
+            title=_dot_title(dot),
+        )
+        if dot.unhappy:
+            unhappy.append(mark)
+        else:
+            content.append(mark)
     return _DrawnStrip(
         caption=strip.caption,
         summary=strip.summary,
@@ -146,12 +237,36 @@ def _draw_strip(row: DotRow, strip: DotStrip, label_limit: bool) -> _DrawnStrip:
         top=top,
         base=base,
         height=base + 18,
-        mean="" if strip.mean is None else _percent(strip.share(strip.mean)),
-        limit="" if limit is None else _percent(limit),
+        mean=_position_text(strip, strip.mean),
+        limit=_position_text(strip, strip.limit),
         limit_label=limit_label,
-        limit_anchor="end" if limit is not None and limit > ROOM_FOR_LABEL else "start",
-        ticks=[(_percent(strip.share(tick)), f"{tick:.4g}") for tick in ticks],
+        limit_anchor=_limit_anchor(strip),
+        ticks=[
+            _Tick(_percent(strip.position(tick)), f"{tick:.4g}")
+            for tick in axis_ticks(strip.low, strip.high)
+        ],
     )
+
+
+def _dot_title(dot: Dot) -> str:
+    value = f"{dot.value:.4g}"
+    if dot.name:
+        return f"{dot.name}: {value}"
+    return value
+
+
+def _limit_anchor(strip: DotStrip) -> str:
+    """Which end of the limit's label touches its line, as SVG's text-anchor."""
+    if strip.limit is not None and strip.position(strip.limit) > ROOM_FOR_LABEL:
+        return "end"
+    return "start"
+
+
+def _position_text(strip: DotStrip, value: float | None) -> str:
+    """Where a value lies along the strip, such as "12.50%"; empty for no value."""
+    if value is None:
+        return ""
+    return _percent(strip.position(value))
 
 
 def _percent(share: float) -> str:
@@ -160,9 +275,21 @@ def _percent(share: float) -> str:
 
 def _strip_label(row: DotRow, strip: DotStrip) -> str:
     """What a screen reader says of one strip."""
+    start = row.name
+    if strip.caption:
+        start = f"{row.name}, {strip.caption}"
+    return f"{start}: {_values_text(strip)}; {strip.summary}"
+
+
+def _values_text(strip: DotStrip) -> str:
+    """The values of the dots, such as "2 3 times, 9", or their range if there are many."""
     counts = Counter(f"{dot.value:.3g}" for dot in strip.dots)
-    values = [value if times == 1 else f"{value} {times} times" for value, times in counts.items()]
-    if len(values) > MOST_VALUES_READ:
-        values = [f"{len(strip.dots)} dots from {values[0]} to {values[-1]}"]
-    start = f"{row.name}, {strip.caption}" if strip.caption else row.name
-    return f"{start}: {', '.join(values)}; {strip.summary}"
+    values = []
+    for value, times in counts.items():
+        if times == 1:
+            values.append(value)
+        else:
+            values.append(f"{value} {times} times")
+    if len(values) > MAX_VALUES_READ:
+        return f"{len(strip.dots)} dots from {values[0]} to {values[-1]}"
+    return ", ".join(values)

@@ -5,46 +5,39 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from darc.views.chart import new_figure, plainly
-from darc.views.dots import (
-    CHOSEN,
-    OTHER_CHOICE,
-    DotPicture,
-    DotRow,
-    DotStrip,
-    axis_ticks,
-    stack_dots,
-)
+from darc.views.chart import new_figure, plain_drawing
+from darc.views.dot_layout import axis_ticks, stack_dots
+from darc.views.dots import CHOSEN, OTHER_CHOICE, DotPicture, DotRow, DotStrip
 from darc.views.palette import BAND, CHOICE, GRID, INK, LABEL, LIGHT, OTHER, PALE, PALE_OTHER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # More answers than this are not drawn.
-MOST_ROWS = 8
-# All lengths are inches; scaled down to half, as on a telephone, the words are still read.
+MAX_ROWS = 8
+# All lengths are inches. Scaled down to half, as on a telephone, the words can still be read.
 WIDTH = 5.4
 SIDE = 0.3
 LINE = 0.19
 PADDING = 0.06
 GAP = 0.12
 DOT = 0.12
-# Above the dots of an answer, where the line of the limit has a label and where it has none.
+# The room above the dots of an answer with and without a label on the line of the limit.
 LABEL_ROOM = 0.25
 HEAD_ROOM = 0.1
-TALLEST_STACK = 0.85
-# Piles of more dots than this become wider where there is room.
-TALLEST_PILE = 6
+MAX_STACK_HEIGHT = 0.85
+# Piles of more dots than this become wider if there is room.
+MAX_PILE = 6
 TICK_ROOM = 0.24
 TEXT_SIZE = 9.5
-# So many letters of a text, of a name in bold and of a summary fit beside each other.
+# The number of letters of a text or summary, and of a name in bold, that fit on a line.
 TEXT_LETTERS = 66
 NAME_LETTERS = 56
-MOST_TEXT_LINES = 3
+MAX_TEXT_LINES = 3
 UNHAPPY = LIGHT["wrong"]
 COLORS = {CHOSEN: CHOICE, OTHER_CHOICE: OTHER}
 BACKGROUNDS = {CHOSEN: BAND, OTHER_CHOICE: PALE_OTHER}
-# The label of the limit ends at its line, unless the line is so close to the left end.
+# The label of the limit ends at its line, unless the line is closer than this to the left end.
 ROOM_FOR_LABEL = 0.35
 
 
@@ -57,57 +50,75 @@ class _Line:
     weight: str = "normal"
 
 
+@dataclass(frozen=True)
+class _LegendEntry:
+    """A mark ("dot", "unhappy" or "mean") and what it means."""
+
+    mark: str
+    words: str
+
+    @property
+    def width(self) -> float:
+        """About how wide it is."""
+        return 0.45 + 0.075 * len(self.words)
+
+
 def draw_ratings(picture: DotPicture) -> "Figure":
-    """A figure of how each answer was rated, readable in grey.
+    """Draw how each answer was rated, legible in grey.
 
     Answers stand below each other, each with its name and text above its dots. Open triangles are
-    ratings of people who are unhappy. At most `MOST_ROWS` answers are drawn, the chosen ones first.
+    ratings of people who are unhappy. At most `MAX_ROWS` answers are drawn, the chosen ones first.
 
     Args:
         picture: What to draw.
 
     Returns:
         The figure, which `save_figure` writes to a file.
+
+    Raises:
+        MissingExtra: If matplotlib is not installed.
     """
-    rows = picture.rows[:MOST_ROWS]
-    hidden = len(picture.rows) - len(rows)
-    head = _heading(picture)
+    rows = picture.rows[:MAX_ROWS]
+    heading = _heading(picture)
     legend = _legend(picture)
-    foot = _footing(hidden)
-    heights = [_row_height(row, place == 0) for place, row in enumerate(rows)]
-    height = (
-        LINE * (len(head) + len(legend) + len(foot))
-        + sum(heights)
-        + GAP * (len(rows) + 2)
-        + PADDING
-    )
-    with plainly():
+    footing = _footing(len(picture.rows) - len(rows))
+    # Only the first answer labels the line of the limit.
+    row_heights = [_row_height(row, number == 0) for number, row in enumerate(rows)]
+    words_height = LINE * (len(heading) + len(legend) + len(footing))
+    height = words_height + sum(row_heights) + GAP * (len(rows) + 2) + PADDING
+    with plain_drawing():
         figure = new_figure(WIDTH, height)
-        figure.set_layout_engine("none")
-        axes = figure.add_axes((0, 0, 1, 1))
-        # One unit is one inch in both directions, from the top left corner.
-        axes.set_xlim(0, WIDTH)
-        axes.set_ylim(height, 0)
-        axes.axis("off")
-        top = GAP
-        for line in head:
-            top = _write(axes, line, top)
-        top += PADDING if head else 0.0
-        for place, (row, row_height) in enumerate(zip(rows, heights, strict=True)):
-            _draw_row(axes, row, top, row_height, label_limit=place == 0)
-            top += row_height + GAP
+        axes = _inch_axes(figure, height)
+        y = GAP
+        for line in heading:
+            y = _write_line(axes, line, y)
+        if heading:
+            y += PADDING
+        for number, (row, row_height) in enumerate(zip(rows, row_heights, strict=True)):
+            _draw_row(axes, row, y, row_height, label_limit=number == 0)
+            y += row_height + GAP
         for entries in legend:
-            _draw_legend(axes, entries, top)
-            top += LINE
-        for line in foot:
-            top = _write(axes, line, top)
+            _draw_legend(axes, entries, y)
+            y += LINE
+        for line in footing:
+            y = _write_line(axes, line, y)
     return figure
 
 
+def _inch_axes(figure: "Figure", height: float) -> Any:
+    """Axes in which one unit is one inch in both directions, from the top left corner."""
+    figure.set_layout_engine("none")
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_xlim(0, WIDTH)
+    axes.set_ylim(height, 0)
+    axes.axis("off")
+    return axes
+
+
 def _heading(picture: DotPicture) -> list[_Line]:
-    """The question, and what to know of all answers."""
-    lines = textwrap.wrap(picture.title, NAME_LETTERS, max_lines=2, placeholder=" …")
-    heading = [_Line(line, weight="bold") for line in lines]
+    """The question, and whether none of the answers is good."""
+    title = textwrap.wrap(picture.title, NAME_LETTERS, max_lines=2, placeholder=" …")
+    heading = [_Line(words, weight="bold") for words in title]
     if picture.held:
         heading.append(_Line("None of these answers is good.", UNHAPPY, "bold"))
     return heading
@@ -115,32 +126,33 @@ def _heading(picture: DotPicture) -> list[_Line]:
 
 def _footing(hidden: int) -> list[_Line]:
     """How many answers are left out."""
-    if not hidden:
+    if hidden == 0:
         return []
-    answers = "1 more answer is" if hidden == 1 else f"{hidden} more answers are"
-    return [_Line(f"{answers} not shown.", LABEL)]
+    if hidden == 1:
+        return [_Line("1 more answer is not shown.", LABEL)]
+    return [_Line(f"{hidden} more answers are not shown.", LABEL)]
 
 
 def _words_above(row: DotRow) -> list[_Line]:
     """Badges, name and text of an answer."""
-    color = COLORS.get(row.kind, INK)
-    lines = [_Line(_joined(row.badges), color, "bold")] if row.badges else []
-    name = f"{row.name}, {row.note}" if row.note else row.name
-    lines += [
-        _Line(words, weight="bold")
-        for words in textwrap.wrap(name, NAME_LETTERS, max_lines=2, placeholder=" …")
-    ]
+    lines = []
+    if row.badges:
+        lines.append(_Line(_join_badges(row.badges), COLORS.get(row.kind, INK), "bold"))
+    name = row.name
+    if row.note:
+        name = f"{row.name}, {row.note}"
+    name_lines = textwrap.wrap(name, NAME_LETTERS, max_lines=2, placeholder=" …")
+    lines += [_Line(words, weight="bold") for words in name_lines]
     text = " ".join(row.text.split())
-    lines += [
-        _Line(words)
-        for words in textwrap.wrap(text, TEXT_LETTERS, max_lines=MOST_TEXT_LINES, placeholder=" …")
-    ]
+    text_lines = textwrap.wrap(text, TEXT_LETTERS, max_lines=MAX_TEXT_LINES, placeholder=" …")
+    lines += [_Line(words) for words in text_lines]
     return lines
 
 
-def _joined(badges: Sequence[str]) -> str:
+def _join_badges(badges: Sequence[str]) -> str:
     """Badges in one line, such as "Chosen by auto, highest average (Best-of-K)"."""
-    return ", ".join([*badges[:1], *(badge[0].lower() + badge[1:] for badge in badges[1:])])
+    others = [badge[0].lower() + badge[1:] for badge in badges[1:]]
+    return ", ".join([badges[0], *others])
 
 
 def _words_below(strip: DotStrip) -> list[_Line]:
@@ -149,139 +161,174 @@ def _words_below(strip: DotStrip) -> list[_Line]:
 
 def _row_height(row: DotRow, label_limit: bool) -> float:
     words = len(_words_above(row)) * LINE
-    return words + sum(_strip_height(strip, label_limit) for strip in row.strips) + 2 * PADDING
+    strips = sum(_strip_height(strip, label_limit) for strip in row.strips)
+    return words + strips + 2 * PADDING
 
 
 def _strip_height(strip: DotStrip, label_limit: bool) -> float:
-    lines = len(_words_below(strip)) + (1 if strip.caption else 0)
+    lines = len(_words_below(strip))
+    if strip.caption:
+        lines += 1
     return _head_room(strip, label_limit) + _stack_height(strip) + TICK_ROOM + LINE * lines
 
 
 def _head_room(strip: DotStrip, label_limit: bool) -> float:
-    return LABEL_ROOM if label_limit and strip.limit_label else HEAD_ROOM
+    if label_limit and strip.limit_label:
+        return LABEL_ROOM
+    return HEAD_ROOM
 
 
 def _stack_height(strip: DotStrip) -> float:
     """How high the dots of a strip stand."""
-    _, levels = _stacked(strip)
+    _, levels = _stack(strip)
     tallest = max(levels, default=0) + 1
-    return max(2 * DOT, min(DOT * tallest, TALLEST_STACK))
+    return max(2 * DOT, min(DOT * tallest, MAX_STACK_HEIGHT))
 
 
-def _stacked(strip: DotStrip) -> tuple[list[float], list[int]]:
+def _stack(strip: DotStrip) -> tuple[list[float], list[int]]:
     """Where the dots of a strip stand: across the figure, and on which level."""
-    return stack_dots([_across(strip, dot.value) for dot in strip.dots], DOT, TALLEST_PILE)
+    return stack_dots([_x(strip, dot.value) for dot in strip.dots], DOT, MAX_PILE)
 
 
-def _across(strip: DotStrip, value: float) -> float:
+def _x(strip: DotStrip, value: float) -> float:
     """Where a value of a strip lies across the figure."""
-    return 2 * SIDE + strip.share(value) * (WIDTH - 4 * SIDE)
+    return 2 * SIDE + strip.position(value) * (WIDTH - 4 * SIDE)
 
 
-def _write(axes: Any, line: _Line, top: float, across: float = SIDE) -> float:
-    """Write a line of words below `top`, and say where it ends."""
-    style = {"color": line.color, "weight": line.weight, "fontsize": TEXT_SIZE}
-    axes.text(across, top + LINE / 2, line.words, ha="left", va="center", **style)
-    return top + LINE
+def _write_line(axes: Any, line: _Line, y: float, x: float = SIDE) -> float:
+    """Write a line of words below `y`, and return where it ends."""
+    axes.text(
+        x,
+        y + LINE / 2,
+        line.words,
+        ha="left",
+        va="center",
+        color=line.color,
+        weight=line.weight,
+        fontsize=TEXT_SIZE,
+    )
+    return y + LINE
 
 
-def _draw_row(axes: Any, row: DotRow, top: float, height: float, label_limit: bool) -> None:
-    """One answer: who chooses it, its name and text, and its dots."""
+def _draw_row(axes: Any, row: DotRow, y: float, height: float, label_limit: bool) -> None:
+    """Draw one answer: who chooses it, its name and text, and its dots."""
+    _draw_background(axes, row, y, height)
+    color = COLORS.get(row.kind, INK)
+    y += PADDING
+    for line in _words_above(row):
+        y = _write_line(axes, line, y)
+    for strip in row.strips:
+        if strip.caption:
+            y = _write_line(axes, _Line(strip.caption, LABEL), y)
+        y += _head_room(strip, label_limit)
+        _draw_strip(axes, strip, y, color, label_limit)
+        y += _stack_height(strip) + TICK_ROOM
+        for line in _words_below(strip):
+            y = _write_line(axes, line, y)
+
+
+def _draw_background(axes: Any, row: DotRow, y: float, height: float) -> None:
     from matplotlib.patches import Rectangle
 
+    corner = (SIDE / 2, y)
     background = BACKGROUNDS.get(row.kind, "white")
-    edge = COLORS.get(row.kind, GRID)
-    corner = (SIDE / 2, top)
     axes.add_patch(
         Rectangle(corner, WIDTH - SIDE, height, facecolor=background, edgecolor=GRID, zorder=0)
     )
     # A stripe on the left tells choices from other answers without colour.
     if row.kind:
-        axes.add_patch(Rectangle(corner, 0.05, height, facecolor=edge, edgecolor=edge, zorder=1))
-    place = top + PADDING
-    for line in _words_above(row):
-        place = _write(axes, line, place)
-    for strip in row.strips:
-        if strip.caption:
-            place = _write(axes, _Line(strip.caption, LABEL), place)
-        place += _head_room(strip, label_limit)
-        _draw_strip(axes, strip, place, COLORS.get(row.kind, INK), label_limit)
-        place += _stack_height(strip) + TICK_ROOM
-        for line in _words_below(strip):
-            place = _write(axes, line, place)
+        color = COLORS.get(row.kind, GRID)
+        axes.add_patch(Rectangle(corner, 0.05, height, facecolor=color, edgecolor=color, zorder=1))
 
 
 def _draw_strip(axes: Any, strip: DotStrip, top: float, color: str, label_limit: bool) -> None:
-    """The dots of a strip below `top`, with axis, limit and average."""
-    places, levels = _stacked(strip)
-    stack = _stack_height(strip)
-    base = top + stack + 0.03
-    step = min(DOT, stack / (max(levels, default=0) + 1))
-    size = (72 * max(0.05, min(DOT, step)) * 0.82) ** 2
-    left = _across(strip, strip.low)
-    right = _across(strip, strip.high)
-    axes.plot([left, right], [base, base], color=PALE, linewidth=0.8, zorder=1)
-    for tick in axis_ticks(strip.low, strip.high):
-        across = _across(strip, tick)
-        axes.plot([across, across], [base, base + 0.03], color=PALE, linewidth=0.8, zorder=1)
-        look = {"ha": "center", "va": "top", "fontsize": 8, "color": LABEL}
-        axes.text(across, base + 0.05, f"{tick:.4g}", **look)
+    """Draw the dots of a strip below `top`, with axis, limit and average."""
+    base = top + _stack_height(strip) + 0.03
+    _draw_axis(axes, strip, base)
     if strip.limit is not None:
-        across = _across(strip, strip.limit)
-        ends = [top - 0.06, base]
-        axes.plot([across, across], ends, color=UNHAPPY, linewidth=0.9, linestyle=(0, (3, 2)))
-        if label_limit:
-            side = "right" if strip.share(strip.limit) > ROOM_FOR_LABEL else "left"
-            look = {"ha": side, "va": "center", "fontsize": 8.5, "color": UNHAPPY}
-            axes.text(across, top - 0.14, strip.limit_label, **look)
+        _draw_limit(axes, strip, strip.limit, top, base, label_limit)
     if strip.mean is not None:
-        across = _across(strip, strip.mean)
-        axes.plot([across, across], [top - 0.04, base + 0.02], color=INK, linewidth=2.6, zorder=2)
+        x = _x(strip, strip.mean)
+        axes.plot([x, x], [top - 0.04, base + 0.02], color=INK, linewidth=2.6, zorder=2)
+    _draw_dots(axes, strip, base, color)
+
+
+def _draw_axis(axes: Any, strip: DotStrip, base: float) -> None:
+    ends = [_x(strip, strip.low), _x(strip, strip.high)]
+    axes.plot(ends, [base, base], color=PALE, linewidth=0.8, zorder=1)
+    for tick in axis_ticks(strip.low, strip.high):
+        x = _x(strip, tick)
+        axes.plot([x, x], [base, base + 0.03], color=PALE, linewidth=0.8, zorder=1)
+        axes.text(x, base + 0.05, f"{tick:.4g}", ha="center", va="top", fontsize=8, color=LABEL)
+
+
+def _draw_limit(
+    axes: Any, strip: DotStrip, limit: float, top: float, base: float, label_limit: bool
+) -> None:
+    x = _x(strip, limit)
+    dashes = (0, (3, 2))
+    axes.plot([x, x], [top - 0.06, base], color=UNHAPPY, linewidth=0.9, linestyle=dashes)
+    if not label_limit:
+        return
+    alignment = "left"
+    if strip.position(limit) > ROOM_FOR_LABEL:
+        alignment = "right"
+    axes.text(
+        x,
+        top - 0.14,
+        strip.limit_label,
+        ha=alignment,
+        va="center",
+        fontsize=8.5,
+        color=UNHAPPY,
+    )
+
+
+def _draw_dots(axes: Any, strip: DotStrip, base: float, color: str) -> None:
+    positions, levels = _stack(strip)
+    step = min(DOT, _stack_height(strip) / (max(levels, default=0) + 1))
+    # Matplotlib wants the area of a mark in square points.
+    size = (72 * max(0.05, min(DOT, step)) * 0.82) ** 2
     for unhappy in (False, True):
-        chosen = [n for n, dot in enumerate(strip.dots) if dot.unhappy == unhappy]
-        acrosses = [places[n] for n in chosen]
-        downs = [base - 0.03 - step * (levels[n] + 0.5) for n in chosen]
-        if chosen:
-            axes.scatter(acrosses, downs, s=size, zorder=3, **_mark(unhappy, color))
+        dots = [number for number, dot in enumerate(strip.dots) if dot.unhappy == unhappy]
+        if dots:
+            xs = [positions[number] for number in dots]
+            ys = [base - 0.03 - step * (levels[number] + 0.5) for number in dots]
+            axes.scatter(xs, ys, s=size, zorder=3, **_mark_style(unhappy, color))
 
 
-def _mark(unhappy: bool, color: str) -> dict[str, Any]:
-    """The look of a dot, as matplotlib's keywords."""
+def _mark_style(unhappy: bool, color: str) -> dict[str, Any]:
+    """The style of a dot, as matplotlib's keywords."""
     if unhappy:
         return {"marker": "v", "facecolor": "white", "edgecolor": UNHAPPY, "linewidth": 1.2}
     return {"marker": "o", "facecolor": color, "edgecolor": color, "linewidth": 0.0}
 
 
-def _legend(picture: DotPicture) -> list[list[tuple[str, str]]]:
+def _legend(picture: DotPicture) -> list[list[_LegendEntry]]:
     """Marks and what they mean, in as many lines as it takes."""
-    entries = [("dot", picture.dot_label)]
+    entries = [_LegendEntry("dot", picture.dot_label)]
     if picture.unhappy_label:
-        entries.append(("unhappy", picture.unhappy_label))
-    entries.append(("mean", "average"))
-    lines: list[list[tuple[str, str]]] = [[]]
+        entries.append(_LegendEntry("unhappy", picture.unhappy_label))
+    entries.append(_LegendEntry("mean", "average"))
+    lines: list[list[_LegendEntry]] = [[]]
     for entry in entries:
-        if (
-            lines[-1]
-            and sum(_entry_width(words) for _, words in [*lines[-1], entry]) > WIDTH - SIDE
-        ):
+        width = sum(other.width for other in lines[-1]) + entry.width
+        if lines[-1] and width > WIDTH - SIDE:
             lines.append([])
         lines[-1].append(entry)
     return lines
 
 
-def _entry_width(words: str) -> float:
-    return 0.45 + 0.075 * len(words)
-
-
-def _draw_legend(axes: Any, entries: Sequence[tuple[str, str]], top: float) -> None:
-    """One line of marks and what they mean."""
-    middle = top + LINE / 2
-    across = SIDE
-    for kind, words in entries:
-        if kind == "mean":
+def _draw_legend(axes: Any, entries: Sequence[_LegendEntry], y: float) -> None:
+    """Draw one line of marks and what they mean."""
+    middle = y + LINE / 2
+    x = SIDE
+    for entry in entries:
+        if entry.mark == "mean":
             ends = [middle - 0.08, middle + 0.08]
-            axes.plot([across + 0.05] * 2, ends, color=INK, linewidth=2.6)
+            axes.plot([x + 0.05, x + 0.05], ends, color=INK, linewidth=2.6)
         else:
-            axes.scatter([across + 0.05], [middle], s=50, **_mark(kind == "unhappy", INK))
-        _write(axes, _Line(words, LABEL), top, across + 0.16)
-        across += _entry_width(words)
+            style = _mark_style(entry.mark == "unhappy", INK)
+            axes.scatter([x + 0.05], [middle], s=50, **style)
+        _write_line(axes, _Line(entry.words, LABEL), y, x + 0.16)
+        x += entry.width

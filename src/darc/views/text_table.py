@@ -1,71 +1,84 @@
 """Tables of plain text."""
 
-import os
-import sys
 import unicodedata
 from collections.abc import Sequence
-from typing import TextIO
 
-LONGEST = 40
+from darc.views.terminal import bold
+
+MAX_CELL_LENGTH = 40
 
 
 def text_table(
-    header: Sequence[str], rows: Sequence[Sequence[object]], longest: int = LONGEST
+    header: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    max_cell_length: int = MAX_CELL_LENGTH,
 ) -> str:
-    """Aligned columns: text to the left, numbers to the right, NaN and None as a dash."""
-    cells = [[_text(cell, longest) for cell in row] for row in rows]
-    numeric = [
-        bool(rows) and all(row[i] is None or isinstance(row[i], int | float) for row in rows)
-        for i in range(len(header))
-    ]
+    """Align rows in columns: text to the left, numbers to the right, NaN and None as a dash.
+
+    Args:
+        header: The names of the columns.
+        rows: One cell per column.
+        max_cell_length: Longer texts are cut.
+
+    Returns:
+        The table, one line per row.
+    """
+    cells = [[_cell_text(cell, max_cell_length) for cell in row] for row in rows]
+    columns = range(len(header))
+    numeric = [_is_numeric(rows, column) for column in columns]
     widths = [
-        max([width(name), *(width(row[i]) for row in cells)]) for i, name in enumerate(header)
+        max([display_width(header[column]), *(display_width(row[column]) for row in cells)])
+        for column in columns
     ]
-    lines = [
-        bold(_line(header, widths, numeric)),
-        _line(["-" * w for w in widths], widths, numeric),
-    ]
-    return "\n".join(lines + [_line(row, widths, numeric) for row in cells])
+    rules = ["-" * width for width in widths]
+    lines = [bold(_line(header, widths, numeric)), _line(rules, widths, numeric)]
+    lines += [_line(row, widths, numeric) for row in cells]
+    return "\n".join(lines)
 
 
-def bold(text: str) -> str:
-    """The text in bold where standard output is a terminal that shows it."""
-    return f"\x1b[1m{text}\x1b[0m" if text and _shows_colour(sys.stdout) else text
-
-
-def red(text: str) -> str:
-    """The text in red where standard error is a terminal that shows it."""
-    return f"\x1b[31m{text}\x1b[0m" if _shows_colour(sys.stderr) else text
-
-
-def _shows_colour(stream: TextIO) -> bool:
-    """Whether a stream is a terminal with colours, by the conventions NO_COLOR and TERM=dumb."""
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return not plain and stream.isatty()
-
-
-def width(text: str) -> int:
-    """Columns that a text takes on a terminal."""
+def display_width(text: str) -> int:
+    """The number of columns that a text takes on a terminal."""
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
-    return len(text) + wide - sum(unicodedata.combining(letter) > 0 for letter in text)
+    combining = sum(unicodedata.combining(letter) > 0 for letter in text)
+    return len(text) + wide - combining
+
+
+def shorten(text: str, max_length: int) -> str:
+    """Cut a text to so many letters, the last of which is then an ellipsis."""
+    if len(text) <= max_length:
+        return text
+    return f"{text[: max_length - 1]}…"
+
+
+def _is_numeric(rows: Sequence[Sequence[object]], column: int) -> bool:
+    """Whether a column has numbers, or nothing, in every row."""
+    if not rows:
+        return False
+    return all(row[column] is None or isinstance(row[column], int | float) for row in rows)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
-    columns = zip(cells, widths, numeric, strict=True)
-    padded = [(cell, " " * (size - width(cell)), right) for cell, size, right in columns]
-    return "  ".join(s + cell if right else cell + s for cell, s, right in padded).rstrip()
+    padded = []
+    for cell, width, to_the_right in zip(cells, widths, numeric, strict=True):
+        space = " " * (width - display_width(cell))
+        if to_the_right:
+            padded.append(space + cell)
+        else:
+            padded.append(cell + space)
+    return "  ".join(padded).rstrip()
 
 
-def _text(cell: object, longest: int) -> str:
+def _cell_text(cell: object, max_length: int) -> str:
+    # NaN is the only value that differs from itself.
     if cell is None or cell != cell:
         return "-"
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, float):
         return f"{cell:.3f}"
-    return shortened("".join(x if x.isprintable() else " " for x in str(cell)), longest)
+    return shorten(_printable(str(cell)), max_length)
 
 
-def shortened(text: str, longest: int) -> str:
-    """The text, cut to so many letters."""
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+def _printable(text: str) -> str:
+    """The text with a space for every control character, which a terminal might obey."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)

@@ -11,7 +11,7 @@ from darc.analysis.evaluate.evaluation import Evaluation, evaluate
 from darc.analysis.frame import Frame
 from darc.analysis.report.figures import FIGURES, draw_figures
 from darc.analysis.report.pictures import Picture, numbers
-from darc.views.chart import svg_of, write_picture
+from darc.views.chart import figure_svg, write_picture
 
 SETTINGS = ContestSettings(repeats=2, draws=30)
 
@@ -90,13 +90,14 @@ def test_names_of_people_are_only_text() -> None:
     ]
     made = [dict(zip(columns, row, strict=True)) for row in rows]
     picture = draw_figures([Frame.of("overlap", "t", made)])[0]
-    assert "<script>" not in svg_of(picture.figure, picture.name)
+    assert "<script>" not in figure_svg(picture.figure, picture.name)
 
 
 def test_the_same_frames_give_the_same_svg(result: Evaluation) -> None:
     frames = [frame for frame in result.frames if frame.name in ("frontier", "calibration")]
     first, second = (
-        [svg_of(picture.figure, picture.name) for picture in draw_figures(frames)] for _ in range(2)
+        [figure_svg(picture.figure, picture.name) for picture in draw_figures(frames)]
+        for _ in range(2)
     )
     assert first == second
 
@@ -105,7 +106,7 @@ def test_missing_numbers_are_no_obstacle() -> None:
     source = make_source(prompts=3, raters=2)
     few = evaluate([source], ContestSettings(rules=("epsilon",), repeats=2, draws=10))
     for picture in draw_figures(few.frames):
-        assert "<svg" in svg_of(picture.figure, picture.name)
+        assert "<svg" in figure_svg(picture.figure, picture.name)
 
 
 def test_odd_names_are_drawn_as_they_are(tmp_path: Path) -> None:

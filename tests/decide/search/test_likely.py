@@ -9,9 +9,9 @@ from tests.helpers import Array
 
 import darc
 from darc.decide.model.calibration import DEFAULT
+from darc.decide.phrases import incomplete_phrase
 from darc.decide.pools import Pools
 from darc.decide.search.likely import DRAWS, Completions, LikelySearch
-from darc.views.dots import incomplete_words
 
 GRADES: dict[str, Any] = {"bounds": (0, 10), "sample": "rater", "scale": (0, 10)}
 
@@ -60,8 +60,8 @@ def test_a_likely_decision_says_so_and_shows_seen_ratings_only() -> None:
     assert decision.opinions.best_mean == 1
     assert sum(answer.count for answer in decision.opinions.answers) == decision.calls
     assert (decision.calls or 32) < 32
-    assert incomplete_words(decision, 0) == "unlikely to win, after 2 of 8 ratings"
-    assert incomplete_words(decision, 1) == ""
+    assert incomplete_phrase(decision, 0) == "unlikely to win, after 2 of 8 ratings"
+    assert incomplete_phrase(decision, 1) == ""
     rows = decision.to_dict()["candidates"]
     assert [row["mean"] is None for row in rows] == [True, False, True, True]
     assert sum(row["samples"] for row in rows) == decision.calls

@@ -19,7 +19,7 @@ from darc.decide.standards import PANEL_SCALE, Standards, as_standards, likely_s
 from darc.errors import InputError
 from darc.ratings.ratings import NOBODY, Source
 from darc.typing import Array
-from darc.views.chart import new_figure, plainly, quiet
+from darc.views.chart import new_figure, plain_drawing, style_axes
 from darc.views.palette import SERIES
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ def _wins(means: Array) -> Array:
 def draw_leaderboard(found: Leaderboard) -> "Figure":
     """Means with their intervals, and shares of unhappy people, the best system on top."""
     standings = list(reversed(found.standings))
-    with plainly():
+    with plain_drawing():
         figure = new_figure(9.0, 1.6 + 0.42 * len(standings))
         means, unhappy = figure.subplots(1, 2, sharey=True)
         for place, each in enumerate(standings):
@@ -263,7 +263,7 @@ def draw_leaderboard(found: Leaderboard) -> "Figure":
         unhappy.barh(range(len(standings)), [100 * s.unhappy for s in standings], color=SERIES[1])
         means.set_yticks(range(len(standings)), [s.system for s in standings])
         means.set_ylim(-0.7, len(standings) - 0.3)
-        quiet(means, "mean rating, 95 % interval (filled: rank 1)")
+        style_axes(means, "mean rating, 95 % interval (filled: rank 1)")
         people = "unhappy people" if found.of_people else "low scores"
-        quiet(unhappy, f"{people} (below {found.threshold:g}), per cent")
+        style_axes(unhappy, f"{people} (below {found.threshold:g}), per cent")
     return figure

@@ -10,9 +10,9 @@ import numpy as np
 from darc.analysis.diagnose.diagnosis import Diagnosis
 from darc.analysis.diagnose.reliability import TARGETS, Reliability
 from darc.analysis.frame import Frame, Record
-from darc.views.chart import new_figure, quiet
+from darc.views.chart import new_figure, style_axes
 from darc.views.palette import CHOICE, INK, LABEL, OTHER, PALE
-from darc.views.text_table import shortened
+from darc.views.text_table import shorten
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -129,9 +129,9 @@ def draw_diagnosis(diagnoses: Sequence[Diagnosis], top: int = 15) -> "Figure":
     grid = figure.subplots(len(diagnoses), 3, squeeze=False)
     for (curve, prompts, shares), diagnosis in zip(grid, diagnoses, strict=True):
         where = ", ".join(filter(None, (diagnosis.name, diagnosis.panel.scorer)))
-        quiet(curve, f"{where}: reliability within prompts", "ratings a candidate")
-        quiet(prompts, "most contentious prompts (mean sigma)")
-        quiet(shares, "variance of ratings, percent")
+        style_axes(curve, f"{where}: reliability within prompts", "ratings a candidate")
+        style_axes(prompts, "most contentious prompts (mean sigma)")
+        style_axes(shares, "variance of ratings, percent")
         _curve(curve, diagnosis)
         _prompts(prompts, diagnosis, top)
         _shares(shares, diagnosis)
@@ -184,7 +184,7 @@ def _prompts(axes: Any, diagnosis: Diagnosis, top: int) -> None:
     middle = float(np.mean([row.sigma for row in diagnosis.prompts]))
     axes.axvline(middle, color=PALE, lw=0.8, ls=":", label="all prompts")
     axes.locator_params(axis="x", nbins=6)
-    axes.set_yticks(places, [shortened(row.prompt, LONGEST) for row in rows], fontsize=7)
+    axes.set_yticks(places, [shorten(row.prompt, LONGEST) for row in rows], fontsize=7)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.07), ncol=3, frameon=False, fontsize=8)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from darc.typing import Array
-from darc.views.chart import new_figure, quiet
+from darc.views.chart import new_figure, style_axes
 from darc.views.palette import PALE, SERIES
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def draw_result(result: Findings) -> "Figure":
         places, *_ = next(iter(panel.lines.values()))
         axes.set_xticks(places, [f"{x:g}" for x in places])
         axes.set_xticks([], minor=True)
-        quiet(axes, panel.title, panel.across, panel.up)
+        style_axes(axes, panel.title, panel.across, panel.up)
         columns = min(4, max(2, len(panel.lines) // 2))
         below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": columns}
         axes.legend(**below, frameon=False, fontsize=8, handlelength=3.0)

@@ -21,11 +21,11 @@ from darc.views.dots import (
     DotPicture,
     DotRow,
     DotStrip,
+    count_samples_per_dot,
     make_strip,
-    number_text,
-    samples_per_dot,
 )
 from darc.views.dots_html import dots_figure
+from darc.views.numbers import number_text
 
 # Longer texts are cut.
 CASE_CLIP = 700
@@ -225,7 +225,7 @@ def _strips(
                 mean=float(np.mean([dot.value for dot in dots])),
                 limit=side.limit(m),
                 caption=f"{side.source.scorers[m]} {noun} {side.caption}".strip(),
-                every=samples_per_dot(max(map(len, groups))),
+                samples_per_dot=count_samples_per_dot(max(map(len, groups))),
             )
             strips.append(strip)
     return tuple(strips)

@@ -20,7 +20,14 @@ from darc.analysis.report.pictures import (
     tail_name,
     values,
 )
-from darc.views.chart import MOST_SERIES, legend_below, looks, new_figure, plainly, quiet
+from darc.views.chart import (
+    MAX_SERIES,
+    legend_below,
+    new_figure,
+    plain_drawing,
+    series_styles,
+    style_axes,
+)
 from darc.views.palette import INK, PALE, SERIES
 
 if TYPE_CHECKING:
@@ -33,7 +40,7 @@ def draw_gains(source: str, frame: Frame) -> Picture | None:
     if not len(frame):
         return None
     methods, subsets = values(frame, "method"), parts(frame, "subset")
-    styles = looks([subset for subset, _ in subsets])
+    styles = series_styles([subset for subset, _ in subsets])
     metrics = ("mean", "tradeoff", tail_name(frame))
     figure = new_figure(8.4, 1.5 + 0.34 * len(methods))
     grid = figure.subplots(1, len(metrics), sharey=True)
@@ -48,7 +55,7 @@ def draw_gains(source: str, frame: Frame) -> Picture | None:
             inside = look.color if place == 0 else "white"
             style = {"marker": look.marker, "color": look.color, "markerfacecolor": inside}
             axes.plot(middle, heights, linestyle="none", markersize=5.5, label=subset, **style)
-        quiet(axes, metric_name(metric), "change against Best-of-K")
+        style_axes(axes, metric_name(metric), "change against Best-of-K")
         axes.grid(visible=False, axis="y")
         axes.locator_params(axis="x", nbins=4)
     grid[0].set_yticks(range(len(methods)), methods, color=INK)
@@ -73,7 +80,7 @@ def draw_ridges(source: str, frame: Frame) -> Picture:
     grid = figure.subplots(down, across, sharey=True, squeeze=False).ravel()
     for axes, (scorer, rows) in zip(grid, scorers, strict=False):
         _panel(axes, rows, methods)
-        quiet(axes, scorer, "held-out score")
+        style_axes(axes, scorer, "held-out score")
         axes.grid(visible=False, axis="y")
     for axes in grid[len(scorers) :]:
         axes.set_visible(False)
@@ -121,7 +128,7 @@ def _changes(
     ticks: list[Any] = list(dict.fromkeys(frame.column(column)))
     if not isinstance(ticks[0], str):
         ticks.sort()
-    styles = looks(list(series))
+    styles = series_styles(list(series))
     figure = new_figure(8.4, 4.1)
     panels = figure.subplots(1, 2)
     for axes, metric in zip(panels, ("tradeoff", tail_name(frame)), strict=True):
@@ -132,7 +139,7 @@ def _changes(
             middle, low, high = (numbers(rows, f"{part}_{metric}") for part in PARTS)
             axes.vlines(x, low, high, color=styles[label].color, linewidth=1.2, alpha=0.8)
             axes.plot(x, middle, label=label, **styles[label].line)
-        quiet(axes, metric_name(metric), across)
+        style_axes(axes, metric_name(metric), across)
         shown = [each if isinstance(each, str) else f"{each:g}" for each in ticks]
         axes.set_xticks(range(len(ticks)), shown)
     panels[0].set_ylabel("change against Best-of-K", fontsize=9.5)
@@ -142,7 +149,7 @@ def _changes(
 
 def _lines(axes: Any, series: dict[str, Frame], x: str, y: str) -> None:
     """A line through two columns of each frame, by name."""
-    for name, look in looks(list(series)).items():
+    for name, look in series_styles(list(series)).items():
         axes.plot(numbers(series[name], x), numbers(series[name], y), label=name, **look.line)
 
 
@@ -168,7 +175,7 @@ def draw_scatter(source: str, frame: Frame) -> Picture:
                 markeredgecolor="none",
                 alpha=0.3 if many and not color else 0.55,
             )
-        quiet(axes, name, "the proxy's sigma", "people's sigma")
+        style_axes(axes, name, "the proxy's sigma", "people's sigma")
     return picture("scatter", source, figure, size=len(frame))
 
 
@@ -179,12 +186,12 @@ def draw_overlap(source: str, frame: Frame) -> Picture:
     }
     figure = new_figure(6.2, 4.2)
     axes: Any = figure.add_subplot()
-    shown = dict(list(series.items())[: MOST_SERIES - 1])
+    shown = dict(list(series.items())[: MAX_SERIES - 1])
     _lines(axes, shown, "share", "overlap")
     rows = next(iter(series.values()))
     chance = {"color": PALE, "linestyle": "--", "linewidth": 1.4, "label": "by chance"}
     axes.plot(numbers(rows, "share"), numbers(rows, "by_chance"), **chance)
-    quiet(axes, "", "top share q by sigma", "share of the proxy's top q in people's")
+    style_axes(axes, "", "top share q by sigma", "share of the proxy's top q in people's")
     axes.set_ylim(0, None)
     axes.legend(loc="upper left", frameon=False, fontsize=9, handlelength=3.6)
     return picture("overlap", source, figure)
@@ -205,12 +212,12 @@ def draw_frontier(source: str, frame: Frame) -> Picture:
     knobs = dict.fromkeys(zip(moved.column("method"), moved.column("knob"), strict=True))
     names = {
         f"{m}, {'lambda' if k == 'lam' else k}": {"method": m, "knob": k}
-        for m, k in list(knobs)[: MOST_SERIES - 1]
+        for m, k in list(knobs)[: MAX_SERIES - 1]
     }
     figure = new_figure(4.2 * max(len(subsets), 1.7), 4.7)
     panels = figure.subplots(1, len(subsets), squeeze=False)[0]
     for axes, (subset, rows) in zip(panels, subsets, strict=True):
-        for name, look in looks(list(names)).items():
+        for name, look in series_styles(list(names)).items():
             line = rows.where(**names[name])
             risk, reward = numbers(line, "risk"), numbers(line, "reward")
             axes.plot(risk, reward, label=name, **look.line)
@@ -220,7 +227,7 @@ def draw_frontier(source: str, frame: Frame) -> Picture:
         star = {"marker": "*", "markersize": 15, "color": INK, "markeredgecolor": "white"}
         place = numbers(base, "risk"), numbers(base, "reward")
         axes.plot(*place, linestyle="none", label="Best-of-K", **star)
-        quiet(axes, subset, "risk (held-out sigma)")
+        style_axes(axes, subset, "risk (held-out sigma)")
         axes.margins(0.08)
     panels[0].set_ylabel("reward (held-out mean)", fontsize=9.5)
     legend_below(figure, panels[0], 4)
@@ -237,7 +244,7 @@ def draw_calibration(source: str, frame: Frame) -> Picture:
     axes.plot(ends, ends, color=PALE, linewidth=1.4, label="as promised")
     shown = {"Best-of-K" if m == BASELINE else m: frame.where(method=m) for m in methods}
     _lines(axes, shown, "nominal", "observed")
-    quiet(axes, "", "promised share (1 - delta)", "share of choices at or above the bound")
+    style_axes(axes, "", "promised share (1 - delta)", "share of choices at or above the bound")
     beside = {"loc": "center left", "bbox_to_anchor": (1.02, 0.5)}
     axes.legend(**beside, frameon=False, fontsize=9, handlelength=3.6)
     return picture("calibration", source, figure, left_out=left_out(methods, every))
@@ -259,7 +266,7 @@ FIGURES: dict[str, tuple[tuple[str, ...], Callable[..., Picture | None]]] = {
 def draw_figures(frames: Sequence[Frame]) -> list[Picture]:
     """The pictures of all frames that have one; of several sources each has its own, by name."""
     drawn: list[Picture] = []
-    with plainly():
+    with plain_drawing():
         for frame in (each for each in frames if each.name in FIGURES):
             columns, draw = FIGURES[frame.name]
             drawn += filter(None, (draw(*part) for part in parts(frame, *columns)))

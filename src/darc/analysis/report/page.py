@@ -23,7 +23,7 @@ from darc.errors import MissingExtra
 from darc.files import atomic_writer
 from darc.views.chart import inline_svg, write_picture
 from darc.views.dots_html import STYLE
-from darc.views.html import environment, render
+from darc.views.html import environment, render_page
 
 TEMPLATES = Path(__file__).parent / "templates"
 FIGURES, REPORT = "figures", "report.html"
@@ -182,10 +182,10 @@ def report_page(
     ]
     script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
     environment(TEMPLATES).filters["clipped"] = clipped_text
-    return render(
+    return render_page(
         REPORT,
         TEMPLATES,
-        styles=[STYLE],
+        part_styles=[STYLE],
         title=f"Evaluation of {', '.join(source.name for source in result.sources)}"[:120],
         answer=answer(found),
         wins=_shown_frame(wins_frame(found)),

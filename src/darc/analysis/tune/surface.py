@@ -9,7 +9,7 @@ from darc.analysis.tune.advice import Advice
 from darc.analysis.tune.grid import BEST_OF_K, Setting
 from darc.analysis.tune.tuning import TunedRule
 from darc.typing import Array
-from darc.views.chart import new_figure, quiet
+from darc.views.chart import new_figure, style_axes
 from darc.views.palette import CHOICE, INK, LABEL, PALE
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _gains(axes: Any, advice: Advice) -> None:
     names = ["Best-of-K" if rule == BEST_OF_K.rule else rule for rule, *_ in found]
     axes.set_yticks(range(len(found)), names)
     title = f"{advice.tuned.name}: prompts that had no part in the choice"
-    quiet(axes, title, f"gain over Best-of-K in {advice.tuned.objective.words}, 95 %")
+    style_axes(axes, title, f"gain over Best-of-K in {advice.tuned.objective.words}, 95 %")
 
 
 def _surface(figure: "Figure", axes: Any, surface: Surface, unit: str, recommended: bool) -> None:
@@ -116,7 +116,7 @@ def _surface(figure: "Figure", axes: Any, surface: Surface, unit: str, recommend
     chosen, others = surface.place(surface.chosen), map(surface.place, surface.by_fold)
     spots: list[Any] = [at for at in dict.fromkeys([chosen, *others]) if at is not None]
     up = f"gain in {unit}" if surface.upwards is None else "beta"
-    quiet(axes, f"{surface.rule}: the prompts it was chosen on", surface.knob, up)
+    style_axes(axes, f"{surface.rule}: the prompts it was chosen on", surface.knob, up)
     if surface.upwards is None:
         axes.plot(gain, color=INK, marker="o", ms=3, lw=1.4)
         axes.axhline(0.0, color=LABEL, lw=1.2, ls="--", label="Best-of-K")
