@@ -8,7 +8,7 @@ from darc.analysis.evaluate.contest import ContestSettings, compare_rules
 from darc.errors import InputError, UnknownName
 from darc.ratings.halves import choose_split, draw_halves, has_stable_raters
 from darc.ratings.ratings import NOBODY, Source
-from darc.settings.base import made
+from darc.settings.validation import validate_settings
 
 
 def halves_mask(source: Source, split: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -26,7 +26,7 @@ def test_poisoned_halves_change_nothing_on_the_other_side(
     kind: str, scorers: int, split: str
 ) -> None:
     source = make_source(15, 4, 7, scorers, kind=kind)
-    settings = made(ContestSettings, {"split": split, "repeats": 4, "draws": 10})
+    settings = validate_settings(ContestSettings, {"split": split, "repeats": 4, "draws": 10})
     clean = compare_rules(source, settings)
     for repeat in range(settings.repeats):
         one = settings.model_copy(update={"seed": repeat, "repeats": 1})

@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse
 from tests.web.raw import ask, code_of, connected, flood, heard, read, request, served, slowest
 
 from darc.errors import InputError
-from darc.settings.base import made
+from darc.settings.validation import validate_settings
 from darc.web.bodies import read_body
 from darc.web.middleware import Guard, Shell
 from darc.web.problems import Problem
@@ -161,4 +161,4 @@ def test_a_flood_of_headers_stops_nobody(port: int) -> None:
 @pytest.mark.parametrize("name", ["max_header", "header_timeout", "body_timeout"])
 def test_limits_of_nothing_are_refused(name: str) -> None:
     with pytest.raises(InputError, match=f"{name} is 0; should be greater than 0"):
-        made(Arrival, {name: 0})
+        validate_settings(Arrival, {name: 0})

@@ -9,7 +9,7 @@ from typing import Any
 
 from darc.errors import InputError, UnknownName
 from darc.files import atomic_writer
-from darc.settings.base import read_toml
+from darc.settings.toml_file import read_toml
 
 Cell = str | float | int | None
 Record = dict[str, Any]

@@ -65,10 +65,10 @@ def evaluate(*ratings: Ratings, rules: Sequence[str] = (), **settings: Any) -> A
     from darc.analysis.evaluate.evaluation import evaluate as compared
     from darc.analysis.evaluate.verdict import summary, verdicts
     from darc.analysis.report.figures import draw_figures
-    from darc.settings.base import made
+    from darc.settings.validation import validate_settings
 
     sources = [_source(each, place) for place, each in enumerate(ratings)]
-    chosen = made(ContestSettings, {"rules": rules, **settings})
+    chosen = validate_settings(ContestSettings, {"rules": rules, **settings})
     result = compared(sources, chosen, ablations=False)
     tables = {frame.name: frame for frame in result.frames}
     order = ["human", *(name for name in tables if name != "human")]

@@ -41,7 +41,7 @@ class Check:
 
 def checks() -> list[Check]:
     """Every check, in the order of the paper."""
-    from darc.settings.base import read_toml
+    from darc.settings.toml_file import read_toml
 
     return list(_checks(read_toml(CELLS)))
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from darc.cli.choice import ChoiceOptions, add_choice, say_cost
 from darc.cli.decision_view import note_wording
+from darc.cli.options import options_of
 from darc.cli.output import counting, say
 from darc.cli.parser import Parser
 from darc.cli.show import add_output, write_outcome
 from darc.cli.toy_model import toy_model_note
-from darc.settings.base import made, options_of
+from darc.settings.validation import validate_settings
 
 if TYPE_CHECKING:
     from darc.engine.outcome import Outcome
@@ -42,7 +43,7 @@ def run(arguments: Namespace) -> None:
     from darc.parts.generators.base import as_prompt
     from darc.runs.questions import read_answers
 
-    choice = made(ChoiceOptions, options_of(arguments, ChoiceOptions))
+    choice = validate_settings(ChoiceOptions, options_of(arguments, ChoiceOptions))
     text = sys.stdin.read() if arguments.question == "-" else arguments.question
     prompt = as_prompt(text)
     full = arguments.full

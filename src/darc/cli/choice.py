@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field
-
+from darc.cli.options import add_options
 from darc.cli.output import say
 from darc.cli.parser import Parser, read_calibrations
 from darc.engine.options import SPEC, ChoosingOptions, PeopleOptions, SampleOptions
-from darc.settings.base import Model, add_options, made, option
+from darc.settings.model import SettingsModel, option
+from darc.settings.validation import validate_settings
 
 if TYPE_CHECKING:
     from darc.engine.engine import Engine
@@ -18,15 +18,17 @@ if TYPE_CHECKING:
     from darc.parts.scorers.panel import Panel
 
 
-class PanelOptions(Model):
+class PanelOptions(SettingsModel):
     """Who grades the answers."""
 
-    panel: tuple[str, ...] = Field(
+    panel: tuple[str, ...] = option(
         (),
-        description="the first N raters (1 is a single judge), your own, or judges: one for all "
+        "the first N raters (1 is a single judge), your own, or judges: one for all "
         "raters, several for one each; may be given several times (default: eight raters, judged "
         "by the model that answers where it is on a server and there is no --scorer)",
-        json_schema_extra={"nargs": "?", "const": "", "metavar": "N|FILE.toml|judge:MODEL@URL"},
+        "N|FILE.toml|judge:MODEL@URL",
+        nargs="?",
+        bare_value="",
     )
     repeats: int | None = option(None, "ask each rater N times, to tell noise from views", "N")
     criteria: str | None = option(None, "grades in one call, whose mean counts", "NAME,NAME...")
@@ -56,18 +58,18 @@ class ScorerOptions(SampleOptions):
     )
 
 
-class WorkOptions(Model):
+class WorkOptions(SettingsModel):
     """How scores are made."""
 
     no_cache: bool = option(False, "do not keep scores for later runs", exclude=True)
     timeout: float = option(600.0, "seconds for a scorer's batch", exclude=True)
 
 
-class AnswerOptions(Model):
+class AnswerOptions(SettingsModel):
     """Where answers come from."""
 
     generator: str = option("embedded", "see darc generators", SPEC)
-    k: int = option(16, "answers to write", flags=("-k",))
+    k: int = option(16, "answers to write", short_flag="-k")
     max_tokens: int | None = option(None, "of each (default: the generator's own; 320, deal 512)")
     temperature: float = option(0.8, "of sampling")
     top_p: float = option(0.98, "of sampling")
@@ -156,7 +158,7 @@ def parts_of(options: ScorerOptions, panel: "Panel | None", seed: int) -> "Parts
     given = options.model_dump(include=set(SampleOptions.model_fields))
     given |= {"scorers": options.scorer or None, "panel": panel, "seed": seed}
     given |= {"guard": not options.no_guard, "include_original": not options.no_original}
-    return made(Parts, {**given, "side": split_pairs(options.side, "--side")})
+    return validate_settings(Parts, {**given, "side": split_pairs(options.side, "--side")})
 
 
 def say_cost(engine: "Engine", k: int, full: bool = False, wave: int | None = None) -> int:

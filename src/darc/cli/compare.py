@@ -19,8 +19,8 @@ FEW = 0.05
 
 def add(parser: Parser) -> None:
     """Add the options."""
+    from darc.cli.options import add_options
     from darc.engine.options import PeopleOptions
-    from darc.settings.base import add_options
 
     parser.add_argument("source", type=Path, help="ratings, a run folder or an audit log")
     add_options(parser, PeopleOptions, "threshold", "scale")

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def add(parser: Parser) -> None:
     """Add the options."""
     from darc.analysis.evaluate.contest import ContestSettings
+    from darc.cli.options import add_options
     from darc.engine.options import PeopleOptions
-    from darc.settings.base import add_options
 
     parser.add_argument(
         "sources", nargs="*", type=Path, metavar="SOURCE", help="a file of ratings or a run folder"
@@ -116,7 +116,8 @@ def run(arguments: Namespace) -> None:
 
 def _settings(arguments: Namespace) -> "ContestSettings":
     from darc.analysis.evaluate.contest import ContestSettings
-    from darc.settings.base import made, options_of
+    from darc.cli.options import options_of
+    from darc.settings.validation import validate_settings
 
     try:
         lam = None if arguments.lam == "median" else float(arguments.lam)
@@ -125,7 +126,7 @@ def _settings(arguments: Namespace) -> "ContestSettings":
             f"--lambda {arguments.lam!r} is no number", "give a number, or: median"
         ) from None
     own = {"rules": arguments.rule or (), "calibrations": calibrations_of(arguments), "lam": lam}
-    return made(ContestSettings, options_of(arguments, ContestSettings) | own)
+    return validate_settings(ContestSettings, options_of(arguments, ContestSettings) | own)
 
 
 def _check_paper(arguments: Namespace) -> None:

@@ -10,7 +10,7 @@ from darc.cli.parser import Parser
 
 def add(parser: Parser) -> None:
     """Add the options."""
-    from darc.settings.base import add_options
+    from darc.cli.options import add_options
     from darc.train.preferences import PairChoosing
 
     parser.add_argument("source", type=Path, help="a file of ratings, or a folder of darc run")
@@ -23,12 +23,13 @@ def add(parser: Parser) -> None:
 def run(arguments: Namespace) -> None:
     """Read, pair, write, count."""
     from darc.analysis.reading import read_any
+    from darc.cli.options import options_of
     from darc.errors import InputError
     from darc.files import atomic_writer
-    from darc.settings.base import made, options_of
+    from darc.settings.validation import validate_settings
     from darc.train.preferences import PairChoosing, make_pairs
 
-    choosing = made(PairChoosing, options_of(arguments, PairChoosing))
+    choosing = validate_settings(PairChoosing, options_of(arguments, PairChoosing))
     source = read_any(arguments.source, arguments.texts)
     if not source.texts or not any(source.questions):
         raise InputError(

@@ -74,13 +74,13 @@ class Parser(argparse.ArgumentParser):
 
     def _configure(self, path: Path) -> None:
         from darc.cli import COMMANDS
-        from darc.settings.base import read_settings
+        from darc.settings.toml_file import read_section
 
         options = (action for action in self._actions if action.option_strings)
         actions = {each.dest: each for each in options if each.dest not in ("help", "config")}
         section = self.prog.split()[-1]
         try:
-            for name, value in read_settings(path, section, actions, COMMANDS).items():
+            for name, value in read_section(path, section, actions, COMMANDS).items():
                 actions[name].default = self._converted(path, section, actions[name], value)
                 actions[name].required = False
         except InputError as problem:
@@ -202,7 +202,7 @@ def say_notes(calibrations: "Calibrations") -> None:
 
 def add_arrival(parser: Any) -> None:
     """Options of every service: names, whom it counts, and limits before anyone is known."""
-    from darc.settings.base import add_options
+    from darc.cli.options import add_options
     from darc.web.server import Arrival
 
     parser.add_argument(
@@ -224,7 +224,8 @@ def add_arrival(parser: Any) -> None:
 
 def arrival_of(arguments: Namespace) -> "Arrival":
     """The limits that the options stand for."""
-    from darc.settings.base import made, options_of
+    from darc.cli.options import options_of
+    from darc.settings.validation import validate_settings
     from darc.web.server import Arrival
 
-    return made(Arrival, options_of(arguments, Arrival))
+    return validate_settings(Arrival, options_of(arguments, Arrival))

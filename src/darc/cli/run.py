@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from darc.cli.choice import AnswerOptions, ChoiceOptions, WorkOptions, add_choice, say_cost
 from darc.cli.decision_view import note_wording
+from darc.cli.options import add_options, options_of
 from darc.cli.output import print_json, print_table, progress, say
 from darc.cli.parser import Parser
 from darc.cli.show import saved_words
 from darc.cli.toy_model import toy_model_note
 from darc.errors import InputError
-from darc.settings.base import Model, add_options, made, option, options_of
+from darc.settings.model import SettingsModel, option
+from darc.settings.validation import validate_settings
 
 if TYPE_CHECKING:
     from darc.engine.engine import Engine
@@ -33,14 +35,14 @@ class RunSettings(ChoiceOptions):
     sample: int | None = option(None, "only N of the prompts, by --seed", "N")
 
 
-class ExtentOptions(Model):
+class ExtentOptions(SettingsModel):
     """How much is made."""
 
     lazy: bool = option(False, "leave out what cannot change the decision")
     complete: bool = option(False, "make what a lazy run of this folder left out")
 
 
-class FileOptions(Model):
+class FileOptions(SettingsModel):
     """What is kept, and how many processes make it."""
 
     shard_size: int = option(
@@ -56,7 +58,7 @@ class FileOptions(Model):
     )
 
 
-class ClusterOptions(Model):
+class ClusterOptions(SettingsModel):
     """What does the shards."""
 
     engine: Literal["local", "ray"] = option(
@@ -106,7 +108,7 @@ def run(arguments: Namespace) -> None:
     many = 0 if on_ray else os.cpu_count() or 1
     workers = many if arguments.workers is None else arguments.workers
     where = _cluster(arguments, max(1, workers))
-    settings = made(RunSettings, options_of(arguments, RunSettings))
+    settings = validate_settings(RunSettings, options_of(arguments, RunSettings))
     outputs = settings.prompts != EXAMPLES and Path(settings.prompts).is_dir()
     if outputs and settings.generator == AnswerOptions().generator:
         settings = settings.model_copy(update={"generator": f"given:{settings.prompts}"})

@@ -48,8 +48,8 @@ def add(parser: Parser) -> None:
         default="-",
         help="file of ratings, a folder with one file a system, - for standard input",
     )
+    from darc.cli.options import add_options
     from darc.engine.options import PeopleOptions
-    from darc.settings.base import add_options
 
     group = parser.add_argument_group("people")
     add_options(group, PeopleOptions)
@@ -132,6 +132,7 @@ def add(parser: Parser) -> None:
 def run(arguments: Namespace) -> None:
     """Read, decide, write."""
     from darc.cli.decision_rows import CsvRows, Detail, JsonRows, PicturedPrompt, Summary
+    from darc.cli.options import options_of
     from darc.decide.method import parse_rules
     from darc.decide.standards import parse_scale
     from darc.engine.options import PeopleOptions
@@ -139,9 +140,9 @@ def run(arguments: Namespace) -> None:
     from darc.ratings import read_ratings
     from darc.ratings.decisions import decide_table, is_about_wording, read_side, standards_for
     from darc.registry import parse_pairs
-    from darc.settings.base import made, options_of
+    from darc.settings.validation import validate_settings
 
-    people = made(PeopleOptions, options_of(arguments, PeopleOptions))
+    people = validate_settings(PeopleOptions, options_of(arguments, PeopleOptions))
     shared = {name: getattr(arguments, name) for name in SHARED}
     shared = {name: value for name, value in shared.items() if value is not None}
     # After --lam, which means the same to the rule auto.

@@ -5,12 +5,13 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from darc.cli.choice import PanelOptions, ScorerOptions, add_panel, panel_of, parts_of, say_cost
+from darc.cli.options import add_options, options_of
 from darc.cli.output import say
 from darc.cli.parser import Parser, add_arrival, add_calibration, arrival_of, calibrations_of
 from darc.cli.toy_model import toy_model_note
 from darc.engine.options import PeopleOptions
 from darc.errors import InputError, extra_needed
-from darc.settings.base import add_options, made, options_of
+from darc.settings.validation import validate_settings
 
 if TYPE_CHECKING:
     from darc.serve.service import Gateway
@@ -115,15 +116,15 @@ def settings_of(arguments: Namespace) -> "ServeSettings":
     from darc.serve.settings import ServeSettings
 
     _read_backend(arguments)
-    options = made(ScorerOptions, options_of(arguments, ScorerOptions))
-    raters = made(PanelOptions, options_of(arguments, PanelOptions))
+    options = validate_settings(ScorerOptions, options_of(arguments, ScorerOptions))
+    raters = validate_settings(PanelOptions, options_of(arguments, PanelOptions))
     panel = panel_of(raters, options.scorer, bool(arguments.backend))
     own = {
         "parts": parts_of(options, panel, arguments.seed or 0),
         "calibrations": calibrations_of(arguments),
         "trusted_proxies": tuple(arguments.trusted_proxy),
     }
-    return made(ServeSettings, {**options_of(arguments, ServeSettings), **own})
+    return validate_settings(ServeSettings, {**options_of(arguments, ServeSettings), **own})
 
 
 def _read_backend(arguments: Namespace) -> None:

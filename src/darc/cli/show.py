@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def add(parser: Parser) -> None:
     """Add the options."""
     from darc.cli.choice import ChoiceOptions
+    from darc.cli.options import add_options
     from darc.engine.options import PeopleOptions
-    from darc.settings.base import add_options
 
     parser.add_argument("folder", type=Path, help="a folder made by darc run")
     parser.add_argument("prompt", help="the prompt's id")
@@ -38,15 +38,16 @@ def add(parser: Parser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Read the outcome and print it."""
+    from darc.cli.options import options_of
     from darc.decide.method import parse_rules
     from darc.decide.registry import rules
     from darc.engine.options import PeopleOptions
     from darc.runs.folder import RunFolder, deciding_of
     from darc.runs.results import read_outcome
-    from darc.settings.base import made, options_of
+    from darc.settings.validation import validate_settings
 
     folder = RunFolder(arguments.folder)
-    people = made(PeopleOptions, options_of(arguments, PeopleOptions))
+    people = validate_settings(PeopleOptions, options_of(arguments, PeopleOptions))
     own = deciding_of(folder)
     rule = arguments.rule or own.spec.label
     parameters = people.rule_parameters

@@ -61,7 +61,7 @@ def add(parser: Parser) -> None:
 
 
 def _add_init(parser: Parser) -> None:
-    from darc.settings.base import add_options
+    from darc.cli.options import add_options
     from darc.study.settings import STUDIES, GeneralSettings
 
     parser.add_argument(

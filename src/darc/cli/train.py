@@ -33,7 +33,7 @@ def add(parser: Parser) -> None:
 
 
 def _add_policy(parser: Parser, kind: str) -> None:
-    from darc.settings.base import add_options
+    from darc.cli.options import add_options
     from darc.train.recipe import NOISE, OPTIONS, PRESETS, TrainingRecipe
 
     parser.add_argument(

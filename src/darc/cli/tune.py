@@ -20,8 +20,8 @@ TAKERS |= dict.fromkeys(("select", "eval", "simulate"), True)
 
 def add(parser: Parser) -> None:
     """Add the options."""
+    from darc.cli.options import add_options
     from darc.engine.options import PeopleOptions
-    from darc.settings.base import add_options
 
     parser.add_argument("source", type=Path, help="file of ratings, or folder made by darc run")
     parser.add_argument("--objective", choices=("tradeoff", "cvar", "mean"), help="see below")

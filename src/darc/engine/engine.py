@@ -43,7 +43,7 @@ from darc.parts.generators.base import (
 from darc.parts.ready import ReadyGenerator, as_ready_generator, close_part
 from darc.parts.scorers.panel import as_panel
 from darc.registry import generators
-from darc.settings.base import made
+from darc.settings.validation import validate_settings
 from darc.types import Candidate, Prompt
 
 Result = TypeVar("Result")
@@ -102,7 +102,9 @@ class Engine(Closing):
         if rated and scorers:
             raise InputError("a panel and scorers are given", "give --panel or --scorer, not both")
         panel = as_panel(True if panel is None else panel) if rated else None
-        self.parts = made(Parts, {**parts, "panel": panel, **({"n_aug": 0} if rated else {})})
+        self.parts = validate_settings(
+            Parts, {**parts, "panel": panel, **({"n_aug": 0} if rated else {})}
+        )
         rewriter, scorers = parts.get("rewriter", ""), scorers or ()
         self.tools = self.parts.tools(rewriter, scorers, own or judge)
         self.side = side if isinstance(side, SideMaker) else self.parts.side_maker()

@@ -7,12 +7,12 @@ from darc.decide.method import Normalize
 from darc.decide.registry import DEFAULT_RULE
 from darc.decide.search.lazy import SearchMode
 from darc.decide.standards import Standards, as_standards
-from darc.settings.base import Model, option
+from darc.settings.model import SettingsModel, option
 
 SPEC = "NAME[:ARGUMENT][,KEY=VALUE...]"
 
 
-class PeopleOptions(Model):
+class PeopleOptions(SettingsModel):
     """How much disagreement matters, and what counts as a good rating."""
 
     caution: str | None = option(
@@ -80,7 +80,7 @@ class ChoosingOptions(PeopleOptions):
     )
 
 
-class SampleOptions(Model):
+class SampleOptions(SettingsModel):
     """What the samples of an answer are."""
 
     rewriter: str = option("rules", "see darc rewriters", SPEC)

@@ -19,7 +19,8 @@ from darc.engine.copies import copy_key
 from darc.engine.samples import UPSTREAM, OutOfCalls, PartFailed, Samples
 from darc.errors import InputError
 from darc.registry import parse_pairs
-from darc.settings.base import Model, made
+from darc.settings.model import SettingsModel
+from darc.settings.validation import validate_settings
 from darc.types import Candidate, Prompt, Scores
 from darc.typing import Array
 
@@ -81,7 +82,7 @@ def rewards_of(scores: Scores) -> Array:
     return np.mean(rows, axis=0) if rows else np.full(scores.values.shape[1], np.nan)
 
 
-class Stopping(Model):
+class Stopping(SettingsModel):
     """The price of an answer in standard deviations, how many are written at a time, and at least.
 
     A `wave` is a quarter of all by default, and no less than 2.
@@ -107,7 +108,9 @@ def parse_stop(text: str) -> Stopping | None:
         return None
     if name != "pandora":
         raise InputError(f"stop is {text[:80]!r}", "it is none, pandora or pandora:cost=0.05")
-    return made(Stopping, parse_pairs([each for each in rest.split(",") if each], "stop"), "stop")
+    return validate_settings(
+        Stopping, parse_pairs([each for each in rest.split(",") if each], "stop"), "stop"
+    )
 
 
 @dataclass

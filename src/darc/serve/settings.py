@@ -14,7 +14,7 @@ from darc.engine.parts import Parts
 from darc.engine.stopping import parse_stop
 from darc.errors import InputError
 from darc.models.remote.client import KEY
-from darc.settings.base import option
+from darc.settings.model import option
 
 MEGABYTE = 1_000_000
 Policy = Literal["open", "closed"]
@@ -33,7 +33,7 @@ class ServeSettings(ChoosingOptions):
     comments, while nothing is chosen yet.
     """
 
-    backend: str = option("", BACKEND, "URL|openai:MODEL@URL", ("--generator",))
+    backend: str = option("", BACKEND, "URL|openai:MODEL@URL", short_flag="--generator")
     backend_key_env: str = option(KEY, "the environment variable with the backend's key", "NAME")
     model: str = option("", "for requests that name none")
     timeout: float = option(120.0, "seconds", gt=0)
@@ -42,7 +42,7 @@ class ServeSettings(ChoosingOptions):
     max_tokens: int = option(320, "of the embedded model", ge=1)
 
     calibrations: InstanceOf[Calibrations] | None = None
-    k: int = option(8, "candidates", flags=("-k",), ge=1)
+    k: int = option(8, "candidates", short_flag="-k", ge=1)
     parts: InstanceOf[Parts] = Field(default_factory=Parts)
     workers: int | None = option(None, WORKERS, "N", ge=0)
     wave: int = option(16, "texts that the lazy search has scored at once", ge=1)

@@ -16,7 +16,9 @@ from pydantic import (
 )
 
 from darc.errors import InputError
-from darc.settings.base import Model, made, read_toml
+from darc.settings.model import SettingsModel
+from darc.settings.toml_file import read_toml
+from darc.settings.validation import validate_settings
 
 SCALE = (0, 10)
 QUESTIONS = 20
@@ -57,7 +59,7 @@ Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
 
 
-class Section(Model):
+class Section(SettingsModel):
     """A section of the file, whose values are not converted."""
 
     model_config = ConfigDict(strict=True)
@@ -211,7 +213,7 @@ class GroupQuestion(StudyQuestion):
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,29}$")]
 
 
-class StudySettings(Model):
+class StudySettings(SettingsModel):
     """A whole `study.toml`, its texts read and its file names resolved."""
 
     study: GeneralSettings = GeneralSettings()
@@ -257,7 +259,7 @@ def study_settings(
     data: dict[str, Any], where: str = "study.toml", folder: Path | None = None
 ) -> StudySettings:
     """The settings of a mapping of sections, with a text in every place; files are the folder's."""
-    found = made(StudySettings, data, where, folder)
+    found = validate_settings(StudySettings, data, where, folder)
     default = template_of("helpfulness")["texts"] | template_of("texts")
     if found.pairwise:
         default |= template_of("pairwise")["texts"]

@@ -16,7 +16,7 @@ from darc.decide.statistics.summary import statistics
 from darc.errors import InputError, TableError
 from darc.files import read_entries
 from darc.models.transformers.batching import BETWEEN
-from darc.settings.base import Model
+from darc.settings.model import SettingsModel
 from darc.typing import Array
 
 Row = dict[str, Any]
@@ -25,7 +25,7 @@ COLUMNS = ("prompt", "chosen", "rejected", "probability")
 _NAME = re.compile(r"[\w.-]+/[\w.-]+(:[\w\[\]%-]+)?\Z", re.ASCII)
 
 
-class PairChoosing(Model):
+class PairChoosing(SettingsModel):
     """How pairs are made.
 
     A pair is contentious when the probability that someone prefers the chosen answer is below

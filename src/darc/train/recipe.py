@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from darc.errors import InputError, UnknownName
-from darc.settings.base import Model, made
+from darc.settings.model import SettingsModel
+from darc.settings.validation import validate_settings
 
 FORMS = ("dpo", "cdpo", "sup", "unbiased")
 NOISE = 0.10
@@ -15,7 +16,7 @@ Whole = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0)]
 
 
-class TrainingRecipe(Model):
+class TrainingRecipe(SettingsModel):
     """The settings of a training run.
 
     `quantised` loads the weights as 4-bit NF4 with double quantisation; `dtype` is what is computed
@@ -43,7 +44,7 @@ class TrainingRecipe(Model):
     def changed(self, **changes: Any) -> "TrainingRecipe":
         """The recipe with what is not None changed."""
         given = {name: value for name, value in changes.items() if value is not None}
-        return made(TrainingRecipe, self.model_dump() | given)
+        return validate_settings(TrainingRecipe, self.model_dump() | given)
 
 
 # What the presets leave to the command line: all but the precision of the weights.

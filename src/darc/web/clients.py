@@ -16,7 +16,8 @@ from pydantic import Field, StringConstraints
 
 from darc.errors import InputError
 from darc.files import append_private, json_lines
-from darc.settings.base import Model, made
+from darc.settings.model import SettingsModel
+from darc.settings.validation import validate_settings
 from darc.web.problems import busy
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-class Key(Model):
+class Key(SettingsModel):
     """A client's key as it is kept: its name, its SHA-256, and its limits (0: the service's own).
 
     A key is 32 random bytes, which no search finds; a slow hash would add nothing.
@@ -62,7 +63,7 @@ def digest_of(token: str) -> str:
 def read_keys(path: Path) -> Keys:
     """The keys of a file, one JSON object a line: name, sha256, and rate and active if they are."""
     keys = [
-        made(Key, row if isinstance(row, dict) else {}, f"{path}, line {number}")
+        validate_settings(Key, row if isinstance(row, dict) else {}, f"{path}, line {number}")
         for number, row in json_lines(path, "darc serve --make-key NAME makes it")
     ]
     if not keys:
@@ -76,7 +77,7 @@ def make_key(path: Path, name: str, rate: float = 0.0) -> str:
     if any(key.name == name for key in known):
         raise InputError(f"{path} has a key named {name!r} already", "take another name")
     token = PREFIX + secrets.token_urlsafe(BYTES)
-    key = made(Key, {"name": name, "sha256": digest_of(token), "rate": rate})
+    key = validate_settings(Key, {"name": name, "sha256": digest_of(token), "rate": rate})
     append_private(path, (key.model_dump_json(exclude_defaults=True) + "\n").encode())
     return token
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, TextIO
 
 from darc.errors import DarcError, InputError
-from darc.settings.base import Model, option
+from darc.settings.model import SettingsModel, option
 
 logger = logging.getLogger("darc.web")
 
@@ -32,7 +32,7 @@ _SECRET_NAMES = re.compile(r"(?i)key|token|secret|password")
 SHORTEST = 6
 
 
-class Arrival(Model):
+class Arrival(SettingsModel):
     """How large the headers of a request may be, and how long it may take to come.
 
     A body has `body_timeout` seconds in all, and half of them without a byte.

@@ -12,7 +12,7 @@ from darc.analysis.evaluate.evaluation import judged_by_people
 from darc.analysis.report.rule_tables import compared, compared_tail, mean_of, outcomes
 from darc.errors import InputError
 from darc.ratings.halves import Halves, draw_halves, join
-from darc.settings.base import made
+from darc.settings.validation import validate_settings
 
 SETTINGS = ContestSettings(rules=("epsilon", "entropic", "worst"), repeats=3, draws=50)
 
@@ -138,7 +138,7 @@ def test_one_rating_each_cannot_be_held_out() -> None:
 )
 def test_settings_are_checked(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError):
-        made(ContestSettings, wrong)
+        validate_settings(ContestSettings, wrong)
 
 
 def test_a_contest_keeps_no_samples_of_its_splits() -> None:

@@ -20,14 +20,14 @@ from darc.decide.statistics.draws import folds, prompt_seeds
 from darc.errors import InputError
 from darc.ratings.halves import Halves, choose_split, draw_halves
 from darc.ratings.ratings import Source
-from darc.settings.base import Model, option
+from darc.settings.model import SettingsModel, option
 from darc.types import clipped
 from darc.typing import Array, Integers, Mask
 
 Report = Callable[[int, int | None], None]
 
 
-class ContestSettings(Model):
+class ContestSettings(SettingsModel):
     """How an evaluation is made.
 
     `rules` empty means all; `lam` weighs sigma in the tradeoff, None for median matching. `share`

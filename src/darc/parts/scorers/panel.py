@@ -12,7 +12,9 @@ from darc.errors import InputError
 from darc.models.completion import ChatModel
 from darc.parts.scorers.judge import Judge, reply_form
 from darc.registry import parse_spec, scorers
-from darc.settings.base import Model, made, read_toml
+from darc.settings.model import SettingsModel
+from darc.settings.toml_file import read_toml
+from darc.settings.validation import validate_settings
 
 ABSTAIN: Final = "abstain"
 PESSIMISTIC: Final = "pessimistic"
@@ -50,7 +52,7 @@ Name = Annotated[str, AfterValidator(_name)]
 JudgeName = Annotated[str, AfterValidator(_judge)]
 
 
-class RaterSettings(Model):
+class RaterSettings(SettingsModel):
     """A [[rater]] of a panel's file."""
 
     name: Name
@@ -58,7 +60,7 @@ class RaterSettings(Model):
     model: JudgeName = ""
 
 
-class PanelSettings(Model):
+class PanelSettings(SettingsModel):
     """A panel's file."""
 
     rater: Annotated[
@@ -99,7 +101,7 @@ class Panel:
         """Refuse what cannot be asked."""
         object.__setattr__(self, "raters", tuple(self.raters))
         object.__setattr__(self, "criteria", tuple(self.criteria))
-        made(PanelSettings, self.to_dict())
+        validate_settings(PanelSettings, self.to_dict())
 
     def __len__(self) -> int:
         return len(self.raters)
@@ -204,7 +206,7 @@ def as_panel(given: "Panel | bool | int | str | Sequence[str]") -> Panel:
 
 def read_panel(path: Path) -> Panel:
     """The panel of a TOML file; what is wrong is told by the path of its field."""
-    found = made(PanelSettings, read_toml(path), str(path)).model_dump()
+    found = validate_settings(PanelSettings, read_toml(path), str(path)).model_dump()
     return Panel(raters=tuple(Rater(**rater) for rater in found.pop("rater")), **found)
 
 

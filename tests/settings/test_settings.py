@@ -4,23 +4,26 @@ from typing import Any, Literal
 import pytest
 from pydantic import Field
 
+from darc.cli.options import add_options, options_of
 from darc.cli.parser import Parser
 from darc.errors import InputError
-from darc.settings.base import Model, add_options, made, options_of, read_settings
+from darc.settings.model import SettingsModel, option
+from darc.settings.toml_file import read_section
+from darc.settings.validation import validate_settings
 
 
 def test_settings_of_one_section(tmp_path: Path) -> None:
     path = tmp_path / "run.toml"
     path.write_text('[select]\nbeta = 2\nrule = ["mean"]\n[other]\nx = 1\n', encoding="utf-8")
-    assert read_settings(path, "select", ["beta", "rule"]) == {"beta": 2, "rule": ["mean"]}
-    assert read_settings(path, "absent", []) == {}
+    assert read_section(path, "select", ["beta", "rule"]) == {"beta": 2, "rule": ["mean"]}
+    assert read_section(path, "absent", []) == {}
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("[select]\nbetta = 2\n", "select.betta is unknown; did you mean 'beta'?"),
-        ("[select\n", "not valid TOML"),
+        ("[select\n", "is not valid TOML"),
         ("select = 3\n", "select is not a section; write [select]"),
     ],
 )
@@ -28,39 +31,37 @@ def test_bad_settings(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "run.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        read_settings(path, "select", ["beta"])
+        read_section(path, "select", ["beta"])
     assert words in str(caught.value)
 
 
 def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
-        read_settings(tmp_path / "none.toml", "select", [])
+        read_section(tmp_path / "none.toml", "select", [])
 
 
 def test_settings_above_all_sections_count(tmp_path: Path) -> None:
     path = tmp_path / "darc.toml"
     path.write_text('rule = "mean"\nbeta = 1\n[select]\nbeta = 2\n', encoding="utf-8")
-    assert read_settings(path, "select", ["beta", "rule"]) == {"beta": 2, "rule": "mean"}
+    assert read_section(path, "select", ["beta", "rule"]) == {"beta": 2, "rule": "mean"}
     with pytest.raises(InputError, match="rule is unknown"):
-        read_settings(path, "select", ["beta"])
+        read_section(path, "select", ["beta"])
 
 
 def test_a_misspelt_section_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "darc.toml"
     path.write_text("[selct]\nbeta = 2\n[cdpo]\nseed = 1\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"\[selct\] is no command; did you mean \[select\]"):
-        read_settings(path, "run", ["beta"], ["run", "select"])
+    with pytest.raises(InputError, match=r"\[selct\] is not a command; did you mean \[select\]"):
+        read_section(path, "run", ["beta"], ["run", "select"])
 
 
-class Inner(Model):
+class Inner(SettingsModel):
     share: float = Field(default=0.1, ge=0, le=1, description="of the whole")
 
 
-class Outer(Model):
+class Outer(SettingsModel):
     kind: Literal["a", "b"] = "a"
-    number: int = Field(
-        default=3, ge=1, description="how many", json_schema_extra={"flags": ["-n"]}
-    )
+    number: int = option(3, "how many", short_flag="-n", ge=1)
     names: tuple[str, ...] = ()
     quick: bool = False
     where: Path | None = None
@@ -85,7 +86,7 @@ class Outer(Model):
 )
 def test_a_model_names_what_is_wrong(data: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError) as caught:
-        made(Outer, data, "x.toml")
+        validate_settings(Outer, data, "x.toml")
     assert str(caught.value) == words
 
 
@@ -93,7 +94,7 @@ def test_options_come_from_a_model() -> None:
     parser = Parser()
     add_options(parser, Outer, "kind", "number", "names", "quick", "where")
     assert "how many (default: 3)" in parser.format_help()
-    assert made(Outer, options_of(parser.parse_args([]), Outer)) == Outer()
+    assert validate_settings(Outer, options_of(parser.parse_args([]), Outer)) == Outer()
     given = parser.parse_args(["-n", "5", "--names", "x", "--names", "y", "--quick", "--kind", "b"])
     expected = Outer(kind="b", number=5, names=("x", "y"), quick=True)
-    assert made(Outer, options_of(given, Outer)) == expected
+    assert validate_settings(Outer, options_of(given, Outer)) == expected
